@@ -1,0 +1,66 @@
+# The front door. The build itself is described in CMakeLists.txt; these targets need
+# nothing but make, git and, to install what is missing, apt.
+#
+# Where packages come from elsewhere, `make test SETUP=:` skips installing them.
+
+SHELL := /bin/sh
+BUILD ?= build
+SETUP ?= tools/setup
+prefix ?= /usr/local
+TARGET ?=
+SECONDS ?= 60
+
+release := $(BUILD)/release
+fuzz := $(BUILD)/fuzz
+target := $(patsubst fuzz_%,%,$(TARGET))
+
+.PHONY: all demo test install bench fuzz tidy format clean help
+
+all: ## build the optimised program, build/cairn
+	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) --log-level=WARNING
+	@cmake --build $(release)
+	@ln -sfn release/cairn $(BUILD)/cairn
+
+demo: ## install what is missing, build, and show cairn at work
+	@$(SETUP) build
+	@$(MAKE) --no-print-directory all
+	@tools/demo
+
+test: ## install what is missing, build, and run every test
+	@$(SETUP) build test
+	@tools/run-tests
+
+install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
+	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
+
+bench: ## measure the optimised program
+	@$(SETUP) build
+	@$(MAKE) --no-print-directory all
+	@bench/run
+
+fuzz: ## fuzz one target: make fuzz TARGET=NAME SECONDS=60
+	@$(SETUP) build test
+	@[ -f tests/fuzz/fuzz_$(target).c ] || { echo "make fuzz TARGET=NAME, one of:" && \
+	    ls tests/fuzz | sed -n 's/^fuzz_\(.*\)\.c$$/  \1/p'; exit 2; }
+	@[ -f $(fuzz)/build.ninja ] || cmake --preset fuzz -B $(fuzz) --log-level=WARNING
+	@cmake --build $(fuzz) --target fuzz_$(target) fuzz_$(target)_replay
+	@mkdir -p $(fuzz)/corpus/$(target)
+	@$(fuzz)/tests/fuzz_$(target)_replay --write-seeds $(fuzz)/corpus/$(target)
+	@$(fuzz)/tests/fuzz_$(target) -max_total_time=$(SECONDS) \
+	    -artifact_prefix=$(fuzz)/ $(fuzz)/corpus/$(target) $(wildcard tests/fuzz/corpus/$(target))
+
+tidy: ## static analysis of the sources with clang-tidy
+	@$(SETUP) build test tidy
+	@cmake --preset fuzz -B $(fuzz) --log-level=WARNING
+	@find src -name '*.c' | sort | xargs -P "$$(nproc)" -n 1 \
+	    clang-tidy --quiet --warnings-as-errors='*' -p $(fuzz)
+
+format: ## format the sources
+	@tools/check_format --fix
+
+clean: ## remove everything that was built
+	@rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | \
+	    while IFS='|' read -r name text; do printf 'make %-9s %s\n' "$$name" "$$text"; done

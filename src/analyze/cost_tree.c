@@ -1,0 +1,335 @@
+#include "analyze/cost_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/label.h"
+#include "base/alloc.h"
+
+struct cn_place cn_place_of_kind(enum cn_row_kind kind)
+{
+    return (struct cn_place){
+        .kind = kind,
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = CN_NONE,
+    };
+}
+
+static bool same_place(const struct cn_place *a, const struct cn_place *b)
+{
+    return a->kind == b->kind && a->function == b->function && a->file == b->file &&
+           a->line == b->line && a->module == b->module && a->offset == b->offset;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(uint32_t parent, const struct cn_place *place)
+{
+    uint64_t hash = mix((uint64_t)place->kind, (uint64_t)parent << 32 | place->function);
+
+    hash = mix(hash, (uint64_t)place->file << 32 | place->line);
+    return mix(mix(hash, place->module), place->offset);
+}
+
+/* The slot of a row, or the free one where it belongs. */
+static uint32_t *find_slot(const struct cn_cost_tree *tree, uint32_t parent,
+                           const struct cn_place *place)
+{
+    size_t i = hash_of(parent, place) & (tree->slot_count - 1);
+
+    while (tree->slots[i]) {
+        const struct cn_cost_group *group = &tree->groups[tree->slots[i] - 1];
+
+        if (group->parent == parent && same_place(&group->place, place))
+            break;
+        i = (i + 1) & (tree->slot_count - 1);
+    }
+    return &tree->slots[i];
+}
+
+static void grow_slots(struct cn_cost_tree *tree)
+{
+    enum { FIRST = 256 };
+
+    free(tree->slots);
+    tree->slot_count = tree->slot_count ? tree->slot_count * 2 : FIRST;
+    tree->slots = cn_alloc(tree->slot_count, sizeof(*tree->slots));
+    for (size_t i = 0; i < tree->group_count; i++)
+        *find_slot(tree, tree->groups[i].parent, &tree->groups[i].place) =
+            (uint32_t)i + 1;
+}
+
+uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
+                          const struct cn_place *place)
+{
+    uint32_t *slot, *list;
+
+    if (tree->group_count >= tree->slot_count / 2)
+        grow_slots(tree);
+    slot = find_slot(tree, parent, place);
+    if (*slot)
+        return *slot - 1;
+    tree->groups = cn_grow(tree->groups, tree->group_count, &tree->group_capacity,
+                           sizeof(*tree->groups));
+    list = parent == CN_NONE ? &tree->first_top : &tree->groups[parent].first_child;
+    tree->groups[tree->group_count] = (struct cn_cost_group){
+        .place = *place,
+        .parent = parent,
+        .first_child = CN_NONE,
+        .next_sibling = *list,
+    };
+    *list = (uint32_t)tree->group_count++;
+    *slot = (uint32_t)tree->group_count;
+    return *slot - 1;
+}
+
+void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
+{
+    struct cn_cost_group *group = &tree->groups[row];
+    uint32_t sides = 1U << CN_EXCLUSIVE;
+
+    if (group->active++ == 0)
+        sides |= 1U << CN_INCLUSIVE;
+    tree->targets = cn_grow(tree->targets, tree->target_count, &tree->target_capacity,
+                            sizeof(*tree->targets));
+    tree->targets[tree->target_count++] = (struct cn_cost_target){row, sides};
+    tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
+                                &tree->active_capacity, sizeof(*tree->active_rows));
+    tree->active_rows[tree->active_count++] = row;
+}
+
+static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
+{
+    while (tree->depth > 0 && tree->path[tree->depth - 1].node != parent) {
+        const struct cn_cost_frame *frame = &tree->path[--tree->depth];
+
+        while (tree->active_count > frame->rows_at)
+            tree->groups[tree->active_rows[--tree->active_count]].active--;
+    }
+}
+
+/* Where a context is, whatever led there. */
+static struct cn_place place_of(const struct cn_context *context)
+{
+    struct cn_place place = cn_place_of_kind(cn_row_kind_of(context));
+
+    if (context->has_function)
+        place.function = context->function;
+    else if (context->kind == CN_CONTEXT_FUNCTION && context->has_point)
+        place.module = context->module; /* an unknown function of a known module */
+    if (context->kind != CN_CONTEXT_FUNCTION && context->has_source) {
+        place.file = context->file;
+        place.line = context->line;
+    }
+    if (context->kind == CN_CONTEXT_INSTRUCTION && context->has_point) {
+        place.module = context->module;
+        place.offset = context->offset;
+    }
+    return place;
+}
+
+/* Compilers make several functions of one (clones, instances of an inline function), and
+ * writers list each; users mean the one in the source. */
+static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
+                               struct cn_error *err)
+{
+    struct cn_database *db = tree->costs->db;
+    struct cn_function record;
+    struct cn_text key = {0};
+    uint32_t *same = &tree->same_function[*function];
+    uint32_t number;
+
+    if (*same == CN_NONE) {
+        if (!cn_database_function(db, *function, &record, err))
+            return false;
+        cn_text_printf(&key, "%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%s", record.module,
+                       record.file, record.line, record.name);
+        if (record.name[0] == '\0') /* anonymous functions are told apart by address */
+            cn_text_printf(&key, "%" PRIx64, record.offset);
+        number = cn_names_add(&tree->function_keys, cn_text_str(&key));
+        tree->function_of_key =
+            cn_grow(tree->function_of_key, number, &tree->key_capacity,
+                    sizeof(*tree->function_of_key));
+        if (number + 1 == tree->function_keys.count)
+            tree->function_of_key[number] = *function;
+        *same = tree->function_of_key[number];
+        cn_text_done(&key);
+    }
+    *function = *same;
+    return true;
+}
+
+static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
+{
+    const struct cn_context_node *at = &tree->index.nodes[node];
+    struct cn_context context;
+
+    if (!cn_context_at(tree->costs->db, at->at, &context, err))
+        return false;
+    if (context.has_function && !find_same_function(tree, &context.function, err))
+        return false;
+    leave_until(tree, at->parent);
+    tree->path =
+        cn_grow(tree->path, tree->depth, &tree->path_capacity, sizeof(*tree->path));
+    tree->path[tree->depth++] = (struct cn_cost_frame){
+        .node = node,
+        .place = place_of(&context),
+        .is_call = context.kind == CN_CONTEXT_FUNCTION ||
+                   (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
+        .row = CN_NONE,
+        .rows_at = tree->active_count,
+    };
+    return true;
+}
+
+static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
+                         struct cn_error *err)
+{
+    enum { FORGET_EVERY = 1 << 18 };
+    bool ok = true;
+
+    tree->start = cn_alloc(tree->index.count + 1, sizeof(*tree->start));
+    tree->same_function =
+        cn_alloc(tree->costs->db->function_count, sizeof(*tree->same_function));
+    for (uint32_t i = 0; i < tree->costs->db->function_count; i++)
+        tree->same_function[i] = CN_NONE;
+    for (size_t node = 0; node < tree->index.count; node++) {
+        tree->start[node] = tree->target_count;
+        /* What failed to be mapped counts for nothing; the rest is still shown. */
+        if (ok)
+            ok = enter(tree, (uint32_t)node, err) && map(arg, tree, err);
+        if (node % FORGET_EVERY == FORGET_EVERY - 1)
+            cn_database_forget(tree->costs->db);
+    }
+    tree->start[tree->index.count] = tree->target_count;
+    leave_until(tree, CN_NONE);
+    return ok;
+}
+
+bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_costs *costs,
+                        cn_cost_map map, void *arg, const struct cn_progress *progress,
+                        struct cn_error *err)
+{
+    struct cn_error later;
+    struct cn_cost_targets targets;
+    bool ok;
+
+    *tree = (struct cn_cost_tree){.costs = costs, .first_top = CN_NONE};
+    ok = cn_context_index_build(&tree->index, costs->db, err);
+    ok = map_contexts(tree, map, arg, ok ? err : &later) && ok;
+    cn_database_forget(costs->db);
+    targets = (struct cn_cost_targets){tree->start, tree->targets};
+    return cn_costs_fill(costs, &tree->index, &targets, tree->group_count, progress,
+                         &tree->rows, ok ? err : &later) &&
+           ok;
+}
+
+void cn_cost_tree_done(struct cn_cost_tree *tree)
+{
+    cn_context_index_done(&tree->index);
+    free(tree->same_function);
+    free(tree->function_of_key);
+    cn_names_done(&tree->function_keys);
+    free(tree->groups);
+    free(tree->slots);
+    free(tree->path);
+    free(tree->active_rows);
+    free(tree->start);
+    free(tree->targets);
+    cn_cost_rows_done(&tree->rows);
+    *tree = (struct cn_cost_tree){0};
+}
+
+struct cost_view {
+    struct cn_view view;
+    struct cn_cost_tree tree;
+};
+
+static bool list_children(struct cn_view *view, const struct cn_row *parent,
+                          struct cn_row_list *out, struct cn_error *err)
+{
+    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    uint32_t row = parent ? tree->groups[parent->id].first_child : tree->first_top;
+
+    (void)err;
+    for (; row != CN_NONE; row = tree->groups[row].next_sibling) {
+        struct cn_row item = {
+            .id = row,
+            .kind = tree->groups[row].place.kind,
+            .context = CN_NONE,
+        };
+
+        cn_cost_rows_values(tree->costs, &tree->rows, row, cn_row_list_add(out, item));
+    }
+    return true;
+}
+
+static bool label_row(struct cn_view *view, const struct cn_row *row,
+                      struct cn_text *text, struct cn_error *err)
+{
+    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    const struct cn_place *place = &tree->groups[row->id].place;
+    struct cn_database *db = tree->costs->db;
+    struct cn_context context = {
+        .kind = CN_CONTEXT_LINE,
+        .has_function = place->function != CN_NONE,
+        .has_source = place->file != CN_NONE || place->kind == CN_ROW_LINE,
+        .has_point = place->kind == CN_ROW_INSTRUCTION,
+        .function = place->function,
+        .file = place->file,
+        .line = place->line,
+        .module = place->module,
+        .offset = place->offset,
+    };
+
+    switch (place->kind) {
+    case CN_ROW_MODULE:
+        return cn_label_module(db, place->module, text, err);
+    case CN_ROW_FILE:
+        return cn_label_file(db, place->file, text, err);
+    case CN_ROW_FUNCTION:
+        return cn_label_function(db, place->function, text, err);
+    case CN_ROW_LOOP:
+        context.kind = CN_CONTEXT_LOOP;
+        break;
+    case CN_ROW_INSTRUCTION:
+    case CN_ROW_LINE:
+    case CN_ROW_ENTRY:
+    case CN_ROW_OTHER:
+        break;
+    }
+    return cn_label_context(db, &context, text, err);
+}
+
+static bool locate(struct cn_view *view, const struct cn_row *row,
+                   struct cn_location *out, struct cn_error *err)
+{
+    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    const struct cn_place *place = &tree->groups[row->id].place;
+
+    return cn_location_find(tree->costs->db, place->function, place->module, place->file,
+                            place->line, out, err);
+}
+
+static void free_view(struct cn_view *view)
+{
+    cn_cost_tree_done(&((struct cost_view *)view)->tree);
+    free(view);
+}
+
+struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
+{
+    static const struct cn_view_ops ops = {list_children, label_row, locate, free_view};
+    struct cost_view *self = cn_alloc(1, sizeof(*self));
+
+    self->view = (struct cn_view){&ops, tree->costs, tree->group_count};
+    self->tree = *tree;
+    *tree = (struct cn_cost_tree){0};
+    return &self->view;
+}

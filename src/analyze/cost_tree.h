@@ -1,0 +1,91 @@
+/* A tree of groups of contexts, with the rows' numbers filled in one pass: what the flat and
+ * the bottom-up view are made of.
+ *
+ * A row is one group: it has a place (function, loop, line, ...) and a parent row. Building
+ * goes over all contexts once, parents first; for each, `map` says for which rows it counts.
+ * A row's inclusive cost counts a context only while no other context of the same row is on
+ * the path above it: recursion is counted once.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_COST_TREE_H
+#define CN_ANALYZE_COST_TREE_H
+
+#include "analyze/context_index.h"
+#include "analyze/costs.h"
+#include "analyze/view.h"
+#include "base/map.h"
+
+/* What a row stands for; fields that do not apply are CN_NONE or 0. */
+struct cn_place {
+    enum cn_row_kind kind;
+    uint32_t function;
+    uint32_t file, line;
+    uint32_t module;
+    uint64_t offset;
+};
+
+struct cn_cost_group {
+    struct cn_place place;
+    uint32_t parent; /* CN_NONE at the top */
+    uint32_t first_child, next_sibling;
+    uint32_t active; /* contexts of this row on the current path */
+};
+
+/* A context on the path from the top of the tree to the one being mapped. */
+struct cn_cost_frame {
+    uint32_t node;
+    struct cn_place place;
+    bool
+        is_call; /* a function that was called, as opposed to a loop or line inside one */
+    uint32_t row; /* for `map` to use: the row under which its lexical children go */
+    size_t rows_at;
+};
+
+struct cn_cost_tree {
+    struct cn_costs *costs;
+    struct cn_context_index index;
+    uint32_t *same_function; /* by function: the first one of the same name and place */
+    struct cn_names function_keys;
+    uint32_t *function_of_key;
+    size_t key_capacity;
+    struct cn_cost_group *groups;
+    size_t group_count, group_capacity;
+    uint32_t first_top; /* the newest row without a parent */
+    uint32_t *slots;    /* hash table over (parent, place): group + 1 */
+    size_t slot_count;
+    struct cn_cost_frame *path;
+    size_t depth, path_capacity;
+    uint32_t *active_rows; /* of the contexts on the path */
+    size_t active_count, active_capacity;
+    size_t *start; /* what each node counts for: see struct cn_cost_targets */
+    struct cn_cost_target *targets;
+    size_t target_count, target_capacity;
+    struct cn_cost_rows rows;
+};
+
+/* Called for each context with tree->path[tree->depth - 1] describing it: finds or makes
+ * rows with cn_cost_tree_row() and counts the context for them with cn_cost_tree_count(). */
+typedef bool (*cn_cost_map)(void *arg, struct cn_cost_tree *tree, struct cn_error *err);
+
+/* Build the tree and fill its numbers. On failure the tree still holds what could be read;
+ * release it either way. */
+CN_CHECK bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_costs *costs,
+                                 cn_cost_map map, void *arg,
+                                 const struct cn_progress *progress,
+                                 struct cn_error *err);
+void cn_cost_tree_done(struct cn_cost_tree *tree);
+
+/* For `map`: the row of a place under a parent row (CN_NONE: at the top), made when new. */
+uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
+                          const struct cn_place *place);
+
+/* For `map`: the context at the end of the path counts for this row. */
+void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row);
+
+/* A place with nothing in it but its kind. */
+struct cn_place cn_place_of_kind(enum cn_row_kind kind);
+
+/* A view that shows the tree and owns it. */
+struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree);
+
+#endif

@@ -1,0 +1,208 @@
+/* The numbers of many rows in one pass over the planes of profiles. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/costs_internal.h"
+#include "base/alloc.h"
+
+struct fill {
+    struct cn_costs *costs;
+    const struct cn_context_index *index;
+    const struct cn_cost_targets *targets;
+    struct cn_cost_rows rows;
+    double
+        *thread_inputs; /* [row][input] of the thread being read; NULL without tallies */
+    uint32_t *touched;  /* rows with thread inputs */
+    size_t touched_count;
+    bool *is_touched;
+};
+
+static double *new_inputs(size_t row_count, size_t width)
+{
+    double *inputs = cn_alloc(row_count * width, sizeof(*inputs));
+
+    for (size_t i = 0; i < row_count * width; i++)
+        inputs[i] = NAN;
+    return inputs;
+}
+
+static void touch(struct fill *fill, uint32_t row)
+{
+    if (!fill->is_touched[row]) {
+        fill->is_touched[row] = true;
+        fill->touched[fill->touched_count++] = row;
+    }
+}
+
+/* A value of one input goes to a row: into the sum, and into the thread's own. */
+static void add_to_row(struct fill *fill, uint32_t row, size_t input, double value,
+                       bool into_sum)
+{
+    size_t at = row * fill->costs->input_count + input;
+
+    if (into_sum)
+        cn_cost_add(&fill->rows.inputs[at], value);
+    if (fill->thread_inputs) {
+        cn_cost_add(&fill->thread_inputs[at], value);
+        touch(fill, row);
+    }
+}
+
+static void add_to_targets(struct fill *fill, uint32_t node, size_t input, double value,
+                           bool into_sum)
+{
+    const struct cn_cost_targets *targets = fill->targets;
+    unsigned side = 1U << fill->costs->inputs[input].side;
+
+    if (!targets->start) {
+        add_to_row(fill, node, input, value, into_sum);
+        return;
+    }
+    for (size_t t = targets->start[node]; t < targets->start[node + 1]; t++)
+        if (targets->list[t].sides & side)
+            add_to_row(fill, targets->list[t].row, input, value, into_sum);
+}
+
+/* Whether a thread's value counts for an input's sum. */
+static bool is_summed(const struct fill *fill, size_t input, uint32_t profile)
+{
+    const struct cn_cost_input *in = &fill->costs->inputs[input];
+
+    return !cn_cost_input_is_summary(fill->costs, in) &&
+           (in->profile == CN_NONE || in->profile == profile);
+}
+
+static bool read_plane(struct fill *fill, uint32_t profile, struct cn_error *err)
+{
+    const struct cn_cost_routes *routes =
+        profile == 0 ? fill->costs->summary_routes : fill->costs->thread_routes;
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(fill->costs->db, profile, 0, UINT32_MAX, &cursor, err))
+        return false;
+    while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM) {
+        for (size_t v = 0; v < batch.count; v++) {
+            const struct cn_value *value = &batch.values[v];
+            int input = routes->first[value->metric];
+            uint32_t node =
+                input < 0 ? CN_NONE : cn_context_index_find(fill->index, value->key);
+
+            if (node == CN_NONE)
+                continue;
+            for (; input >= 0; input = routes->next[input])
+                add_to_targets(fill, node, (size_t)input, value->value,
+                               profile == 0 || is_summed(fill, (size_t)input, profile));
+        }
+    }
+    return step == CN_END;
+}
+
+/* The thread is complete: evaluate its columns and make room for the next one. */
+static void tally_touched(struct fill *fill)
+{
+    size_t width = fill->costs->input_count;
+
+    for (size_t i = 0; i < fill->touched_count; i++) {
+        uint32_t row = fill->touched[i];
+        double *inputs = fill->thread_inputs + row * width;
+
+        cn_cost_tally_thread(fill->costs, inputs,
+                             fill->rows.tallies + row * fill->costs->column_count);
+        for (size_t k = 0; k < width; k++)
+            inputs[k] = NAN;
+        fill->is_touched[row] = false;
+    }
+    fill->touched_count = 0;
+}
+
+static bool read_threads(struct fill *fill, const struct cn_progress *progress,
+                         struct cn_error *err)
+{
+    uint32_t count = fill->costs->db->profile_count;
+
+    for (uint32_t p = 1; p < count; p++) {
+        struct cn_profile profile;
+
+        if (!cn_costs_is_selected(fill->costs, p))
+            continue;
+        if (!cn_database_profile(fill->costs->db, p, &profile, err))
+            return false;
+        if (profile.is_summary)
+            continue;
+        if (!read_plane(fill, p, err))
+            return cn_fail_in(err, "profile %" PRIu32, p);
+        if (fill->rows.tallies)
+            tally_touched(fill);
+        cn_database_forget(fill->costs->db);
+        if (!cn_progress_report(progress, "reading threads", p, count - 1, "threads",
+                                err))
+            return false;
+    }
+    return true;
+}
+
+static void begin(struct fill *fill, size_t row_count)
+{
+    size_t width = fill->costs->input_count;
+
+    fill->rows.row_count = row_count;
+    fill->rows.inputs = new_inputs(row_count, width);
+    if (!cn_costs_need_tallies(fill->costs))
+        return;
+    fill->rows.tallies =
+        cn_alloc(row_count * fill->costs->column_count, sizeof(*fill->rows.tallies));
+    fill->thread_inputs = new_inputs(row_count, width);
+    fill->touched = cn_alloc(row_count, sizeof(*fill->touched));
+    fill->is_touched = cn_alloc(row_count, sizeof(*fill->is_touched));
+}
+
+/* The summary's values belong to no thread. */
+static bool read_summary(struct fill *fill, struct cn_error *err)
+{
+    double *thread_inputs = fill->thread_inputs;
+    bool ok;
+
+    fill->thread_inputs = NULL;
+    ok = read_plane(fill, 0, err) || cn_fail_in(err, "profile 0");
+    fill->thread_inputs = thread_inputs;
+    return ok;
+}
+
+bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_index *index,
+                   const struct cn_cost_targets *targets, size_t row_count,
+                   const struct cn_progress *progress, struct cn_cost_rows *out,
+                   struct cn_error *err)
+{
+    struct fill fill = {.costs = costs, .index = index, .targets = targets};
+    bool ok;
+
+    begin(&fill, row_count);
+    ok = read_summary(&fill, err);
+    cn_database_forget(costs->db);
+    if (ok && cn_costs_need_threads(costs))
+        ok = read_threads(&fill, progress, err);
+    *out = fill.rows;
+    free(fill.thread_inputs);
+    free(fill.touched);
+    free(fill.is_touched);
+    return ok;
+}
+
+void cn_cost_rows_done(struct cn_cost_rows *rows)
+{
+    free(rows->inputs);
+    free(rows->tallies);
+    *rows = (struct cn_cost_rows){0};
+}
+
+void cn_cost_rows_values(const struct cn_costs *costs, const struct cn_cost_rows *rows,
+                         size_t row, double *values)
+{
+    const struct cn_cost_tally *tallies =
+        rows->tallies ? rows->tallies + row * costs->column_count : NULL;
+
+    cn_cost_columns(costs, rows->inputs + row * costs->input_count, tallies, values);
+}

@@ -1,0 +1,42 @@
+/* What the files of costs share: reading the inputs of contexts and evaluating columns.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_COSTS_INTERNAL_H
+#define CN_ANALYZE_COSTS_INTERNAL_H
+
+#include "analyze/costs.h"
+
+/* Whether an input's values come from the summary profile. */
+bool cn_cost_input_is_summary(const struct cn_costs *costs,
+                              const struct cn_cost_input *input);
+
+/* Whether any profile of a thread must be read, and whether column by column. */
+bool cn_costs_need_threads(const struct cn_costs *costs);
+bool cn_costs_need_tallies(const struct cn_costs *costs);
+
+/* A formula over inputs where absent ones are NAN: NAN when all that it uses are absent or
+ * the result is not finite. */
+double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
+                    size_t input_count);
+
+/* Add a value to one that may be absent. */
+static inline void cn_cost_add(double *sum, double value)
+{
+    *sum = *sum != *sum ? value : *sum + value;
+}
+
+/* Count the value that each column has in one thread; `tallies` has one per column. */
+void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inputs,
+                          struct cn_cost_tally *tallies);
+
+/* The columns' values from summed inputs and, where columns need them, tallies. */
+void cn_cost_columns(const struct cn_costs *costs, const double *inputs,
+                     const struct cn_cost_tally *tallies, double *values);
+
+/* From metric ids to the inputs that they feed, in the summary or in threads' profiles. */
+struct cn_cost_routes {
+    int16_t first[UINT16_MAX + 1]; /* input, or -1 */
+    int16_t next[CN_COST_INPUT_MAX];
+};
+
+#endif

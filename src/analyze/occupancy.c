@@ -1,0 +1,419 @@
+#include "analyze/occupancy.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/frames.h"
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "model/database.h"
+
+enum {
+    CHUNK = 1024,          /* samples read at a time */
+    CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
+};
+
+/* Time by slot: a place, a frame, or idling. Slots in use are listed, so that clearing
+ * costs what filling did. */
+struct tally {
+    uint64_t *ns;
+    uint32_t *used;
+    size_t used_count;
+};
+
+struct share {
+    uint32_t frame;
+    uint64_t ns;
+};
+
+/* What one thread did while it ran. */
+struct row {
+    struct share *shares;
+    size_t count;
+};
+
+struct worker {
+    struct build *build;
+    struct tally tally;
+    uint64_t *total_ns; /* by place, over the rows of this worker */
+
+    /* The row being drawn. */
+    struct cn_occupancy_cell *cells;
+    uint32_t column;
+    uint64_t column_begin_ns, column_end_ns;
+
+    size_t failed_row; /* the first; rows are claimed in order */
+    bool has_failed;
+    struct cn_error err;
+};
+
+struct build {
+    struct cn_database *db;
+    const struct cn_frames *frames;
+    const struct cn_occupancy_request *request;
+    struct cn_occupancy out;
+    struct worker *workers;
+    unsigned worker_count;
+    uint32_t *place_of_frame; /* at the depth shown */
+    struct row *rows;         /* while a depth is chosen */
+};
+
+/* A sample in `context` lasted from begin to end, cut to the range asked for. */
+typedef void (*span_fn)(struct worker *worker, uint32_t context, uint64_t begin_ns,
+                        uint64_t end_ns);
+
+static void tally_add(struct tally *tally, uint32_t slot, uint64_t ns)
+{
+    if (tally->ns[slot] == 0)
+        tally->used[tally->used_count++] = slot;
+    tally->ns[slot] += ns;
+}
+
+static void tally_clear(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->used_count; i++)
+        tally->ns[tally->used[i]] = 0;
+    tally->used_count = 0;
+}
+
+/* The slot with the most time, of equals the one used first; CN_NONE when all are empty. */
+static uint32_t tally_max(const struct tally *tally)
+{
+    uint32_t best = CN_NONE;
+
+    for (size_t i = 0; i < tally->used_count; i++) {
+        uint32_t slot = tally->used[i];
+
+        if (best == CN_NONE || tally->ns[slot] > tally->ns[best])
+            best = slot;
+    }
+    return best;
+}
+
+/* The last sample at or before `time_ns`, or the first one. */
+static bool find_sample(struct cn_database *db, const struct cn_timeline *timeline,
+                        uint64_t time_ns, uint64_t *out, struct cn_error *err)
+{
+    uint64_t low = 0, high = timeline->count;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        struct cn_sample sample;
+
+        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
+            return false;
+        if (sample.time_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    *out = low;
+    return true;
+}
+
+static void add_span(struct worker *worker, span_fn add, const struct cn_sample *sample,
+                     uint64_t until_ns)
+{
+    const struct cn_occupancy_request *request = worker->build->request;
+    uint64_t begin_ns = sample->time_ns, end_ns = until_ns;
+
+    if (begin_ns < request->begin_ns)
+        begin_ns = request->begin_ns;
+    if (end_ns > request->end_ns)
+        end_ns = request->end_ns;
+    if (begin_ns < end_ns)
+        add(worker, sample->context, begin_ns, end_ns);
+}
+
+static bool scan_chunk(struct worker *worker, span_fn add,
+                       const struct cn_sample *samples, size_t count,
+                       struct cn_error *err)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (samples[i + 1].time_ns < samples[i].time_ns)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "time runs backwards: %" PRIu64 " after %" PRIu64,
+                           samples[i + 1].time_ns, samples[i].time_ns);
+        add_span(worker, add, &samples[i], samples[i + 1].time_ns);
+    }
+    return true;
+}
+
+/* Chunks overlap by one sample: its time ends where the next chunk's second begins. */
+static bool scan(struct worker *worker, uint32_t profile, span_fn add,
+                 struct cn_error *err)
+{
+    struct build *build = worker->build;
+    struct cn_sample samples[CHUNK];
+    struct cn_timeline timeline;
+    uint64_t at = 0;
+
+    if (!cn_timeline_open(build->db, profile, &timeline, err) ||
+        !find_sample(build->db, &timeline, build->request->begin_ns, &at, err))
+        return false;
+    while (at + 1 < timeline.count) {
+        uint64_t rest = timeline.count - at;
+        size_t count = rest < CHUNK ? (size_t)rest : CHUNK;
+
+        if (!cn_timeline_read(build->db, &timeline, at, count, samples, err) ||
+            !scan_chunk(worker, add, samples, count, err))
+            return false;
+        if (samples[count - 1].time_ns >= build->request->end_ns)
+            break;
+        at += count - 1;
+    }
+    return true;
+}
+
+static void scan_or_fail(struct worker *worker, size_t row, span_fn add)
+{
+    uint32_t profile = worker->build->request->profiles[row];
+
+    if (scan(worker, profile, add, &worker->err))
+        return;
+    (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
+    worker->has_failed = true;
+    worker->failed_row = row;
+}
+
+static bool run_jobs(struct build *build, void (*run)(void *arg, size_t row, unsigned w),
+                     struct cn_error *err)
+{
+    const struct worker *first = NULL;
+
+    cn_pool_run(&(struct cn_jobs){build->request->profile_count, build, run, NULL, NULL},
+                build->worker_count);
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        const struct worker *worker = &build->workers[i];
+
+        if (worker->has_failed && (!first || worker->failed_row < first->failed_row))
+            first = worker;
+    }
+    if (first)
+        *err = first->err;
+    return !first;
+}
+
+static void add_to_frame(struct worker *worker, uint32_t context, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+    if (context != 0)
+        tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
+                  end_ns - begin_ns);
+}
+
+static void weigh_row(void *arg, size_t row, unsigned number)
+{
+    struct build *build = arg;
+    struct worker *worker = &build->workers[number];
+    struct tally *tally = &worker->tally;
+    struct share *shares;
+
+    if (worker->has_failed)
+        return;
+    scan_or_fail(worker, row, add_to_frame);
+    shares = cn_alloc(tally->used_count, sizeof(*shares));
+    for (size_t i = 0; i < tally->used_count; i++)
+        shares[i] = (struct share){tally->used[i], tally->ns[tally->used[i]]};
+    build->rows[row] = (struct row){shares, tally->used_count};
+    tally_clear(tally);
+}
+
+/* The part of all running time that threads spend in whatever place each has most of. */
+static double dominated_share(const struct build *build, const uint32_t *place_of_frame)
+{
+    struct tally *tally = &build->workers[0].tally;
+    double dominated = 0, total = 0;
+
+    for (size_t i = 0; i < build->request->profile_count; i++) {
+        const struct row *row = &build->rows[i];
+
+        for (size_t k = 0; k < row->count; k++) {
+            tally_add(tally, place_of_frame[row->shares[k].frame], row->shares[k].ns);
+            total += (double)row->shares[k].ns;
+        }
+        if (tally->used_count > 0)
+            dominated += (double)tally->ns[tally_max(tally)];
+        tally_clear(tally);
+    }
+    return total > 0 ? dominated / total : 1;
+}
+
+static uint32_t choose_depth(const struct build *build)
+{
+    const double telling = 0.9;
+    uint32_t *places = cn_alloc(build->frames->count, sizeof(*places));
+    uint32_t depth_max = build->frames->depth_max, best = 1;
+    double best_share = 2;
+
+    if (depth_max > CHOSEN_DEPTH_MAX)
+        depth_max = CHOSEN_DEPTH_MAX;
+    for (uint32_t depth = 1; depth <= depth_max && best_share > telling; depth++) {
+        double share;
+
+        cn_frames_cut(build->frames, depth, places);
+        share = dominated_share(build, places);
+        if (share < best_share) {
+            best_share = share;
+            best = depth;
+        }
+    }
+    free(places);
+    return best;
+}
+
+uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
+{
+    uint64_t span = occupancy->end_ns - occupancy->begin_ns;
+    uint64_t count = occupancy->column_count;
+
+    /* span * column / count, without overflow. */
+    return occupancy->begin_ns + span / count * column + span % count * column / count;
+}
+
+static void close_column(struct worker *worker)
+{
+    struct tally *tally = &worker->tally;
+    double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
+    uint32_t place = tally_max(tally);
+
+    worker->cells[worker->column] = (struct cn_occupancy_cell){
+        .place = place,
+        .share = place == CN_NONE ? 0 : (double)tally->ns[place] / width_ns,
+    };
+    for (size_t i = 0; i < tally->used_count; i++)
+        worker->total_ns[tally->used[i]] += tally->ns[tally->used[i]];
+    tally_clear(tally);
+    worker->column++;
+    worker->column_begin_ns = worker->column_end_ns;
+    worker->column_end_ns =
+        cn_occupancy_column_ns(&worker->build->out, worker->column + 1);
+}
+
+static void add_to_cells(struct worker *worker, uint32_t context, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+    const struct build *build = worker->build;
+    uint32_t place = context == 0
+                         ? build->out.idle
+                         : build->place_of_frame[cn_frames_find(build->frames, context)];
+
+    while (begin_ns < end_ns) {
+        uint64_t until_ns;
+
+        while (begin_ns >= worker->column_end_ns)
+            close_column(worker);
+        until_ns = end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
+        tally_add(&worker->tally, place, until_ns - begin_ns);
+        begin_ns = until_ns;
+    }
+}
+
+static void draw_row(void *arg, size_t row, unsigned number)
+{
+    struct build *build = arg;
+    struct worker *worker = &build->workers[number];
+
+    if (worker->has_failed)
+        return;
+    worker->cells = build->out.cells + row * build->out.column_count;
+    worker->column = 0;
+    worker->column_begin_ns = build->out.begin_ns;
+    worker->column_end_ns = cn_occupancy_column_ns(&build->out, 1);
+    scan_or_fail(worker, row, add_to_cells);
+    while (worker->column < build->out.column_count)
+        close_column(worker);
+}
+
+static void begin(struct build *build)
+{
+    const struct cn_occupancy_request *request = build->request;
+    size_t place_count = build->frames->names.count + 1; /* and idling */
+    size_t slot_count =
+        place_count > build->frames->count ? place_count : build->frames->count;
+
+    build->worker_count =
+        request->workers > 0 ? request->workers : cn_pool_default_workers();
+    build->workers = cn_alloc(build->worker_count, sizeof(*build->workers));
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        build->workers[i] = (struct worker){
+            .build = build,
+            .tally = {.ns = cn_alloc(slot_count, sizeof(uint64_t)),
+                      .used = cn_alloc(slot_count, sizeof(uint32_t))},
+            .total_ns = cn_alloc(place_count, sizeof(uint64_t)),
+        };
+    }
+    build->rows = cn_alloc(request->profile_count, sizeof(*build->rows));
+    build->place_of_frame =
+        cn_alloc(build->frames->count, sizeof(*build->place_of_frame));
+    build->out = (struct cn_occupancy){
+        .row_count = request->profile_count,
+        .column_count = request->column_count,
+        .begin_ns = request->begin_ns,
+        .end_ns = request->end_ns,
+        .depth = request->depth,
+        .idle = (uint32_t)build->frames->names.count,
+        .cells = cn_alloc(request->profile_count * request->column_count,
+                          sizeof(*build->out.cells)),
+        .place_ns = cn_alloc(place_count, sizeof(uint64_t)),
+    };
+}
+
+static void add_totals(struct build *build)
+{
+    for (unsigned w = 0; w < build->worker_count; w++) {
+        for (size_t i = 0; i <= build->out.idle; i++)
+            build->out.place_ns[i] += build->workers[w].total_ns[i];
+    }
+}
+
+static void end(struct build *build)
+{
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        free(build->workers[i].tally.ns);
+        free(build->workers[i].tally.used);
+        free(build->workers[i].total_ns);
+    }
+    for (size_t i = 0; i < build->request->profile_count; i++)
+        free(build->rows[i].shares);
+    free(build->workers);
+    free(build->rows);
+    free(build->place_of_frame);
+}
+
+bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
+                        const struct cn_frames *frames,
+                        const struct cn_occupancy_request *request, struct cn_error *err)
+{
+    struct build build = {.db = db, .frames = frames, .request = request};
+    bool ok = true;
+
+    assert(request->begin_ns < request->end_ns && request->column_count > 0 &&
+           request->column_count <= request->end_ns - request->begin_ns);
+    begin(&build);
+    if (build.out.depth == 0) {
+        ok = run_jobs(&build, weigh_row, err);
+        build.out.depth = ok ? choose_depth(&build) : 1;
+    }
+    if (ok) {
+        cn_frames_cut(frames, build.out.depth, build.place_of_frame);
+        ok = run_jobs(&build, draw_row, err);
+    }
+    if (ok)
+        add_totals(&build);
+    end(&build);
+    if (!ok) {
+        cn_occupancy_done(&build.out);
+        return false;
+    }
+    *out = build.out;
+    return true;
+}
+
+void cn_occupancy_done(struct cn_occupancy *occupancy)
+{
+    free(occupancy->cells);
+    free(occupancy->place_ns);
+    *occupancy = (struct cn_occupancy){0};
+}

@@ -1,0 +1,116 @@
+/* A tree of rows to look at: top-down, bottom-up or flat.
+ *
+ * Every view lists the children of a row on demand, with the values of the columns, so that
+ * one printer (or one browser table) serves all of them. A row is named by a number that
+ * belongs to its view.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_VIEW_H
+#define CN_ANALYZE_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/costs.h"
+#include "base/text.h"
+
+/* What a row stands for. */
+enum cn_row_kind {
+    CN_ROW_ENTRY,
+    CN_ROW_MODULE,
+    CN_ROW_FILE,
+    CN_ROW_FUNCTION,
+    CN_ROW_LOOP,
+    CN_ROW_LINE,
+    CN_ROW_INSTRUCTION,
+    CN_ROW_OTHER,
+};
+
+const char *cn_row_kind_name(enum cn_row_kind kind); /* "function" */
+enum cn_row_kind cn_row_kind_of(const struct cn_context *context);
+
+struct cn_row {
+    uint64_t id; /* the view's own */
+    enum cn_row_kind kind;
+    uint32_t context;     /* context id; CN_NONE when it stands for many */
+    const double *values; /* one a column, NAN where there is none */
+};
+
+/* Where code is: paths as the database has them, NULL and 0 where unknown. */
+struct cn_location {
+    const char *module, *file;
+    uint32_t line;
+};
+
+/* The children of one row. Grows as needed; released with cn_row_list_done(). */
+struct cn_row_list {
+    struct cn_row *rows;
+    double *values; /* [row][column] */
+    size_t count, capacity;
+    size_t column_count;
+};
+
+struct cn_view {
+    const struct cn_view_ops *ops;
+    struct cn_costs *costs;
+    uint64_t
+        row_limit; /* a walk over all rows meets at most this many; more means that the
+                           lists of a damaged file overlap or form a cycle */
+};
+
+struct cn_view_ops {
+    /* The rows below `parent`, or the top rows when it is NULL, in no particular order. */
+    bool (*children)(struct cn_view *view, const struct cn_row *parent,
+                     struct cn_row_list *out, struct cn_error *err);
+    /* Append the row's label. */
+    bool (*label)(struct cn_view *view, const struct cn_row *row, struct cn_text *text,
+                  struct cn_error *err);
+    /* Where the row's code is. */
+    bool (*location)(struct cn_view *view, const struct cn_row *row,
+                     struct cn_location *out, struct cn_error *err);
+    void (*free)(struct cn_view *view);
+};
+
+/* The calling contexts themselves, top-down; read from the database as rows are asked for. */
+struct cn_view *cn_view_top_down_new(struct cn_costs *costs);
+
+/* The next two read all contexts when they are made. A failure leaves a view of what could
+ * be read: it is shown, and freed, either way.
+ *
+ * Functions at the top, below each its callers, their callers and so on up to
+ * `depth_max` levels. A row counts each moment once, however often the function is on the
+ * stack: recursion does not multiply inclusive costs. */
+CN_CHECK bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs,
+                                    size_t depth_max, const struct cn_progress *progress,
+                                    struct cn_error *err);
+
+/* Module > file > function > loop > line, whatever the calling context. Counts recursion
+ * once, as above. */
+CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
+                               const struct cn_progress *progress, struct cn_error *err);
+
+void cn_view_free(struct cn_view *view); /* NULL is fine */
+
+/* For views: add a row and return where its values go, valid until the next addition. */
+double *cn_row_list_add(struct cn_row_list *list, struct cn_row row);
+void cn_row_list_begin(struct cn_row_list *list, size_t column_count);
+void cn_row_list_done(struct cn_row_list *list);
+
+/* Children in the order to be shown: by column `column`, largest first (or, when reversed,
+ * last), rows without a value at the end; ties in the order they came. */
+CN_CHECK bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
+                               size_t sort_column, bool is_reversed,
+                               struct cn_row_list *out, struct cn_error *err);
+
+/* For views: the location of a place given by its parts, CN_NONE where one is unknown. A
+ * function's own module, file and line fill in what is not given. */
+CN_CHECK bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module,
+                               uint32_t file, uint32_t line, struct cn_location *out,
+                               struct cn_error *err);
+
+/* The hottest path: from the top row with the largest value in `column` down, as long as a
+ * child holds at least `share` (0.5: half) of its parent. Appends the rows to `path`. */
+CN_CHECK bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
+                               struct cn_row_list *path, struct cn_error *err);
+
+#endif

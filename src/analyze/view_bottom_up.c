@@ -1,0 +1,31 @@
+/* The bottom-up view: functions, and below each the callers that led to it. */
+#include "analyze/cost_tree.h"
+#include "analyze/view.h"
+
+static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
+{
+    size_t levels = *(const size_t *)arg;
+    uint32_t row = CN_NONE;
+
+    (void)err;
+    if (!tree->path[tree->depth - 1].is_call)
+        return true;
+    for (size_t i = tree->depth; i-- > 0 && levels > 0;) {
+        if (!tree->path[i].is_call)
+            continue;
+        row = cn_cost_tree_row(tree, row, &tree->path[i].place);
+        cn_cost_tree_count(tree, row);
+        levels--;
+    }
+    return true;
+}
+
+bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs, size_t depth_max,
+                           const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_cost_tree tree;
+    bool ok = cn_cost_tree_build(&tree, costs, map_context, &depth_max, progress, err);
+
+    *out = cn_cost_tree_view_new(&tree);
+    return ok;
+}

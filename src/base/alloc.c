@@ -1,0 +1,45 @@
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_die(void *memory, size_t count, size_t size)
+{
+    if (memory || count == 0 || size == 0)
+        return memory;
+    (void)fprintf(stderr, "cairn: out of memory: %zu elements of %zu bytes\n", count,
+                  size);
+    exit(EXIT_FAILURE);
+}
+
+void *cn_alloc(size_t count, size_t size)
+{
+    return count ? or_die(calloc(count, size), count, size) : NULL;
+}
+
+void *cn_realloc(void *array, size_t count, size_t size)
+{
+    if (count == 0) {
+        free(array);
+        return NULL;
+    }
+    return or_die(reallocarray(array, count, size), count, size);
+}
+
+void *cn_grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+    enum { FIRST = 16 };
+
+    if (count < *capacity)
+        return array;
+    *capacity = *capacity < FIRST ? FIRST : *capacity * 2;
+    return cn_realloc(array, *capacity, size);
+}
+
+char *cn_strdup(const char *text)
+{
+    size_t len = strlen(text) + 1;
+
+    return memcpy(cn_alloc(len, 1), text, len);
+}

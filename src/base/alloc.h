@@ -1,0 +1,22 @@
+/* Memory that does not fail: a small allocation that cannot be served ends the process
+ * with a message. Sizes that come from input are checked against a limit first.
+ * Threads: any thread.
+ */
+#ifndef CN_BASE_ALLOC_H
+#define CN_BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* Zeroed memory, released with free(). Zero elements give NULL. */
+void *cn_alloc(size_t count, size_t size);
+
+/* Resize an array; new elements are not initialised. */
+void *cn_realloc(void *array, size_t count, size_t size);
+
+/* Room for one more element in an array that doubles as it fills:
+ *     list = cn_grow(list, count, &capacity, sizeof(*list)); */
+void *cn_grow(void *array, size_t count, size_t *capacity, size_t size);
+
+char *cn_strdup(const char *text);
+
+#endif

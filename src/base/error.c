@@ -1,0 +1,56 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool cn_fail(struct cn_error *err, enum cn_error_kind kind, const char *fmt, ...)
+{
+    va_list args;
+
+    err->kind = kind;
+    va_start(args, fmt);
+    (void)vsnprintf(err->text, sizeof(err->text), fmt, args);
+    va_end(args);
+    return false;
+}
+
+/* Append ": cause", cutting what does not fit. */
+static void append_cause(struct cn_error *err, int used, const char *cause)
+{
+    size_t at = used < 0 ? 0 : (size_t)used;
+
+    if (at < sizeof(err->text) - 3)
+        (void)snprintf(err->text + at, sizeof(err->text) - at, ": %.*s",
+                       (int)(sizeof(err->text) - at - 3), cause);
+}
+
+bool cn_fail_errno(struct cn_error *err, const char *fmt, ...)
+{
+    int saved = errno;
+    char reason[128];
+    va_list args;
+    int used;
+
+    err->kind = saved == ENOENT ? CN_ERR_NOT_FOUND : CN_ERR_IO;
+    va_start(args, fmt);
+    used = vsnprintf(err->text, sizeof(err->text), fmt, args);
+    va_end(args);
+    append_cause(err, used, strerror_r(saved, reason, sizeof(reason)));
+    return false;
+}
+
+bool cn_fail_in(struct cn_error *err, const char *fmt, ...)
+{
+    char cause[sizeof(err->text)];
+    va_list args;
+    int used;
+
+    memcpy(cause, err->text, sizeof(cause));
+    va_start(args, fmt);
+    used = vsnprintf(err->text, sizeof(err->text), fmt, args);
+    va_end(args);
+    append_cause(err, used, cause);
+    return false;
+}

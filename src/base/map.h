@@ -1,0 +1,47 @@
+/* A hash map from 64-bit keys to 32-bit values, and a table that numbers strings.
+ *
+ * Both grow as they fill. A zeroed one is ready for use.
+ * Threads: one thread at a time; reading from any thread while nobody adds.
+ */
+#ifndef CN_BASE_MAP_H
+#define CN_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct cn_map_slot {
+    uint64_t key;
+    uint32_t value;
+    uint32_t is_used;
+};
+
+struct cn_map {
+    struct cn_map_slot *slots;
+    size_t count, capacity; /* capacity is a power of two, or 0 */
+};
+
+/* The value of `key`, or `otherwise`. */
+uint32_t cn_map_find(const struct cn_map *map, uint64_t key, uint32_t otherwise);
+
+/* The place of `key`'s value, added as `fresh` when it was not there. Valid until the
+ * next call that adds. */
+uint32_t *cn_map_at(struct cn_map *map, uint64_t key, uint32_t fresh);
+
+void cn_map_done(struct cn_map *map);
+
+/* Strings numbered from 0 in the order in which they were first seen. */
+struct cn_names {
+    struct cn_arena arena;
+    const char **list; /* borrowed until done */
+    size_t count, capacity;
+    uint32_t *slots; /* number + 1; 0 is free */
+    size_t slot_count;
+};
+
+uint32_t cn_names_add(struct cn_names *names, const char *name); /* copied when new */
+void cn_names_done(struct cn_names *names);
+
+#endif

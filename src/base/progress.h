@@ -1,0 +1,31 @@
+/* How long work tells that it goes on, and learns that it should stop.
+ *
+ * Libraries call cn_progress_report() now and then; cli/ draws the bar.
+ * Threads: reported from one thread at a time.
+ */
+#ifndef CN_BASE_PROGRESS_H
+#define CN_BASE_PROGRESS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_progress {
+    /* `done` of `total` units ("values"); false asks the work to stop. */
+    bool (*report)(void *arg, const char *what, uint64_t done, uint64_t total,
+                   const char *unit);
+    void *arg;
+};
+
+/* Fails with CN_ERR_INTERRUPTED when the user asked to stop. A NULL progress is fine. */
+CN_CHECK static inline bool cn_progress_report(const struct cn_progress *progress,
+                                               const char *what, uint64_t done,
+                                               uint64_t total, const char *unit,
+                                               struct cn_error *err)
+{
+    if (!progress || progress->report(progress->arg, what, done, total, unit))
+        return true;
+    return cn_fail(err, CN_ERR_INTERRUPTED, "interrupted while %s", what);
+}
+
+#endif

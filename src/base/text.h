@@ -1,0 +1,33 @@
+/* Text under construction: appended to, then printed or kept.
+ *
+ * A zeroed text is ready for use. It holds whatever was appended, always followed by a
+ * NUL that is not counted.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_BASE_TEXT_H
+#define CN_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_text {
+    char *chars; /* NULL while nothing was ever appended: use cn_text_str() */
+    size_t len, capacity;
+};
+
+void cn_text_add(struct cn_text *text, const char *chars, size_t len);
+void cn_text_str_add(struct cn_text *text, const char *str);
+void cn_text_char(struct cn_text *text, char c);
+void cn_text_fill(struct cn_text *text, char c, size_t count);
+void cn_text_u64(struct cn_text *text, uint64_t value);
+CN_PRINTF(2, 3) void cn_text_printf(struct cn_text *text, const char *fmt, ...);
+
+/* What was appended so far, borrowed until the next change; "" when nothing. */
+const char *cn_text_str(const struct cn_text *text);
+
+void cn_text_clear(struct cn_text *text); /* keeps the memory */
+void cn_text_done(struct cn_text *text);
+
+#endif

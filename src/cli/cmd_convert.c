@@ -1,0 +1,265 @@
+/* cairn convert: a database rewritten in another format, and what that format cannot
+ * hold. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/disk.h"
+#include "cli/progress.h"
+#include "cli/quantity.h"
+#include "formats/formats.h"
+#include "model/database.h"
+
+enum { JOBS_MAX = 1024 };
+
+struct conversion {
+    const struct cn_args *args;
+    const char *source, *target;
+    const struct cn_format *format;
+    struct cn_write_options options;
+    struct cn_database *db;
+    struct cn_bar bar;
+    struct cn_text losses; /* a line each */
+};
+
+static bool find_target_format(const char *name, const struct cn_format **out,
+                               struct cn_error *err)
+{
+    const struct cn_format *format = name ? cn_format_find(name) : NULL;
+    struct cn_text list = {0};
+
+    if (format && format->write_database) {
+        *out = format;
+        return true;
+    }
+    for (size_t i = 0; cn_formats[i]; i++) {
+        if (cn_formats[i]->write_database)
+            cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
+    }
+    if (!name)
+        (void)cn_fail(err, CN_ERR_USAGE,
+                      "--to is missing; formats that can be written: %s",
+                      cn_text_str(&list));
+    else
+        (void)cn_fail(err, CN_ERR_USAGE, "cannot write format '%s'; can write: %s", name,
+                      cn_text_str(&list));
+    cn_text_done(&list);
+    return false;
+}
+
+/* The absolute path that `path` has or would have, to be released with free(). */
+static char *resolve(const char *path, struct cn_error *err)
+{
+    char *real = realpath(path, NULL), *copy, *slash, *parent;
+    struct cn_text joined = {0};
+    size_t len = strlen(path);
+
+    if (real)
+        return real;
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    copy = cn_strdup(path);
+    copy[len] = '\0';
+    slash = strrchr(copy, '/');
+    if (slash)
+        *slash = '\0';
+    parent = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+    if (parent)
+        cn_text_printf(&joined, "%s/%s", parent, slash ? slash + 1 : copy);
+    else
+        (void)cn_fail_errno(err, "%s", path);
+    free(parent);
+    free(copy);
+    return joined.chars;
+}
+
+static bool is_inside(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(path, folder, len) == 0 &&
+           (path[len] == '/' || (len > 0 && folder[len - 1] == '/'));
+}
+
+/* Writing over what is being read would destroy both. */
+static bool check_places(const struct conversion *c, struct cn_error *err)
+{
+    char *source = resolve(c->db->path[0] ? c->db->path : c->source, err);
+    char *target = source ? resolve(c->target, err) : NULL;
+    bool ok = target != NULL;
+
+    if (ok && strcmp(source, target) == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "%s is the source itself", c->target);
+    else if (ok && is_inside(target, source))
+        ok = cn_fail(err, CN_ERR_USAGE, "%s lies inside the source %s", c->target,
+                     c->source);
+    else if (ok && is_inside(source, target))
+        ok = cn_fail(err, CN_ERR_USAGE, "the source %s lies inside %s", c->source,
+                     c->target);
+    free(source);
+    free(target);
+    return ok;
+}
+
+static bool check_target(const struct conversion *c, struct cn_error *err)
+{
+    struct stat st;
+
+    if (!check_places(c, err))
+        return false;
+    if (!c->options.replace && lstat(c->target, &st) == 0)
+        return cn_fail(err, CN_ERR_USAGE, "%s exists already; use -f to replace it",
+                       c->target);
+    return true;
+}
+
+static bool on_loss(void *arg, const char *what, uint64_t count)
+{
+    struct conversion *c = arg;
+
+    cn_text_printf(&c->losses, "%s: %" PRIu64 " dropped\n", what, count);
+    return !cn_args_has(c->args, "strict");
+}
+
+static void tell_losses(const struct conversion *c)
+{
+    const char *at = cn_text_str(&c->losses);
+
+    while (*at) {
+        size_t len = strcspn(at, "\n");
+
+        cn_cli_warn(c->args, "%.*s", (int)len, at);
+        at += len + 1;
+    }
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool count_values(struct cn_database *db, uint64_t *out, struct cn_error *err)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(db, i, &profile, err))
+            return false;
+        count += profile.value_count;
+    }
+    *out = count;
+    return true;
+}
+
+static void tell_result(const struct conversion *c, uint64_t value_count,
+                        uint64_t elapsed_ns)
+{
+    struct cn_disk_usage usage = cn_disk_usage(c->target);
+    struct cn_text text = {0};
+
+    cn_size_print(&text, usage.bytes);
+    cn_text_str_add(&text, " in ");
+    cn_count_print_of(&text, usage.file_count, "file");
+    cn_cli_say(c->args, "wrote %s: %s, %s", c->target, c->format->name,
+               cn_text_str(&text));
+    cn_text_clear(&text);
+    cn_count_print_of(&text, value_count, "value");
+    cn_text_str_add(&text, " in ");
+    cn_duration_print(&text, elapsed_ns);
+    cn_cli_detail(c->args, "%s, %.1f million a second", cn_text_str(&text),
+                  (double)value_count * 1e3 / (double)(elapsed_ns + 1));
+    cn_text_done(&text);
+}
+
+static bool write_target(struct conversion *c, struct cn_error *err)
+{
+    uint64_t begin_ns = now_ns(), value_count;
+    bool ok;
+
+    if (!count_values(c->db, &value_count, err))
+        return false;
+    cn_bar_begin(&c->bar, c->args);
+    c->options.progress = &c->bar.progress;
+    ok = c->format->write_database(c->db, c->target, &c->options, err);
+    cn_bar_end(&c->bar);
+    tell_losses(c);
+    if (!ok)
+        return false;
+    tell_result(c, value_count, now_ns() - begin_ns);
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct conversion c = {
+        .args = args,
+        .source = cn_args_operand(args, 0),
+        .target = cn_args_operand(args, 1),
+        .options = {.replace = cn_args_has(args, "force"),
+                    .without_timelines = cn_args_has(args, "no-traces"),
+                    .without_sources = cn_args_has(args, "no-sources"),
+                    .on_loss = on_loss,
+                    .on_loss_arg = &c},
+    };
+    uint64_t jobs;
+    bool ok;
+
+    if (!find_target_format(cn_args_value(args, "to"), &c.format, err) ||
+        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err) ||
+        !cn_format_open_database(c.source, &c.db, err))
+        return false;
+    c.options.workers = (unsigned)jobs;
+    for (const struct cn_warning *w = c.db->warnings; w; w = w->next)
+        cn_cli_warn(args, "%s: %s", c.db->path, w->text);
+    ok = check_target(&c, err) && write_target(&c, err);
+    cn_database_close(c.db);
+    cn_text_done(&c.losses);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "to", .value = "NAME", .help = "the format to write; see cairn formats"},
+    {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
+    {.name = "no-traces", .help = "leave the timelines out"},
+    {.name = "no-sources", .help = "leave the copies of source files out"},
+    {.name = "strict", .help = "write nothing if anything would be lost"},
+    {.name = "jobs", .letter = 'j', .value = "N", .help = "use N threads"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn convert old.db new.db --to hpctoolkit-v4", "rewrite a database"},
+    {"cairn convert run.db small.db --to hpctoolkit-v4 --no-traces --no-sources",
+     "keep only what the context views need"},
+    {0},
+};
+
+const struct cn_command cn_cmd_convert = {
+    .name = "convert",
+    .section = CN_SECTION_FILES,
+    .operands = "SRC DST",
+    .operand_min = 2,
+    .operand_max = 2,
+    .summary = "rewrite a database in a format of your choice",
+    .description =
+        "Reads whatever database SRC is and writes DST in the format given with --to. "
+        "DST appears when it is complete, and not at all when something fails. What the "
+        "format cannot hold is listed on standard error; with --strict it is an error.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,106 @@
+/* A command of `cairn`, described once: parsing, --help, man pages and shell completion
+ * all come from these tables.
+ *
+ * A command is one file, cmd_NAME.c, that defines a `const struct cn_command`, and one
+ * line in commands.c. Everything in a table is a constant and is never freed.
+ * Threads: immutable.
+ */
+#ifndef CN_CLI_COMMAND_H
+#define CN_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_args;
+
+struct cn_option {
+    const char *name; /* long name, without the dashes */
+    char letter;      /* short name; 0 when there is none */
+
+    /* NULL: a flag. "N", "FILE": a placeholder for the value; see enum cn_word_kind.
+     * "text|json|csv": the value is one of these words; the parser refuses others. */
+    const char *value;
+    const char *help;   /* lower case, no full stop */
+    bool is_repeatable; /* every value counts, not only the last one */
+};
+
+/* The row that commands which print data put into their own table. */
+#define CN_OPTION_FORMAT                                                  \
+    {                                                                     \
+        .name = "format", .value = "text|json|csv",                       \
+        .help = "print as aligned text (the default), as JSON or as CSV", \
+    }
+
+struct cn_example {
+    const char *command; /* as typed, without the prompt: "cairn tree run.db" */
+    const char *meaning; /* lower case, no full stop */
+};
+
+enum { CN_OPERANDS_MAX = INT32_MAX }; /* operand_max of "PATH..." */
+
+struct cn_command {
+    const char *name;
+    const char *section; /* heading under which `cairn` lists it; CN_SECTION_* */
+
+    /* What follows the options: "DB", "SRC DST", "PATH...", "[COMMAND]". A word with a
+     * '|' in it ("bash|zsh|fish") is one of these words. Placeholders are upper case;
+     * see enum cn_word_kind for those the shell completes. NULL when none. */
+    const char *operands;
+    unsigned operand_min, operand_max;
+
+    const char *summary; /* one line, lower case, no full stop */
+
+    /* Paragraphs, separated by empty lines. One whose lines begin with two spaces is
+     * shown as it is, others are wrapped. */
+    const char *description;
+    const struct cn_example *examples; /* ends with {0}; NULL when none */
+    const struct cn_option *options;   /* ends with {0}; NULL when none */
+
+    /* True ends with status 0. On failure main() prints err and chooses the status. */
+    bool (*run)(const struct cn_args *args, struct cn_error *err);
+};
+
+#define CN_SECTION_VIEW  "Look at a database"
+#define CN_SECTION_FILES "Work on files"
+#define CN_SECTION_CAIRN "About cairn"
+
+/* Every command, in the order in which `cairn` lists them; ends with NULL. */
+extern const struct cn_command *const cn_commands[];
+
+/* The options that every command has besides its own; ends with {0}. */
+extern const struct cn_option cn_shared_options[];
+
+/* `cairn` itself: what it does without a command, and its page in the manual. */
+extern const struct cn_command cn_program;
+
+/* The command of this name. Fails with CN_ERR_USAGE and the nearest name. */
+CN_CHECK bool cn_command_choose(const char *name, const struct cn_command **out,
+                                struct cn_error *err);
+
+/* Row `i` of a command's own options followed by the shared ones; NULL after the last. */
+const struct cn_option *cn_command_option(const struct cn_command *command, size_t i);
+
+/* What the shell offers where a value or an operand is due. */
+enum cn_word_kind {
+    CN_WORD_OTHER,   /* nothing: a number, a pattern */
+    CN_WORD_CHOICE,  /* "text|json|csv" */
+    CN_WORD_FILE,    /* FILE, PATH, SRC, DST */
+    CN_WORD_DIR,     /* DIR, DB: a directory */
+    CN_WORD_COMMAND, /* COMMAND: the name of a command */
+};
+
+/* The kind of a placeholder, which ends at a blank, a '.' or a ']'. */
+enum cn_word_kind cn_word_kind(const char *placeholder);
+
+/* The placeholder of operand `i` in "SRC DST" or "[PATH]...": what stands at its place,
+ * borrowed, brackets skipped. NULL when the list is too short. */
+const char *cn_operand_at(const char *operands, size_t i);
+
+/* The `i`-th word of a CN_WORD_CHOICE, borrowed; its length goes to *len. NULL after the
+ * last one. */
+const char *cn_choice_at(const char *choices, size_t i, size_t *len);
+
+#endif

@@ -1,0 +1,133 @@
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+
+extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
+extern const struct cn_command cn_cmd_info, cn_cmd_timeline;
+extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
+extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
+
+const struct cn_command *const cn_commands[] = {
+    &cn_cmd_info, &cn_cmd_tree,     &cn_cmd_callers, &cn_cmd_flat,
+    &cn_cmd_top,  &cn_cmd_timeline, &cn_cmd_verify,  &cn_cmd_convert,
+    &cn_cmd_dump, &cn_cmd_formats,  &cn_cmd_help,    &cn_cmd_completion,
+    NULL,
+};
+
+const struct cn_option cn_shared_options[] = {
+    {.name = "help", .letter = 'h', .help = "describe the command and its options"},
+    {.name = "quiet", .letter = 'q', .help = "say nothing but warnings and errors"},
+    {.name = "verbose", .letter = 'v', .help = "say more about what is done"},
+    {
+        .name = "color",
+        .value = "auto|always|never",
+        .help = "use colour: on a terminal (the default), always or never",
+    },
+    {.name = "no-pager", .help = "do not show the output in a pager"},
+    {0},
+};
+
+bool cn_command_choose(const char *name, const struct cn_command **out,
+                       struct cn_error *err)
+{
+    struct cn_suggestion near = {.typed = name};
+
+    for (size_t i = 0; cn_commands[i]; i++) {
+        if (strcmp(cn_commands[i]->name, name) == 0) {
+            *out = cn_commands[i];
+            return true;
+        }
+        cn_suggestion_offer(&near, cn_commands[i]->name);
+    }
+    if (near.best)
+        return cn_fail(err, CN_ERR_USAGE, "unknown command '%s', did you mean '%s'?",
+                       name, near.best);
+    return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
+}
+
+const struct cn_option *cn_command_option(const struct cn_command *command, size_t i)
+{
+    size_t own_count = 0;
+
+    while (command->options && command->options[own_count].name) {
+        if (own_count == i)
+            return &command->options[i];
+        own_count++;
+    }
+    for (size_t k = 0; cn_shared_options[k].name; k++) {
+        if (own_count + k == i)
+            return &cn_shared_options[k];
+    }
+    return NULL;
+}
+
+static size_t placeholder_len(const char *placeholder)
+{
+    return strcspn(placeholder, " .]");
+}
+
+static bool is_choice(const char *placeholder, size_t len)
+{
+    size_t lower_len = strspn(placeholder, "abcdefghijklmnopqrstuvwxyz0123456789-|");
+
+    return lower_len == len && memchr(placeholder, '|', len);
+}
+
+enum cn_word_kind cn_word_kind(const char *placeholder)
+{
+    static const struct {
+        const char *name;
+        enum cn_word_kind kind;
+    } known[] = {
+        {"FILE", CN_WORD_FILE},       {"PATH", CN_WORD_FILE}, {"SRC", CN_WORD_FILE},
+        {"DST", CN_WORD_FILE},        {"DIR", CN_WORD_DIR},   {"DB", CN_WORD_DIR},
+        {"COMMAND", CN_WORD_COMMAND},
+    };
+    size_t len = placeholder_len(placeholder);
+
+    if (is_choice(placeholder, len))
+        return CN_WORD_CHOICE;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strlen(known[i].name) == len && memcmp(known[i].name, placeholder, len) == 0)
+            return known[i].kind;
+    }
+    return CN_WORD_OTHER;
+}
+
+const char *cn_operand_at(const char *operands, size_t i)
+{
+    const char *last = NULL;
+
+    while (operands && *operands) {
+        const char *word = operands + strspn(operands, " [");
+
+        operands = word + strcspn(word, " ");
+        if (i-- == 0)
+            return word;
+        if (memmem(word, (size_t)(operands - word), "...", 3))
+            last = word;
+    }
+    return last;
+}
+
+const char *cn_choice_at(const char *choices, size_t i, size_t *len)
+{
+    const char *end = choices + placeholder_len(choices);
+
+    for (;;) {
+        size_t n = strcspn(choices, "|");
+
+        if (n > (size_t)(end - choices))
+            n = (size_t)(end - choices);
+        if (i-- == 0) {
+            *len = n;
+            return choices;
+        }
+        choices += n;
+        if (choices == end)
+            return NULL;
+        choices++;
+    }
+}

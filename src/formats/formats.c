@@ -1,0 +1,60 @@
+#include "formats/formats.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "formats/hpctoolkit/v4/v4.h"
+
+const struct cn_format *const cn_formats[] = {
+    &cn_format_hpctoolkit_v4,
+    NULL,
+};
+
+const struct cn_format *cn_format_find(const char *name)
+{
+    for (size_t i = 0; cn_formats[i]; i++)
+        if (strcmp(cn_formats[i]->name, name) == 0)
+            return cn_formats[i];
+    return NULL;
+}
+
+static bool unknown_format(const char *path, struct cn_error *err)
+{
+    struct cn_text names = {0};
+
+    for (size_t i = 0; cn_formats[i]; i++)
+        cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
+    (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn knows; looked for: %s",
+                  path, cn_text_str(&names));
+    cn_text_done(&names);
+    return false;
+}
+
+bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_error *err)
+{
+    if (access(path, F_OK) < 0)
+        return errno == ENOENT
+                   ? cn_fail(err, CN_ERR_NOT_FOUND, "%s: no such file or directory", path)
+                   : cn_fail_errno(err, "%s", path);
+    for (size_t i = 0; cn_formats[i]; i++)
+        if (cn_formats[i]->probe(path)) {
+            *out = cn_formats[i];
+            return true;
+        }
+    return unknown_format(path, err);
+}
+
+bool cn_format_open_database(const char *path, struct cn_database **out,
+                             struct cn_error *err)
+{
+    const struct cn_format *format;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_database)
+        return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a database", path,
+                       format->name, format->holds);
+    return format->open_database(out, path, err);
+}

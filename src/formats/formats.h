@@ -1,0 +1,88 @@
+/* The formats cairn knows, and what each can do; NULL where it cannot.
+ *
+ * Adding a format is a folder with a `const struct cn_format` and a line in the list.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_FORMATS_H
+#define CN_FORMATS_FORMATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+struct cn_database;
+struct cn_progress;
+struct cn_record_layout;
+
+/* One broken rule. An error makes the data invalid; a warning is a known deviation of the
+ * tools that write this format, or harmless. */
+struct cn_finding {
+    bool is_error;
+    const char *file; /* "profile.db" */
+    uint64_t off;     /* where in that file */
+    const char *rule; /* short and stable: "values-sorted" */
+    const char *text; /* what is wrong with which value */
+};
+typedef void (*cn_finding_fn)(void *arg, const struct cn_finding *finding);
+
+/* One structure of a file, for `cairn dump`. `bytes` holds layout->size bytes or more;
+ * `text` is what the structure points at (a name), or NULL. */
+struct cn_dump_item {
+    const char *file;
+    uint64_t off;
+    const struct cn_record_layout *layout;
+    struct cn_bytes bytes;
+    const char *text;
+    uint64_t index; /* in its array */
+};
+/* False asks the dump to stop; it then ends early and successfully. */
+typedef bool (*cn_dump_fn)(void *arg, const struct cn_dump_item *item);
+
+/* Something the target cannot hold: `count` of "values of the lex_aware scope". False
+ * refuses the loss: the writer then fails with CN_ERR_USAGE and leaves nothing behind. */
+typedef bool (*cn_loss_fn)(void *arg, const char *what, uint64_t count);
+
+struct cn_write_options {
+    bool replace;      /* an existing target may be replaced */
+    unsigned workers;  /* threads to use; 0: as many as there are processors */
+    size_t memory_len; /* for sorting; 0: a sensible default */
+    bool without_timelines, without_sources;
+    const struct cn_progress *progress; /* may be NULL */
+    cn_loss_fn on_loss;                 /* may be NULL */
+    void *on_loss_arg;
+};
+
+struct cn_format {
+    const char *name, *summary;
+    const char *holds; /* "database", "recording" or "traces" */
+
+    /* Whether the file or directory looks like this format. Cheap; never fails. */
+    bool (*probe)(const char *path);
+
+    bool (*open_database)(struct cn_database **out, const char *path,
+                          struct cn_error *err);
+    bool (*write_database)(struct cn_database *db, const char *path,
+                           const struct cn_write_options *options, struct cn_error *err);
+    bool (*verify)(const char *path, const struct cn_progress *progress,
+                   cn_finding_fn report, void *arg, struct cn_error *err);
+    bool (*dump)(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err);
+};
+
+/* All formats, ended by NULL. */
+extern const struct cn_format *const cn_formats[];
+
+/* By name; NULL when there is none. */
+const struct cn_format *cn_format_find(const char *name);
+
+/* What a path is. Fails with CN_ERR_NOT_FOUND when it does not exist, CN_ERR_FORMAT when no
+ * format recognises it, and then lists what was looked for. */
+CN_CHECK bool cn_format_probe(const char *path, const struct cn_format **out,
+                              struct cn_error *err);
+
+/* Open whatever database is there. The caller owns it. */
+CN_CHECK bool cn_format_open_database(const char *path, struct cn_database **out,
+                                      struct cn_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* What a database holds beside its binary files: the taxonomy of metrics, the documents
+ * that explain it, and copies of source files.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_V4_COMPANIONS_H
+#define CN_FORMATS_HPCTOOLKIT_V4_COMPANIONS_H
+
+#include "formats/hpctoolkit/v4/writing.h"
+
+/* metrics/default.yaml. Formulas over statistics that the database does not have are left
+ * out and counted as lost: readers refuse the whole file for one of them. */
+CN_CHECK bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err);
+
+/* FORMATS.md and metrics/METRICS.yaml.ex. */
+CN_CHECK bool cn_hpc_documents_write(const struct cn_hpc_writing *w,
+                                     struct cn_error *err);
+
+/* The source files that the database says it holds, copied below src/. Only regular files
+ * that really lie inside the database being read; others are counted as lost. */
+CN_CHECK bool cn_hpc_sources_write(const struct cn_hpc_writing *w, struct cn_error *err);
+
+#endif

@@ -1,0 +1,415 @@
+/* profile.db: header, profile records, identity tuples, then a block a profile: values, and
+ * behind them where each context's values start.
+ *
+ * A block is written in two readings of its plane: the first counts, so that its place in
+ * the file is known, the second encodes through a small buffer. So a worker needs the same
+ * memory for a plane of any size.
+ */
+#include "formats/hpctoolkit/v4/value_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/failures.h"
+#include "base/pool.h"
+#include "base/progress.h"
+
+enum {
+    VALUES_LEN = 128 * 1024 / cn_hpc_profile_value_size * cn_hpc_profile_value_size,
+    INDEX_LEN = 64 * 1024 / cn_hpc_profile_index_size * cn_hpc_profile_index_size,
+};
+
+/* An array in the file that is filled piece by piece. */
+struct stretch {
+    uint8_t *buffer;
+    size_t len, capacity;
+    uint64_t next_off, end_off;
+};
+
+/* What the first reading of a plane finds. */
+struct plane {
+    uint64_t value_count;
+    uint32_t context_count;
+    uint32_t largest_key;
+    uint16_t metric_bits; /* of all ids together */
+    bool is_sorted;
+    struct cn_value last;
+};
+
+struct worker {
+    struct cn_value_cursor cursor;
+    struct plane plane;
+    struct cn_value *sorted; /* the plane, when it did not come sorted */
+    size_t sorted_capacity;
+    struct stretch values, index;
+    uint64_t written_count; /* values of the second reading */
+    uint32_t last_key;
+};
+
+struct profile_writer {
+    const struct cn_hpc_writing *w;
+    struct cn_out out;
+    struct cn_hpc_profile *records;
+    struct worker *workers;
+    struct cn_failures failures;
+};
+
+static void scan(struct plane *plane, const struct cn_value *values, size_t count)
+{
+    struct plane p = *plane;
+
+    for (size_t i = 0; i < count; i++) {
+        struct cn_value value = values[i];
+
+        if (value.value == 0)
+            continue;
+        if (p.value_count == 0 || value.key != p.last.key) {
+            p.is_sorted = p.is_sorted && (p.value_count == 0 || value.key > p.last.key);
+            p.context_count++;
+        } else {
+            p.is_sorted = p.is_sorted && value.metric > p.last.metric;
+        }
+        if (value.key > p.largest_key)
+            p.largest_key = value.key;
+        p.metric_bits |= value.metric;
+        p.value_count++;
+        p.last = value;
+    }
+    *plane = p;
+}
+
+static bool scan_plane(struct profile_writer *p, uint32_t profile, struct worker *self,
+                       struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    self->plane = (struct plane){.is_sorted = true};
+    if (!cn_profile_values(p->w->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        scan(&self->plane, batch.values, batch.count);
+    if (step != CN_END)
+        return false;
+    if (self->plane.value_count > 0 && self->plane.largest_key >= p->w->context_count)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "value for context %" PRIu32 ", but ids end at %" PRIu32,
+                       self->plane.largest_key, p->w->context_count);
+    if (self->plane.metric_bits > CN_HPC_METRIC_ID_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "a metric id above %d, which readers do not know",
+                       CN_HPC_METRIC_ID_MAX);
+    return true;
+}
+
+static int compare_values(const void *left, const void *right)
+{
+    const struct cn_value *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+static bool load_plane(struct profile_writer *p, uint32_t profile, struct worker *self,
+                       struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    size_t count = 0;
+    enum cn_step step;
+
+    if (!cn_profile_values(p->w->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            if (batch.values[i].value == 0)
+                continue;
+            self->sorted = cn_grow(self->sorted, count, &self->sorted_capacity,
+                                   sizeof(*self->sorted));
+            self->sorted[count++] = batch.values[i];
+        }
+    if (step != CN_END)
+        return false;
+    qsort(self->sorted, count, sizeof(*self->sorted), compare_values);
+    self->plane = (struct plane){.is_sorted = true};
+    scan(&self->plane, self->sorted, count);
+    if (self->plane.is_sorted)
+        return true;
+    for (size_t i = 1; i < count; i++)
+        if (compare_values(&self->sorted[i - 1], &self->sorted[i]) == 0)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "context %" PRIu32 " has two values for metric %u",
+                           self->sorted[i].key, self->sorted[i].metric);
+    return true;
+}
+
+static void scan_run(void *arg, size_t job, unsigned worker)
+{
+    struct profile_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+    uint32_t profile = (uint32_t)job;
+
+    if (cn_failures_stopped(&p->failures, worker))
+        return;
+    free(self->sorted);
+    self->sorted = NULL;
+    self->sorted_capacity = 0;
+    if (scan_plane(p, profile, self, err) &&
+        (self->plane.is_sorted || load_plane(p, profile, self, err)))
+        return;
+    (void)cn_fail_in(err, "profile %" PRIu32, profile);
+    cn_failures_note(&p->failures, worker, job);
+}
+
+static uint64_t values_len(const struct plane *plane)
+{
+    return cn_align_up(plane->value_count * cn_hpc_profile_value_size, 4);
+}
+
+/* The place of the block: in the order of profiles, whoever is ready first. */
+static void place_take(void *arg, size_t job, unsigned worker)
+{
+    struct profile_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_hpc_profile *record = &p->records[job];
+    uint64_t index_len = (uint64_t)self->plane.context_count * cn_hpc_profile_index_size;
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+    uint64_t off;
+
+    if (!cn_failures_share(&p->failures, worker))
+        return;
+    if (!cn_out_reserve(&p->out, values_len(&self->plane) + index_len, &off, err) ||
+        !cn_progress_report(p->w->options->progress, "writing profile.db", job + 1,
+                            p->w->db->profile_count, "profiles", err)) {
+        cn_failures_note(&p->failures, worker, job);
+        return;
+    }
+    record->value_count = self->plane.value_count;
+    record->context_count = self->plane.context_count;
+    record->values_off = off;
+    record->index_off = off + values_len(&self->plane);
+    self->values.next_off = off;
+    self->values.end_off = off + values_len(&self->plane);
+    self->index.next_off = record->index_off;
+    self->index.end_off = record->index_off + index_len;
+}
+
+static bool flush(const struct cn_out *out, struct stretch *stretch, struct cn_error *err)
+{
+    size_t len = stretch->len;
+
+    /* The input may have changed since it was counted: never write beyond our place. */
+    if (len > stretch->end_off - stretch->next_off)
+        return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+    if (!cn_out_write_at(out, stretch->next_off, stretch->buffer, len, err))
+        return false;
+    stretch->next_off += len;
+    stretch->len = 0;
+    return true;
+}
+
+static bool add_index(const struct cn_out *out, struct worker *self, uint32_t context,
+                      struct cn_error *err)
+{
+    struct cn_hpc_profile_index index = {context, self->written_count};
+
+    if (self->index.len == self->index.capacity && !flush(out, &self->index, err))
+        return false;
+    cn_hpc_profile_index_encode(&index, self->index.buffer + self->index.len);
+    self->index.len += cn_hpc_profile_index_size;
+    self->last_key = context;
+    return true;
+}
+
+static bool encode(const struct cn_out *out, struct worker *self,
+                   struct cn_value_batch batch, struct cn_error *err)
+{
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct cn_value *value = &batch.values[i];
+        struct cn_hpc_profile_value record = {value->metric, value->value};
+
+        if (value->value == 0)
+            continue;
+        if ((self->written_count == 0 || value->key != self->last_key) &&
+            !add_index(out, self, value->key, err))
+            return false;
+        if (self->values.len == self->values.capacity && !flush(out, &self->values, err))
+            return false;
+        cn_hpc_profile_value_encode(&record, self->values.buffer + self->values.len);
+        self->values.len += cn_hpc_profile_value_size;
+        self->written_count++;
+    }
+    return true;
+}
+
+static bool encode_plane(struct profile_writer *p, uint32_t profile, struct worker *self,
+                         struct cn_error *err)
+{
+    struct cn_value_batch batch = {self->sorted, (size_t)self->plane.value_count};
+    enum cn_step step;
+
+    if (self->sorted)
+        return encode(&p->out, self, batch, err);
+    if (!cn_profile_values(p->w->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        if (!encode(&p->out, self, batch, err))
+            return false;
+    return step == CN_END;
+}
+
+static void write_finish(void *arg, size_t job, unsigned worker)
+{
+    struct profile_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+    bool ok;
+
+    if (cn_failures_stopped(&p->failures, worker))
+        return;
+    self->values.len = 0;
+    self->index.len = 0;
+    self->written_count = 0;
+    ok = encode_plane(p, (uint32_t)job, self, err) &&
+         flush(&p->out, &self->values, err) && flush(&p->out, &self->index, err);
+    if (ok && (self->written_count != self->plane.value_count ||
+               self->index.next_off != self->index.end_off))
+        ok = cn_fail(err, CN_ERR_FORMAT, "profile %zu: changed while it was being read",
+                     job);
+    if (!ok)
+        cn_failures_note(&p->failures, worker, job);
+}
+
+static bool write_blocks(struct profile_writer *p, struct cn_error *err)
+{
+    struct cn_jobs jobs = {p->w->db->profile_count, p, scan_run, place_take,
+                           write_finish};
+    unsigned count = p->w->workers;
+    bool ok;
+
+    p->workers = cn_alloc(count, sizeof(*p->workers));
+    for (unsigned i = 0; i < count; i++) {
+        p->workers[i].values = (struct stretch){
+            .buffer = cn_alloc(VALUES_LEN, 1),
+            .capacity = VALUES_LEN,
+        };
+        p->workers[i].index = (struct stretch){
+            .buffer = cn_alloc(INDEX_LEN, 1),
+            .capacity = INDEX_LEN,
+        };
+    }
+    cn_failures_init(&p->failures, count);
+    cn_pool_run(&jobs, count);
+    ok = cn_failures_result(&p->failures, err);
+    cn_failures_done(&p->failures);
+    for (unsigned i = 0; i < count; i++) {
+        free(p->workers[i].sorted);
+        free(p->workers[i].values.buffer);
+        free(p->workers[i].index.buffer);
+    }
+    free(p->workers);
+    return ok;
+}
+
+static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *identity,
+                        struct cn_error *err)
+{
+    struct cn_hpc_tuple tuple = {(uint16_t)identity->count};
+    uint8_t head[cn_hpc_tuple_size];
+
+    cn_hpc_tuple_encode(&tuple, head);
+    if (!cn_out_write(out, head, sizeof(head), err))
+        return false;
+    for (size_t i = 0; i < identity->count; i++) {
+        const struct cn_identity *id = &identity->ids[i];
+        struct cn_hpc_identity record = {
+            .kind = id->kind,
+            .flags = id->is_physical ? CN_HPC_IS_PHYSICAL : 0,
+            .logical = id->logical,
+            .physical = id->physical,
+        };
+        uint8_t bytes[cn_hpc_identity_size];
+
+        cn_hpc_identity_encode(&record, bytes);
+        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_tuples(struct profile_writer *p, struct cn_error *err)
+{
+    for (uint32_t i = 0; i < p->w->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(p->w->db, i, &profile, err))
+            return false;
+        if (i == 0 || profile.is_summary)
+            p->records[i].flags = CN_HPC_IS_SUMMARY;
+        /* Readers know the summary over all threads by its having no tuple. */
+        if (i == 0)
+            continue;
+        p->records[i].tuple_off = p->out.end_off;
+        if (!write_tuple(&p->out, &profile.identity, err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_records(struct profile_writer *p,
+                          const struct cn_hpc_profiles_header *header,
+                          const struct cn_hpc_section *infos, struct cn_error *err)
+{
+    uint8_t *bytes = cn_alloc((size_t)infos->len, 1);
+    size_t at = (size_t)(header->profiles_off - infos->off);
+    bool ok;
+
+    cn_hpc_profiles_header_encode(header, bytes);
+    for (uint32_t i = 0; i < header->profile_count; i++)
+        cn_hpc_profile_encode(&p->records[i], bytes + at + i * cn_hpc_profile_size);
+    ok = cn_out_write_at(&p->out, infos->off, bytes, (size_t)infos->len, err);
+    free(bytes);
+    return ok;
+}
+
+static bool write_file(struct profile_writer *p, struct cn_error *err)
+{
+    struct cn_hpc_section sections[CN_HPC_PROFILE_SECTION_COUNT] = {0};
+    struct cn_hpc_section *infos = &sections[CN_HPC_PROFILE_INFOS];
+    struct cn_hpc_section *tuples = &sections[CN_HPC_ID_TUPLES];
+    struct cn_hpc_profiles_header header = {
+        .profile_count = p->w->db->profile_count,
+        .profile_len = cn_hpc_profile_size,
+    };
+    uint64_t head_len = cn_align_up(cn_hpc_profiles_header_size, 8);
+
+    infos->len = head_len + (uint64_t)header.profile_count * cn_hpc_profile_size;
+    if (!cn_hpc_file_begin(&p->out, p->w, "profile.db", CN_HPC_PROFILE_SECTION_COUNT,
+                           err) ||
+        !cn_out_reserve(&p->out, infos->len, &infos->off, err))
+        return false;
+    header.profiles_off = infos->off + head_len;
+    tuples->off = p->out.end_off;
+    if (!write_tuples(p, err))
+        return false;
+    tuples->len = p->out.end_off - tuples->off;
+    return write_blocks(p, err) && write_records(p, &header, infos, err) &&
+           cn_hpc_file_end(&p->out, CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER,
+                           sections, CN_HPC_PROFILE_SECTION_COUNT, err);
+}
+
+bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct profile_writer p = {.w = w};
+    bool ok;
+
+    if (w->db->profile_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
+    p.records = cn_alloc(w->db->profile_count, sizeof(*p.records));
+    ok = write_file(&p, err);
+    cn_out_abandon(&p.out);
+    free(p.records);
+    return ok;
+}

@@ -1,0 +1,115 @@
+#include "formats/hpctoolkit/v4/trace_reader.h"
+
+#include <inttypes.h>
+
+bool cn_hpc_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+                        struct cn_error *err)
+{
+    struct cn_hpc_traces traces = {0};
+    const struct cn_hpc_span *section = &traces.sections.list[CN_HPC_TRACES];
+    struct cn_hpc_traces_header head;
+
+    if (!cn_hpc_sections_open(file, &cn_hpc_trace_kind, &traces.sections, err))
+        return false;
+    if (!cn_hpc_traces_header_decode(section->bytes, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "section CtxTraces is too short for its header: %zu bytes",
+                       section->bytes.len);
+    if (!cn_hpc_table_open(*section,
+                           &(struct cn_hpc_array){.what = "traces",
+                                                  .off = head.traces_off,
+                                                  .count = head.trace_count,
+                                                  .stride = head.trace_len,
+                                                  .least = cn_hpc_trace_size},
+                           &traces.table, err))
+        return false;
+    traces.begin_ns = head.begin_ns;
+    traces.end_ns = head.end_ns;
+    *out = traces;
+    return true;
+}
+
+static struct cn_hpc_trace trace_at(const struct cn_hpc_traces *traces, uint32_t i)
+{
+    struct cn_hpc_trace trace = {0};
+
+    (void)cn_hpc_trace_decode(cn_hpc_table_at(&traces->table, i), &trace);
+    return trace;
+}
+
+/* Writers list one trace for every profile but the summary, in order; the format does not
+ * promise it. */
+static bool search_trace(const struct cn_hpc_traces *traces, uint32_t profile,
+                         uint32_t *out)
+{
+    uint32_t usual = profile - 1; /* wraps for profile 0, and is then no index */
+
+    if (usual < traces->table.count && trace_at(traces, usual).profile == profile) {
+        *out = usual;
+        return true;
+    }
+    for (uint32_t i = 0; i < traces->table.count; i++)
+        if (trace_at(traces, i).profile == profile) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
+                      struct cn_timeline *out, struct cn_error *err)
+{
+    struct cn_hpc_trace trace = trace_at(traces, index);
+    uint64_t off = cn_hpc_table_off(&traces->table, index);
+    struct cn_bytes samples = {0};
+
+    /* The place of an empty trace does not matter: writers leave it behind the end. */
+    if (trace.begin_off != trace.end_off &&
+        (trace.end_off < trace.begin_off ||
+         !cn_bytes_slice(traces->sections.file.bytes, trace.begin_off,
+                         trace.end_off - trace.begin_off, &samples)))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "trace %" PRIu32 " at 0x%" PRIx64 ": samples from 0x%" PRIx64
+                       " to 0x%" PRIx64 " do not fit the file of %zu",
+                       index, off, trace.begin_off, trace.end_off,
+                       traces->sections.file.bytes.len + CN_HPC_FOOTER_LEN);
+    if (samples.len % cn_hpc_sample_size != 0)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "trace %" PRIu32 " at 0x%" PRIx64
+                       ": %zu bytes of samples are no multiple of %u",
+                       index, off, samples.len, cn_hpc_sample_size);
+    *out = (struct cn_timeline){samples.len / cn_hpc_sample_size, trace.begin_off};
+    return true;
+}
+
+bool cn_hpc_traces_find(const struct cn_hpc_traces *traces, uint32_t profile,
+                        struct cn_timeline *out, struct cn_error *err)
+{
+    uint32_t index;
+
+    if (search_trace(traces, profile, &index))
+        return cn_hpc_traces_at(traces, index, out, err);
+    *out = (struct cn_timeline){0};
+    return true;
+}
+
+bool cn_hpc_traces_samples(const struct cn_hpc_traces *traces,
+                           const struct cn_timeline *timeline, uint64_t first,
+                           size_t count, struct cn_sample *out, struct cn_error *err)
+{
+    struct cn_hpc_sample sample = {0};
+    struct cn_bytes samples;
+
+    if (!cn_bytes_array(traces->sections.file.bytes,
+                        timeline->at + first * cn_hpc_sample_size, count,
+                        cn_hpc_sample_size, &samples))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%zu samples at 0x%" PRIx64 " do not fit the file", count,
+                       timeline->at + first * cn_hpc_sample_size);
+    for (size_t i = 0; i < count; i++) {
+        (void)cn_hpc_sample_decode(cn_bytes_element(samples, i, cn_hpc_sample_size),
+                                   &sample);
+        out[i] = (struct cn_sample){sample.time_ns, sample.context};
+    }
+    return true;
+}

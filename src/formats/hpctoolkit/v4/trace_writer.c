@@ -1,0 +1,231 @@
+/* trace.db: header, one record for every profile but the first, then the samples of each.
+ *
+ * Record i belongs to profile i + 1, with or without samples: readers look it up so. Every
+ * timeline gets the room its length asks for before any is written; one that shrinks because
+ * pauses were merged leaves zeros behind, which the format allows.
+ */
+#include "formats/hpctoolkit/v4/value_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/failures.h"
+#include "base/pool.h"
+#include "base/progress.h"
+
+enum { CHUNK_COUNT = 8192 };
+
+struct worker {
+    struct cn_sample samples[CHUNK_COUNT];
+    uint8_t bytes[CHUNK_COUNT * cn_hpc_sample_size];
+    struct cn_sample last;
+    bool has_last;
+    bool has_span;
+    uint64_t begin_ns, end_ns; /* of all samples this worker has written */
+    uint64_t merged_count;
+};
+
+struct trace_writer {
+    const struct cn_hpc_writing *w;
+    struct cn_out out;
+    struct cn_timeline *timelines; /* of profile i + 1, as the records */
+    struct cn_hpc_trace *records;
+    uint32_t count;
+    uint64_t sample_count, done_count;
+    struct worker *workers;
+    struct cn_failures failures;
+};
+
+static bool open_timelines(struct trace_writer *t, struct cn_error *err)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!cn_timeline_open(t->w->db, i + 1, &t->timelines[i], err))
+            return cn_fail_in(err, "profile %" PRIu32, i + 1);
+        t->sample_count += t->timelines[i].count;
+    }
+    return true;
+}
+
+/* Encode what is in self->samples; returns the length. */
+static bool encode(struct worker *self, size_t count, size_t *len, struct cn_error *err)
+{
+    uint8_t *at = self->bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        struct cn_sample sample = self->samples[i];
+        struct cn_hpc_sample record = {sample.time_ns, sample.context};
+
+        if (self->has_last && sample.time_ns < self->last.time_ns)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "time runs backwards: %" PRIu64 " after %" PRIu64,
+                           sample.time_ns, self->last.time_ns);
+        /* "Not running" twice in a row is once: the pause began with the first. */
+        if (self->has_last && sample.context == 0 && self->last.context == 0) {
+            self->last.time_ns = sample.time_ns;
+            self->merged_count++;
+            continue;
+        }
+        cn_hpc_sample_encode(&record, at);
+        at += cn_hpc_sample_size;
+        self->last = sample;
+        self->has_last = true;
+        if (!self->has_span || sample.time_ns < self->begin_ns)
+            self->begin_ns = sample.time_ns;
+        if (!self->has_span || sample.time_ns > self->end_ns)
+            self->end_ns = sample.time_ns;
+        self->has_span = true;
+    }
+    *len = (size_t)(at - self->bytes);
+    return true;
+}
+
+static bool write_line(struct trace_writer *t, size_t i, struct worker *self,
+                       struct cn_error *err)
+{
+    const struct cn_timeline *timeline = &t->timelines[i];
+    struct cn_hpc_trace *record = &t->records[i];
+    uint64_t off = record->begin_off;
+
+    self->has_last = false;
+    for (uint64_t first = 0; first < timeline->count;) {
+        uint64_t left = timeline->count - first;
+        size_t count = left < CHUNK_COUNT ? (size_t)left : CHUNK_COUNT;
+        size_t len = 0;
+
+        if (!cn_timeline_read(t->w->db, timeline, first, count, self->samples, err) ||
+            !encode(self, count, &len, err) ||
+            !cn_out_write_at(&t->out, off, self->bytes, len, err))
+            return false;
+        off += len;
+        first += count;
+    }
+    record->end_off = off;
+    return true;
+}
+
+static void line_run(void *arg, size_t job, unsigned worker)
+{
+    struct trace_writer *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker))
+        return;
+    if (!write_line(t, job, &t->workers[worker], err)) {
+        (void)cn_fail_in(err, "profile %zu", job + 1);
+        cn_failures_note(&t->failures, worker, job);
+    }
+}
+
+static void line_take(void *arg, size_t job, unsigned worker)
+{
+    struct trace_writer *t = arg;
+
+    if (!cn_failures_share(&t->failures, worker))
+        return;
+    t->done_count += t->timelines[job].count;
+    if (!cn_progress_report(t->w->options->progress, "writing trace.db", t->done_count,
+                            t->sample_count, "samples",
+                            cn_failures_error(&t->failures, worker)))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *header,
+                        struct cn_error *err)
+{
+    struct cn_jobs jobs = {t->count, t, line_run, line_take, NULL};
+    uint64_t merged_count = 0;
+    bool has_span = false;
+    bool ok;
+
+    t->workers = cn_alloc(t->w->workers, sizeof(*t->workers));
+    cn_failures_init(&t->failures, t->w->workers);
+    cn_pool_run(&jobs, t->w->workers);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    for (unsigned i = 0; i < t->w->workers; i++) {
+        const struct worker *worker = &t->workers[i];
+
+        merged_count += worker->merged_count;
+        if (!worker->has_span)
+            continue;
+        if (!has_span || worker->begin_ns < header->begin_ns)
+            header->begin_ns = worker->begin_ns;
+        if (!has_span || worker->end_ns > header->end_ns)
+            header->end_ns = worker->end_ns;
+        has_span = true;
+    }
+    free(t->workers);
+    cn_hpc_writing_lose(t->w, "samples that only repeat that a thread does not run",
+                        merged_count);
+    return ok;
+}
+
+static bool place_lines(struct trace_writer *t, struct cn_error *err)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint64_t len;
+
+        if (!cn_u64_mul(t->timelines[i].count, cn_hpc_sample_size, &len) ||
+            len > INT64_MAX)
+            return cn_fail(err, CN_ERR_LIMIT, "profile %" PRIu32 ": %" PRIu64 " samples",
+                           i + 1, t->timelines[i].count);
+        t->records[i].profile = i + 1;
+        if (!cn_out_reserve(&t->out, cn_align_up(len, 8), &t->records[i].begin_off, err))
+            return false;
+        t->records[i].end_off = t->records[i].begin_off;
+    }
+    return true;
+}
+
+static bool write_records(struct trace_writer *t,
+                          const struct cn_hpc_traces_header *header,
+                          const struct cn_hpc_section *section, struct cn_error *err)
+{
+    uint8_t *bytes = cn_alloc((size_t)section->len, 1);
+    bool ok;
+
+    cn_hpc_traces_header_encode(header, bytes);
+    for (uint32_t i = 0; i < t->count; i++)
+        cn_hpc_trace_encode(&t->records[i],
+                            bytes + cn_hpc_traces_header_size + i * cn_hpc_trace_size);
+    ok = cn_out_write_at(&t->out, section->off, bytes, (size_t)section->len, err);
+    free(bytes);
+    return ok;
+}
+
+static bool write_file(struct trace_writer *t, struct cn_error *err)
+{
+    struct cn_hpc_traces_header header = {
+        .trace_count = t->count,
+        .trace_len = cn_hpc_trace_size,
+    };
+    struct cn_hpc_section section = {
+        .len = cn_hpc_traces_header_size + (uint64_t)t->count * cn_hpc_trace_size,
+    };
+
+    if (!cn_hpc_file_begin(&t->out, t->w, "trace.db", CN_HPC_TRACE_SECTION_COUNT, err) ||
+        !cn_out_reserve(&t->out, section.len, &section.off, err) ||
+        !place_lines(t, err) || !write_lines(t, &header, err))
+        return false;
+    header.traces_off = section.off + cn_hpc_traces_header_size;
+    return write_records(t, &header, &section, err) &&
+           cn_hpc_file_end(&t->out, CN_HPC_TRACE_FORMAT, CN_HPC_TRACE_FOOTER, &section,
+                           CN_HPC_TRACE_SECTION_COUNT, err);
+}
+
+bool cn_hpc_traces_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct trace_writer t = {.w = w, .count = w->db->profile_count - 1};
+    bool ok;
+
+    if (!w->db->has_timelines)
+        return true;
+    t.timelines = cn_alloc(t.count, sizeof(*t.timelines));
+    t.records = cn_alloc(t.count, sizeof(*t.records));
+    ok = open_timelines(&t, err) && (t.sample_count == 0 || write_file(&t, err));
+    cn_out_abandon(&t.out);
+    free(t.timelines);
+    free(t.records);
+    return ok;
+}

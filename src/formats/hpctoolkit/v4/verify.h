@@ -1,0 +1,13 @@
+/* Every rule of a v4 database, checked; every violation reported.
+ * Threads: any thread.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_V4_VERIFY_H
+#define CN_FORMATS_HPCTOOLKIT_V4_VERIFY_H
+
+#include "formats/formats.h"
+
+/* Report each broken rule of the database at `path`, and go on where that is possible. */
+CN_CHECK bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
+                               cn_finding_fn report, void *arg, struct cn_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+#include "formats/hpctoolkit/v4/writing.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what, uint64_t count)
+{
+    if (w->options->on_loss && count > 0)
+        w->options->on_loss(w->options->on_loss_arg, what, count);
+}
+
+static size_t header_len(size_t section_count)
+{
+    return cn_hpc_file_header_size + section_count * cn_hpc_section_size;
+}
+
+bool cn_hpc_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
+                       const char *name, size_t section_count, struct cn_error *err)
+{
+    uint64_t off;
+
+    return cn_out_open_at(out, w->dir, name, err) &&
+           cn_out_reserve(out, header_len(section_count), &off, err);
+}
+
+bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,
+                     const struct cn_hpc_section *sections, size_t section_count,
+                     struct cn_error *err)
+{
+    static const struct cn_hpc_file_header version = {CN_HPC_MAJOR, CN_HPC_MINOR};
+    uint8_t head[cn_hpc_file_header_size + CN_HPC_SECTION_MAX * cn_hpc_section_size];
+
+    cn_hpc_file_header_encode(&version, head);
+    memcpy(head, CN_HPC_MAGIC, CN_HPC_MAGIC_LEN);
+    memcpy(head + CN_HPC_MAGIC_LEN, format, CN_HPC_FORMAT_LEN);
+    for (size_t i = 0; i < section_count; i++)
+        cn_hpc_section_encode(&sections[i], head + header_len(i));
+    return cn_out_write_at(out, 0, head, header_len(section_count), err) &&
+           cn_out_write(out, footer, CN_HPC_FOOTER_LEN, err) && cn_out_close(out, err);
+}
+
+uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
+{
+    size_t known = strings->names.count;
+    uint32_t i = cn_names_add(&strings->names, text);
+
+    if (i == known) {
+        strings->offs =
+            cn_grow(strings->offs, known, &strings->capacity, sizeof(*strings->offs));
+        strings->offs[i] = strings->end_off;
+        strings->end_off += strlen(text) + 1;
+    }
+    return strings->offs[i];
+}
+
+bool cn_hpc_strings_write(const struct cn_hpc_strings *strings, struct cn_out *out,
+                          struct cn_error *err)
+{
+    for (size_t i = 0; i < strings->names.count; i++) {
+        const char *text = strings->names.list[i];
+
+        if (!cn_out_write(out, text, strlen(text) + 1, err))
+            return false;
+    }
+    return true;
+}
+
+void cn_hpc_strings_done(struct cn_hpc_strings *strings)
+{
+    cn_names_done(&strings->names);
+    free(strings->offs);
+    *strings = (struct cn_hpc_strings){0};
+}

@@ -1,0 +1,424 @@
+/* Two passes over the planes of profiles: one counts the values of each context, the
+ * second puts the values of a range of contexts where the counts say they belong.
+ *
+ *   counts of contexts -> ranges -> per range: start of each context -> values in place
+ *                                -> per context: sorted by metric -> sink
+ */
+#include "model/transpose.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/failures.h"
+#include "base/pool.h"
+#include "base/progress.h"
+
+enum {
+    METRIC_COUNT = UINT16_MAX + 1,
+    /* Contexts that may be counted for whatever the size of the data: a file that claims
+     * more must also hold something. */
+    CONTEXT_FREE_LIMIT = 1 << 26,
+    CONTEXT_SPREAD_MAX = 64,
+};
+
+struct worker {
+    struct cn_value_cursor cursor;
+    uint32_t *counts; /* of contexts, while counting */
+
+    struct cn_value *values; /* of a range: by context, then by profile */
+    uint32_t *next;          /* per context of the range: where its next value goes */
+    size_t value_capacity, next_capacity;
+
+    struct cn_value *sorted; /* of a context: by metric, then by profile */
+    size_t sorted_capacity;
+    uint32_t *metric_next; /* per metric: first its count, then where its next value goes;
+                              all zero between contexts */
+    uint16_t *metrics;     /* that the context has */
+    size_t metric_count;
+};
+
+struct transposition {
+    struct cn_database *db;
+    const struct cn_transpose_options *options;
+    const struct cn_transpose_sink *sink;
+    struct worker *workers;
+    struct cn_failures failures;
+    uint32_t *threads; /* profiles that are not summaries */
+    size_t thread_count;
+    uint32_t *counts; /* values of each context */
+    struct cn_context_range *ranges;
+    size_t range_count, range_capacity;
+    uint64_t value_count, done_count;
+};
+
+static bool list_threads(struct transposition *t, struct cn_error *err)
+{
+    uint64_t context_count = 0;
+
+    t->threads = cn_alloc(t->db->profile_count, sizeof(*t->threads));
+    for (uint32_t i = 0; i < t->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(t->db, i, &profile, err))
+            return false;
+        context_count += profile.context_count;
+        if (!profile.is_summary)
+            t->threads[t->thread_count++] = i;
+    }
+    if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
+        t->db->context_limit / CONTEXT_SPREAD_MAX > context_count)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "context ids up to %" PRIu32 ", but values for %" PRIu64
+                       " contexts in all profiles",
+                       t->db->context_limit, context_count);
+    return true;
+}
+
+static bool check_key(uint32_t key, uint32_t limit, struct cn_error *err)
+{
+    if (key < limit)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "value for context %" PRIu32 ", but ids end at %" PRIu32, key, limit);
+}
+
+static bool count_plane(struct transposition *t, uint32_t profile, struct worker *self,
+                        struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(t->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            if (!check_key(batch.values[i].key, t->db->context_limit, err))
+                return false;
+            self->counts[batch.values[i].key] += batch.values[i].value != 0;
+        }
+    return step == CN_END;
+}
+
+static void count_run(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker))
+        return;
+    if (!count_plane(t, t->threads[job], &t->workers[worker], err)) {
+        (void)cn_fail_in(err, "profile %" PRIu32, t->threads[job]);
+        cn_failures_note(&t->failures, worker, job);
+    }
+}
+
+/* Nothing has to be merged in order here, but failures and the wish to stop get around. */
+static void count_take(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+
+    if (cn_failures_share(&t->failures, worker) &&
+        !cn_progress_report(t->options->progress, "counting values", job + 1,
+                            t->thread_count, "threads",
+                            cn_failures_error(&t->failures, worker)))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool count_values(struct transposition *t, struct cn_error *err)
+{
+    struct cn_jobs jobs = {t->thread_count, t, count_run, count_take, NULL};
+    size_t limit = t->db->context_limit;
+    bool ok;
+
+    /* A counter of 32 bits cannot overflow: a context has at most one value for each
+     * profile and metric, and what has more fails when it is sorted. */
+    if (t->thread_count >= UINT32_MAX / METRIC_COUNT)
+        return cn_fail(err, CN_ERR_LIMIT, "%zu threads, can sort the values of %u",
+                       t->thread_count, UINT32_MAX / METRIC_COUNT);
+    for (unsigned i = 0; i < t->options->workers; i++)
+        t->workers[i].counts = cn_alloc(limit, sizeof(*t->counts));
+    cn_failures_init(&t->failures, t->options->workers);
+    cn_pool_run(&jobs, t->options->workers);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    for (unsigned i = 1; i < t->options->workers; i++) {
+        for (size_t k = 0; k < limit; k++)
+            t->workers[0].counts[k] += t->workers[i].counts[k];
+        free(t->workers[i].counts);
+        t->workers[i].counts = NULL;
+    }
+    t->counts = t->workers[0].counts;
+    t->workers[0].counts = NULL;
+    return ok;
+}
+
+static void add_range(struct transposition *t, struct cn_context_range range)
+{
+    t->ranges =
+        cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
+    t->ranges[t->range_count++] = range;
+    t->value_count += range.value_count;
+}
+
+static void plan_ranges(struct transposition *t)
+{
+    size_t memory_len =
+        t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
+    size_t budget_len = memory_len / t->options->workers;
+    size_t budget_max = UINT32_MAX / 2 * sizeof(struct cn_value);
+    struct cn_context_range range = {0};
+    size_t len = 0;
+
+    /* Positions in a range are numbers of 32 bits. */
+    if (budget_len > budget_max)
+        budget_len = budget_max;
+    for (uint32_t i = 0; i < t->db->context_limit; i++) {
+        size_t own_len = sizeof(uint32_t) + t->counts[i] * sizeof(struct cn_value);
+
+        if (i > range.first && len + own_len > budget_len) {
+            add_range(t, range);
+            range = (struct cn_context_range){.first = i};
+            len = 0;
+        }
+        range.last = i;
+        range.value_count += t->counts[i];
+        len += own_len;
+    }
+    if (t->db->context_limit > 0)
+        add_range(t, range);
+}
+
+static void make_room(struct worker *self, const struct cn_context_range *range)
+{
+    size_t context_count = (size_t)range->last - range->first + 1;
+
+    if (self->value_capacity < range->value_count) {
+        free(self->values);
+        self->value_capacity = (size_t)range->value_count;
+        self->values = cn_realloc(NULL, self->value_capacity, sizeof(*self->values));
+    }
+    if (self->next_capacity < context_count) {
+        free(self->next);
+        self->next_capacity = context_count;
+        self->next = cn_realloc(NULL, context_count, sizeof(*self->next));
+    }
+}
+
+/* The values of one profile: each goes after those of the profiles before it. */
+static bool place_slice(struct transposition *t, const struct cn_context_range *range,
+                        uint32_t profile, struct worker *self, struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(t->db, profile, range->first, range->last, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            const struct cn_value *value = &batch.values[i];
+            uint32_t at;
+
+            if (value->value == 0)
+                continue;
+            if (value->key < range->first || value->key > range->last)
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "context %" PRIu32 " among those from %" PRIu32
+                               " to %" PRIu32 ": values are not sorted",
+                               value->key, range->first, range->last);
+            at = self->next[value->key - range->first]++;
+            if (at >= range->value_count)
+                return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+            self->values[at] = (struct cn_value){value->value, profile, value->metric};
+        }
+    return step == CN_END;
+}
+
+static bool place_values(struct transposition *t, const struct cn_context_range *range,
+                         struct worker *self, struct cn_error *err)
+{
+    uint32_t start = 0;
+
+    make_room(self, range);
+    for (uint32_t i = range->first; i <= range->last; i++) {
+        self->next[i - range->first] = start;
+        start += t->counts[i];
+    }
+    for (size_t i = 0; i < t->thread_count; i++)
+        if (!place_slice(t, range, t->threads[i], self, err))
+            return cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
+    return true;
+}
+
+static int compare_metrics(const void *left, const void *right)
+{
+    const uint16_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Count the values of each metric and turn the counts into starts. */
+static void find_metric_starts(struct worker *self, const struct cn_value *values,
+                               size_t count)
+{
+    uint32_t start = 0;
+
+    self->metric_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t metric = values[i].metric;
+
+        if (self->metric_next[metric]++ == 0)
+            self->metrics[self->metric_count++] = metric;
+    }
+    qsort(self->metrics, self->metric_count, sizeof(*self->metrics), compare_metrics);
+    for (size_t i = 0; i < self->metric_count; i++) {
+        uint32_t own = self->metric_next[self->metrics[i]];
+
+        self->metric_next[self->metrics[i]] = start;
+        start += own;
+    }
+}
+
+static bool check_pairs(const struct cn_value *values, size_t count, uint32_t context,
+                        struct cn_error *err)
+{
+    for (size_t i = 1; i < count; i++)
+        if (values[i].metric == values[i - 1].metric &&
+            values[i].key <= values[i - 1].key)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "profile %" PRIu32 ": context %" PRIu32
+                           " has two values for metric %u",
+                           values[i].key, context, values[i].metric);
+    return true;
+}
+
+static bool sort_by_metric(struct worker *self, uint32_t context,
+                           const struct cn_value *values, size_t count,
+                           struct cn_error *err)
+{
+    if (self->sorted_capacity < count) {
+        free(self->sorted);
+        self->sorted_capacity = count;
+        self->sorted = cn_realloc(NULL, count, sizeof(*self->sorted));
+    }
+    find_metric_starts(self, values, count);
+    for (size_t i = 0; i < count; i++)
+        self->sorted[self->metric_next[values[i].metric]++] = values[i];
+    for (size_t i = 0; i < self->metric_count; i++)
+        self->metric_next[self->metrics[i]] = 0;
+    return check_pairs(self->sorted, count, context, err);
+}
+
+static bool hand_out(struct transposition *t, const struct cn_context_range *range,
+                     unsigned worker, struct cn_error *err)
+{
+    struct worker *self = &t->workers[worker];
+    size_t start = 0;
+
+    for (uint32_t i = range->first; i <= range->last; i++) {
+        size_t count = t->counts[i];
+
+        if (self->next[i - range->first] != start + count)
+            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+        if (count > 0 &&
+            (!sort_by_metric(self, i, self->values + start, count, err) ||
+             !t->sink->context(t->sink->arg, worker, i,
+                               (struct cn_value_batch){self->sorted, count}, err)))
+            return false;
+        start += count;
+    }
+    return true;
+}
+
+static void range_run(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    const struct cn_context_range *range = &t->ranges[job];
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker))
+        return;
+    if ((t->sink->begin && !t->sink->begin(t->sink->arg, worker, range, err)) ||
+        !place_values(t, range, &t->workers[worker], err) ||
+        !hand_out(t, range, worker, err))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static void range_take(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    const struct cn_context_range *range = &t->ranges[job];
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (!cn_failures_share(&t->failures, worker))
+        return;
+    t->done_count += range->value_count;
+    if (!cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                            t->value_count, "values", err) ||
+        (t->sink->take && !t->sink->take(t->sink->arg, worker, range, err)))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static void range_finish(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker) || !t->sink->finish)
+        return;
+    if (!t->sink->finish(t->sink->arg, worker, &t->ranges[job], err))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool run_ranges(struct transposition *t, struct cn_error *err)
+{
+    struct cn_jobs jobs = {t->range_count, t, range_run, range_take, range_finish};
+    bool ok;
+
+    for (unsigned i = 0; i < t->options->workers; i++) {
+        t->workers[i].metric_next = cn_alloc(METRIC_COUNT, sizeof(uint32_t));
+        t->workers[i].metrics = cn_alloc(METRIC_COUNT, sizeof(uint16_t));
+    }
+    cn_failures_init(&t->failures, t->options->workers);
+    cn_pool_run(&jobs, t->options->workers);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    return ok;
+}
+
+static void release(struct transposition *t)
+{
+    for (unsigned i = 0; i < t->options->workers; i++) {
+        struct worker *worker = &t->workers[i];
+
+        free(worker->counts);
+        free(worker->values);
+        free(worker->next);
+        free(worker->sorted);
+        free(worker->metric_next);
+        free(worker->metrics);
+    }
+    free(t->workers);
+    free(t->threads);
+    free(t->counts);
+    free(t->ranges);
+}
+
+bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options *options,
+                      const struct cn_transpose_sink *sink, struct cn_error *err)
+{
+    struct transposition t = {.db = db, .options = options, .sink = sink};
+    bool ok;
+
+    assert(options->workers > 0);
+    t.workers = cn_alloc(options->workers, sizeof(*t.workers));
+    ok = list_threads(&t, err) && count_values(&t, err);
+    if (ok) {
+        plan_ranges(&t);
+        ok = run_ranges(&t, err);
+    }
+    release(&t);
+    return ok;
+}

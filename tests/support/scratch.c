@@ -1,0 +1,91 @@
+#include "support/scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+struct cn_scratch {
+    int came_from;
+    char path[PATH_MAX];
+};
+
+static void must(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+struct cn_scratch *cn_scratch_enter(void)
+{
+    struct cn_scratch *scratch = cn_alloc(1, sizeof(*scratch));
+    const char *parent = getenv("TMPDIR");
+
+    (void)snprintf(scratch->path, sizeof(scratch->path), "%s/cairn-test-XXXXXX",
+                   parent ? parent : "/tmp");
+    scratch->came_from = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    must(scratch->came_from >= 0, "current folder");
+    must(mkdtemp(scratch->path) && chdir(scratch->path) == 0, scratch->path);
+    return scratch;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type,
+                        struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void cn_scratch_leave(struct cn_scratch *scratch)
+{
+    enum { OPEN_FOLDERS = 16 };
+
+    must(fchdir(scratch->came_from) == 0, "return to the folder before");
+    (void)close(scratch->came_from);
+    must(nftw(scratch->path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) == 0,
+         scratch->path);
+    free(scratch);
+}
+
+void cn_scratch_write(const char *path, const void *data, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+
+    must(file && fwrite(data, 1, len, file) == len && fclose(file) == 0, path);
+}
+
+bool cn_scratch_holds(const char *path, const void *data, size_t len)
+{
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+    bool same = cn_file_open(&file, path, &err) && file.bytes.len == len &&
+                memcmp(file.bytes.ptr, data, len) == 0;
+
+    cn_file_close(&file);
+    return same;
+}
+
+size_t cn_scratch_count(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    size_t count = 0;
+
+    must(dir != NULL, folder);
+    while ((entry = readdir(dir)))
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    (void)closedir(dir);
+    return count;
+}

@@ -1,0 +1,29 @@
+/* A folder of its own for a test that writes files: the test runs inside it, and it is
+ * gone afterwards.
+ *
+ * Use them as the setup and teardown of a test, with the scratch as its state.
+ * Threads: one thread at a time; the current folder belongs to the process.
+ */
+#ifndef CN_TEST_SCRATCH_H
+#define CN_TEST_SCRATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cn_scratch;
+
+/* Make a new empty folder and change into it. Ends the process when it cannot. */
+struct cn_scratch *cn_scratch_enter(void);
+
+/* Go back to where the test came from and remove the folder. */
+void cn_scratch_leave(struct cn_scratch *scratch);
+
+void cn_scratch_write(const char *path, const void *data, size_t len);
+
+/* Does `path` exist, and does it hold exactly these bytes? */
+bool cn_scratch_holds(const char *path, const void *data, size_t len);
+
+/* The number of entries of a folder, hidden ones included. */
+size_t cn_scratch_count(const char *folder);
+
+#endif

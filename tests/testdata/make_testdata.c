@@ -1,0 +1,23 @@
+/* Writes the data that the command line is tested on: one database, `sample`. */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "support/sample.h"
+
+int main(int argc, char **argv)
+{
+    struct cn_text path = {0};
+    struct cn_error err = {0};
+    bool ok;
+
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: make_testdata DIR\n");
+        return 2;
+    }
+    cn_text_printf(&path, "%s/sample", argv[1]);
+    ok = cn_sample_write(path.chars, &err);
+    if (!ok)
+        (void)fprintf(stderr, "make_testdata: %s\n", err.text);
+    cn_text_done(&path);
+    return ok ? 0 : 1;
+}

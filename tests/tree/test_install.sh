@@ -1,0 +1,43 @@
+# `make install` puts the program, its man pages and its completions where prefix and
+# DESTDIR say; the man pages render without a warning.
+set -eu
+
+if ! command -v man >/dev/null; then
+    echo "skipped: no man"
+    exit 77
+fi
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+share=$root/opt/cairn/share
+
+make --no-print-directory -C "$CAIRN_SOURCE" BUILD="$CAIRN_BUILD/install" \
+    DESTDIR="$root" prefix=/opt/cairn install >"$root/log" 2>&1 || {
+    cat "$root/log"
+    exit 1
+}
+# A warning must not stop a user's build, but it has no place here.
+if grep 'warning:' "$root/log"; then
+    exit 1
+fi
+
+cairn=$root/opt/cairn/bin/cairn
+"$cairn" --version
+for command in $("$cairn" help --list); do
+    test -s "$share/man/man1/cairn-$command.1"
+done
+test -s "$share/bash-completion/completions/cairn"
+test -s "$share/zsh/site-functions/_cairn"
+test -s "$share/fish/vendor_completions.d/cairn.fish"
+bash -n "$share/bash-completion/completions/cairn"
+
+for page in "$share"/man/man1/*.1; do
+    LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" \
+        >/dev/null 2>"$root/warnings"
+    if [ -s "$root/warnings" ]; then
+        echo "$page:"
+        cat "$root/warnings"
+        exit 1
+    fi
+done
+LC_ALL=C.UTF-8 MANPAGER=cat MANWIDTH=80 man -M "$share/man" cairn >"$root/page"
+grep -q '^NAME' "$root/page"

@@ -1,0 +1,57 @@
+# tools/check_layers finds each kind of violation, and only those.
+set -eu
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+# put FILE INCLUDE...: a source file that includes these.
+put() {
+    file=$root/src/$1
+    shift
+    mkdir -p "$(dirname "$file")"
+    printf '#include %s\n' "$@" >"$file"
+}
+
+put base/text.c '"base/text.h"' '<pthread.h>' '<stdatomic.h>'
+put model/metric.c '"model/metric.h"' '"base/text.h"' '<stdio.h>'
+put formats/formats.c '"formats/formats.h"' '"formats/uftrace/reader.h"' '"model/step.h"'
+put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
+    '"formats/hpctoolkit/identity.h"' '"formats/formats.h"' \
+    '"formats/uftrace/format.h"' '<yaml.h>'
+put analyze/cct.c '"model/metric.h"'
+put store/store.c '"formats/zorka/reader.h"'
+put mpi/ranks.c '"analyze/cct.h"' '<mpi.h>'
+put cli/main.c '"formats/formats.h"' '"analyze/cct.h"' '<ncurses.h>'
+put record/hooks.c '"formats/uftrace/format.h"' '"base/record.h"' '<stdatomic.h>'
+"$CAIRN_SOURCE/tools/check_layers" "$root"
+
+put base/bad.c '"model/metric.h"'
+put model/bad.c '<stdio.h>' '"analyze/cct.h"' '<pthread.h>'
+put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct.h"'
+put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
+put analyze/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"'
+put store/bad.c '"formats/uftrace/reader.h"'
+put cli/bad.c '"record/hooks.h"' '<microhttpd.h>'
+put record/bad.c '"base/text.h"'
+put stray/new.c '<stdio.h>'
+cat >"$root/expected" <<'END'
+src/analyze/bad.c:1: analyze may not include formats/formats.h
+src/analyze/bad.c:2: analyze may not include mpi.h
+src/base/bad.c:1: base may not include model/metric.h
+src/cli/bad.c:1: cli may not include record/hooks.h
+src/cli/bad.c:2: cli may not include microhttpd.h
+src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include formats/hpctoolkit/v4/meta.h
+src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
+src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
+src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct.h
+src/model/bad.c:2: model may not include analyze/cct.h
+src/model/bad.c:3: model may not include pthread.h
+src/record/bad.c:1: record may not include base/text.h
+src/store/bad.c:1: store may not include formats/uftrace/reader.h
+src/stray/new.c:1: no rule for the folder stray
+END
+if "$CAIRN_SOURCE/tools/check_layers" "$root" >"$root/found"; then
+    echo "violations did not make it fail"
+    exit 1
+fi
+diff -u "$root/expected" "$root/found"

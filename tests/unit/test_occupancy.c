@@ -1,0 +1,410 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/frames.h"
+#include "analyze/occupancy.h"
+#include "model/memory.h"
+
+/* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */
+struct world {
+    struct cn_memory_database *m;
+    struct cn_database *db;
+    uint32_t entry, main, work, line, leaf, again, rest;
+    struct cn_frames frames;
+};
+
+static uint32_t add_call(struct cn_memory_database *m, uint32_t parent, const char *name)
+{
+    uint32_t function = cn_memory_database_add_function(
+        m, (struct cn_function){.name = name, .module = CN_NONE, .file = CN_NONE});
+
+    return cn_memory_database_add_context(m, parent,
+                                          (struct cn_context){
+                                              .kind = CN_CONTEXT_FUNCTION,
+                                              .relation = CN_CALL,
+                                              .has_function = true,
+                                              .function = function,
+                                          });
+}
+
+static void add_contexts(struct world *w)
+{
+    uint32_t file = cn_memory_database_add_file(w->m, "a.c", false);
+
+    w->entry = cn_memory_database_add_context(w->m, 0,
+                                              (struct cn_context){
+                                                  .kind = CN_CONTEXT_ENTRY,
+                                                  .entry = CN_ENTRY_MAIN_THREAD,
+                                                  .entry_name = "main thread",
+                                              });
+    w->main = add_call(w->m, w->entry, "main");
+    w->work = add_call(w->m, w->main, "work");
+    w->line = cn_memory_database_add_context(w->m, w->work,
+                                             (struct cn_context){
+                                                 .kind = CN_CONTEXT_LINE,
+                                                 .relation = CN_LEXICAL,
+                                                 .has_source = true,
+                                                 .file = file,
+                                                 .line = 7,
+                                             });
+    w->leaf = add_call(w->m, w->line, "leaf");
+    w->again = add_call(w->m, w->leaf, "work");
+    w->rest = add_call(w->m, w->main, "rest");
+}
+
+static void world_begin(struct world *w)
+{
+    *w = (struct world){.m = cn_memory_database_new("world", "")};
+    (void)cn_memory_database_add_kind(w->m, "THREAD");
+    add_contexts(w);
+}
+
+static uint32_t add_thread(struct world *w, const struct cn_sample *samples, size_t count)
+{
+    uint32_t profile =
+        cn_memory_database_add_profile(w->m, (struct cn_identity_tuple){.count = 1});
+
+    for (size_t i = 0; i < count; i++)
+        cn_memory_database_add_sample(w->m, profile, samples[i]);
+    return profile;
+}
+
+static void world_finish(struct world *w)
+{
+    struct cn_error err;
+
+    w->db = cn_memory_database_finish(w->m);
+    assert_true(cn_frames_build(&w->frames, w->db, &err));
+}
+
+static void world_end(struct world *w)
+{
+    cn_frames_done(&w->frames);
+    cn_database_close(w->db);
+}
+
+static const char *cell_name(const struct world *w, const struct cn_occupancy *o,
+                             size_t row, uint32_t column)
+{
+    uint32_t place = o->cells[row * o->column_count + column].place;
+
+    if (place == CN_NONE)
+        return "none";
+    return place == o->idle ? "idle" : w->frames.names.list[place];
+}
+
+static double cell_share(const struct cn_occupancy *o, size_t row, uint32_t column)
+{
+    return o->cells[row * o->column_count + column].share;
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) < 1e-12;
+}
+
+static uint64_t time_of(const struct world *w, const struct cn_occupancy *o,
+                        const char *name)
+{
+    for (size_t i = 0; i < w->frames.names.count; i++) {
+        if (strcmp(w->frames.names.list[i], name) == 0)
+            return o->place_ns[i];
+    }
+    return 0;
+}
+
+static struct cn_occupancy build(struct world *w, struct cn_occupancy_request request)
+{
+    struct cn_occupancy occupancy;
+    struct cn_error err = {0};
+
+    if (!cn_occupancy_build(&occupancy, w->db, &w->frames, &request, &err))
+        fail_msg("%s", err.text);
+    return occupancy;
+}
+
+static void a_cell_shows_what_took_most_of_its_slice(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_thread(
+        &w,
+        (struct cn_sample[]){
+            {1000, w.line}, {1006, w.rest}, {1015, 0}, {1030, w.leaf}, {1035, w.main}},
+        5);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .begin_ns = 1000,
+                                                .end_ns = 1040,
+                                                .column_count = 4,
+                                                .depth = 2});
+    assert_string_equal(cell_name(&w, &o, 0, 0), "work");
+    assert_true(is_near(cell_share(&o, 0, 0), 0.6));
+    assert_string_equal(cell_name(&w, &o, 0, 1), "rest");
+    assert_true(is_near(cell_share(&o, 0, 1), 0.5));
+    assert_string_equal(cell_name(&w, &o, 0, 2), "idle");
+    assert_true(is_near(cell_share(&o, 0, 2), 1.0));
+    assert_string_equal(cell_name(&w, &o, 0, 3), "work");
+    assert_true(is_near(cell_share(&o, 0, 3), 0.5));
+    assert_int_equal(time_of(&w, &o, "work"), 6 + 5);
+    assert_int_equal(time_of(&w, &o, "rest"), 9);
+    assert_int_equal(time_of(&w, &o, "main"), 0); /* the last sample lasts no time */
+    assert_int_equal(o.place_ns[o.idle], 15);
+    cn_occupancy_done(&o);
+    world_end(&w);
+}
+
+static void depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame(void **state)
+{
+    static const struct {
+        uint32_t depth;
+        const char *names[5];
+    } cases[] = {
+        {1, {"<main thread>", "main", "main", "main", "main"}},
+        {2, {"<main thread>", "main", "work", "work", "work"}},
+        {3, {"<main thread>", "main", "work", "leaf", "leaf"}},
+        {4, {"<main thread>", "main", "work", "leaf", "work"}},
+        {99, {"<main thread>", "main", "work", "leaf", "work"}},
+    };
+    struct world w;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_thread(&w,
+                         (struct cn_sample[]){{0, w.entry},
+                                              {10, w.main},
+                                              {20, w.line},
+                                              {30, w.leaf},
+                                              {40, w.again},
+                                              {50, 0}},
+                         6);
+    world_finish(&w);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cn_occupancy o =
+            build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                    .profile_count = 1,
+                                                    .end_ns = 50,
+                                                    .column_count = 5,
+                                                    .depth = cases[i].depth});
+
+        for (uint32_t k = 0; k < 5; k++)
+            assert_string_equal(cell_name(&w, &o, 0, k), cases[i].names[k]);
+        cn_occupancy_done(&o);
+    }
+    world_end(&w);
+}
+
+static void samples_outside_the_range_count_only_where_they_reach_into_it(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profiles[3];
+
+    (void)state;
+    world_begin(&w);
+    profiles[0] = add_thread(
+        &w, (struct cn_sample[]){{0, w.main}, {10, w.rest}, {95, w.main}, {200, 0}}, 4);
+    profiles[1] = add_thread(&w, (struct cn_sample[]){{25, w.rest}, {28, 0}}, 2);
+    profiles[2] = add_thread(&w, NULL, 0);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = profiles,
+                                                .profile_count = 3,
+                                                .begin_ns = 20,
+                                                .end_ns = 100,
+                                                .column_count = 8,
+                                                .depth = 2});
+    for (uint32_t i = 0; i < 7; i++)
+        assert_string_equal(cell_name(&w, &o, 0, i), "rest");
+    assert_int_equal(time_of(&w, &o, "main"), 5);
+    assert_int_equal(time_of(&w, &o, "rest"), 75 + 3);
+    assert_string_equal(cell_name(&w, &o, 1, 0), "rest");
+    assert_true(is_near(cell_share(&o, 1, 0), 0.3));
+    assert_string_equal(cell_name(&w, &o, 1, 1), "none");
+    assert_string_equal(cell_name(&w, &o, 2, 0), "none");
+    cn_occupancy_done(&o);
+    world_end(&w);
+}
+
+/* Much longer than a chunk of samples, with slices that do not divide the range evenly:
+ * compared with counting nanosecond by nanosecond. */
+static void long_timelines_add_up_exactly(void **state)
+{
+    enum { COUNT = 5000, COLUMNS = 7, BEGIN = 1234, END = 13579 };
+    static struct cn_sample samples[COUNT];
+    uint64_t expected[COLUMNS] = {0}, total = 0;
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profile;
+    size_t at = 0;
+
+    (void)state;
+    world_begin(&w);
+    for (size_t i = 0; i < COUNT; i++)
+        samples[i] = (struct cn_sample){i * 3 + i % 2, i % 4 == 0 ? 0 : w.work};
+    profile = add_thread(&w, samples, COUNT);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .begin_ns = BEGIN,
+                                                .end_ns = END,
+                                                .column_count = COLUMNS,
+                                                .depth = 2});
+    for (uint64_t ns = BEGIN; ns < END; ns++) {
+        uint32_t column = 0;
+
+        while (at + 1 < COUNT && samples[at + 1].time_ns <= ns)
+            at++;
+        while (ns >= cn_occupancy_column_ns(&o, column + 1))
+            column++;
+        expected[column] += samples[at].context != 0;
+        total += samples[at].context != 0;
+    }
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        uint64_t width =
+            cn_occupancy_column_ns(&o, i + 1) - cn_occupancy_column_ns(&o, i);
+
+        assert_string_equal(cell_name(&w, &o, 0, i), "work");
+        assert_true(is_near(cell_share(&o, 0, i), (double)expected[i] / (double)width));
+    }
+    assert_int_equal(time_of(&w, &o, "work"), total);
+    assert_int_equal(o.place_ns[o.idle], END - BEGIN - total);
+    cn_occupancy_done(&o);
+    world_end(&w);
+}
+
+static void the_chosen_depth_is_the_first_that_tells_something(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_thread(
+        &w, (struct cn_sample[]){{0, w.main}, {2, w.line}, {50, w.leaf}, {100, 0}}, 4);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .end_ns = 100,
+                                                .column_count = 10});
+    assert_int_equal(o.depth, 3); /* at depth 2, work has 98 % */
+    cn_occupancy_done(&o);
+    world_end(&w);
+}
+
+static void contexts_without_a_record_are_shown_as_unknown(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profile, hidden;
+
+    (void)state;
+    world_begin(&w);
+    hidden = cn_memory_database_add_hidden(w.m, w.main);
+    profile =
+        add_thread(&w, (struct cn_sample[]){{0, hidden}, {10, 4000000000}, {20, 0}}, 3);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .end_ns = 20,
+                                                .column_count = 2});
+    assert_string_equal(cell_name(&w, &o, 0, 0), "<unknown context>");
+    assert_string_equal(cell_name(&w, &o, 0, 1), "<unknown context>");
+    cn_occupancy_done(&o);
+    world_end(&w);
+}
+
+static void refuses_time_that_runs_backwards(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    struct cn_error err = {0};
+    uint32_t profiles[2];
+
+    (void)state;
+    world_begin(&w);
+    profiles[0] = add_thread(&w, (struct cn_sample[]){{0, w.main}, {9, 0}}, 2);
+    profiles[1] =
+        add_thread(&w, (struct cn_sample[]){{0, w.main}, {9, w.work}, {7, 0}}, 3);
+    world_finish(&w);
+    assert_false(cn_occupancy_build(&o, w.db, &w.frames,
+                                    &(struct cn_occupancy_request){.profiles = profiles,
+                                                                   .profile_count = 2,
+                                                                   .end_ns = 20,
+                                                                   .column_count = 2,
+                                                                   .depth = 1},
+                                    &err));
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
+    assert_string_equal(err.text,
+                        "timeline of profile 2: time runs backwards: 7 after 9");
+    world_end(&w);
+}
+
+static void any_number_of_workers_gives_the_same_result(void **state)
+{
+    enum { THREADS = 9, COLUMNS = 11 };
+    struct world w;
+    struct cn_occupancy first = {0};
+    uint32_t profiles[THREADS];
+
+    (void)state;
+    world_begin(&w);
+    for (uint32_t i = 0; i < THREADS; i++)
+        profiles[i] = add_thread(
+            &w,
+            (struct cn_sample[]){
+                {i, w.line}, {20 + 3 * i, w.rest}, {60 + i, w.again}, {100, 0}},
+            4);
+    world_finish(&w);
+    for (unsigned workers = 1; workers <= 5; workers += 2) {
+        struct cn_occupancy o =
+            build(&w, (struct cn_occupancy_request){.profiles = profiles,
+                                                    .profile_count = THREADS,
+                                                    .end_ns = 100,
+                                                    .column_count = COLUMNS,
+                                                    .workers = workers});
+
+        if (!first.cells) {
+            first = o;
+            continue;
+        }
+        assert_int_equal(o.depth, first.depth);
+        for (size_t i = 0; i < THREADS * COLUMNS; i++) {
+            assert_int_equal(o.cells[i].place, first.cells[i].place);
+            assert_true(is_near(o.cells[i].share, first.cells[i].share));
+        }
+        for (uint32_t i = 0; i <= o.idle; i++)
+            assert_int_equal(o.place_ns[i], first.place_ns[i]);
+        cn_occupancy_done(&o);
+    }
+    cn_occupancy_done(&first);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_shows_what_took_most_of_its_slice),
+        cmocka_unit_test(depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame),
+        cmocka_unit_test(samples_outside_the_range_count_only_where_they_reach_into_it),
+        cmocka_unit_test(long_timelines_add_up_exactly),
+        cmocka_unit_test(the_chosen_depth_is_the_first_that_tells_something),
+        cmocka_unit_test(contexts_without_a_record_are_shown_as_unknown),
+        cmocka_unit_test(refuses_time_that_runs_backwards),
+        cmocka_unit_test(any_number_of_workers_gives_the_same_result),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
