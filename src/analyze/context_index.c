@@ -41,10 +41,12 @@ static bool collect(struct cn_context_index *index, struct cn_walk *walk,
     return step == CN_END;
 }
 
+/* Of contexts with the same id, the first one has the values. */
 static bool number_ids(struct cn_context_index *index, struct cn_error *err)
 {
     size_t limit = index->count * CN_CONTEXT_ID_SPREAD + CN_CONTEXT_ID_SLACK;
     uint32_t max = 0;
+    bool ok = true;
 
     for (size_t i = 0; i < index->count; i++)
         if (index->nodes[i].id > max)
@@ -59,12 +61,13 @@ static bool number_ids(struct cn_context_index *index, struct cn_error *err)
     for (size_t i = 0; i < index->count; i++) {
         uint32_t *node = &index->node_of_id[index->nodes[i].id];
 
-        if (*node != CN_NONE)
-            return cn_fail(err, CN_ERR_FORMAT, "context id %" PRIu32 " occurs twice",
-                           index->nodes[i].id);
-        *node = (uint32_t)i;
+        if (*node == CN_NONE)
+            *node = (uint32_t)i;
+        else if (ok)
+            ok = cn_fail(err, CN_ERR_FORMAT, "context id %" PRIu32 " occurs twice",
+                         index->nodes[i].id);
     }
-    return true;
+    return ok;
 }
 
 bool cn_context_index_build(struct cn_context_index *index, struct cn_database *db,

@@ -127,7 +127,9 @@ static struct cn_place place_of(const struct cn_context *context)
         place.file = context->file;
         place.line = context->line;
     }
-    if (context->kind == CN_CONTEXT_INSTRUCTION && context->has_point) {
+    /* Of a loop, the line is what users know it by. */
+    if (context->kind != CN_CONTEXT_FUNCTION && context->has_point &&
+        (context->kind == CN_CONTEXT_INSTRUCTION || !context->has_source)) {
         place.module = context->module;
         place.offset = context->offset;
     }
@@ -168,13 +170,18 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
 static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
 {
     const struct cn_context_node *at = &tree->index.nodes[node];
+    const struct cn_cost_frame *above;
     struct cn_context context;
+    size_t caller = 0;
 
     if (!cn_context_at(tree->costs->db, at->at, &context, err))
         return false;
     if (context.has_function && !find_same_function(tree, &context.function, err))
         return false;
     leave_until(tree, at->parent);
+    above = tree->depth > 0 ? &tree->path[tree->depth - 1] : NULL;
+    if (above)
+        caller = above->is_call ? tree->depth : above->caller;
     tree->path =
         cn_grow(tree->path, tree->depth, &tree->path_capacity, sizeof(*tree->path));
     tree->path[tree->depth++] = (struct cn_cost_frame){
@@ -182,6 +189,7 @@ static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err
         .place = place_of(&context),
         .is_call = context.kind == CN_CONTEXT_FUNCTION ||
                    (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
+        .caller = caller,
         .row = CN_NONE,
         .rows_at = tree->active_count,
     };
@@ -267,6 +275,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
 
         cn_cost_rows_values(tree->costs, &tree->rows, row, cn_row_list_add(out, item));
     }
+    out->weight = out->count;
     return true;
 }
 
@@ -280,7 +289,7 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
         .kind = CN_CONTEXT_LINE,
         .has_function = place->function != CN_NONE,
         .has_source = place->file != CN_NONE || place->kind == CN_ROW_LINE,
-        .has_point = place->kind == CN_ROW_INSTRUCTION,
+        .has_point = place->module != CN_NONE,
         .function = place->function,
         .file = place->file,
         .line = place->line,
@@ -299,6 +308,8 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
         context.kind = CN_CONTEXT_LOOP;
         break;
     case CN_ROW_INSTRUCTION:
+        context.kind = CN_CONTEXT_INSTRUCTION;
+        break;
     case CN_ROW_LINE:
     case CN_ROW_ENTRY:
     case CN_ROW_OTHER:

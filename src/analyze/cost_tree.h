@@ -35,9 +35,9 @@ struct cn_cost_group {
 struct cn_cost_frame {
     uint32_t node;
     struct cn_place place;
-    bool
-        is_call; /* a function that was called, as opposed to a loop or line inside one */
-    uint32_t row; /* for `map` to use: the row under which its lexical children go */
+    bool is_call;  /* a function that was called, not a loop or line inside one */
+    size_t caller; /* the nearest call above: its position in the path + 1, or 0 */
+    uint32_t row;  /* for `map` to use: the row under which its lexical children go */
     size_t rows_at;
 };
 

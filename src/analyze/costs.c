@@ -208,24 +208,26 @@ static bool add_scope_input(struct cn_costs *costs, int metric, int scope,
 
 /* What a taxonomy's input stands for here. Statistics other than plain sums exist in the
  * summary only. */
-static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index, uint32_t profile,
-                               uint32_t *out, struct cn_error *err)
+static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index,
+                               const struct cn_cost_request *request, uint32_t *out,
+                               struct cn_error *err)
 {
     const struct cn_metrics *metrics = &costs->db->metrics;
     const struct cn_input *wanted = &costs->db->taxonomy.inputs[index];
     int metric = cn_metrics_find(metrics, wanted->metric);
     int scope = cn_metrics_find_scope(metrics, wanted->scope);
-    struct cn_cost_input input = {.prop_id = CN_NO_ID, .profile = profile};
+    struct cn_cost_input input = {.prop_id = CN_NO_ID, .profile = CN_NONE};
 
     if (metric == CN_NO_ID || scope == CN_NO_ID)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no metric '%s' in scope '%s'",
                        wanted->metric, wanted->scope);
     if (strcmp(wanted->formula, "$$") == 0 && wanted->combine == CN_COMBINE_SUM)
-        return add_scope_input(costs, metric, scope, profile, out, err);
+        return add_scope_input(costs, metric, scope, request->profile, out, err);
     input.side = side_of_scope(metrics, scope);
     input.stat_id = cn_metric_stat_id(&metrics->list[metric], (unsigned)scope,
                                       wanted->formula, (enum cn_combine)wanted->combine);
-    if (input.stat_id == CN_NO_ID || costs->is_selected || profile != CN_NONE)
+    if (input.stat_id == CN_NO_ID || costs->is_selected || request->profile != CN_NONE ||
+        request->stat != CN_STAT_SUM)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "statistic %s(%s) of '%s' exists for all threads together only",
                        cn_combine_name(wanted->combine), wanted->formula, wanted->metric);
@@ -236,7 +238,8 @@ static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index, uint32_t 
  * CN_FORMULA_DEPTH_MAX deep. */
 static const struct cn_formula *import_formula(struct cn_costs *costs,
                                                const struct cn_formula *formula,
-                                               uint32_t profile, struct cn_error *err)
+                                               const struct cn_cost_request *request,
+                                               struct cn_error *err)
 {
     const struct cn_formula **args;
     uint32_t input;
@@ -244,12 +247,12 @@ static const struct cn_formula *import_formula(struct cn_costs *costs,
     if (formula->op == CN_FORMULA_NUMBER)
         return formula;
     if (formula->op == CN_FORMULA_INPUT)
-        return add_taxonomy_input(costs, formula->input, profile, &input, err)
+        return add_taxonomy_input(costs, formula->input, request, &input, err)
                    ? cn_formula_input(&costs->arena, input)
                    : NULL;
     args = cn_arena_alloc(&costs->arena, formula->arg_count, sizeof(const void *));
     for (size_t i = 0; i < formula->arg_count; i++) {
-        args[i] = import_formula(costs, formula->args[i], profile, err);
+        args[i] = import_formula(costs, formula->args[i], request, err);
         if (!args[i])
             return NULL;
     }
@@ -339,13 +342,13 @@ static bool fill_presented_column(struct cn_costs *costs,
         return cn_fail(err, CN_ERR_NOT_FOUND, "metric '%s' has no %s values",
                        metric->name, is_inclusive ? "inclusive" : "exclusive");
     column->side = request->side;
-    column->formula = import_formula(costs, formula, request->profile, err);
+    column->formula = import_formula(costs, formula, request, err);
     if (!column->formula)
         return false;
     column->has_percent = (variant->render & CN_RENDER_PERCENT) != 0;
     if (column->has_percent && variant->inclusive.standard) {
         column->total_formula =
-            import_formula(costs, variant->inclusive.standard, request->profile, err);
+            import_formula(costs, variant->inclusive.standard, request, err);
         if (!column->total_formula)
             return false;
     }

@@ -64,13 +64,15 @@ static void add_to_targets(struct fill *fill, uint32_t node, size_t input, doubl
             add_to_row(fill, targets->list[t].row, input, value, into_sum);
 }
 
-/* Whether a thread's value counts for an input's sum. */
-static bool is_summed(const struct fill *fill, size_t input, uint32_t profile)
+/* A value that feeds an input: one of the summary, or one of a thread that counts. */
+static void add_value(struct fill *fill, uint32_t profile, uint32_t node, size_t input,
+                      double value)
 {
     const struct cn_cost_input *in = &fill->costs->inputs[input];
+    bool is_summed = profile == 0 || !cn_cost_input_is_summary(fill->costs, in);
 
-    return !cn_cost_input_is_summary(fill->costs, in) &&
-           (in->profile == CN_NONE || in->profile == profile);
+    if (in->profile == CN_NONE || in->profile == profile)
+        add_to_targets(fill, node, input, value, is_summed);
 }
 
 static bool read_plane(struct fill *fill, uint32_t profile, struct cn_error *err)
@@ -93,8 +95,7 @@ static bool read_plane(struct fill *fill, uint32_t profile, struct cn_error *err
             if (node == CN_NONE)
                 continue;
             for (; input >= 0; input = routes->next[input])
-                add_to_targets(fill, node, (size_t)input, value->value,
-                               profile == 0 || is_summed(fill, (size_t)input, profile));
+                add_value(fill, profile, node, (size_t)input, value->value);
         }
     }
     return step == CN_END;

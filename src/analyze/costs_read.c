@@ -45,13 +45,15 @@ double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
     double present[CN_COST_INPUT_MAX];
     double value;
 
-    if (formula->op == CN_FORMULA_INPUT)
-        return inputs[formula->input];
     if (!uses_any(formula, inputs))
         return NAN;
-    for (size_t i = 0; i < input_count; i++)
-        present[i] = isnan(inputs[i]) ? 0 : inputs[i];
-    value = cn_formula_eval(formula, present);
+    if (formula->op == CN_FORMULA_INPUT) {
+        value = inputs[formula->input];
+    } else {
+        for (size_t i = 0; i < input_count; i++)
+            present[i] = isnan(inputs[i]) ? 0 : inputs[i];
+        value = cn_formula_eval(formula, present);
+    }
     return isfinite(value) ? value : NAN;
 }
 
@@ -154,15 +156,19 @@ static bool counts_in(const struct cn_cost_input *input, uint32_t profile)
     return input->profile == CN_NONE || input->profile == profile;
 }
 
-/* What one thread adds: to sums that do not come from the summary, and to tallies. */
+/* What one thread adds: to sums that do not come from the summary, and to tallies. Of its
+ * inputs, those that belong to another thread are taken out. */
 static void add_thread(const struct cn_costs *costs, uint32_t profile,
-                       const double *thread_inputs, double *inputs,
+                       double *thread_inputs, double *inputs,
                        struct cn_cost_tally *tallies)
 {
-    for (size_t i = 0; i < costs->input_count; i++)
-        if (!isnan(thread_inputs[i]) && counts_in(&costs->inputs[i], profile) &&
+    for (size_t i = 0; i < costs->input_count; i++) {
+        if (!counts_in(&costs->inputs[i], profile))
+            thread_inputs[i] = NAN;
+        if (!isnan(thread_inputs[i]) &&
             !cn_cost_input_is_summary(costs, &costs->inputs[i]))
             cn_cost_add(&inputs[i], thread_inputs[i]);
+    }
     if (tallies)
         cn_cost_tally_thread(costs, thread_inputs, tallies);
 }

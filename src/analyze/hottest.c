@@ -62,7 +62,7 @@ static void offer(struct heap *heap, struct candidate candidate)
         for (; i > 0 && is_worse(heap, heap->list[i], heap->list[(i - 1) / 2]);
              i = (i - 1) / 2)
             swap(heap, i, (i - 1) / 2);
-    } else if (heap->limit > 0 && is_worse(heap, heap->list[0], candidate)) {
+    } else if (is_worse(heap, heap->list[0], candidate)) {
         heap->list[0] = candidate;
         sift_down(heap);
     }
@@ -102,7 +102,7 @@ static bool choose(struct cn_hottest *hottest, struct cn_costs *costs,
 
         cn_cost_rows_values(costs, &hottest->rows, node, values);
         candidate = (struct candidate){values[request->column], (uint32_t)node};
-        if (isnan(candidate.value) ||
+        if (isnan(candidate.value) || heap->limit == 0 ||
             (heap->count == heap->limit && !is_worse(heap, heap->list[0], candidate)))
             continue;
         ok = takes_part(hottest, costs->db, request, candidate.node, &label,

@@ -1,5 +1,6 @@
 #include "analyze/view.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,18 @@ void cn_row_list_done(struct cn_row_list *list)
     *list = (struct cn_row_list){0};
 }
 
+bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
+                   uint64_t *seen, struct cn_error *err)
+{
+    if (list->weight > view->weight_limit || *seen > view->weight_limit - list->weight)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "lists of contexts overlap or form a cycle: they add up to more "
+                       "than the %" PRIu64 " that there is room for",
+                       view->weight_limit);
+    *seen += list->weight;
+    return true;
+}
+
 void cn_view_free(struct cn_view *view)
 {
     if (view)
@@ -103,8 +116,7 @@ static int compare_rows(const void *left, const void *right, void *arg)
         return isnan(x) ? 1 : -1;
     if (!isnan(x) && x != y)
         return (x > y) == order->is_reversed ? 1 : -1;
-    /* Values point into one array in the order in which the rows came. */
-    return a->values < b->values ? -1 : a->values > b->values;
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
@@ -126,13 +138,15 @@ bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
 {
     struct cn_row row = {0};
     double above = 0;
+    uint64_t seen = 0;
     bool ok = true, goes_on = true;
 
     for (bool is_top = true; ok && goes_on; is_top = false) {
         struct cn_row_list list;
         double hottest;
 
-        ok = cn_view_children(view, is_top ? NULL : &row, column, false, &list, err);
+        ok = cn_view_children(view, is_top ? NULL : &row, column, false, &list, err) &&
+             cn_view_weigh(view, &list, &seen, err);
         hottest = list.count ? list.rows[0].values[column] : NAN;
         goes_on = !isnan(hottest) && hottest > 0 && hottest >= share * above;
         if (goes_on) {

@@ -30,7 +30,7 @@ const char *cn_row_kind_name(enum cn_row_kind kind); /* "function" */
 enum cn_row_kind cn_row_kind_of(const struct cn_context *context);
 
 struct cn_row {
-    uint64_t id; /* the view's own */
+    uint64_t id; /* the view's own; ascending in the order of first occurrence */
     enum cn_row_kind kind;
     uint32_t context;     /* context id; CN_NONE when it stands for many */
     const double *values; /* one a column, NAN where there is none */
@@ -48,15 +48,21 @@ struct cn_row_list {
     double *values; /* [row][column] */
     size_t count, capacity;
     size_t column_count;
+    uint64_t weight; /* of the list as the view's weight_limit counts */
 };
 
 struct cn_view {
     const struct cn_view_ops *ops;
     struct cn_costs *costs;
-    uint64_t
-        row_limit; /* a walk over all rows meets at most this many; more means that the
-                           lists of a damaged file overlap or form a cycle */
+    /* All lists of rows together weigh at most this: more means that those of a damaged file
+     * overlap or form a cycle. */
+    uint64_t weight_limit;
 };
+
+/* Counts lists against their view's limit: a walk that adds each list it gets ends, whatever
+ * the file says. */
+CN_CHECK bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
+                            uint64_t *seen, struct cn_error *err);
 
 struct cn_view_ops {
     /* The rows below `parent`, or the top rows when it is NULL, in no particular order. */
@@ -97,7 +103,7 @@ void cn_row_list_begin(struct cn_row_list *list, size_t column_count);
 void cn_row_list_done(struct cn_row_list *list);
 
 /* Children in the order to be shown: by column `column`, largest first (or, when reversed,
- * last), rows without a value at the end; ties in the order they came. */
+ * last), rows without a value at the end; ties by id. */
 CN_CHECK bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
                                size_t sort_column, bool is_reversed,
                                struct cn_row_list *out, struct cn_error *err);

@@ -10,12 +10,10 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
     (void)err;
     if (!tree->path[tree->depth - 1].is_call)
         return true;
-    for (size_t i = tree->depth; i-- > 0 && levels > 0;) {
-        if (!tree->path[i].is_call)
-            continue;
-        row = cn_cost_tree_row(tree, row, &tree->path[i].place);
+    for (size_t i = tree->depth; i > 0 && levels > 0; levels--) {
+        row = cn_cost_tree_row(tree, row, &tree->path[i - 1].place);
         cn_cost_tree_count(tree, row);
-        levels--;
+        i = tree->path[i - 1].caller;
     }
     return true;
 }

@@ -17,6 +17,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
         return false;
     if (!cn_context_children(db, parent ? &context : NULL, &cursor, err))
         return false;
+    out->weight = cursor.size;
     while ((step = cn_context_next(db, &cursor, &context, err)) == CN_ITEM) {
         struct cn_row row = {
             .id = context.at,
@@ -57,14 +58,13 @@ static void free_view(struct cn_view *view)
 
 struct cn_view *cn_view_top_down_new(struct cn_costs *costs)
 {
-    enum { CONTEXT_LEN_MIN = 24 }; /* no format stores a context in fewer bytes */
     static const struct cn_view_ops ops = {list_children, label, locate, free_view};
     struct cn_view *view = cn_alloc(1, sizeof(*view));
 
     *view = (struct cn_view){
         .ops = &ops,
         .costs = costs,
-        .row_limit = costs->db->context_weight / CONTEXT_LEN_MIN,
+        .weight_limit = costs->db->context_weight,
     };
     return view;
 }

@@ -1,15 +1,14 @@
 /* cairn convert: a database rewritten in another format, and what that format cannot
  * hold. */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/outdir.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -117,17 +116,16 @@ static bool check_target(const struct conversion *c, struct cn_error *err)
     if (!check_places(c, err))
         return false;
     if (!c->options.replace && lstat(c->target, &st) == 0)
-        return cn_fail(err, CN_ERR_USAGE, "%s exists already; use -f to replace it",
+        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it",
                        c->target);
     return true;
 }
 
-static bool on_loss(void *arg, const char *what, uint64_t count)
+static void on_loss(void *arg, const char *what, uint64_t count)
 {
     struct conversion *c = arg;
 
-    cn_text_printf(&c->losses, "%s: %" PRIu64 " dropped\n", what, count);
-    return !cn_args_has(c->args, "strict");
+    cn_text_printf(&c->losses, "not kept: %" PRIu64 " %s\n", count, what);
 }
 
 static void tell_losses(const struct conversion *c)
@@ -185,19 +183,45 @@ static void tell_result(const struct conversion *c, uint64_t value_count,
     cn_text_done(&text);
 }
 
+static bool write_to(struct conversion *c, const char *path, struct cn_error *err)
+{
+    bool ok;
+
+    cn_bar_begin(&c->bar, c->args);
+    c->options.progress = &c->bar.progress;
+    ok = c->format->write_database(c->db, path, &c->options, err);
+    cn_bar_end(&c->bar);
+    tell_losses(c);
+    /* Writers name the files they write; what they read is ours to name. */
+    if (!ok && err->kind != CN_ERR_IO && err->kind != CN_ERR_INTERRUPTED)
+        (void)cn_fail_in(err, "%s", c->source);
+    return ok;
+}
+
+/* What is lost is known when all is written: so write beside the target first. */
+static bool write_strictly(struct conversion *c, struct cn_error *err)
+{
+    struct cn_outdir dir = {0};
+    bool ok = cn_outdir_begin(&dir, c->target, c->options.replace, err);
+
+    c->options.replace = true; /* the folder that was made just now */
+    ok = ok && write_to(c, dir.path, err);
+    if (ok && c->losses.len > 0)
+        ok = cn_fail(err, CN_ERR_IO, "%s is not written: --strict allows no losses",
+                     c->target);
+    ok = ok && cn_outdir_commit(&dir, err);
+    cn_outdir_abandon(&dir);
+    return ok;
+}
+
 static bool write_target(struct conversion *c, struct cn_error *err)
 {
     uint64_t begin_ns = now_ns(), value_count;
-    bool ok;
 
     if (!count_values(c->db, &value_count, err))
-        return false;
-    cn_bar_begin(&c->bar, c->args);
-    c->options.progress = &c->bar.progress;
-    ok = c->format->write_database(c->db, c->target, &c->options, err);
-    cn_bar_end(&c->bar);
-    tell_losses(c);
-    if (!ok)
+        return cn_fail_in(err, "%s", c->source);
+    if (!(cn_args_has(c->args, "strict") ? write_strictly(c, err)
+                                         : write_to(c, c->target, err)))
         return false;
     tell_result(c, value_count, now_ns() - begin_ns);
     return true;

@@ -136,18 +136,19 @@ static void show_files(const struct info *info, struct cn_sheet *sheet)
 static void show_threads(const struct info *info, struct cn_sheet *sheet)
 {
     const struct cn_overview *overview = &info->overview;
-    struct cn_text text = {0}, key = {0};
+    struct cn_text text = {0};
 
     cn_sheet_group(sheet, "Threads");
-    add_count(sheet, "all", overview->thread_count);
+    add_count(sheet, "number", overview->thread_count);
     for (size_t i = 0; i < overview->shape_count; i++) {
-        print_shape(info, &overview->shapes[i], &key);
-        cn_count_print_of(&text, overview->shapes[i].thread_count, "thread");
-        add_text(sheet, cn_text_str(&key), &text);
-        cn_text_clear(&key);
+        print_shape(info, &overview->shapes[i], &text);
+        if (overview->shape_count > 1) {
+            cn_text_str_add(&text, ": ");
+            cn_count_print_of(&text, overview->shapes[i].thread_count, "thread");
+        }
+        add_text(sheet, "identities", &text);
     }
     cn_text_done(&text);
-    cn_text_done(&key);
 }
 
 /* "sum", "count", "sum of ($$^2)", "min", "max" */
@@ -210,7 +211,7 @@ static void show_columns(const struct info *info, struct cn_sheet *sheet)
     struct cn_text text = {0};
     uint64_t hidden_count = 0;
 
-    cn_sheet_group(sheet, "Columns");
+    cn_sheet_group(sheet, "Columns of views");
     for (size_t i = 0; i < taxonomy->root_count; i++) {
         if (!taxonomy->roots[i].is_visible) {
             hidden_count++;
@@ -280,7 +281,7 @@ static void show_text(const struct cn_args *args, const struct info *info)
 
     cn_sheet_group(&sheet, "Database");
     cn_sheet_add(&sheet, "title", "%s", db->title);
-    cn_sheet_add(&sheet, "format", "%s, %s", info->format->name, info->format->summary);
+    cn_sheet_add(&sheet, "format", "%s", info->format->name);
     cn_sheet_add(&sheet, "path", "%s", db->path);
     show_files(info, &sheet);
     show_threads(info, &sheet);
@@ -315,10 +316,29 @@ static void list_files(const struct info *info, struct cn_facts *facts)
     cn_facts_u64(facts, "size_bytes", info->usage.bytes);
 }
 
+static void list_ids(const struct info *info, const struct cn_thread_shape *shape,
+                     struct cn_facts *facts)
+{
+    const struct cn_kinds *kinds = &info->db->kinds;
+
+    cn_facts_array(facts, "ids");
+    for (size_t i = 0; i < shape->id_count; i++) {
+        const struct cn_id_range *id = &shape->ids[i];
+
+        cn_facts_object(facts, NULL);
+        cn_facts_str(facts, "kind", id->kind < kinds->count ? kinds->list[id->kind] : "");
+        cn_facts_u64(facts, "first", id->first);
+        cn_facts_u64(facts, "last", id->last);
+        if (id->is_physical)
+            cn_facts_u64(facts, "physical", id->physical);
+        cn_facts_end(facts);
+    }
+    cn_facts_end(facts);
+}
+
 static void list_threads(const struct info *info, struct cn_facts *facts)
 {
     const struct cn_overview *overview = &info->overview;
-    const struct cn_kinds *kinds = &info->db->kinds;
 
     cn_facts_u64(facts, "thread_count", overview->thread_count);
     cn_facts_array(facts, "identities");
@@ -327,18 +347,7 @@ static void list_threads(const struct info *info, struct cn_facts *facts)
 
         cn_facts_object(facts, NULL);
         cn_facts_u64(facts, "thread_count", shape->thread_count);
-        cn_facts_array(facts, "ids");
-        for (size_t k = 0; k < shape->id_count; k++) {
-            const struct cn_id_range *id = &shape->ids[k];
-
-            cn_facts_object(facts, NULL);
-            cn_facts_str(facts, "kind",
-                         id->kind < kinds->count ? kinds->list[id->kind] : "");
-            cn_facts_u64(facts, "first", id->first);
-            cn_facts_u64(facts, "last", id->last);
-            cn_facts_end(facts);
-        }
-        cn_facts_end(facts);
+        list_ids(info, shape, facts);
         cn_facts_end(facts);
     }
     cn_facts_end(facts);

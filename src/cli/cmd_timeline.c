@@ -33,7 +33,9 @@ enum {
 /* Cells of what has no letter of its own. */
 enum { OTHER_CELL = '+', IDLE_CELL = '.', EMPTY_CELL = ' ' };
 
+/* A thread, and the row that shows it. */
 struct thread {
+    uint32_t profile;
     struct cn_identity_tuple identity;
     char *label;
 };
@@ -44,15 +46,15 @@ struct view {
     struct cn_database *db;
     struct cn_frames frames;
     struct cn_occupancy occupancy;
-    uint32_t *profiles; /* a row each */
-    struct thread *threads;
-    size_t row_count, row_capacity, thread_capacity, row_max;
-    uint64_t left_out_count, without_samples_count;
+    struct thread *threads; /* by identity: databases have them in any order */
+    size_t row_count, thread_count, thread_capacity; /* the first ones are rows */
+    uint64_t without_samples_count;
     size_t common_id_count; /* ids that all rows begin with: not in labels */
     uint64_t begin_ns, end_ns;
-    uint32_t *by_time; /* places, most time first */
-    size_t shown_count;
+    uint32_t *by_time; /* places seen in some cell, most time first */
+    size_t seen_count;
     uint32_t *rank_of_place;
+    size_t place_count; /* that took any time */
     uint64_t total_ns;
 };
 
@@ -65,21 +67,6 @@ static bool open_database(struct view *view, struct cn_error *err)
     if (!view->db->has_timelines)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: has no timelines", view->path);
     return true;
-}
-
-static void add_row(struct view *view, uint32_t profile,
-                    const struct cn_identity_tuple *identity)
-{
-    if (view->row_count == view->row_max) {
-        view->left_out_count++;
-        return;
-    }
-    view->profiles = cn_grow(view->profiles, view->row_count, &view->row_capacity,
-                             sizeof(*view->profiles));
-    view->threads = cn_grow(view->threads, view->row_count, &view->thread_capacity,
-                            sizeof(*view->threads));
-    view->profiles[view->row_count] = profile;
-    view->threads[view->row_count++] = (struct thread){.identity = *identity};
 }
 
 /* What --thread asks for; any of the filters may match. */
@@ -110,11 +97,39 @@ static bool add_profile(struct view *view, const struct selection *selection,
         return true;
     if (!cn_timeline_open(view->db, index, &timeline, err))
         return false;
-    if (timeline.count > 0)
-        add_row(view, index, &profile.identity);
-    else
+    if (timeline.count == 0) {
         view->without_samples_count++;
+        return true;
+    }
+    view->threads = cn_grow(view->threads, view->thread_count, &view->thread_capacity,
+                            sizeof(*view->threads));
+    view->threads[view->thread_count++] =
+        (struct thread){.profile = index, .identity = profile.identity};
     return true;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_ids(const struct cn_identity *a, const struct cn_identity *b)
+{
+    int order = compare_u64(a->kind, b->kind);
+
+    order = order ? order : compare_u64(a->logical, b->logical);
+    return order ? order : compare_u64(a->physical, b->physical);
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct thread *x = a, *y = b;
+    int order = 0;
+
+    for (size_t i = 0; i < x->identity.count && i < y->identity.count && !order; i++)
+        order = compare_ids(&x->identity.ids[i], &y->identity.ids[i]);
+    order = order ? order : compare_u64(x->identity.count, y->identity.count);
+    return order ? order : compare_u64(x->profile, y->profile);
 }
 
 static bool add_profiles(struct view *view, const struct selection *selection,
@@ -124,9 +139,10 @@ static bool add_profiles(struct view *view, const struct selection *selection,
         if (!add_profile(view, selection, i, err))
             return cn_fail_in(err, "%s", view->path);
     }
-    if (view->row_count == 0)
+    if (view->thread_count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no thread%s has samples", view->path,
                        selection->count > 0 ? " that --thread selects" : "");
+    qsort(view->threads, view->thread_count, sizeof(*view->threads), compare_threads);
     return true;
 }
 
@@ -154,8 +170,8 @@ static bool select_threads(struct view *view, struct cn_error *err)
 
     if (!cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &row_max, err))
         return false;
-    view->row_max = (size_t)row_max;
     ok = parse_selection(view, &selection, err) && add_profiles(view, &selection, err);
+    view->row_count = view->thread_count < row_max ? view->thread_count : (size_t)row_max;
     for (size_t i = 0; i < selection.count; i++)
         cn_thread_filter_done(&selection.filters[i]);
     free(selection.filters);
@@ -201,11 +217,6 @@ static bool select_range(struct view *view, struct cn_error *err)
     return true;
 }
 
-static bool is_same_id(const struct cn_identity *a, const struct cn_identity *b)
-{
-    return a->kind == b->kind && a->logical == b->logical && a->physical == b->physical;
-}
-
 static void find_common_ids(struct view *view)
 {
     const struct cn_identity_tuple *first = &view->threads[0].identity;
@@ -216,7 +227,7 @@ static void find_common_ids(struct view *view)
         size_t same = 0;
 
         while (same < common && same + 1 < other->count &&
-               is_same_id(&first->ids[same], &other->ids[same]))
+               compare_ids(&first->ids[same], &other->ids[same]) == 0)
             same++;
         common = same;
     }
@@ -234,7 +245,7 @@ static char *make_label(const struct view *view, size_t row)
     if (rest.count > 0)
         cn_identity_print(&rest, &view->db->kinds, &text);
     else
-        cn_text_printf(&text, "profile %" PRIu32, view->profiles[row]);
+        cn_text_printf(&text, "profile %" PRIu32, view->threads[row].profile);
     cn_utf8_add_printable(&label, cn_text_str(&text));
     cn_text_done(&text);
     return label.chars;
@@ -275,20 +286,26 @@ static bool choose_width(const struct view *view, size_t label_width, uint32_t *
 
 static bool draw(struct view *view, size_t label_width, struct cn_error *err)
 {
+    uint32_t *profiles = cn_alloc(view->row_count, sizeof(*profiles));
     struct cn_occupancy_request request = {
-        .profiles = view->profiles,
+        .profiles = profiles,
         .profile_count = view->row_count,
         .begin_ns = view->begin_ns,
         .end_ns = view->end_ns,
     };
-    uint64_t depth;
+    uint64_t depth = 0;
+    bool ok;
 
-    if (!cn_args_u64(view->args, "depth", 1, DEPTH_MAX, 0, &depth, err) ||
-        !choose_width(view, label_width, &request.column_count, err))
-        return false;
+    for (size_t i = 0; i < view->row_count; i++)
+        profiles[i] = view->threads[i].profile;
+    ok = cn_args_u64(view->args, "depth", 1, DEPTH_MAX, 0, &depth, err) &&
+         choose_width(view, label_width, &request.column_count, err);
     request.depth = (uint32_t)depth;
-    return cn_occupancy_build(&view->occupancy, view->db, &view->frames, &request, err) ||
-           cn_fail_in(err, "%s", view->path);
+    ok = ok &&
+         (cn_occupancy_build(&view->occupancy, view->db, &view->frames, &request, err) ||
+          cn_fail_in(err, "%s", view->path));
+    free(profiles);
+    return ok;
 }
 
 static int compare_time(const void *a, const void *b, void *arg)
@@ -301,24 +318,39 @@ static int compare_time(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
+/* Only places that are seen in some cell get a rank. */
+static void find_seen_places(struct view *view)
+{
+    const struct cn_occupancy *occupancy = &view->occupancy;
+    size_t cell_count = view->row_count * occupancy->column_count;
+
+    for (size_t i = 0; i < cell_count; i++) {
+        uint32_t place = occupancy->cells[i].place;
+
+        if (place >= occupancy->idle || view->rank_of_place[place] != CN_NONE)
+            continue;
+        view->rank_of_place[place] = 0;
+        view->by_time[view->seen_count++] = place;
+    }
+}
+
 static void rank_places(struct view *view)
 {
     const struct cn_occupancy *occupancy = &view->occupancy;
-    size_t count = 0;
 
     view->by_time = cn_alloc(occupancy->idle, sizeof(*view->by_time));
     view->rank_of_place = cn_alloc(occupancy->idle, sizeof(*view->rank_of_place));
     view->total_ns = occupancy->place_ns[occupancy->idle];
     for (uint32_t i = 0; i < occupancy->idle; i++) {
+        view->rank_of_place[i] = CN_NONE;
         view->total_ns += occupancy->place_ns[i];
-        if (occupancy->place_ns[i] > 0)
-            view->by_time[count++] = i;
+        view->place_count += occupancy->place_ns[i] > 0;
     }
-    qsort_r(view->by_time, count, sizeof(*view->by_time), compare_time,
+    find_seen_places(view);
+    qsort_r(view->by_time, view->seen_count, sizeof(*view->by_time), compare_time,
             occupancy->place_ns);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < view->seen_count; i++)
         view->rank_of_place[view->by_time[i]] = (uint32_t)i;
-    view->shown_count = count;
 }
 
 static char letter_of_rank(size_t rank)
@@ -428,8 +460,8 @@ static void print_legend_row(const struct view *view, char cell, uint64_t ns,
 static void print_legend(const struct view *view, struct cn_text *text)
 {
     const struct cn_occupancy *occupancy = &view->occupancy;
-    size_t lettered = view->shown_count < LETTER_COUNT ? view->shown_count : LETTER_COUNT;
-    uint64_t other_ns = 0;
+    size_t lettered = view->seen_count < LETTER_COUNT ? view->seen_count : LETTER_COUNT;
+    uint64_t other_ns = view->total_ns - occupancy->place_ns[occupancy->idle];
     char name[64];
 
     cn_text_str_add(text, "\n   SHARE        TIME  FUNCTION\n");
@@ -438,10 +470,9 @@ static void print_legend(const struct view *view, struct cn_text *text)
 
         print_legend_row(view, letter_of_rank(i), occupancy->place_ns[place],
                          view->frames.names.list[place], text);
+        other_ns -= occupancy->place_ns[place];
     }
-    for (size_t i = lettered; i < view->shown_count; i++)
-        other_ns += occupancy->place_ns[view->by_time[i]];
-    (void)snprintf(name, sizeof(name), "(%zu others)", view->shown_count - lettered);
+    (void)snprintf(name, sizeof(name), "(%zu more)", view->place_count - lettered);
     if (other_ns > 0)
         print_legend_row(view, OTHER_CELL, other_ns, name, text);
     if (occupancy->place_ns[occupancy->idle] > 0)
@@ -510,7 +541,7 @@ static void print_table(const struct view *view)
         cn_identity_print(&view->threads[row].identity, &view->db->kinds, &identity);
         for (uint32_t i = 0; i < occupancy->column_count; i++) {
             cn_table_str(table, cn_text_str(&identity));
-            cn_table_u64(table, view->profiles[row]);
+            cn_table_u64(table, view->threads[row].profile);
             add_table_cell(view, table, i,
                            &occupancy->cells[row * occupancy->column_count + i]);
         }
@@ -521,10 +552,9 @@ static void print_table(const struct view *view)
 
 static void tell_left_out(const struct view *view)
 {
-    if (view->left_out_count > 0)
-        cn_cli_say(view->args,
-                   "%" PRIu64 " more threads are not shown; use --rows or --thread",
-                   view->left_out_count);
+    if (view->row_count < view->thread_count)
+        cn_cli_say(view->args, "%zu more threads are not shown; use --rows or --thread",
+                   view->thread_count - view->row_count);
     if (view->without_samples_count > 0)
         cn_cli_detail(view->args, "%" PRIu64 " threads without samples are left out",
                       view->without_samples_count);
@@ -559,7 +589,6 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);
     free(view.threads);
-    free(view.profiles);
     free(view.by_time);
     free(view.rank_of_place);
     cn_occupancy_done(&view.occupancy);

@@ -25,14 +25,32 @@ static unsigned chosen_kinds(const char *kind)
     return ~0U;
 }
 
+static size_t first_column(const struct cn_costs *costs, enum cn_cost_side side)
+{
+    size_t i = 0;
+
+    while (i < costs->column_count && costs->columns[i].side != side)
+        i++;
+    return i;
+}
+
 /* Hot means hot by itself, unless --sort or --cost says otherwise. */
 static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_args *args)
 {
-    if (!cn_args_has(args, "sort"))
-        for (size_t i = 0; i < setup->costs.column_count; i++)
-            if (setup->costs.columns[i].side == CN_EXCLUSIVE)
-                return i;
-    return setup->sort_column;
+    size_t exclusive = first_column(&setup->costs, CN_EXCLUSIVE);
+
+    return cn_args_has(args, "sort") || exclusive == setup->costs.column_count
+               ? setup->sort_column
+               : exclusive;
+}
+
+/* The column that the hot path follows: one that says what is further down. The number of
+ * columns when there is none. */
+static size_t path_column(const struct cn_view_setup *setup)
+{
+    return setup->costs.columns[setup->sort_column].side == CN_INCLUSIVE
+               ? setup->sort_column
+               : first_column(&setup->costs, CN_INCLUSIVE);
 }
 
 static bool print_node(struct cn_view_table *table, const struct cn_hottest *hottest,
@@ -83,11 +101,14 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
     cn_bar_begin(&bar, args);
     ok = cn_hottest_find(&hottest, &setup->costs, &request, &bar.progress, err);
     cn_bar_end(&bar);
-    cn_view_table_begin(&table, args, &setup->costs, true);
-    for (size_t i = 0; i < hottest.count; i++)
-        ok = print_node(&table, &hottest, setup, hottest.nodes[i], ok ? err : &later) &&
-             ok;
-    cn_view_table_end(&table);
+    if (ok || err->kind != CN_ERR_INTERRUPTED) {
+        cn_view_table_begin(&table, args, &setup->costs, true);
+        for (size_t i = 0; i < hottest.count; i++)
+            ok = print_node(&table, &hottest, setup, hottest.nodes[i],
+                            ok ? err : &later) &&
+                 ok;
+        cn_view_table_end(&table);
+    }
     cn_hottest_done(&hottest);
     return ok;
 }
@@ -104,7 +125,7 @@ static bool print_hot_path(struct cn_view_setup *setup, const struct cn_args *ar
     bool ok;
 
     cn_row_list_begin(&path, setup->costs.column_count);
-    ok = cn_view_hot_path(view, setup->sort_column, share, &path, err);
+    ok = cn_view_hot_path(view, path_column(setup), share, &path, err);
     cn_view_table_begin(&table, args, &setup->costs, false);
     for (size_t i = 0; i < path.count; i++) {
         struct cn_view_row_text text = {.depth = i};
@@ -127,13 +148,18 @@ static bool print_hot_path(struct cn_view_setup *setup, const struct cn_args *ar
 static bool show(struct cn_view_setup *setup, const struct cn_args *args, uint64_t count,
                  struct cn_error *err)
 {
+    bool has_path = path_column(setup) < setup->costs.column_count;
     bool wants_path = cn_args_has(args, "hot-path");
     struct cn_error later;
     bool ok = true;
 
+    if (wants_path && !has_path)
+        return cn_fail(err, CN_ERR_USAGE, "--hot-path needs inclusive values");
     if (!wants_path)
         ok = print_hottest(setup, args, count, err);
-    if (!wants_path && cn_cli_format(args) == CN_TABLE_TEXT) {
+    if (!ok && err->kind == CN_ERR_INTERRUPTED)
+        return false;
+    if (!wants_path && has_path && cn_cli_format(args) == CN_TABLE_TEXT) {
         wants_path = true;
         (void)printf("\nHot path\n");
     }
@@ -142,13 +168,29 @@ static bool show(struct cn_view_setup *setup, const struct cn_args *args, uint64
     return ok || cn_fail_in(err, "%s", setup->db->path);
 }
 
+/* Options that mean nothing together. */
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    static const char *const of_list[] = {"count", "kind", "filter", "reverse"};
+    const char *sort = cn_args_value(args, "sort");
+
+    if (sort && strcmp(sort, "name") == 0)
+        return cn_fail(err, CN_ERR_USAGE, "'name' is no measure of what is hottest");
+    for (size_t i = 0; i < sizeof(of_list) / sizeof(*of_list); i++)
+        if (cn_args_has(args, "hot-path") && cn_args_has(args, of_list[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--hot-path and --%s exclude each other",
+                           of_list[i]);
+    return true;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_view_setup setup;
     uint64_t count;
     bool ok;
 
-    if (!cn_args_u64(args, "count", 1, COUNT_MAX, COUNT_DEFAULT, &count, err))
+    if (!cn_args_u64(args, "count", 1, COUNT_MAX, COUNT_DEFAULT, &count, err) ||
+        !check_options(args, err))
         return false;
     ok = cn_view_setup_open(&setup, args, err) && show(&setup, args, count, err);
     cn_view_setup_done(&setup);

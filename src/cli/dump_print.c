@@ -111,7 +111,8 @@ static bool is_offset(const struct cn_field *field)
 {
     size_t len = strlen(field->name);
 
-    return len > 4 && memcmp(field->name + len - 4, "_off", 4) == 0;
+    return len >= 3 && memcmp(field->name + len - 3, "off", 3) == 0 &&
+           (len == 3 || field->name[len - 4] == '_');
 }
 
 static void add_value(struct cn_text *out, const struct cn_dump_item *item,

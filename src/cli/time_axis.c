@@ -80,10 +80,13 @@ void cn_time_axis_print(struct cn_text *text, uint64_t begin_ns, uint64_t end_ns
             print_mark(text, time_ns, step_ns, unit);
             if (text->len - first > columns) {
                 text->len = mark;
-                text->chars[mark] = '\0';
-                return;
+                break;
             }
         }
         time_ns += step_ns;
     }
+    while (text->len > first && text->chars[text->len - 1] == ' ')
+        text->len--;
+    if (text->chars)
+        text->chars[text->len] = '\0';
 }

@@ -2,6 +2,21 @@
 
 #include "cli/progress.h"
 
+/* A limit in percent needs a column that has them. */
+static bool check_percent(const struct cn_costs *costs, const struct cn_args *args,
+                          struct cn_error *err)
+{
+    if (!cn_args_has(args, "min-percent"))
+        return true;
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].has_percent)
+            return true;
+    return cn_fail(
+        err, CN_ERR_USAGE,
+        "--min-percent: none of the columns is a share of the whole; sums over "
+        "threads are");
+}
+
 static bool parse_limits(struct cn_view_limits *out, const struct cn_args *args,
                          size_t depth_default, struct cn_error *err)
 {
@@ -43,7 +58,8 @@ bool cn_view_command_run(const struct cn_args *args, cn_view_maker make,
 
     if (!parse_limits(&limits, args, depth_default, err))
         return false;
-    ok = cn_view_setup_open(&setup, args, err) && show(&setup, make, &limits, args, err);
+    ok = cn_view_setup_open(&setup, args, err) &&
+         check_percent(&setup.costs, args, err) && show(&setup, make, &limits, args, err);
     cn_view_setup_done(&setup);
     return ok;
 }

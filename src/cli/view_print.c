@@ -21,7 +21,7 @@ struct printer {
     struct cn_view_table out;
     struct level *levels;
     size_t depth, capacity;
-    uint64_t row_count;    /* rows met, against the view's limit */
+    uint64_t seen;         /* weight of the lists met, against the view's limit */
     struct cn_map marked;  /* rows to show when there is a filter */
     size_t percent_column; /* what min_percent looks at; SIZE_MAX when there is none */
     struct cn_text label;
@@ -44,8 +44,7 @@ static int compare_names(const void *left, const void *right)
     const struct named_row *a = left, *b = right;
     int order = strcmp(a->name, b->name);
 
-    return order ? order
-                 : (a->row.values > b->row.values) - (a->row.values < b->row.values);
+    return order ? order : (a->row.id > b->row.id) - (a->row.id < b->row.id);
 }
 
 static bool sort_by_name(struct printer *printer, struct cn_row_list *list,
@@ -56,7 +55,8 @@ static bool sort_by_name(struct printer *printer, struct cn_row_list *list,
 
     for (size_t i = 0; i < list->count; i++) {
         ok = ok && label_of(printer, &list->rows[i], err);
-        rows[i] = (struct named_row){list->rows[i], cn_strdup(printer->label.chars)};
+        rows[i] =
+            (struct named_row){list->rows[i], cn_strdup(cn_text_str(&printer->label))};
     }
     if (list->count > 1)
         qsort(rows, list->count, sizeof(*rows), compare_names);
@@ -71,11 +71,29 @@ static bool sort_by_name(struct printer *printer, struct cn_row_list *list,
     return ok;
 }
 
+/* Whether a row is one of those that lead to it, which a damaged file can claim. Deep down
+ * it is enough to look now and then. */
+static bool is_below_itself(const struct printer *printer, const struct cn_row *row)
+{
+    enum { ALWAYS_ABOVE = 256, EVERY = 256 };
+
+    if (printer->depth > ALWAYS_ABOVE && printer->depth % EVERY != 0)
+        return false;
+    for (size_t i = 0; i + 1 < printer->depth; i++) {
+        const struct level *level = &printer->levels[i];
+
+        if (level->list.rows[level->next - 1].id == row->id)
+            return true;
+    }
+    return false;
+}
+
 /* Go one level down; the level exists even when listing it failed half-way. */
 static bool push_level(struct printer *printer, const struct cn_row *parent,
                        struct cn_error *err)
 {
     struct level level = {0};
+    struct cn_error later;
     bool ok = cn_view_children(printer->view, parent, printer->setup->sort_column,
                                printer->setup->is_reversed, &level.list, err);
 
@@ -84,13 +102,8 @@ static bool push_level(struct printer *printer, const struct cn_row *parent,
     printer->levels = cn_grow(printer->levels, printer->depth, &printer->capacity,
                               sizeof(*printer->levels));
     printer->levels[printer->depth++] = level;
-    printer->row_count += level.list.count;
-    if (ok && printer->row_count > printer->view->row_limit)
-        ok = cn_fail(err, CN_ERR_FORMAT,
-                     "lists of contexts overlap or form a cycle: more than %" PRIu64
-                     " contexts",
-                     printer->view->row_limit);
-    return ok;
+    return cn_view_weigh(printer->view, &level.list, &printer->seen, ok ? err : &later) &&
+           ok;
 }
 
 static void pop_level(struct printer *printer)
@@ -135,7 +148,7 @@ static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *e
     struct cn_error later;
     bool ok;
 
-    printer->row_count = 0;
+    printer->seen = 0;
     ok = push_level(printer, NULL, err);
     while (printer->depth > 0) {
         struct level *level = &printer->levels[printer->depth - 1];
@@ -148,6 +161,13 @@ static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *e
         row = &level->list.rows[level->next++];
         if (!is_large_enough(printer, row))
             continue;
+        if (ok && is_below_itself(printer, row)) {
+            ok = cn_fail(err, CN_ERR_FORMAT,
+                         "the lists of contexts form a cycle: context %" PRIu32
+                         " is below itself",
+                         row->context);
+            continue;
+        }
         ok = visit(printer, row, ok ? err : &later) && ok;
         if (ok && printer->depth < printer->limits->depth_max)
             ok = push_level(printer, row, err);
@@ -163,10 +183,14 @@ static bool mark_matching(struct printer *printer, const struct cn_row *row,
         return false;
     if (!cn_name_filter_matches(&printer->setup->filter, cn_text_str(&printer->label)))
         return true;
-    for (size_t i = 0; i < printer->depth; i++) {
+    for (size_t i = printer->depth; i-- > 0;) {
         const struct level *level = &printer->levels[i];
+        uint32_t *is_marked =
+            cn_map_at(&printer->marked, level->list.rows[level->next - 1].id, 0);
 
-        (void)cn_map_at(&printer->marked, level->list.rows[level->next - 1].id, 1);
+        if (*is_marked)
+            break; /* and so is everything above it */
+        *is_marked = 1;
     }
     return true;
 }

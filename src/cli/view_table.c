@@ -18,6 +18,10 @@ static const struct cn_column row_columns[] = {
 
 enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
 
+/* Levels beyond this are indented no further: output grows with the number of rows, not with
+ * its square. */
+enum { INDENT_MAX = 256 };
+
 /* The same number of decimals in all rows, so that they compare at a glance: six significant
  * digits of the whole. */
 static struct cn_column value_column(const struct cn_cost_column *cost)
@@ -121,7 +125,8 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
     add_number(table, text->location.line, text->location.line > 0);
     cn_text_clear(&out->label);
     if (out->format == CN_TABLE_TEXT)
-        cn_text_fill(&out->label, ' ', 2 * text->depth);
+        cn_text_fill(&out->label, ' ',
+                     2 * (text->depth < INDENT_MAX ? text->depth : INDENT_MAX));
     cn_text_str_add(&out->label, text->label);
     cn_table_str(table, cn_text_str(&out->label));
     if (out->has_path)

@@ -40,9 +40,8 @@ struct cn_dump_item {
 /* False asks the dump to stop; it then ends early and successfully. */
 typedef bool (*cn_dump_fn)(void *arg, const struct cn_dump_item *item);
 
-/* Something the target cannot hold: `count` of "values of the lex_aware scope". False
- * refuses the loss: the writer then fails with CN_ERR_USAGE and leaves nothing behind. */
-typedef bool (*cn_loss_fn)(void *arg, const char *what, uint64_t count);
+/* Something the target cannot hold: `count` of "values of the lex_aware scope". */
+typedef void (*cn_loss_fn)(void *arg, const char *what, uint64_t count);
 
 struct cn_write_options {
     bool replace;      /* an existing target may be replaced */

@@ -91,8 +91,7 @@ const struct cn_formula *cn_formula_number(struct cn_arena *arena, double number
 {
     struct cn_formula *formula = cn_arena_alloc(arena, 1, sizeof(*formula));
 
-    *formula =
-        (struct cn_formula){.op = CN_FORMULA_NUMBER, .depth = 1, .number = number};
+    *formula = (struct cn_formula){.op = CN_FORMULA_NUMBER, .depth = 1, .number = number};
     return formula;
 }
 
@@ -293,8 +292,9 @@ bool cn_formula_parse(const struct cn_formula **out, const char *text,
     if (!parse_infix(&p, 1, &formula, err))
         return cn_fail_in(err, "formula %.80s", text);
     if (text[p.at] != '\0')
-        return cn_fail(err, CN_ERR_FORMAT, "formula %.80s: unexpected '%c' at character %zu",
-                       text, text[p.at], p.at + 1);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "formula %.80s: unexpected '%c' at character %zu", text,
+                       text[p.at], p.at + 1);
     *out = formula;
     return true;
 }

@@ -122,13 +122,10 @@ void cn_memory_database_add_statistic(struct cn_memory_database *m, uint32_t met
 
 void cn_memory_database_add_usual_scopes(struct cn_memory_database *m)
 {
-    /* Real writers give scopes that follow no bit the number 255. */
-    enum { NO_BIT = 255 };
-
-    (void)cn_memory_database_add_scope(m, "point", CN_SCOPE_POINT, NO_BIT);
+    (void)cn_memory_database_add_scope(m, "point", CN_SCOPE_POINT, 0);
     (void)cn_memory_database_add_scope(m, "function", CN_SCOPE_TRANSITIVE, 0);
-    (void)cn_memory_database_add_scope(m, "lex_aware", CN_SCOPE_CUSTOM, NO_BIT);
-    (void)cn_memory_database_add_scope(m, "execution", CN_SCOPE_EXECUTION, NO_BIT);
+    (void)cn_memory_database_add_scope(m, "lex_aware", CN_SCOPE_CUSTOM, 0);
+    (void)cn_memory_database_add_scope(m, "execution", CN_SCOPE_EXECUTION, 0);
 }
 
 uint32_t cn_memory_database_add_usual_metric(struct cn_memory_database *m,

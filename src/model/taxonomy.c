@@ -218,8 +218,8 @@ void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics
     };
 }
 
-static const struct cn_presented_metric *
-find_in(const struct cn_presented_metric *list, size_t count, const char *name)
+static const struct cn_presented_metric *find_in(const struct cn_presented_metric *list,
+                                                 size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         const struct cn_presented_metric *found;

@@ -1,5 +1,6 @@
 #include "support/tiny_v4.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -162,4 +163,16 @@ void cn_tiny_v4_files(const struct cn_tiny_v4 *tiny, struct cn_hpc_v4_files *out
         .yaml = {{"default.yaml", {(const uint8_t *)yaml, sizeof(yaml) - 1}}},
         .yaml_count = 1,
     };
+}
+
+void cn_tiny_v4_set(struct cn_text *file, const struct cn_record_layout *layout,
+                    uint64_t off, const char *field, uint64_t value)
+{
+    size_t i = 0;
+
+    while (i < layout->field_count && strcmp(layout->fields[i].name, field) != 0)
+        i++;
+    assert(i < layout->field_count);
+    for (size_t k = 0; k < layout->fields[i].size; k++)
+        file->chars[off + layout->fields[i].offset + k] = (char)(value >> (8 * k));
 }

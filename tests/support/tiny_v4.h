@@ -58,6 +58,10 @@ void cn_tiny_v4_done(struct cn_tiny_v4 *tiny);
 /* The files as the reader takes them: borrowed, with a metrics/default.yaml. */
 void cn_tiny_v4_files(const struct cn_tiny_v4 *tiny, struct cn_hpc_v4_files *out);
 
+/* Overwrite one field of the record at `off`, found by its name. */
+void cn_tiny_v4_set(struct cn_text *file, const struct cn_record_layout *layout,
+                    uint64_t off, const char *field, uint64_t value);
+
 /* Whether a thread has a value, and which. */
 bool cn_tiny_v4_has(uint32_t profile, uint32_t context, uint16_t metric);
 double cn_tiny_v4_value(uint32_t profile, uint32_t context, uint16_t metric);

@@ -116,9 +116,9 @@ static void json_has_an_object_for_each_structure(void **state)
 {
     (void)state;
     check_item((struct cn_dump_printer){.format = CN_TABLE_JSON},
-               "[\n{\"file\":\"toy.db\",\"offset_bytes\":4660,\"record\":\"big\","
-               "\"index\":7,\"fields\":{\"small\":258,\"name_off\":197637,"
-               "\"value\":2.5},\"text\":\"a \\\"b\\\", \\u001b\"}");
+               "[\n{\"file\": \"toy.db\",\"offset_bytes\": 4660,\"record\": \"big\","
+               "\"index\": 7,\"fields\": {\"small\": 258,\"name_off\": 197637,"
+               "\"value\": 2.5},\"text\": \"a \\\"b\\\", \\u001b\"}");
 }
 
 static void csv_has_a_row_for_each_field(void **state)

@@ -16,11 +16,12 @@ static const struct cn_kinds kinds = {names, 4};
 
 static const struct cn_identity_tuple tuple = {
     .count = 3,
-    .ids = {
-        {.kind = 1, .is_physical = true, .logical = 0, .physical = 0x7f0101},
-        {.kind = 2, .logical = 3, .physical = 3},
-        {.kind = 3, .logical = 12, .physical = 12},
-    },
+    .ids =
+        {
+            {.kind = 1, .is_physical = true, .logical = 0, .physical = 0x7f0101},
+            {.kind = 2, .logical = 3, .physical = 3},
+            {.kind = 3, .logical = 12, .physical = 12},
+        },
 };
 
 static bool matches(const char *text, uint32_t index)

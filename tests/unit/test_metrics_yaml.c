@@ -17,11 +17,11 @@
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "support/fixtures.h"
 
-#define INPUTS                            \
-    "version: 0\n"                        \
-    "inputs:\n"                           \
-    "  - &a {metric: A, scope: s}\n"      \
-    "  - &b {metric: B, scope: s}\n"      \
+#define INPUTS                       \
+    "version: 0\n"                   \
+    "inputs:\n"                      \
+    "  - &a {metric: A, scope: s}\n" \
+    "  - &b {metric: B, scope: s}\n" \
     "  - &c {<<: *b, scope: t, formula: '$$^2', combine: max}\n"
 
 static struct cn_bytes bytes_of(const char *text)
@@ -221,14 +221,14 @@ static void keeps_only_formats_of_one_double(void **state)
         const char *format;
         bool is_kept;
     } cases[] = {
-        {"%6.0f", true},     {"%6.2f %%", true},   {"%% %'+#8.3e x", true},
-        {"%g", true},        {"%.f", true},        {"%A", true},
-        {"%", false},        {"%%", false},        {"text", false},
-        {"%d", false},       {"%s", false},        {"%n", false},
-        {"%f %f", false},    {"%*f", false},       {"%.*f", false},
-        {"%lf", false},      {"%1$f", false},      {"%100f", false},
-        {"%.100f", false},   {"%999999999f", false}, {"%5", false},
-        {"%5.", false},      {"%f%", false},       {"%Lf", false},
+        {"%6.0f", true},   {"%6.2f %%", true},     {"%% %'+#8.3e x", true},
+        {"%g", true},      {"%.f", true},          {"%A", true},
+        {"%", false},      {"%%", false},          {"text", false},
+        {"%d", false},     {"%s", false},          {"%n", false},
+        {"%f %f", false},  {"%*f", false},         {"%.*f", false},
+        {"%lf", false},    {"%1$f", false},        {"%100f", false},
+        {"%.100f", false}, {"%999999999f", false}, {"%5", false},
+        {"%5.", false},    {"%f%", false},         {"%Lf", false},
     };
 
     (void)state;
@@ -341,8 +341,8 @@ static void bounds_aliases_and_nesting(void **state)
     for (unsigned i = 1; i <= 40; i++)
         cn_text_printf(&text, "  - &l%u [*l%u, +, *l%u]\n", i, i - 1, i - 1);
     cn_text_str_add(&text, IN_FORMULA("*l40"));
-    assert_false(cn_hpc_metrics_yaml_read(bytes_of(cn_text_str(&text)), &taxonomy, &arena,
-                                          &err));
+    assert_false(
+        cn_hpc_metrics_yaml_read(bytes_of(cn_text_str(&text)), &taxonomy, &arena, &err));
     assert_int_equal(err.kind, CN_ERR_LIMIT);
 
     check_refused(IN_FORMULA("&loop [*loop]"), CN_ERR_LIMIT,
@@ -355,8 +355,8 @@ static void bounds_aliases_and_nesting(void **state)
     cn_text_clear(&text);
     cn_text_str_add(&text, "x: ");
     cn_text_fill(&text, '[', 300);
-    assert_false(cn_hpc_metrics_yaml_read(bytes_of(cn_text_str(&text)), &taxonomy, &arena,
-                                          &err));
+    assert_false(
+        cn_hpc_metrics_yaml_read(bytes_of(cn_text_str(&text)), &taxonomy, &arena, &err));
     assert_int_equal(err.kind, CN_ERR_LIMIT);
     cn_text_done(&text);
     cn_arena_done(&arena);
@@ -364,13 +364,44 @@ static void bounds_aliases_and_nesting(void **state)
 
 /* A name for each rule of quoting. */
 static const char *const odd_names[] = {
-    "plain", "perf::cpu-clock", "GINS: X",  "ends:", "a #b",   "#c",
-    "-",     "- x",             "\"q\"",    "'q'",   "back\\", "*star",
-    "&amp",  "[x]",             "{x}",      "yes",   "~",      "null",
-    "12",    "1e5",             "",         " lead", "trail ", "tab\tnewline\n",
-    "\x1b[31m",                 "\x7f",     "größe", "\xc2\x85", "\xef\xbb\xbf"
-    "bom",   "\xef\xbf\xbe",    "%d",       "@at",   "`tick",  "?q",
-    "a, b",  "🪨",              "2020-01-01",
+    "plain",
+    "perf::cpu-clock",
+    "GINS: X",
+    "ends:",
+    "a #b",
+    "#c",
+    "-",
+    "- x",
+    "\"q\"",
+    "'q'",
+    "back\\",
+    "*star",
+    "&amp",
+    "[x]",
+    "{x}",
+    "yes",
+    "~",
+    "null",
+    "12",
+    "1e5",
+    "",
+    " lead",
+    "trail ",
+    "tab\tnewline\n",
+    "\x1b[31m",
+    "\x7f",
+    "größe",
+    "\xc2\x85",
+    "\xef\xbb\xbf"
+    "bom",
+    "\xef\xbf\xbe",
+    "%d",
+    "@at",
+    "`tick",
+    "?q",
+    "a, b",
+    "🪨",
+    "2020-01-01",
 };
 enum { ODD_COUNT = sizeof(odd_names) / sizeof(*odd_names) };
 

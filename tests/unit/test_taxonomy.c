@@ -90,8 +90,7 @@ static void computes_the_deviation_over_threads(void **state)
 
     (void)state;
     cn_taxonomy_build(&taxonomy, &metrics, &arena);
-    deviation =
-        cn_formula_eval(taxonomy.roots[0].variants[2].inclusive.standard, inputs);
+    deviation = cn_formula_eval(taxonomy.roots[0].variants[2].inclusive.standard, inputs);
     assert_true(deviation * deviation > 3.4999 && deviation * deviation < 3.5001);
     cn_arena_done(&arena);
 }

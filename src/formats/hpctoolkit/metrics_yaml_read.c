@@ -297,8 +297,7 @@ enum { SLOT_COUNT = 4 };
 
 static const struct cn_formula **formula_slot(struct cn_variant *variant, unsigned slot)
 {
-    struct cn_cost_formulas *cost =
-        slot < 2 ? &variant->inclusive : &variant->exclusive;
+    struct cn_cost_formulas *cost = slot < 2 ? &variant->inclusive : &variant->exclusive;
 
     return slot % 2 == 0 ? &cost->standard : &cost->custom;
 }
@@ -513,7 +512,8 @@ static bool read_root(struct reader *r, const struct cn_yaml_node *root,
     const struct cn_yaml_node *inputs, *roots;
 
     if (root->type != CN_YAML_MAPPING)
-        return cn_yaml_fail(root, err, CN_ERR_FORMAT, "not a mapping of inputs and roots");
+        return cn_yaml_fail(root, err, CN_ERR_FORMAT,
+                            "not a mapping of inputs and roots");
     inputs = cn_yaml_find(root, "inputs");
     roots = cn_yaml_find(root, "roots");
     return check_version(root, err) && (!inputs || read_inputs(r, inputs, err)) &&

@@ -20,8 +20,9 @@ struct writer {
 /* Words that YAML 1.1 readers take for something else than a text. */
 static bool is_reserved_word(const char *text)
 {
-    static const char *const words[] = {"",   "~",   "null", "true", "false", "yes", "no",
-                                        "on", "off", "y",    "n",    "=",     "<<",  NULL};
+    static const char *const words[] = {"",    "~",  "null", "true", "false",
+                                        "yes", "no", "on",   "off",  "y",
+                                        "n",   "=",  "<<",   NULL};
 
     for (size_t i = 0; words[i]; i++)
         if (strcasecmp(words[i], text) == 0)

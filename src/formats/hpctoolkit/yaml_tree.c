@@ -147,8 +147,8 @@ static bool add_event(struct builder *b, const yaml_event_t *event, struct cn_er
         return open_container(b, event, CN_YAML_SEQUENCE,
                               event->data.sequence_start.anchor, err);
     case YAML_MAPPING_START_EVENT:
-        return open_container(b, event, CN_YAML_MAPPING,
-                              event->data.mapping_start.anchor, err);
+        return open_container(b, event, CN_YAML_MAPPING, event->data.mapping_start.anchor,
+                              err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         b->depth--;

@@ -1,0 +1,185 @@
+/* The demonstration's workload: which words do these files use, and which files are alike?
+ *
+ *     demo_words OUT FILE...
+ *
+ * Three threads read the files, count their words and sort them; the main thread then
+ * compares all files pairwise. While it runs it is sampled, and the result is the database
+ * OUT. Functions are not static, so that their names are in the symbol table. */
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "sampler.h"
+
+enum { WORKERS = 3, ROUNDS = 60 };
+
+struct document {
+    const char *path;
+    struct cn_names words;
+    uint32_t *counts;
+    uint32_t *order; /* words by count */
+    size_t capacity;
+};
+
+struct job {
+    struct document *documents;
+    size_t count, first;
+};
+
+void count_word(struct document *document, const char *word);
+void count_words(struct document *document, struct cn_bytes text);
+int by_count(const void *left, const void *right, void *arg);
+void sort_words(struct document *document);
+void read_document(struct document *document);
+double similarity(const struct document *a, const struct document *b);
+void compare_documents(const struct document *documents, size_t count);
+void *work(void *arg);
+
+void count_word(struct document *document, const char *word)
+{
+    size_t known = document->words.count;
+    uint32_t number = cn_names_add(&document->words, word);
+
+    document->counts =
+        cn_grow(document->counts, number, &document->capacity, sizeof(*document->counts));
+    if (document->words.count > known)
+        document->counts[number] = 0;
+    document->counts[number]++;
+}
+
+void count_words(struct document *document, struct cn_bytes text)
+{
+    char word[64];
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        bool is_letter = isalpha(text.ptr[i]) || text.ptr[i] == '_';
+
+        if (is_letter && len < sizeof(word) - 1) {
+            word[len++] = (char)tolower(text.ptr[i]);
+        } else if (len > 0) {
+            word[len] = '\0';
+            count_word(document, word);
+            len = 0;
+        }
+    }
+}
+
+int by_count(const void *left, const void *right, void *arg)
+{
+    const struct document *document = arg;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (document->counts[a] != document->counts[b])
+        return document->counts[a] < document->counts[b] ? 1 : -1;
+    return strcmp(document->words.list[a], document->words.list[b]);
+}
+
+void sort_words(struct document *document)
+{
+    document->order =
+        cn_realloc(document->order, document->words.count, sizeof(*document->order));
+    for (uint32_t i = 0; i < document->words.count; i++)
+        document->order[i] = i;
+    if (document->words.count > 1)
+        qsort_r(document->order, document->words.count, sizeof(*document->order),
+                by_count, document);
+}
+
+void read_document(struct document *document)
+{
+    struct cn_file file = {0};
+    struct cn_error err;
+
+    if (!cn_file_open(&file, document->path, &err))
+        return;
+    for (int round = 0; round < ROUNDS; round++)
+        count_words(document, file.bytes);
+    cn_file_close(&file);
+    sort_words(document);
+}
+
+void *work(void *arg)
+{
+    const struct job *job = arg;
+
+    sampler_attach(false);
+    for (size_t i = job->first; i < job->count; i += WORKERS)
+        read_document(&job->documents[i]);
+    sampler_detach();
+    return NULL;
+}
+
+/* The share of a's words that b uses too. */
+double similarity(const struct document *a, const struct document *b)
+{
+    size_t shared = 0;
+
+    for (size_t i = 0; i < a->words.count; i++)
+        for (size_t k = 0; k < b->words.count; k++)
+            if (strcmp(a->words.list[i], b->words.list[k]) == 0) {
+                shared++;
+                break;
+            }
+    return a->words.count ? (double)shared / (double)a->words.count : 0;
+}
+
+void compare_documents(const struct document *documents, size_t count)
+{
+    const struct document *best[2] = {NULL, NULL};
+    double most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++) {
+            double share = similarity(&documents[i], &documents[k]);
+
+            if (share <= most)
+                continue;
+            most = share;
+            best[0] = &documents[i];
+            best[1] = &documents[k];
+        }
+    if (best[0])
+        printf("%.0f%% of the words of %s are also in %s\n", 100 * most, best[0]->path,
+               best[1]->path);
+}
+
+int main(int argc, char **argv)
+{
+    size_t count = argc > 2 ? (size_t)argc - 2 : 0;
+    struct document *documents = cn_alloc(count, sizeof(*documents));
+    struct job jobs[WORKERS];
+    pthread_t threads[WORKERS];
+    struct cn_error err;
+
+    if (count == 0)
+        return 2;
+    sampler_start();
+    sampler_attach(true);
+    for (size_t i = 0; i < count; i++)
+        documents[i].path = argv[i + 2];
+    for (size_t i = 0; i < WORKERS; i++) {
+        jobs[i] = (struct job){documents, count, i};
+        if (pthread_create(&threads[i], NULL, work, &jobs[i]) != 0)
+            return 1;
+    }
+    for (size_t i = 0; i < WORKERS; i++)
+        (void)pthread_join(threads[i], NULL);
+    compare_documents(documents, count);
+    sampler_detach();
+    for (size_t i = 0; i < count; i++) {
+        cn_names_done(&documents[i].words);
+        free(documents[i].counts);
+        free(documents[i].order);
+    }
+    free(documents);
+    if (sampler_write(argv[1], "words in cairn's sources", &err))
+        return 0;
+    (void)fprintf(stderr, "demo_words: %s\n", err.text);
+    return 1;
+}

@@ -1,0 +1,176 @@
+#include "formats/hpctoolkit/v4/verify.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/hpctoolkit/v4/verify_parts.h"
+
+/* What records may point at strings for, in all: sharing is usual, but has a limit. */
+enum { STRING_SHARING_MAX = 64 };
+
+static void begin(struct cn_verify *v, struct cn_verify_file *file,
+                  const struct cn_hpc_file_kind *kind, struct cn_bytes bytes,
+                  bool is_there)
+{
+    *file = (struct cn_verify_file){.kind = kind, .bytes = bytes};
+    cn_verify_begin_file(v, kind->name);
+    if (is_there)
+        cn_verify_frame(v, file);
+    else if (kind != &cn_hpc_trace_kind)
+        cn_verify_error(v, "file-missing", 0, "not there: a database needs it");
+}
+
+static void verify_meta(struct cn_verify *v)
+{
+    begin(v, &v->meta, &cn_hpc_meta_kind, v->files->meta, v->files->meta.ptr);
+    v->string_budget = STRING_SHARING_MAX * (uint64_t)v->files->meta.len;
+    if (v->meta.is_readable)
+        cn_verify_meta(v);
+}
+
+static bool verify_profile(struct cn_verify *v, struct cn_error *err)
+{
+    begin(v, &v->profile, &cn_hpc_profile_kind, v->files->profile, v->files->profile.ptr);
+    return !v->profile.is_readable || cn_verify_profile(v, err);
+}
+
+static bool verify_cct(struct cn_verify *v, struct cn_error *err)
+{
+    begin(v, &v->cct, &cn_hpc_cct_kind, v->files->cct, v->files->has_cct);
+    return !v->cct.is_readable || cn_verify_cct(v, err);
+}
+
+static bool verify_trace(struct cn_verify *v, struct cn_error *err)
+{
+    begin(v, &v->trace, &cn_hpc_trace_kind, v->files->trace, v->files->has_trace);
+    return !v->trace.is_readable || cn_verify_trace(v, err);
+}
+
+static bool verify_all(struct cn_verify *v, struct cn_error *err)
+{
+    uint64_t errors;
+
+    verify_meta(v);
+    if (!verify_profile(v, err) || !verify_cct(v, err))
+        return false;
+    errors = v->all_errors;
+    if (!verify_trace(v, err))
+        return false;
+    cn_verify_yaml(v);
+    /* Values are compared through the reader, which stops at the first damage: it would
+     * only repeat what is known. */
+    if (errors > 0)
+        return true;
+    cn_verify_begin_file(v, cn_hpc_cct_kind.name);
+    return cn_verify_values(v, err);
+}
+
+bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files, const char *dir,
+                            const struct cn_progress *progress, cn_finding_fn report,
+                            void *arg, struct cn_error *err)
+{
+    struct cn_verify v = {
+        .dir = dir,
+        .files = files,
+        .progress = progress,
+        .report = report,
+        .arg = arg,
+    };
+    bool ok = verify_all(&v, err);
+
+    cn_verify_flush(&v);
+    cn_verify_set_done(&v.prop_ids);
+    cn_verify_set_done(&v.stat_ids);
+    cn_verify_set_done(&v.contexts);
+    cn_verify_set_done(&v.summaries);
+    cn_arena_done(&v.arena);
+    return ok;
+}
+
+/* The files of a directory while they are verified. */
+struct maps {
+    struct cn_file file[4];
+    struct dirent **names; /* of metrics/ */
+    int name_count;
+    struct cn_file yaml[CN_HPC_YAML_MAX];
+};
+
+static void maps_close(struct maps *maps)
+{
+    for (size_t i = 0; i < sizeof(maps->file) / sizeof(*maps->file); i++)
+        cn_file_close(&maps->file[i]);
+    for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
+        cn_file_close(&maps->yaml[i]);
+    for (int i = 0; i < maps->name_count; i++)
+        free(maps->names[i]);
+    free(maps->names);
+}
+
+/* A file that is not there is for the rules to judge; one that cannot be read is not. */
+static bool map_file(struct cn_file *file, const char *dir, const char *name,
+                     struct cn_bytes *out, struct cn_error *err)
+{
+    struct cn_error failure = {0};
+
+    if (!cn_file_open_at(file, dir, name, &failure) && failure.kind != CN_ERR_NOT_FOUND) {
+        *err = failure;
+        return false;
+    }
+    *out = file->bytes;
+    return true;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot && dot != entry->d_name && strcmp(dot, ".yaml") == 0;
+}
+
+static bool map_yaml(struct maps *maps, const char *dir, struct cn_hpc_v4_files *files,
+                     struct cn_error *err)
+{
+    struct cn_text folder = {0};
+    bool ok = true;
+
+    cn_text_printf(&folder, "%s/metrics", dir);
+    maps->name_count = scandir(folder.chars, &maps->names, is_yaml, alphasort);
+    for (int i = 0; ok && i < maps->name_count && i < CN_HPC_YAML_MAX; i++) {
+        const char *name = maps->names[i]->d_name;
+
+        ok = cn_file_open_at(&maps->yaml[i], folder.chars, name, err);
+        files->yaml[files->yaml_count++] =
+            (struct cn_hpc_v4_yaml){name, maps->yaml[i].bytes};
+    }
+    cn_text_done(&folder);
+    return ok;
+}
+
+static bool map_all(struct maps *maps, const char *dir, struct cn_hpc_v4_files *files,
+                    struct cn_error *err)
+{
+    if (!map_file(&maps->file[0], dir, cn_hpc_meta_kind.name, &files->meta, err) ||
+        !map_file(&maps->file[1], dir, cn_hpc_profile_kind.name, &files->profile, err) ||
+        !map_file(&maps->file[2], dir, cn_hpc_cct_kind.name, &files->cct, err) ||
+        !map_file(&maps->file[3], dir, cn_hpc_trace_kind.name, &files->trace, err))
+        return false;
+    files->has_cct = files->cct.ptr != NULL;
+    files->has_trace = files->trace.ptr != NULL;
+    return map_yaml(maps, dir, files, err);
+}
+
+bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
+                      cn_finding_fn report, void *arg, struct cn_error *err)
+{
+    struct maps maps = {0};
+    struct cn_hpc_v4_files files = {0};
+    char *dir = cn_hpc_v4_directory(path);
+    bool ok = map_all(&maps, dir, &files, err) &&
+              cn_hpc_v4_verify_bytes(&files, dir, progress, report, arg, err);
+
+    maps_close(&maps);
+    free(dir);
+    return ok;
+}

@@ -1,0 +1,346 @@
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/map.h"
+#include "formats/hpctoolkit/v4/verify_parts.h"
+#include "model/identity.h"
+
+enum { PADDING_MAX = 7, PROGRESS_EVERY = 64 };
+
+struct parts {
+    struct cn_hpc_table profiles;
+    struct cn_verify_spans blocks;
+    uint64_t block_budget; /* bytes of values that may still be checked */
+    struct cn_names tuples;
+};
+
+static bool decode_profile(const struct parts *p, uint32_t i, struct cn_hpc_profile *out)
+{
+    struct cn_hpc_draft_profile draft;
+    struct cn_bytes bytes = cn_hpc_table_at(&p->profiles, i);
+
+    if (cn_hpc_profile_decode(bytes, out))
+        return true;
+    if (!cn_hpc_draft_profile_decode(bytes, &draft))
+        return false;
+    *out = (struct cn_hpc_profile){
+        .value_count = draft.value_count,
+        .values_off = draft.values_off,
+        .context_count = draft.context_count,
+        .index_off = draft.index_off,
+        .tuple_off = draft.tuple_off,
+        .flags = i == 0 ? CN_HPC_IS_SUMMARY : 0,
+    };
+    return true;
+}
+
+static void check_identity(struct cn_verify *v, struct cn_bytes bytes, uint64_t off)
+{
+    struct cn_hpc_identity id;
+
+    if (!cn_hpc_identity_decode(bytes, &id))
+        return;
+    if (id.kind >= v->kind_count)
+        cn_verify_error(v, "identity-kind", off,
+                        "kind %u has no name, there are %" PRIu32, id.kind,
+                        v->kind_count);
+    if (!(id.flags & CN_HPC_IS_PHYSICAL) && id.physical != id.logical)
+        cn_verify_warn(v, "identity-physical", off,
+                       "logical id %" PRIu32 ", but physical id %" PRIu64, id.logical,
+                       id.physical);
+    if (id.flags & ~CN_HPC_IS_PHYSICAL)
+        cn_verify_warn(v, "reserved-bits", off,
+                       "identity: reserved bits of flags 0x%x are set", id.flags);
+}
+
+/* The same tuple twice: a process that forked. */
+static void check_tuple_unique(struct cn_verify *v, struct parts *p, struct cn_bytes ids,
+                               uint64_t off)
+{
+    static const char digits[] = "0123456789abcdef";
+    char key[2 * CN_IDENTITY_MAX * cn_hpc_identity_size + 1];
+    size_t known = p->tuples.count;
+
+    for (size_t i = 0; i < ids.len; i++) {
+        key[2 * i] = digits[ids.ptr[i] >> 4];
+        key[2 * i + 1] = digits[ids.ptr[i] & 15];
+    }
+    key[2 * ids.len] = '\0';
+    if (cn_names_add(&p->tuples, key) < known)
+        cn_verify_warn(v, "tuple-unique", off, "another profile has the same identity");
+}
+
+static void check_tuple(struct cn_verify *v, struct parts *p, uint64_t off)
+{
+    struct cn_hpc_span section = v->profile.sections.list[CN_HPC_ID_TUPLES];
+    struct cn_hpc_tuple tuple;
+    struct cn_bytes bytes;
+    uint64_t ids_off = off + cn_hpc_tuple_size;
+
+    cn_verify_aligned(v, off, 8, "identity tuple");
+    if (!cn_hpc_span_slice(section, off, cn_hpc_tuple_size, &bytes) ||
+        !cn_hpc_tuple_decode(bytes, &tuple) ||
+        !cn_hpc_span_slice(section, ids_off,
+                           (uint64_t)tuple.id_count * cn_hpc_identity_size, &bytes)) {
+        cn_verify_error(v, "tuple-bounds", off,
+                        "identity tuple at 0x%" PRIx64
+                        " does not fit section IdTuples, 0x%" PRIx64 " to 0x%" PRIx64,
+                        off, section.off, section.off + section.bytes.len);
+        return;
+    }
+    if (tuple.id_count > CN_IDENTITY_MAX) {
+        cn_verify_error(v, "tuple-length", off, "%u ids in a tuple, limit %d",
+                        tuple.id_count, CN_IDENTITY_MAX);
+        return;
+    }
+    for (uint32_t i = 0; i < tuple.id_count; i++)
+        check_identity(v, cn_bytes_element(bytes, i, cn_hpc_identity_size),
+                       ids_off + (uint64_t)i * cn_hpc_identity_size);
+    check_tuple_unique(v, p, bytes, off);
+}
+
+static void check_role(struct cn_verify *v, struct parts *p, uint32_t i,
+                       const struct cn_hpc_profile *record)
+{
+    uint64_t off = cn_hpc_table_off(&p->profiles, i);
+    bool is_summary = record->flags & CN_HPC_IS_SUMMARY;
+
+    if (is_summary)
+        (void)cn_verify_set_add(&v->summaries, i);
+    if (i == 0 && !is_summary)
+        cn_verify_error(v, "summary-first", off, "profile 0 is not a summary");
+    if (i == 0 && record->tuple_off != 0)
+        cn_verify_warn(v, "summary-tuple", off,
+                       "the summary has an identity tuple at 0x%" PRIx64,
+                       record->tuple_off);
+    if (i > 0 && is_summary)
+        cn_verify_warn(v, "summary-extra", off,
+                       "profile %" PRIu32 " is a summary too: hpcviewer takes it for a "
+                       "thread",
+                       i);
+    if (i > 0 && record->tuple_off == 0)
+        cn_verify_error(v, "tuple-missing", off,
+                        "profile %" PRIu32 " has no identity tuple", i);
+    if (record->flags & ~(uint32_t)CN_HPC_IS_SUMMARY)
+        cn_verify_warn(v, "reserved-bits", off,
+                       "profile %" PRIu32 ": reserved bits of flags 0x%x are set", i,
+                       record->flags);
+    if (record->tuple_off != 0)
+        check_tuple(v, p, record->tuple_off);
+}
+
+/* One profile's values, in the file. */
+struct block {
+    uint32_t profile;
+    struct cn_bytes values, index;
+    struct cn_hpc_profile record;
+};
+
+static void check_in_section(struct cn_verify *v, const struct block *b, uint64_t begin,
+                             uint64_t end)
+{
+    for (size_t i = 0; i < CN_HPC_PROFILE_SECTION_COUNT; i++) {
+        struct cn_hpc_span section = v->profile.sections.list[i];
+
+        if (begin < section.off + section.bytes.len && section.off < end)
+            cn_verify_error(v, "block-in-section", begin,
+                            "values of profile %" PRIu32 " lie in section %s", b->profile,
+                            cn_hpc_profile_kind.section[i]);
+    }
+}
+
+static bool open_block(struct cn_verify *v, struct parts *p, struct block *b,
+                       uint64_t off)
+{
+    struct cn_bytes file = v->profile.sections.file.bytes;
+    const struct cn_hpc_profile *record = &b->record;
+    uint64_t values_end, index_end;
+
+    if (!cn_bytes_array(file, record->values_off, record->value_count,
+                        cn_hpc_profile_value_size, &b->values)) {
+        cn_verify_error(v, "values-bounds", off,
+                        "%" PRIu64 " values at 0x%" PRIx64 " do not fit the file of %zu",
+                        record->value_count, record->values_off, v->profile.bytes.len);
+        return false;
+    }
+    if (!cn_bytes_array(file, record->index_off, record->context_count,
+                        cn_hpc_profile_index_size, &b->index)) {
+        cn_verify_error(v, "index-bounds", off,
+                        "index of %" PRIu32 " contexts at 0x%" PRIx64
+                        " does not fit the file of %zu",
+                        record->context_count, record->index_off, v->profile.bytes.len);
+        return false;
+    }
+    values_end = record->values_off + b->values.len;
+    index_end = record->index_off + b->index.len;
+    cn_verify_aligned(v, record->values_off, 2, "values");
+    cn_verify_aligned(v, record->index_off, 4, "index of contexts");
+    if (values_end > record->index_off)
+        cn_verify_error(v, "values-before-index", off,
+                        "values end at 0x%" PRIx64
+                        ", after the index begins at 0x%" PRIx64,
+                        values_end, record->index_off);
+    else if (record->index_off - values_end > PADDING_MAX)
+        cn_verify_error(v, "values-before-index", off,
+                        "%" PRIu64
+                        " bytes between values and index, padding is at most %d",
+                        record->index_off - values_end, PADDING_MAX);
+    check_in_section(v, b, record->values_off, values_end);
+    check_in_section(v, b, record->index_off, index_end);
+    cn_verify_spans_add(&p->blocks, record->values_off, values_end);
+    cn_verify_spans_add(&p->blocks, record->index_off, index_end);
+    return true;
+}
+
+static struct cn_hpc_profile_index index_at(const struct block *b, uint64_t i)
+{
+    struct cn_hpc_profile_index entry = {.start = b->record.value_count};
+
+    if (i < b->record.context_count)
+        (void)cn_hpc_profile_index_decode(
+            cn_bytes_element(b->index, i, cn_hpc_profile_index_size), &entry);
+    return entry;
+}
+
+static void check_value(struct cn_verify *v, const struct block *b, uint64_t i,
+                        uint32_t context, int *last_metric)
+{
+    const struct cn_verify_set *ids =
+        b->record.flags & CN_HPC_IS_SUMMARY ? &v->stat_ids : &v->prop_ids;
+    uint64_t off = b->record.values_off + i * cn_hpc_profile_value_size;
+    struct cn_hpc_profile_value value;
+
+    if (!cn_hpc_profile_value_decode(
+            cn_bytes_element(b->values, i, cn_hpc_profile_value_size), &value))
+        return;
+    if (value.metric <= *last_metric)
+        cn_verify_error(v, "metrics-sorted", off,
+                        "profile %" PRIu32 ", context %" PRIu32
+                        ": metric %u after %d, not ascending",
+                        b->profile, context, value.metric, *last_metric);
+    *last_metric = value.metric;
+    if (v->has_metrics && !cn_verify_set_has(ids, value.metric))
+        cn_verify_error(v, "metric-id", off, "metric id %u is not listed in meta.db",
+                        value.metric);
+    if (value.value == 0)
+        cn_verify_warn(v, "zero-value", off, "a value of 0 is written out");
+    if (!isfinite(value.value))
+        cn_verify_warn(v, "value-finite", off, "value %g is not finite", value.value);
+}
+
+static void check_entry(struct cn_verify *v, const struct block *b, uint64_t i,
+                        uint64_t off)
+{
+    struct cn_hpc_profile_index entry = index_at(b, i);
+    uint64_t end = index_at(b, i + 1).start;
+    int last_metric = -1;
+
+    if (i > 0 && entry.context <= index_at(b, i - 1).context)
+        cn_verify_error(v, "contexts-sorted", off,
+                        "profile %" PRIu32 ": context %" PRIu32 " after %" PRIu32
+                        ", not ascending",
+                        b->profile, entry.context, index_at(b, i - 1).context);
+    if ((i == 0 && entry.start != 0) || entry.start > end ||
+        end > b->record.value_count) {
+        cn_verify_error(v, "index-start", off,
+                        "profile %" PRIu32 ", context %" PRIu32 ": values %" PRIu64
+                        " to %" PRIu64 " of %" PRIu64,
+                        b->profile, entry.context, entry.start, end,
+                        b->record.value_count);
+        return;
+    }
+    if (entry.start == end)
+        cn_verify_warn(v, "empty-context", off, "context %" PRIu32 " has no values",
+                       entry.context);
+    if (v->has_contexts && entry.context != 0 &&
+        !cn_verify_set_has(&v->contexts, entry.context))
+        cn_verify_warn(v, "context-unlisted", off,
+                       "context %" PRIu32 " is not listed in meta.db: an instruction "
+                       "that was left out",
+                       entry.context);
+    for (uint64_t k = entry.start; k < end; k++)
+        check_value(v, b, k, entry.context, &last_metric);
+}
+
+static void check_block(struct cn_verify *v, struct parts *p, struct block *b,
+                        uint64_t off)
+{
+    uint64_t len;
+
+    if (b->record.value_count == 0 && b->record.context_count == 0)
+        return;
+    if (!open_block(v, p, b, off))
+        return;
+    if (b->record.context_count == 0)
+        cn_verify_error(v, "index-start", off,
+                        "profile %" PRIu32 ": %" PRIu64 " values, but no contexts",
+                        b->profile, b->record.value_count);
+    /* Blocks that do not overlap fit the file; others are reported as such. */
+    len = b->values.len + b->index.len;
+    if (len > p->block_budget)
+        return;
+    p->block_budget -= len;
+    for (uint64_t i = 0; i < b->record.context_count; i++)
+        check_entry(v, b, i, b->record.index_off + i * cn_hpc_profile_index_size);
+}
+
+static bool open_profiles(struct cn_verify *v, struct parts *p)
+{
+    struct cn_hpc_span section = v->profile.sections.list[CN_HPC_PROFILE_INFOS];
+    struct cn_hpc_profiles_header head;
+
+    if (!cn_hpc_profiles_header_decode(section.bytes, &head)) {
+        cn_verify_error(v, "section-header", section.off,
+                        "section ProfileInfos of %zu bytes is too short for its header",
+                        section.bytes.len);
+        return false;
+    }
+    if (head.profile_count == 0) {
+        cn_verify_error(v, "summary-first", section.off,
+                        "no profile, not even a summary");
+        return false;
+    }
+    if (head.profile_len >= cn_hpc_draft_profile_size &&
+        head.profile_len < cn_hpc_profile_size)
+        cn_verify_warn(v, "draft-layout", section.off,
+                       "profiles of %u bytes without flags: the layout of a draft",
+                       head.profile_len);
+    return cn_verify_table(v, section,
+                           &(struct cn_hpc_array){"profiles", head.profiles_off,
+                                                  head.profile_count, head.profile_len,
+                                                  cn_hpc_draft_profile_size},
+                           &p->profiles);
+}
+
+static bool check_profiles(struct cn_verify *v, struct parts *p, struct cn_error *err)
+{
+    for (uint32_t i = 0; i < p->profiles.count; i++) {
+        struct block block = {.profile = i};
+
+        if (!decode_profile(p, i, &block.record))
+            continue;
+        check_role(v, p, i, &block.record);
+        check_block(v, p, &block, cn_hpc_table_off(&p->profiles, i));
+        if (i % PROGRESS_EVERY == 0 &&
+            !cn_progress_report(v->progress, "verifying profile.db", i, p->profiles.count,
+                                "profiles", err))
+            return false;
+    }
+    return true;
+}
+
+bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
+{
+    struct parts p = {.block_budget = v->profile.bytes.len};
+    bool ok;
+
+    if (!open_profiles(v, &p))
+        return true;
+    v->has_profiles = true;
+    v->profile_count = p.profiles.count;
+    cn_verify_set_init(&v->summaries, p.profiles.count);
+    ok = check_profiles(v, &p, err);
+    cn_verify_spans_check(v, &p.blocks, "blocks-overlap", "a block of values");
+    cn_names_done(&p.tuples);
+    return ok;
+}

@@ -1,0 +1,249 @@
+#include "formats/hpctoolkit/v4/verify_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum {
+    ID_COUNT = UINT16_MAX + 1,
+    /* Statistics and scopes of one metric that are looked at: the work for each value. */
+    STATISTIC_MAX = 64,
+    NO_METRIC = 0,
+};
+
+/* A run of values with one metric id in the plane at hand. */
+struct run {
+    uint32_t begin, count;
+};
+
+struct cn_verify_summary {
+    struct cn_database *db;
+    struct cn_arena arena;
+    const struct cn_formula **formulas; /* by stat_id; NULL: unknown or not parsable */
+    uint32_t *metric_of;                /* by prop_id: number of the metric + 1 */
+    uint32_t *stat_metric_of;           /* the same by stat_id */
+    struct run *runs;                   /* by prop_id, of the context at hand */
+    uint32_t *metric_stamp;             /* by metric: the context it was compared for */
+    uint32_t *profile_stamp;            /* by profile, while counting threads */
+    uint32_t stamp, count_stamp;
+    double *kept; /* by stat_id: what the summary holds */
+    uint32_t *kept_stamp;
+    struct cn_value_cursor cursor;
+};
+
+static void learn_metric(struct cn_verify_summary *s, uint32_t number)
+{
+    const struct cn_metric *metric = &s->db->metrics.list[number];
+    struct cn_error ignored = {0};
+
+    if (metric->statistic_count > STATISTIC_MAX || metric->instance_count > STATISTIC_MAX)
+        return;
+    for (size_t i = 0; i < metric->instance_count; i++)
+        s->metric_of[metric->instances[i].prop_id] = number + 1;
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        const struct cn_statistic *statistic = &metric->statistics[i];
+        const struct cn_formula *formula;
+
+        s->stat_metric_of[statistic->stat_id] = number + 1;
+        if (cn_formula_parse(&formula, statistic->formula, &s->arena, &ignored))
+            s->formulas[statistic->stat_id] = formula;
+    }
+}
+
+struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db)
+{
+    struct cn_verify_summary *s = cn_alloc(1, sizeof(*s));
+
+    s->db = db;
+    s->formulas = cn_alloc(ID_COUNT, sizeof(*s->formulas));
+    s->metric_of = cn_alloc(ID_COUNT, sizeof(*s->metric_of));
+    s->stat_metric_of = cn_alloc(ID_COUNT, sizeof(*s->stat_metric_of));
+    s->runs = cn_alloc(ID_COUNT, sizeof(*s->runs));
+    s->kept = cn_alloc(ID_COUNT, sizeof(*s->kept));
+    s->kept_stamp = cn_alloc(ID_COUNT, sizeof(*s->kept_stamp));
+    s->metric_stamp = cn_alloc(db->metrics.count, sizeof(*s->metric_stamp));
+    s->profile_stamp = cn_alloc(db->profile_count, sizeof(*s->profile_stamp));
+    for (size_t i = 0; i < db->metrics.count; i++)
+        learn_metric(s, (uint32_t)i);
+    return s;
+}
+
+void cn_verify_summary_free(struct cn_verify_summary *s)
+{
+    if (!s)
+        return;
+    free(s->formulas);
+    free(s->metric_of);
+    free(s->stat_metric_of);
+    free(s->runs);
+    free(s->kept);
+    free(s->kept_stamp);
+    free(s->metric_stamp);
+    free(s->profile_stamp);
+    cn_arena_done(&s->arena);
+    free(s);
+}
+
+static bool is_close(double a, double b)
+{
+    double larger = fmax(fabs(a), fabs(b));
+
+    return a == b || fabs(a - b) <= 1e-9 * larger;
+}
+
+static void find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
+{
+    uint32_t begin = 0;
+
+    for (uint32_t i = 1; i <= plane.count; i++) {
+        if (i < plane.count && plane.values[i].metric == plane.values[begin].metric)
+            continue;
+        s->runs[plane.values[begin].metric] = (struct run){begin, i - begin};
+        begin = i;
+    }
+}
+
+static void clear_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
+{
+    for (size_t i = 0; i < plane.count; i++)
+        s->runs[plane.values[i].metric] = (struct run){0};
+}
+
+/* hpcprof counts a thread in every scope when it has a value in any. */
+static uint32_t count_threads(struct cn_verify_summary *s, const struct cn_metric *metric,
+                              struct cn_value_batch plane)
+{
+    uint32_t count = 0;
+
+    s->count_stamp++;
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        struct run run = s->runs[metric->instances[i].prop_id];
+
+        for (uint32_t k = run.begin; k < run.begin + run.count; k++) {
+            uint32_t *stamp = &s->profile_stamp[plane.values[k].key];
+
+            count += *stamp != s->count_stamp;
+            *stamp = s->count_stamp;
+        }
+    }
+    return count;
+}
+
+static double combine(unsigned how, double a, double b)
+{
+    if (how == CN_COMBINE_MIN)
+        return fmin(a, b);
+    return how == CN_COMBINE_MAX ? fmax(a, b) : a + b;
+}
+
+/* Over the threads that have a value. */
+static double expected(const struct cn_verify_summary *s,
+                       const struct cn_statistic *statistic, struct run run,
+                       struct cn_value_batch plane)
+{
+    const struct cn_formula *formula = s->formulas[statistic->stat_id];
+    double result = 0;
+
+    for (uint32_t i = 0; i < run.count; i++) {
+        double x = cn_formula_eval(formula, &plane.values[run.begin + i].value);
+
+        result = i == 0 ? x : combine(statistic->combine, result, x);
+    }
+    return result;
+}
+
+static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric,
+                     const struct cn_statistic *statistic, struct cn_value_batch plane,
+                     double kept, double *wanted)
+{
+    int prop_id = cn_metric_prop_id(metric, statistic->scope);
+    struct run run = {0};
+
+    *wanted = 0;
+    if (prop_id == CN_NO_ID || !s->formulas[statistic->stat_id] ||
+        statistic->combine > CN_COMBINE_MAX)
+        return true;
+    run = s->runs[prop_id];
+    *wanted = expected(s, statistic, run, plane);
+    if (is_close(kept, *wanted))
+        return true;
+    return strcmp(statistic->formula, "1") == 0 &&
+           kept == count_threads(s, metric, plane);
+}
+
+static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
+                           struct cn_value_batch plane, char *text, size_t text_len)
+{
+    const struct cn_metric *metric = &s->db->metrics.list[number];
+
+    s->metric_stamp[number] = s->stamp;
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        const struct cn_statistic *statistic = &metric->statistics[i];
+        bool is_kept = s->kept_stamp[statistic->stat_id] == s->stamp;
+        double kept = is_kept ? s->kept[statistic->stat_id] : 0;
+        double wanted;
+
+        if (is_right(s, metric, statistic, plane, kept, &wanted))
+            continue;
+        (void)snprintf(text, text_len,
+                       "%.40s, scope %.20s, %s of %.20s is %.10g, threads give %.10g",
+                       metric->name, s->db->metrics.scopes[statistic->scope].name,
+                       cn_combine_name(statistic->combine), statistic->formula, kept,
+                       wanted);
+        return false;
+    }
+    return true;
+}
+
+static bool keep_summary(struct cn_verify_summary *s, uint32_t context,
+                         struct cn_value_batch plane, bool *differs, char *text,
+                         size_t text_len, struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(s->db, 0, context, context, &s->cursor, err))
+        return false;
+    while ((step = cn_values_next(&s->cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            uint16_t stat_id = batch.values[i].metric;
+
+            s->kept[stat_id] = batch.values[i].value;
+            s->kept_stamp[stat_id] = s->stamp;
+            /* Values of a metric that no thread has here. */
+            if (plane.count == 0 && s->stat_metric_of[stat_id] != NO_METRIC &&
+                batch.values[i].value != 0 && !*differs) {
+                *differs = true;
+                (void)snprintf(text, text_len,
+                               "statistic %u is %.10g, but no thread has a value",
+                               stat_id, batch.values[i].value);
+            }
+        }
+    return step == CN_END;
+}
+
+bool cn_verify_summary_context(struct cn_verify_summary *s, uint32_t context,
+                               struct cn_value_batch plane, bool *differs, char *text,
+                               size_t text_len, struct cn_error *err)
+{
+    *differs = false;
+    s->stamp++;
+    if (!keep_summary(s, context, plane, differs, text, text_len, err))
+        return false;
+    if (*differs || plane.count == 0)
+        return true;
+    find_runs(s, plane);
+    for (size_t i = 0; i < plane.count && !*differs;) {
+        uint16_t prop_id = plane.values[i].metric;
+        uint32_t metric = s->metric_of[prop_id];
+
+        i += s->runs[prop_id].count;
+        if (metric != NO_METRIC && s->metric_stamp[metric - 1] != s->stamp)
+            *differs = !compare_metric(s, metric - 1, plane, text, text_len);
+    }
+    clear_runs(s, plane);
+    return true;
+}

@@ -1,0 +1,29 @@
+/* The info file: a header, and what is known about the run as lines of text.
+ *
+ * Strings live in the arena that is handed in.
+ * Threads: any thread.
+ */
+#ifndef CN_FORMATS_UFTRACE_INFO_READER_H
+#define CN_FORMATS_UFTRACE_INFO_READER_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "formats/uftrace/format.h"
+#include "model/recording.h"
+
+CN_CHECK bool cn_uft_info_header_read(struct cn_bytes file,
+                                      struct cn_uft_info_header *out,
+                                      struct cn_error *err);
+
+struct cn_uft_facts {
+    struct cn_fact *list; /* released with free() */
+    size_t count, capacity;
+};
+
+/* The lines after the header. On failure the facts before the damage are there. */
+CN_CHECK bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask,
+                                struct cn_arena *arena, struct cn_uft_facts *out,
+                                struct cn_error *err);
+
+#endif

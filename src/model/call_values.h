@@ -1,0 +1,68 @@
+/* The data of calls and events: arguments, return values, counters, read and printed the way
+ * uftrace prints them.
+ *
+ * Threads: any thread.
+ */
+#ifndef CN_MODEL_CALL_VALUES_H
+#define CN_MODEL_CALL_VALUES_H
+
+#include "model/recording.h"
+
+struct cn_text;
+
+/* One argument or return value as stored. */
+struct cn_call_value {
+    const struct cn_argument_spec *spec;
+    struct cn_bytes bytes; /* of a string without its length */
+};
+
+/* Values being listed:
+ *     cn_call_values_begin(&values, rec, batch, call);
+ *     while (cn_call_values_next(&values, &value)) ... */
+struct cn_call_values {
+    const struct cn_argument_spec *next, *end;
+    struct cn_bytes rest;
+    bool is_big_endian;
+};
+
+/* None when the call has no data or is an event. */
+void cn_call_values_begin(struct cn_call_values *values, const struct cn_recording *rec,
+                          const struct cn_call_batch *batch, const struct cn_call *call);
+bool cn_call_values_next(struct cn_call_values *values, struct cn_call_value *out);
+
+/* The length of the data of a call at the start of `bytes`, which may go on after it. False
+ * when it does not fit. */
+CN_CHECK bool cn_call_values_measure(const struct cn_argument_specs *specs,
+                                     struct cn_bytes bytes, bool is_big_endian,
+                                     uint32_t *len);
+
+/* The value as a number of its size, zero extended; the first 8 bytes when it is longer. */
+uint64_t cn_call_value_number(const struct cn_call_values *values,
+                              const struct cn_call_value *value);
+
+/* How `cairn dump` calls the type of a value: "d64", "u8", "str", "p", "f32". */
+void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text *text);
+
+/* The members of an enum that make up a value: "RED|BLUE+0x10". */
+void cn_enum_print(const struct cn_enum *enumeration, int64_t value,
+                   struct cn_text *text);
+
+/* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay shows them. For an
+ * entry without arguments "()", for an exit without a result nothing. `task` tells where
+ * pointers point. */
+void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
+                                  const struct cn_call_batch *batch,
+                                  const struct cn_call *call, struct cn_text *text);
+
+/* "linux:sched-in", "read:proc/statm", a user event's name; NULL when the id is unknown. */
+const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id);
+
+/* Append what an event's data says: "vmsize=4KB vmrss=2KB shared=1KB". With `is_raw` as dump
+ * shows it, else as replay does (differences with a sign). False when it has no data that
+ * could be shown. */
+bool cn_recording_print_event(const struct cn_recording *rec,
+                              const struct cn_call_batch *batch,
+                              const struct cn_call *call, bool is_raw,
+                              struct cn_text *text);
+
+#endif

@@ -1,0 +1,308 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/progress.h"
+#include "model/memory.h"
+#include "model/transpose.h"
+
+enum { THREADS = 37, CONTEXTS = 1200, METRICS = 5, WORKERS_MAX = 5 };
+
+static uint64_t scramble(uint64_t x)
+{
+    x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+    return x ^ x >> 27;
+}
+
+/* About a third of all values are there, some of them zero; context 0 and a few ids have
+ * none, one context has them all. Profile 0 is a summary and must not show up. */
+static struct cn_database *make_database(void)
+{
+    struct cn_memory_database *m = cn_memory_database_new("t", "d");
+
+    for (uint32_t p = 1; p <= THREADS; p++)
+        (void)cn_memory_database_add_profile(m, (struct cn_identity_tuple){0});
+    for (uint32_t p = 0; p <= THREADS; p++)
+        for (uint32_t c = 1; c < CONTEXTS; c++)
+            for (uint16_t k = 0; k < METRICS; k++) {
+                uint64_t dice = scramble(((uint64_t)p << 40) + (c << 8) + k);
+
+                if (c % 100 != 99 && (c == 500 || dice % 3 == 0))
+                    cn_memory_database_add_value(m, p, c, (uint16_t)(k * 7),
+                                                 (double)(dice % 50));
+            }
+    return cn_memory_database_finish(m);
+}
+
+/* All values in the order in which `take` saw them. */
+struct collected {
+    struct cn_value *values;
+    uint32_t *contexts;
+    size_t count, value_capacity, context_capacity;
+};
+
+struct collector {
+    struct collected own[WORKERS_MAX], all;
+    uint32_t next_context; /* ranges arrive in order and without gaps */
+    size_t range_count, finish_count[WORKERS_MAX];
+    uint32_t fail_at; /* context, or 0 */
+};
+
+static void append(struct collected *to, uint32_t context, struct cn_value value)
+{
+    to->values = cn_grow(to->values, to->count, &to->value_capacity, sizeof(*to->values));
+    to->contexts =
+        cn_grow(to->contexts, to->count, &to->context_capacity, sizeof(*to->contexts));
+    to->values[to->count] = value;
+    to->contexts[to->count++] = context;
+}
+
+static bool begin(void *arg, unsigned worker, const struct cn_context_range *range,
+                  struct cn_error *err)
+{
+    struct collector *c = arg;
+
+    (void)range;
+    (void)err;
+    c->own[worker].count = 0;
+    return true;
+}
+
+static bool context(void *arg, unsigned worker, uint32_t id, struct cn_value_batch plane,
+                    struct cn_error *err)
+{
+    struct collector *c = arg;
+
+    if (c->fail_at != 0 && id >= c->fail_at)
+        return cn_fail(err, CN_ERR_IO, "context %u fails", id);
+    for (size_t i = 0; i < plane.count; i++)
+        append(&c->own[worker], id, plane.values[i]);
+    return true;
+}
+
+static bool take(void *arg, unsigned worker, const struct cn_context_range *range,
+                 struct cn_error *err)
+{
+    struct collector *c = arg;
+    struct collected *own = &c->own[worker];
+
+    if (range->first != c->next_context || own->count != range->value_count)
+        return cn_fail(err, CN_ERR_FORMAT, "range %u does not follow %u", range->first,
+                       c->next_context);
+    c->next_context = range->last + 1;
+    c->range_count++;
+    for (size_t i = 0; i < own->count; i++)
+        append(&c->all, own->contexts[i], own->values[i]);
+    return true;
+}
+
+static bool finish(void *arg, unsigned worker, const struct cn_context_range *range,
+                   struct cn_error *err)
+{
+    (void)range;
+    (void)err;
+    ((struct collector *)arg)->finish_count[worker]++;
+    return true;
+}
+
+static bool run(struct cn_database *db, unsigned workers, size_t memory_len,
+                const struct cn_progress *progress, struct collector *c,
+                struct cn_error *err)
+{
+    struct cn_transpose_options options = {workers, memory_len, "sorting", progress};
+    struct cn_transpose_sink sink = {c, begin, context, take, finish};
+
+    return cn_transpose_run(db, &options, &sink, err);
+}
+
+static void release(struct collector *c)
+{
+    for (size_t i = 0; i < WORKERS_MAX; i++) {
+        free(c->own[i].values);
+        free(c->own[i].contexts);
+    }
+    free(c->all.values);
+    free(c->all.contexts);
+}
+
+/* What was collected is what the planes of contexts hold. */
+static void check(struct cn_database *db, const struct collector *c)
+{
+    struct cn_error err = {0};
+    size_t at = 0;
+
+    for (uint32_t id = 0; id < db->context_limit; id++) {
+        struct cn_value_cursor cursor;
+        struct cn_value_batch batch;
+
+        assert_true(cn_context_values(db, id, &cursor, &err));
+        while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
+            for (size_t i = 0; i < batch.count; i++) {
+                if (batch.values[i].value == 0)
+                    continue;
+                assert_true(at < c->all.count);
+                assert_int_equal(c->all.contexts[at], id);
+                assert_int_equal(c->all.values[at].key, batch.values[i].key);
+                assert_int_equal(c->all.values[at].metric, batch.values[i].metric);
+                assert_float_equal(c->all.values[at].value, batch.values[i].value, 0);
+                at++;
+            }
+    }
+    assert_int_equal(at, c->all.count);
+    assert_int_equal(c->next_context, db->context_limit);
+}
+
+static void gives_the_planes_of_contexts(void **state)
+{
+    static const unsigned workers[] = {1, 2, 5};
+    static const size_t memory_lens[] = {0, 1, 4096, 100000};
+    struct cn_database *db = make_database();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+        for (size_t k = 0; k < sizeof(memory_lens) / sizeof(*memory_lens); k++) {
+            struct collector c = {0};
+            struct cn_error err = {0};
+            size_t finished = 0;
+
+            assert_true(run(db, workers[i], memory_lens[k], NULL, &c, &err));
+            check(db, &c);
+            for (size_t w = 0; w < WORKERS_MAX; w++)
+                finished += c.finish_count[w];
+            assert_int_equal(finished, c.range_count);
+            if (memory_lens[k] == 1)
+                assert_int_equal(c.range_count, db->context_limit);
+            if (memory_lens[k] == 0)
+                assert_int_equal(c.range_count, 1);
+            release(&c);
+        }
+    cn_database_close(db);
+}
+
+static void an_empty_database_has_no_values(void **state)
+{
+    struct cn_database *db = cn_memory_database_finish(cn_memory_database_new("t", "d"));
+    struct collector c = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(run(db, 2, 0, NULL, &c, &err));
+    assert_int_equal(c.all.count, 0);
+    assert_int_equal(c.next_context, db->context_limit);
+    release(&c);
+    cn_database_close(db);
+}
+
+static void refuses_two_values_for_one_place(void **state)
+{
+    struct cn_memory_database *m = cn_memory_database_new("t", "d");
+    struct collector c = {0};
+    struct cn_error err = {0};
+    struct cn_database *db;
+
+    (void)state;
+    (void)cn_memory_database_add_profile(m, (struct cn_identity_tuple){0});
+    cn_memory_database_add_value(m, 1, 3, 2, 1.5);
+    cn_memory_database_add_value(m, 1, 3, 2, 2.5);
+    db = cn_memory_database_finish(m);
+    assert_false(run(db, 2, 0, NULL, &c, &err));
+    assert_string_equal(err.text, "profile 1: context 3 has two values for metric 2");
+    release(&c);
+    cn_database_close(db);
+}
+
+static void refuses_values_beyond_the_largest_id(void **state)
+{
+    struct cn_memory_database *m = cn_memory_database_new("t", "d");
+    struct collector c = {0};
+    struct cn_error err = {0};
+    struct cn_database *db;
+
+    (void)state;
+    (void)cn_memory_database_add_profile(m, (struct cn_identity_tuple){0});
+    cn_memory_database_add_value(m, 1, 30, 0, 1);
+    db = cn_memory_database_finish(m);
+    db->context_limit = 30;
+    assert_false(run(db, 1, 0, NULL, &c, &err));
+    assert_string_equal(err.text, "profile 1: value for context 30, but ids end at 30");
+    release(&c);
+    cn_database_close(db);
+}
+
+static void refuses_absurd_ids(void **state)
+{
+    struct cn_database *db = make_database();
+    uint32_t limit = db->context_limit;
+    struct collector c = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    db->context_limit = UINT32_MAX;
+    assert_false(run(db, 1, 0, NULL, &c, &err));
+    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    db->context_limit = limit;
+    release(&c);
+    cn_database_close(db);
+}
+
+static void reports_the_earliest_failure(void **state)
+{
+    struct cn_database *db = make_database();
+
+    (void)state;
+    for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
+        struct collector c = {.fail_at = 700};
+        struct cn_error err = {0};
+
+        assert_false(run(db, workers, 1, NULL, &c, &err));
+        assert_string_equal(err.text, "context 700 fails");
+        assert_int_equal(c.next_context, 700);
+        release(&c);
+    }
+    cn_database_close(db);
+}
+
+static bool stop_soon(void *arg, const char *what, uint64_t done, uint64_t total,
+                      const char *unit)
+{
+    (void)arg;
+    (void)total;
+    (void)unit;
+    return strcmp(what, "sorting") != 0 || done < 1000;
+}
+
+static void stops_when_asked(void **state)
+{
+    struct cn_progress progress = {stop_soon, NULL};
+    struct cn_database *db = make_database();
+    struct collector c = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_false(run(db, 2, 4096, &progress, &c, &err));
+    assert_int_equal(err.kind, CN_ERR_INTERRUPTED);
+    assert_true(c.next_context < db->context_limit);
+    release(&c);
+    cn_database_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_the_planes_of_contexts),
+        cmocka_unit_test(an_empty_database_has_no_values),
+        cmocka_unit_test(refuses_two_values_for_one_place),
+        cmocka_unit_test(refuses_values_beyond_the_largest_id),
+        cmocka_unit_test(refuses_absurd_ids),
+        cmocka_unit_test(reports_the_earliest_failure),
+        cmocka_unit_test(stops_when_asked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
