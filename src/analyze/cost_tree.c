@@ -146,6 +146,7 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
     struct cn_text key = {0};
     uint32_t *same = &tree->same_function[*function];
     uint32_t number;
+    size_t known;
 
     if (*same == CN_NONE) {
         if (!cn_database_function(db, *function, &record, err))
@@ -154,11 +155,12 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
                        record.file, record.line, record.name);
         if (record.name[0] == '\0') /* anonymous functions are told apart by address */
             cn_text_printf(&key, "%" PRIx64, record.offset);
+        known = tree->function_keys.count;
         number = cn_names_add(&tree->function_keys, cn_text_str(&key));
         tree->function_of_key =
             cn_grow(tree->function_of_key, number, &tree->key_capacity,
                     sizeof(*tree->function_of_key));
-        if (number + 1 == tree->function_keys.count)
+        if (number == known)
             tree->function_of_key[number] = *function;
         *same = tree->function_of_key[number];
         cn_text_done(&key);
@@ -288,7 +290,8 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
     struct cn_context context = {
         .kind = CN_CONTEXT_LINE,
         .has_function = place->function != CN_NONE,
-        .has_source = place->file != CN_NONE || place->kind == CN_ROW_LINE,
+        .has_source = place->file != CN_NONE ||
+                      (place->kind == CN_ROW_LINE && place->module == CN_NONE),
         .has_point = place->module != CN_NONE,
         .function = place->function,
         .file = place->file,
@@ -339,7 +342,8 @@ struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
     static const struct cn_view_ops ops = {list_children, label_row, locate, free_view};
     struct cost_view *self = cn_alloc(1, sizeof(*self));
 
-    self->view = (struct cn_view){&ops, tree->costs, tree->group_count};
+    self->view = (struct cn_view){
+        .ops = &ops, .costs = tree->costs, .weight_limit = tree->group_count};
     self->tree = *tree;
     *tree = (struct cn_cost_tree){0};
     return &self->view;

@@ -129,33 +129,72 @@ static bool fail_unknown_metric(const struct cn_database *db, const char *name,
     return false;
 }
 
-/* The first visible metric, an exact match, or the only one that begins with `name`. */
+/* An exact match, or the only metric that begins with `name`. */
 static bool find_metric(const struct cn_database *db, const char *name,
                         const struct cn_presented_metric **out, struct cn_error *err)
 {
-    const struct cn_presented_metric *metric, *first = NULL, *prefixed = NULL;
+    const struct cn_presented_metric *metric, *prefixed = NULL;
     unsigned prefixed_count = 0;
 
     for (size_t i = 0; (metric = cn_costs_metric_at(db, i)) != NULL; i++) {
-        if (!first || (!first->is_visible && metric->is_visible))
-            first = metric;
-        if (name && strcmp(metric->name, name) == 0) {
+        if (strcmp(metric->name, name) == 0) {
             *out = metric;
             return true;
         }
-        if (name && strncasecmp(metric->name, name, strlen(name)) == 0) {
+        if (strncasecmp(metric->name, name, strlen(name)) == 0) {
             prefixed = metric;
             prefixed_count++;
         }
     }
-    if (!first)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "the database has no metrics");
     if (prefixed_count > 1)
         return cn_fail(err, CN_ERR_NOT_FOUND, "'%s' begins the names of %u metrics", name,
                        prefixed_count);
-    if (name && !prefixed)
+    if (!prefixed)
         return fail_unknown_metric(db, name, err);
-    *out = name ? prefixed : first;
+    *out = prefixed;
+    return true;
+}
+
+/* Whether the program as a whole has a value of this metric in the selected threads. */
+static bool has_values(const struct cn_costs *costs,
+                       const struct cn_presented_metric *metric)
+{
+    struct cn_costs *probe = cn_alloc(1, sizeof(*probe));
+    struct cn_cost_request request = {.metric = metric->name, .profile = CN_NONE};
+    double values[2] = {NAN, NAN};
+    struct cn_error err;
+    bool found;
+
+    cn_costs_init(probe, costs->db);
+    probe->is_selected = costs->is_selected;
+    for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
+        request.side = (enum cn_cost_side)side;
+        (void)!cn_costs_add(probe, &request, &err);
+    }
+    found = probe->column_count > 0 && cn_costs_ready(probe, &err) &&
+            cn_costs_of_context(probe, 0, values, &err) &&
+            (!isnan(values[0]) || !isnan(values[1]) || !isnan(probe->columns[0].total));
+    probe->is_selected = NULL;
+    cn_costs_done(probe);
+    free(probe);
+    return found;
+}
+
+/* The first metric that is meant to be seen and has values; else the first of all. */
+static bool default_metric(const struct cn_costs *costs,
+                           const struct cn_presented_metric **out, struct cn_error *err)
+{
+    const struct cn_presented_metric *first = cn_costs_metric_at(costs->db, 0), *metric;
+
+    if (!first)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "the database has no metrics");
+    *out = first;
+    for (size_t i = 0; (metric = cn_costs_metric_at(costs->db, i)) != NULL; i++) {
+        if (!metric->is_visible || !has_values(costs, metric))
+            continue;
+        *out = metric;
+        break;
+    }
     return true;
 }
 
@@ -276,13 +315,33 @@ static void add_snake_case(struct cn_text *text, const char *name)
     }
 }
 
+/* Append who a thread is in as few words as possible: " RANK 0 THREAD 1". Physical ids
+ * tell machines apart, not columns. */
+static void add_thread_title(const struct cn_database *db,
+                             const struct cn_profile *profile, uint32_t number,
+                             struct cn_text *text)
+{
+    size_t before = text->len;
+
+    for (size_t i = 0; i < profile->identity.count; i++) {
+        const struct cn_identity *id = &profile->identity.ids[i];
+
+        if (!id->is_physical && id->kind < db->kinds.count)
+            cn_text_printf(text, " %s %" PRIu32, db->kinds.list[id->kind], id->logical);
+    }
+    if (text->len == before)
+        cn_text_printf(text, " #%" PRIu32, number);
+}
+
 static void name_column(struct cn_costs *costs, struct cn_cost_column *column,
                         const char *metric, const char *side, const char *side_title,
                         uint32_t profile)
 {
     static const char *const stats[] = {"", "mean", "min", "max", "stddev", "threads"};
     const char *stat = stats[column->stat];
+    struct cn_profile thread;
     struct cn_text text = {0};
+    struct cn_error err;
 
     add_snake_case(&text, metric);
     cn_text_printf(&text, "_%s%s%s", side, *stat ? "_" : "", stat);
@@ -291,10 +350,23 @@ static void name_column(struct cn_costs *costs, struct cn_cost_column *column,
     column->name = cn_arena_strdup(&costs->arena, cn_text_str(&text));
     cn_text_clear(&text);
     cn_text_printf(&text, "%s%s%s (%s)", metric, *stat ? " " : "", stat, side_title);
-    if (profile != CN_NONE)
-        cn_text_printf(&text, " #%" PRIu32, profile);
+    if (profile != CN_NONE && cn_database_profile(costs->db, profile, &thread, &err))
+        add_thread_title(costs->db, &thread, profile, &text);
     column->title = cn_arena_strdup(&costs->arena, cn_text_str(&text));
     cn_text_done(&text);
+}
+
+static bool fail_unknown_scope(const struct cn_metrics *metrics, const char *name,
+                               struct cn_error *err)
+{
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < metrics->scope_count; i++)
+        cn_text_printf(&text, "%s'%s'", i ? ", " : "", metrics->scopes[i].name);
+    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no scope '%s'; there are: %s", name,
+                  cn_text_str(&text));
+    cn_text_done(&text);
+    return false;
 }
 
 /* The column of a scope as it stands. */
@@ -314,7 +386,7 @@ static bool fill_scope_column(struct cn_costs *costs,
                        "'%s' is derived from other metrics and has no scopes",
                        metric->name);
     if (scope == CN_NO_ID)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "no scope '%s'", request->scope);
+        return fail_unknown_scope(metrics, request->scope, err);
     if (!add_scope_input(costs, m, scope, request->profile, &input, err))
         return false;
     column->side = side_of_scope(metrics, scope);
@@ -360,16 +432,19 @@ static bool fill_presented_column(struct cn_costs *costs,
 bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request *request,
                   struct cn_error *err)
 {
-    struct cn_cost_column column = {.stat = request->stat, .total = NAN};
+    struct cn_cost_column column = {
+        .stat = request->stat, .is_hidden = request->is_hidden, .total = NAN};
     const struct cn_presented_metric *metric = NULL;
 
     if (costs->column_count == CN_COST_COLUMN_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d columns", CN_COST_COLUMN_MAX);
-    if (!find_metric(costs->db, request->metric, &metric, err))
+    if (!(request->metric ? find_metric(costs->db, request->metric, &metric, err)
+                          : default_metric(costs, &metric, err)))
         return false;
     if (!(request->scope ? fill_scope_column(costs, request, metric, &column, err)
                          : fill_presented_column(costs, request, metric, &column, err)))
         return false;
+    column.metric = metric->name;
     /* A share of the whole makes sense for what adds up to it. */
     if (request->stat != CN_STAT_SUM || request->profile != CN_NONE)
         column.has_percent = false;

@@ -41,6 +41,7 @@ struct cn_cost_input {
 };
 
 struct cn_cost_column {
+    const char *metric;                     /* as it is presented: "CPUTIME (sec)" */
     const char *name;                       /* snake_case: "cputime_sec_inclusive" */
     const char *title;                      /* "CPUTIME (sec) (I)" */
     const struct cn_formula *formula;       /* over inputs */
@@ -48,7 +49,8 @@ struct cn_cost_column {
     enum cn_cost_side side;
     enum cn_cost_stat stat;
     bool has_percent;
-    double total; /* value of total_formula for the whole program; NAN when unknown */
+    bool is_hidden; /* decides which rows are shown, but is not shown itself */
+    double total;   /* value of total_formula for the whole program; NAN when unknown */
 };
 
 enum { CN_COST_INPUT_MAX = 512, CN_COST_COLUMN_MAX = 256 };
@@ -68,11 +70,12 @@ struct cn_costs {
 
 /* What to add as a column. */
 struct cn_cost_request {
-    const char *metric; /* a presented metric's name or unique prefix; NULL: the first */
+    const char *metric; /* name or unique prefix; NULL: the first that has values */
     const char *scope; /* NULL: as the metric presents itself; else this scope's values */
     enum cn_cost_side side; /* when scope is NULL */
     enum cn_cost_stat stat;
     uint32_t profile; /* CN_NONE: over the selected threads */
+    bool is_hidden;
 };
 
 void cn_costs_init(struct cn_costs *costs, struct cn_database *db);

@@ -77,7 +77,7 @@ static void tally_clear(struct tally *tally)
     tally->used_count = 0;
 }
 
-/* The slot with the most time, of equals the one used first; CN_NONE when all are empty. */
+/* The slot with the most time, of equals the one used first; CN_NONE without any. */
 static uint32_t tally_max(const struct tally *tally)
 {
     uint32_t best = CN_NONE;

@@ -73,6 +73,13 @@ bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
     return true;
 }
 
+bool cn_view_fail_cycle(const struct cn_row *row, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "lists of contexts form a cycle: context %" PRIu32 " is below itself",
+                   row->context);
+}
+
 void cn_view_free(struct cn_view *view)
 {
     if (view)
@@ -133,6 +140,14 @@ bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
     return ok;
 }
 
+static bool is_on_path(const struct cn_row_list *path, const struct cn_row *row)
+{
+    for (size_t i = 0; i < path->count && i < CN_VIEW_LOOK_BACK; i++)
+        if (path->rows[path->count - 1 - i].id == row->id)
+            return true;
+    return false;
+}
+
 bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
                       struct cn_row_list *path, struct cn_error *err)
 {
@@ -149,6 +164,8 @@ bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
              cn_view_weigh(view, &list, &seen, err);
         hottest = list.count ? list.rows[0].values[column] : NAN;
         goes_on = !isnan(hottest) && hottest > 0 && hottest >= share * above;
+        if (goes_on && is_on_path(path, &list.rows[0]))
+            ok = goes_on = cn_view_fail_cycle(&list.rows[0], err);
         if (goes_on) {
             row = list.rows[0];
             above = hottest;

@@ -54,15 +54,23 @@ struct cn_row_list {
 struct cn_view {
     const struct cn_view_ops *ops;
     struct cn_costs *costs;
-    /* All lists of rows together weigh at most this: more means that those of a damaged file
-     * overlap or form a cycle. */
+    /* All lists of rows together weigh at most this: more means that those of a
+     * damaged file overlap or form a cycle. */
     uint64_t weight_limit;
+    bool exclusive_holds_all; /* a row's exclusive cost holds that of the rows below */
 };
 
-/* Counts lists against their view's limit: a walk that adds each list it gets ends, whatever
- * the file says. */
+/* Counts lists against their view's limit: a walk that adds each list it gets ends,
+ * whatever the file says. */
 CN_CHECK bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
                             uint64_t *seen, struct cn_error *err);
+
+/* A row that is found again among its last so many ancestors is below itself: walks
+ * stop there, and look no further back, so that deep trees cost no more. Longer
+ * cycles run into the limit above. */
+enum { CN_VIEW_LOOK_BACK = 256 };
+
+bool cn_view_fail_cycle(const struct cn_row *row, struct cn_error *err);
 
 struct cn_view_ops {
     /* The rows below `parent`, or the top rows when it is NULL, in no particular order. */

@@ -25,5 +25,6 @@ bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs, size_t 
     bool ok = cn_cost_tree_build(&tree, costs, map_context, &depth_max, progress, err);
 
     *out = cn_cost_tree_view_new(&tree);
+    (*out)->exclusive_holds_all = true;
     return ok;
 }

@@ -19,7 +19,7 @@
 
 struct cn_command;
 struct cn_option;
-struct cn_session;
+struct cn_cli_session;
 
 struct cn_given {
     const struct cn_option *option;
@@ -28,8 +28,8 @@ struct cn_given {
 
 struct cn_args {
     const struct cn_command *command;
-    struct cn_session *session; /* colour and pager; set by main(), see cli.h */
-    struct cn_given *given;     /* in the order of the command line */
+    struct cn_cli_session *session; /* colour and pager; set by main(), see cli.h */
+    struct cn_given *given;         /* in the order of the command line */
     size_t given_count;
     const char **operands;
     size_t operand_count;

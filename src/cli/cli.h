@@ -18,7 +18,7 @@ struct cn_bar;
 struct cn_command;
 struct cn_text;
 
-struct cn_session {
+struct cn_cli_session {
     bool has_color; /* decided before a pager takes the terminal's place */
     struct cn_pager pager;
     struct cn_bar *bar; /* the progress bar in use; NULL when none is */

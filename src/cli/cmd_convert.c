@@ -261,7 +261,10 @@ static const struct cn_option options[] = {
     {.name = "no-traces", .help = "leave the timelines out"},
     {.name = "no-sources", .help = "leave the copies of source files out"},
     {.name = "strict", .help = "write nothing if anything would be lost"},
-    {.name = "jobs", .letter = 'j', .value = "N", .help = "use N threads"},
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .help = "use N threads (default: one a processor)"},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* cairn dump: every structure of a database's files, from the tables that describe them. */
+/* cairn dump: every structure of a file, from the tables that describe them. */
 
 #include <inttypes.h>
 #include <string.h>

@@ -29,7 +29,8 @@ static size_t first_column(const struct cn_costs *costs, enum cn_cost_side side)
 {
     size_t i = 0;
 
-    while (i < costs->column_count && costs->columns[i].side != side)
+    while (i < costs->column_count &&
+           (costs->columns[i].side != side || costs->columns[i].is_hidden))
         i++;
     return i;
 }
@@ -44,8 +45,8 @@ static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_a
                : exclusive;
 }
 
-/* The column that the hot path follows: one that says what is further down. The number of
- * columns when there is none. */
+/* The column that the hot path follows: one that says what is further down. The
+ * number of columns when there is none. */
 static size_t path_column(const struct cn_view_setup *setup)
 {
     return setup->costs.columns[setup->sort_column].side == CN_INCLUSIVE
@@ -109,6 +110,8 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
                  ok;
         cn_view_table_end(&table);
     }
+    if (ok && hottest.count == 0)
+        cn_cli_say(args, "no rows: no context that is asked for has a value");
     cn_hottest_done(&hottest);
     return ok;
 }

@@ -63,9 +63,10 @@ struct cn_command {
     bool (*run)(const struct cn_args *args, struct cn_error *err);
 };
 
-#define CN_SECTION_VIEW  "Look at a database"
-#define CN_SECTION_FILES "Work on files"
-#define CN_SECTION_CAIRN "About cairn"
+#define CN_SECTION_RECORDING "Look at a recording"
+#define CN_SECTION_VIEW      "Look at a database"
+#define CN_SECTION_FILES     "Work on files"
+#define CN_SECTION_CAIRN     "About cairn"
 
 /* Every command, in the order in which `cairn` lists them; ends with NULL. */
 extern const struct cn_command *const cn_commands[];

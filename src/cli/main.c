@@ -85,7 +85,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 /* Output that did not reach its destination is a failure, unless there is a worse one. */
-static bool finish_output(struct cn_session *session, bool ok, struct cn_error *err)
+static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_error *err)
 {
     bool had_error = ferror(stdout);
 
@@ -109,7 +109,7 @@ static void die_by_signal(void)
 static bool parse_and_run(const struct cn_command *command, size_t word_count,
                           const char *const *words, struct cn_error *err)
 {
-    struct cn_session session = {0};
+    struct cn_cli_session session = {0};
     struct cn_args args;
     bool ok;
 

@@ -9,8 +9,8 @@
 
 struct cn_text;
 
-/* Append `columns` characters (or fewer: blanks at the end are left out) for the time from
- * `begin_ns` to `end_ns`, with marks at round numbers. */
+/* Append at most `columns` characters for the time from `begin_ns` to `end_ns`, with
+ * marks at round numbers and no blanks at the end. */
 void cn_time_axis_print(struct cn_text *text, uint64_t begin_ns, uint64_t end_ns,
                         size_t columns);
 

@@ -11,10 +11,7 @@ static bool check_percent(const struct cn_costs *costs, const struct cn_args *ar
     for (size_t i = 0; i < costs->column_count; i++)
         if (costs->columns[i].has_percent)
             return true;
-    return cn_fail(
-        err, CN_ERR_USAGE,
-        "--min-percent: none of the columns is a share of the whole; sums over "
-        "threads are");
+    return cn_fail(err, CN_ERR_USAGE, "--min-percent: the metric is no share of a whole");
 }
 
 static bool parse_limits(struct cn_view_limits *out, const struct cn_args *args,

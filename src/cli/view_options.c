@@ -93,6 +93,20 @@ static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
     return true;
 }
 
+/* Which rows are worth showing is known from their inclusive sums: where none is shown,
+ * there is one that is not. A metric may do without. */
+static void add_hidden(struct cn_costs *costs, const char *metric)
+{
+    struct cn_cost_request request = {
+        .metric = metric, .side = CN_INCLUSIVE, .profile = CN_NONE, .is_hidden = true};
+    struct cn_error err;
+
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].side == CN_INCLUSIVE && costs->columns[i].has_percent)
+            return;
+    (void)!cn_costs_add(costs, &request, &err);
+}
+
 static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                         struct cn_error *err)
 {
@@ -111,6 +125,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                             : add_stats(costs, args, request, err)))
             return false;
     }
+    add_hidden(costs, count ? cn_args_value_at(args, "metric", 0) : NULL);
     return true;
 }
 
@@ -120,7 +135,8 @@ static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
     struct cn_text names = {0};
 
     for (size_t i = 0; i < costs->column_count; i++)
-        cn_text_printf(&names, ", %s", costs->columns[i].name);
+        if (!costs->columns[i].is_hidden)
+            cn_text_printf(&names, ", %s", costs->columns[i].name);
     (void)cn_fail(err, CN_ERR_USAGE, "no column '%s' to sort by; there are: name%s", sort,
                   cn_text_str(&names));
     cn_text_done(&names);
@@ -140,7 +156,8 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
         const struct cn_cost_column *column = &setup->costs.columns[i];
         const char *side = column->side == CN_INCLUSIVE ? "inclusive" : "exclusive";
 
-        if (strcmp(sort, column->name) != 0 && strcmp(sort, side) != 0)
+        if (column->is_hidden ||
+            (strcmp(sort, column->name) != 0 && strcmp(sort, side) != 0))
             continue;
         setup->sort_column = i;
         return true;

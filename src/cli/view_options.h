@@ -18,7 +18,7 @@
         .value = "NAME",                                                                \
         .is_repeatable = true,                                                          \
         .help = "show this metric; the beginning of its name is enough (default: the "  \
-                "first one that cairn info lists)",                                     \
+                "first one that has values)",                                           \
     },                                                                                  \
         {                                                                               \
             .name = "scope",                                                            \

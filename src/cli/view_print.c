@@ -1,6 +1,5 @@
 #include "cli/view_print.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,10 @@ struct printer {
     struct cn_view_table out;
     struct level *levels;
     size_t depth, capacity;
-    uint64_t seen;         /* weight of the lists met, against the view's limit */
-    struct cn_map marked;  /* rows to show when there is a filter */
+    uint64_t seen;        /* weight of the lists met, against the view's limit */
+    struct cn_map marked; /* rows to show when there is a filter */
+    bool is_full;         /* the limit is reached: go no deeper */
+    uint64_t printed_count;
     size_t percent_column; /* what min_percent looks at; SIZE_MAX when there is none */
     struct cn_text label;
 };
@@ -71,16 +72,13 @@ static bool sort_by_name(struct printer *printer, struct cn_row_list *list,
     return ok;
 }
 
-/* Whether a row is one of those that lead to it, which a damaged file can claim. Deep down
- * it is enough to look now and then. */
+/* Whether a row is one of those that lead to it, which a damaged file can claim. */
 static bool is_below_itself(const struct printer *printer, const struct cn_row *row)
 {
-    enum { ALWAYS_ABOVE = 256, EVERY = 256 };
+    size_t above = printer->depth - 1;
 
-    if (printer->depth > ALWAYS_ABOVE && printer->depth % EVERY != 0)
-        return false;
-    for (size_t i = 0; i + 1 < printer->depth; i++) {
-        const struct level *level = &printer->levels[i];
+    for (size_t i = 0; i < above && i < CN_VIEW_LOOK_BACK; i++) {
+        const struct level *level = &printer->levels[above - 1 - i];
 
         if (level->list.rows[level->next - 1].id == row->id)
             return true;
@@ -102,8 +100,11 @@ static bool push_level(struct printer *printer, const struct cn_row *parent,
     printer->levels = cn_grow(printer->levels, printer->depth, &printer->capacity,
                               sizeof(*printer->levels));
     printer->levels[printer->depth++] = level;
-    return cn_view_weigh(printer->view, &level.list, &printer->seen, ok ? err : &later) &&
-           ok;
+    if (!cn_view_weigh(printer->view, &level.list, &printer->seen, ok ? err : &later)) {
+        printer->is_full = true;
+        ok = false;
+    }
+    return ok;
 }
 
 static void pop_level(struct printer *printer)
@@ -111,16 +112,20 @@ static void pop_level(struct printer *printer)
     cn_row_list_done(&printer->levels[--printer->depth].list);
 }
 
-/* Whether the row, or something below it, has a value to show. Without inclusive columns
- * nobody knows. */
-static bool has_any_value(const struct cn_costs *costs, const struct cn_row *row)
+/* Whether the row, or something below it, has a value to show. Without columns that
+ * hold what is below, nobody knows. */
+static bool has_any_value(const struct cn_view *view, const struct cn_row *row)
 {
     bool knows_below = false;
 
-    for (size_t i = 0; i < costs->column_count; i++) {
+    for (size_t i = 0; i < view->costs->column_count; i++) {
+        const struct cn_cost_column *column = &view->costs->columns[i];
+
+        if (column->is_hidden && view->exclusive_holds_all)
+            continue;
         if (!isnan(row->values[i]))
             return true;
-        knows_below |= costs->columns[i].side == CN_INCLUSIVE;
+        knows_below |= column->side == CN_INCLUSIVE || view->exclusive_holds_all;
     }
     return !knows_below;
 }
@@ -130,7 +135,7 @@ static bool is_large_enough(const struct printer *printer, const struct cn_row *
     const struct cn_costs *costs = printer->view->costs;
     size_t column = printer->percent_column;
 
-    if (!has_any_value(costs, row))
+    if (!has_any_value(printer->view, row))
         return false;
     if (column == SIZE_MAX || !(printer->limits->min_percent > 0))
         return true;
@@ -141,14 +146,15 @@ static bool is_large_enough(const struct printer *printer, const struct cn_row *
 typedef bool (*row_fn)(struct printer *printer, const struct cn_row *row,
                        struct cn_error *err);
 
-/* Visit rows, parents first, as deep as the limits say. Rows listed before a failure are
- * still visited. */
+/* Visit rows, parents first, as deep as the limits say. Damage in one place does not
+ * keep from what is elsewhere; the first failure is reported. */
 static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *err)
 {
     struct cn_error later;
     bool ok;
 
     printer->seen = 0;
+    printer->is_full = false;
     ok = push_level(printer, NULL, err);
     while (printer->depth > 0) {
         struct level *level = &printer->levels[printer->depth - 1];
@@ -161,16 +167,13 @@ static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *e
         row = &level->list.rows[level->next++];
         if (!is_large_enough(printer, row))
             continue;
-        if (ok && is_below_itself(printer, row)) {
-            ok = cn_fail(err, CN_ERR_FORMAT,
-                         "the lists of contexts form a cycle: context %" PRIu32
-                         " is below itself",
-                         row->context);
+        if (is_below_itself(printer, row)) {
+            ok = cn_view_fail_cycle(row, ok ? err : &later) && ok;
             continue;
         }
         ok = visit(printer, row, ok ? err : &later) && ok;
-        if (ok && printer->depth < printer->limits->depth_max)
-            ok = push_level(printer, row, err);
+        if (!printer->is_full && printer->depth < printer->limits->depth_max)
+            ok = push_level(printer, row, ok ? err : &later) && ok;
     }
     return ok;
 }
@@ -208,15 +211,24 @@ static bool print_row(struct printer *printer, const struct cn_row *row,
         return false;
     text.label = cn_text_str(&printer->label);
     cn_view_table_row(&printer->out, row, &text);
+    printer->printed_count++;
     return true;
 }
 
-static size_t first_percent_column(const struct cn_costs *costs)
+/* An inclusive one if possible: it knows what is below a row. */
+static size_t find_percent_column(const struct cn_costs *costs)
 {
-    for (size_t i = 0; i < costs->column_count; i++)
-        if (costs->columns[i].has_percent)
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < costs->column_count; i++) {
+        const struct cn_cost_column *column = &costs->columns[i];
+
+        if (column->has_percent && column->side == CN_INCLUSIVE)
             return i;
-    return SIZE_MAX;
+        if (column->has_percent && found == SIZE_MAX)
+            found = i;
+    }
+    return found;
 }
 
 bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
@@ -228,7 +240,7 @@ bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
         .view = view,
         .setup = setup,
         .limits = limits,
-        .percent_column = first_percent_column(view->costs),
+        .percent_column = find_percent_column(view->costs),
     };
     bool ok = true;
 
@@ -237,6 +249,11 @@ bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
     cn_view_table_begin(&printer.out, args, view->costs, false);
     ok = visit_rows(&printer, print_row, ok ? err : &later) && ok;
     cn_view_table_end(&printer.out);
+    if (ok && printer.printed_count == 0)
+        cn_cli_say(args, "no rows: %s",
+                   setup->filter.count > 0   ? "no name matches"
+                   : limits->min_percent > 0 ? "nothing reaches --min-percent"
+                                             : "there is no value in these columns");
     cn_map_done(&printer.marked);
     free(printer.levels);
     cn_text_done(&printer.label);

@@ -18,17 +18,28 @@ static const struct cn_column row_columns[] = {
 
 enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
 
-/* Levels beyond this are indented no further: output grows with the number of rows, not with
- * its square. */
+/* Levels beyond this are indented no further: output grows with the number of rows,
+ * not with its square. */
 enum { INDENT_MAX = 256 };
 
-/* The same number of decimals in all rows, so that they compare at a glance: six significant
- * digits of the whole. */
-static struct cn_column value_column(const struct cn_cost_column *cost)
+/* The largest total of the columns that show the same metric. */
+static double metric_total(const struct cn_costs *costs, const char *metric)
+{
+    double total = NAN;
+
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].metric == metric)
+            total = fmax(total, costs->columns[i].total);
+    return total;
+}
+
+/* The same number of decimals in all rows and columns of a metric, so that they
+ * compare at a glance: six significant digits of the whole. */
+static struct cn_column value_column(const struct cn_cost_column *cost, double total)
 {
     struct cn_column column = {
         .name = cost->name, .title = cost->title, .kind = CN_COLUMN_F64};
-    double digits_before = cost->total > 0 ? floor(log10(cost->total)) + 1 : NAN;
+    double digits_before = total > 0 ? floor(log10(total)) + 1 : NAN;
 
     if (cost->stat == CN_STAT_COUNT) {
         column.kind = CN_COLUMN_FIXED;
@@ -52,7 +63,9 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
 
-        columns[count++] = value_column(column);
+        if (column->is_hidden)
+            continue;
+        columns[count++] = value_column(column, metric_total(costs, column->metric));
         cn_text_clear(&out->label);
         cn_text_printf(&out->label, "%s_percent", column->name);
         if (column->has_percent)
@@ -87,6 +100,8 @@ static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
         const struct cn_cost_column *column = &out->costs->columns[i];
         double percent = cn_cost_percent(column, row->values[i]);
 
+        if (column->is_hidden)
+            continue;
         add_value(out->table, row->values[i]);
         if (!column->has_percent)
             continue;
@@ -140,6 +155,8 @@ void cn_view_table_end(struct cn_view_table *out)
 
     cn_table_free(out->table);
     for (size_t i = 0; i < out->costs->column_count; i++) {
+        if (out->costs->columns[i].is_hidden)
+            continue;
         count++;
         if (out->costs->columns[i].has_percent)
             free((char *)(uintptr_t)out->columns[count++].name);

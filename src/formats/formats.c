@@ -6,9 +6,11 @@
 
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/v4.h"
+#include "formats/uftrace/uftrace.h"
 
 const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_v4,
+    &cn_format_uftrace,
     NULL,
 };
 
@@ -57,4 +59,18 @@ bool cn_format_open_database(const char *path, struct cn_database **out,
         return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a database", path,
                        format->name, format->holds);
     return format->open_database(out, path, err);
+}
+
+bool cn_format_open_recording(const char *path,
+                              const struct cn_recording_options *options,
+                              struct cn_recording **out, struct cn_error *err)
+{
+    const struct cn_format *format;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_recording)
+        return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a recording", path,
+                       format->name, format->holds);
+    return format->open_recording(out, path, options, err);
 }

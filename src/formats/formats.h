@@ -11,10 +11,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "symbols/demangle.h"
 
 struct cn_database;
 struct cn_progress;
 struct cn_record_layout;
+struct cn_recording;
 
 /* One broken rule. An error makes the data invalid; a warning is a known deviation of the
  * tools that write this format, or harmless. */
@@ -53,6 +55,11 @@ struct cn_write_options {
     void *on_loss_arg;
 };
 
+/* How a recording is shown; all zero is the default. */
+struct cn_recording_options {
+    enum cn_demangle demangle;
+};
+
 struct cn_format {
     const char *name, *summary;
     const char *holds; /* "database", "recording" or "traces" */
@@ -64,6 +71,11 @@ struct cn_format {
                           struct cn_error *err);
     bool (*write_database)(struct cn_database *db, const char *path,
                            const struct cn_write_options *options, struct cn_error *err);
+    bool (*open_recording)(struct cn_recording **out, const char *path,
+                           const struct cn_recording_options *options,
+                           struct cn_error *err);
+    bool (*write_recording)(const struct cn_recording *rec, const char *path,
+                            const struct cn_write_options *options, struct cn_error *err);
     bool (*verify)(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err);
     bool (*dump)(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err);
@@ -83,5 +95,10 @@ CN_CHECK bool cn_format_probe(const char *path, const struct cn_format **out,
 /* Open whatever database is there. The caller owns it. */
 CN_CHECK bool cn_format_open_database(const char *path, struct cn_database **out,
                                       struct cn_error *err);
+
+/* Open whatever recording is there. `options` may be NULL. The caller owns it. */
+CN_CHECK bool cn_format_open_recording(const char *path,
+                                       const struct cn_recording_options *options,
+                                       struct cn_recording **out, struct cn_error *err);
 
 #endif

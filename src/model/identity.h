@@ -1,4 +1,5 @@
-/* Who a thread is: "NODE 7f0101 RANK 3 THREAD 0", and how a user selects some of them.
+/* Who a thread is: "NODE 7f0101 RANK 3 THREAD 0", and how a user selects some of
+ * them.
  * Threads: any thread; nothing here changes after it was made.
  */
 #ifndef CN_MODEL_IDENTITY_H
@@ -40,9 +41,10 @@ struct cn_kinds {
 void cn_identity_print(const struct cn_identity_tuple *tuple,
                        const struct cn_kinds *kinds, struct cn_text *text);
 
-/* "RANK 0-3,7 THREAD 0": each term names a kind and lists the numbers it may have; all
- * terms must match. A tuple that lacks a named kind does not match. Without a kind, numbers
- * are profile indices: "5-8". NODE numbers match the logical or the physical id. */
+/* "RANK 0-3,7 THREAD 0": each term names a kind and lists the numbers it may have;
+ * all terms must match. A tuple that lacks a named kind does not match. Without a
+ * kind, numbers are profile indices: "5-8". NODE numbers match the logical or the
+ * physical id. */
 struct cn_thread_filter {
     struct cn_filter_term *terms;
     size_t count;

@@ -44,8 +44,8 @@ static bool takes_many(enum cn_formula_op op)
     return op == CN_FORMULA_ADD || op == CN_FORMULA_MUL;
 }
 
-/* Operators of the same kind on top of the stack that become one node: a+b+c is one sum,
- * however long. */
+/* Operators of the same kind on top of the stack that become one node: a+b+c is one
+ * sum, however long. */
 static size_t top_run(const struct cn_infix *infix, enum cn_formula_op op)
 {
     size_t run = 1;

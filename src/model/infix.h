@@ -1,9 +1,10 @@
-/* Operands and operators in the order in which they are written, made into a formula by
- * precedence: + - below * / below unary minus below ^, which is right-associative.
+/* Operands and operators in the order in which they are written, made into a formula
+ * by precedence: + - below * / below unary minus below ^, which is right-
+ * associative.
  *
- * cn_infix_init(), then operands and operators as they come, then cn_infix_end(), and
- * cn_infix_done() in any case. Parentheses are an infix of their own whose result is an
- * operand.
+ * cn_infix_init(), then operands and operators as they come, then cn_infix_end(),
+ * and cn_infix_done() in any case. Parentheses are an infix of their own whose
+ * result is an operand.
  * Threads: one thread at a time.
  */
 #ifndef CN_MODEL_INFIX_H

@@ -4,11 +4,12 @@
  * databases of hpcprof: so the count, a sum of ones, is the number to divide by in all
  * scopes. Minimum and maximum run over the threads that have a value in the scope itself.
  */
+#include "model/memory_parts.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/memory_parts.h"
 
 /* A value of a thread, by what it measures. */
 struct item {

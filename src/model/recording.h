@@ -246,9 +246,11 @@ struct cn_recording_ops {
     void (*close)(struct cn_recording *rec);
 };
 
+/* Something odd that opening could do with. */
 struct cn_recording_warning {
     struct cn_recording_warning *next;
     const char *text;
+    bool is_damage; /* part of the data cannot be read: commands end with status 3 */
 };
 
 struct cn_recording {
@@ -271,7 +273,7 @@ struct cn_recording {
     uint64_t info_mask; /* which groups of facts there are */
     const char
         *options; /* for every view, as one command line ("-t 1us"); "" when none */
-    struct cn_recording_warning *warnings; /* odd, but opening could do with it */
+    struct cn_recording_warning *warnings; /* in the order in which they were found */
     struct cn_arena arena;                 /* of everything above */
 };
 
@@ -313,7 +315,8 @@ uint32_t cn_recording_find_function(const struct cn_recording *rec, uint32_t tas
                                     uint64_t time_ns, uint64_t address);
 
 /* For formats: remember something worth telling the user once. */
-CN_PRINTF(2, 3) void cn_recording_warn(struct cn_recording *rec, const char *fmt, ...);
+CN_PRINTF(3, 4)
+void cn_recording_warn(struct cn_recording *rec, bool is_damage, const char *fmt, ...);
 
 static inline struct cn_bytes cn_call_data(const struct cn_call_batch *batch,
                                            const struct cn_call *call)

@@ -1,7 +1,7 @@
 /* How metrics are presented: named columns, each a formula over statistics.
  *
- * A taxonomy comes from a database's metrics/default.yaml, or is made from its metrics
- * when there is none. Everything lives in the arena it was built in.
+ * A taxonomy comes from a database's metrics/default.yaml, or is made from its
+ * metrics when there is none. Everything lives in the arena it was built in.
  * Threads: immutable once built.
  */
 #ifndef CN_MODEL_TAXONOMY_H
@@ -15,8 +15,8 @@
 #include "model/formula.h"
 #include "model/metric.h"
 
-/* Whoever makes a taxonomy from input refuses children nested deeper than this, so that
- * walking one may recurse. */
+/* Whoever makes a taxonomy from input refuses children nested deeper than this, so
+ * that walking one may recurse. */
 enum { CN_TAXONOMY_DEPTH_MAX = 32 };
 
 /* A statistic that formulas refer to: index into the taxonomy's inputs. */
@@ -33,8 +33,9 @@ enum cn_render {
     CN_RENDER_COLORBAR = 1 << 3,
 };
 
-/* The formulas of one kind of cost; NULL where there is none. `custom` (on real databases the
- * lex_aware scope, which differs from `standard` on loops only) is preferred for showing. */
+/* The formulas of one kind of cost; NULL where there is none. `custom` (on real
+ * databases the lex_aware scope, which differs from `standard` on loops only) is
+ * preferred for showing. */
 struct cn_cost_formulas {
     const struct cn_formula *standard, *custom;
 };
@@ -62,9 +63,10 @@ struct cn_taxonomy {
     size_t input_count, root_count;
 };
 
-/* The taxonomy hpcviewer expects for these metrics: for each metric one root with the
- * variants its statistics allow (Sum; Mean, StdDev and CfVar when count and squares are there;
- * Min; Max), inclusive from the execution scope, exclusive from function and lex_aware. */
+/* The taxonomy hpcviewer expects for these metrics: for each metric one root with
+ * the variants its statistics allow (Sum; Mean, StdDev and CfVar when count and
+ * squares are there; Min; Max), inclusive from the execution scope, exclusive from
+ * function and lex_aware. */
 void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
                        struct cn_arena *arena);
 

@@ -22,11 +22,16 @@ enum {
      * more must also hold something. */
     CONTEXT_FREE_LIMIT = 1 << 26,
     CONTEXT_SPREAD_MAX = 64,
+    /* After this many values, pages of mapped files that were read are given back. A slice
+     * brings in at least some pages around its values and around their index. */
+    FORGET_EVERY = 4 * 1024 * 1024,
+    SLICE_LEAST = 8 * 1024,
 };
 
 struct worker {
     struct cn_value_cursor cursor;
-    uint32_t *counts; /* of contexts, while counting */
+    uint32_t *counts;           /* of contexts, while counting */
+    uint64_t unforgotten_count; /* values read since pages were given back */
 
     struct cn_value *values; /* of a range: by context, then by profile */
     uint32_t *next;          /* per context of the range: where its next value goes */
@@ -85,20 +90,34 @@ static bool check_key(uint32_t key, uint32_t limit, struct cn_error *err)
                    "value for context %" PRIu32 ", but ids end at %" PRIu32, key, limit);
 }
 
+static void forget_now_and_then(struct transposition *t, struct worker *self,
+                                uint64_t value_count)
+{
+    self->unforgotten_count += value_count > SLICE_LEAST ? value_count : SLICE_LEAST;
+    if (self->unforgotten_count < FORGET_EVERY)
+        return;
+    cn_database_forget(t->db);
+    self->unforgotten_count = 0;
+}
+
 static bool count_plane(struct transposition *t, uint32_t profile, struct worker *self,
                         struct cn_error *err)
 {
     struct cn_value_batch batch;
+    uint64_t read_count = 0;
     enum cn_step step;
 
     if (!cn_profile_values(t->db, profile, 0, UINT32_MAX, &self->cursor, err))
         return false;
-    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
+        read_count += batch.count;
         for (size_t i = 0; i < batch.count; i++) {
             if (!check_key(batch.values[i].key, t->db->context_limit, err))
                 return false;
             self->counts[batch.values[i].key] += batch.values[i].value != 0;
         }
+    }
+    forget_now_and_then(t, self, read_count);
     return step == CN_END;
 }
 
@@ -169,6 +188,8 @@ static void plan_ranges(struct transposition *t)
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
     size_t budget_len = memory_len / t->options->workers;
     size_t budget_max = UINT32_MAX / 2 * sizeof(struct cn_value);
+    size_t value_len = sizeof(struct cn_value) + t->options->value_len;
+    size_t context_len = sizeof(uint32_t) + t->options->context_len;
     struct cn_context_range range = {0};
     size_t len = 0;
 
@@ -176,7 +197,7 @@ static void plan_ranges(struct transposition *t)
     if (budget_len > budget_max)
         budget_len = budget_max;
     for (uint32_t i = 0; i < t->db->context_limit; i++) {
-        size_t own_len = sizeof(uint32_t) + t->counts[i] * sizeof(struct cn_value);
+        size_t own_len = context_len + t->counts[i] * value_len;
 
         if (i > range.first && len + own_len > budget_len) {
             add_range(t, range);
@@ -212,11 +233,13 @@ static bool place_slice(struct transposition *t, const struct cn_context_range *
                         uint32_t profile, struct worker *self, struct cn_error *err)
 {
     struct cn_value_batch batch;
+    uint64_t read_count = 0;
     enum cn_step step;
 
     if (!cn_profile_values(t->db, profile, range->first, range->last, &self->cursor, err))
         return false;
-    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
+        read_count += batch.count;
         for (size_t i = 0; i < batch.count; i++) {
             const struct cn_value *value = &batch.values[i];
             uint32_t at;
@@ -233,6 +256,8 @@ static bool place_slice(struct transposition *t, const struct cn_context_range *
                 return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
             self->values[at] = (struct cn_value){value->value, profile, value->metric};
         }
+    }
+    forget_now_and_then(t, self, read_count);
     return step == CN_END;
 }
 

@@ -1,5 +1,5 @@
-/* What the fuzz targets of the HPCToolkit v4 reader share: a good database with one file
- * replaced, opened, read and dumped to the end.
+/* What the fuzz targets of the HPCToolkit v4 reader share: a good database with one
+ * file replaced, opened, read and dumped to the end.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_FUZZ_V4_H

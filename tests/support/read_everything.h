@@ -1,4 +1,5 @@
-/* Every question a database answers, asked: for tests with damaged and with real data.
+/* Every question a database answers, asked: for tests with damaged and with real
+ * data.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_READ_EVERYTHING_H
@@ -17,8 +18,8 @@ struct cn_read_totals {
     uint64_t failures;
 };
 
-/* `err` holds the first failure, if there are any. At most about `limit` values and as many
- * samples are read. */
+/* `err` holds the first failure, if there are any. At most about `limit` values
+ * and as many samples are read. */
 void cn_read_everything(struct cn_database *db, uint64_t limit,
                         struct cn_read_totals *out, struct cn_error *err);
 

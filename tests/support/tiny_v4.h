@@ -1,5 +1,5 @@
-/* The smallest HPCToolkit v4 database with one of everything, made byte by byte from the
- * field tables, without the writer: what readers are tested and damaged with.
+/* The smallest HPCToolkit v4 database with one of everything, made byte by byte from
+ * the field tables, without the writer: what readers are tested and damaged with.
  *
  * A program of one process with two threads:
  *
@@ -11,8 +11,8 @@
  *           6 instruction
  *             7 anonymous function 1
  *
- * One metric in scopes function (id 1) and execution (id 3); thread `p` has the value
- * 100 p + 10 context + id wherever cn_tiny_v4_has() says so.
+ * One metric in scopes function (id 1) and execution (id 3); thread `p` has the
+ * value 100 p + 10 context + id wherever cn_tiny_v4_has() says so.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_TINY_V4_H
@@ -24,7 +24,7 @@
 enum cn_tiny_layout { CN_TINY_FINAL, CN_TINY_DRAFT_A, CN_TINY_DRAFT_B };
 
 enum {
-    CN_TINY_CONTEXTS = 9, /* ids from 0, the global context, to 8, without a record */
+    CN_TINY_CONTEXTS = 9, /* ids 0, the global context, to 8 */
     CN_TINY_LISTED = 7,   /* contexts with a record: 1 to 7; drafts A lack 1 */
     CN_TINY_PROFILES = 3, /* 0 is the summary */
     CN_TINY_FUNCTIONS = 2,

@@ -259,7 +259,8 @@ static void put_context(const struct cn_tiny_builder *b, struct cn_hpc_context c
         (void)put_word(meta, i < count ? words[i] : UINT64_MAX);
 }
 
-/* The context tree, children before their parents; returns the list below the entry. */
+/* The context tree, children before their parents; returns the list below the
+ * entry. */
 static uint64_t put_tree(const struct cn_tiny_builder *b)
 {
     struct cn_tiny_v4 *tiny = b->tiny;

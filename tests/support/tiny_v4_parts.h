@@ -15,7 +15,8 @@ struct cn_tiny_builder {
     struct cn_tiny_options options;
 };
 
-/* Append a record; `grow` bytes follow what its table describes. Returns its offset. */
+/* Append a record; `grow` bytes follow what its table describes. Returns its
+ * offset. */
 uint64_t cn_tiny_put(const struct cn_tiny_builder *b, struct cn_text *to,
                      const struct cn_record_layout *layout, const uint8_t *bytes,
                      unsigned grow);

@@ -78,6 +78,7 @@ static void doubles_read_back_to_the_same_value(void **state)
 static void check_item(struct cn_dump_printer printer, const char *expected)
 {
     uint8_t bytes[cn_toy_big_size];
+    struct cn_toy_big decoded;
     struct cn_dump_item item = {
         .file = "toy.db",
         .off = 0x1234,
@@ -88,6 +89,7 @@ static void check_item(struct cn_dump_printer printer, const char *expected)
     };
 
     cn_toy_big_encode(&(struct cn_toy_big){0x102, 0x30405, 2.5}, bytes);
+    assert_true(cn_toy_big_decode(item.bytes, &decoded) && decoded.small == 0x102);
     cn_dump_print_begin(&printer);
     cn_dump_print_item(&printer, &item);
     assert_string_equal(cn_text_str(&printer.out), expected);

@@ -507,7 +507,8 @@ static void puts_bare_roots_below_an_unknown_entry(void **state)
     cn_database_close(from);
 }
 
-/* A database on disk whose files claim to be copied; only src/good.c may be taken. */
+/* A database on disk whose files claim to be copied; only src/a/good.c and src/empty.c may be
+ * taken. */
 static struct cn_database *with_sources(void)
 {
     static const char *const paths[] = {
@@ -522,12 +523,14 @@ static struct cn_database *with_sources(void)
     assert_int_equal(mkdir("from/src/a", 0777), 0);
     assert_int_equal(mkdir("from/src/directory", 0777), 0);
     cn_scratch_write("from/src/a/good.c", "int x;\n", 7);
+    cn_scratch_write("from/src/empty.c", "", 0);
     cn_scratch_write("from/secret", "no", 2);
     cn_scratch_write("from/meta.db", "no", 2);
     cn_scratch_write("outside", "no", 2);
     assert_int_equal(symlink("../../outside", "from/src/link"), 0);
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
         (void)cn_memory_database_add_file(m, paths[i], true);
+    (void)cn_memory_database_add_file(m, "src/empty.c", true);
     (void)cn_memory_database_add_file(m, "src/not-copied.c", false);
     db = cn_memory_database_finish(m);
     db->path = "from";
@@ -549,7 +552,8 @@ static void copies_sources_from_inside_only(void **state)
     assert_int_equal(losses.count, 8);
     assert_string_equal(losses.text,
                         "source files missing from the database that was read");
-    assert_int_equal(cn_scratch_count("to/src"), 1);
+    assert_true(cn_scratch_holds("to/src/empty.c", "", 0));
+    assert_int_equal(cn_scratch_count("to/src"), 2);
     assert_int_equal(cn_scratch_count("."), 3);
     to = must_open("to");
     assert_true(cn_database_file(to, 2, &file, &err));

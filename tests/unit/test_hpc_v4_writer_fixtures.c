@@ -39,7 +39,7 @@ static void check(const char *path)
 {
     char script[PATH_MAX];
     pid_t child;
-    int status;
+    int status = 0;
 
     (void)snprintf(script, sizeof(script), "%s/../checks/hpcdb_check.py", root);
     if (access(script, R_OK) < 0)
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(rewrites_every_draft),
     };
     char *folder = cn_test_fixture("");
-    int status;
+    int status = 0;
 
     if (!folder)
         return CN_TEST_SKIPPED;

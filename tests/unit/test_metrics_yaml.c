@@ -392,8 +392,8 @@ static const char *const odd_names[] = {
     "\x7f",
     "größe",
     "\xc2\x85",
-    "\xef\xbb\xbf"
-    "bom",
+    ("\xef\xbb\xbf"
+     "bom"),
     "\xef\xbf\xbe",
     "%d",
     "@at",
@@ -449,7 +449,8 @@ static void quotes_what_needs_quotes(void **state)
     cn_arena_done(&arena);
 }
 
-/* The names as PyYAML sees them, one in hexadecimal a line; "" where it is not installed. */
+/* The names as PyYAML sees them, one in hexadecimal a line; "" where it is not
+ * installed. */
 static void read_with_python(const char *path, struct cn_text *out)
 {
     struct cn_text command = {0};
@@ -515,7 +516,8 @@ static void check_fixture(const char *path)
         fail_msg("%s: %s", path, err.text);
     check_round_trip(&taxonomy, &written);
 
-    /* Files of the released hpcprof come out as they went in, but for a last newline. */
+    /* Files of the released hpcprof come out as they went in, but for a last
+     * newline. */
     len = file.bytes.len;
     if (memmem(file.bytes.ptr, len, "standard: ", 10)) {
         assert_int_equal(written.len, len + 1);

@@ -115,7 +115,12 @@ static bool run(struct cn_database *db, unsigned workers, size_t memory_len,
                 const struct cn_progress *progress, struct collector *c,
                 struct cn_error *err)
 {
-    struct cn_transpose_options options = {workers, memory_len, "sorting", progress};
+    struct cn_transpose_options options = {
+        .workers = workers,
+        .memory_len = memory_len,
+        .what = "sorting",
+        .progress = progress,
+    };
     struct cn_transpose_sink sink = {c, begin, context, take, finish};
 
     return cn_transpose_run(db, &options, &sink, err);

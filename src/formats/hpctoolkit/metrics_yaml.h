@@ -1,11 +1,13 @@
-/* Metric taxonomies as HPCToolkit writes them: metrics/default.yaml and its neighbours.
+/* Metric taxonomies as HPCToolkit writes them: metrics/default.yaml and its
+ * neighbours.
  *
  * Read one file with cn_hpc_metrics_yaml_read(), add further ones with
- * cn_hpc_metrics_yaml_append(), write with cn_hpc_metrics_yaml_write(). Everything that was
- * read lives in the caller's arena; nothing refers to the text afterwards.
+ * cn_hpc_metrics_yaml_append(), write with cn_hpc_metrics_yaml_write(). Everything
+ * that was read lives in the caller's arena; nothing refers to the text afterwards.
  *
- * Files are hostile: nesting, the number of nodes and the work of following aliases are
- * limited, an unknown key is ignored, an unknown operator fails naming line and column.
+ * Files are hostile: nesting, the number of nodes and the work of following aliases
+ * are limited, an unknown key is ignored, an unknown operator fails naming line and
+ * column.
  * Threads: any thread, each with an arena of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_METRICS_YAML_H

@@ -41,7 +41,8 @@ static const char *skip_digits(const char *at)
     return at + len;
 }
 
-/* The end of the conversion behind a percent sign, NULL when it is not one of a double. */
+/* The end of the conversion behind a percent sign, NULL when it is not one of a
+ * double. */
 static const char *skip_conversion(const char *at)
 {
     at = skip_digits(at + strspn(at, "#0- +'"));
@@ -52,8 +53,8 @@ static const char *skip_conversion(const char *at)
     return at + 1;
 }
 
-/* `[prefix]%[flags][width][.precision]conversion[suffix]`: anything else could make printf
- * read arguments that are not there. */
+/* `[prefix]%[flags][width][.precision]conversion[suffix]`: anything else could make
+ * printf read arguments that are not there. */
 static bool is_number_format(const char *format)
 {
     size_t conversions = 0;
@@ -135,8 +136,8 @@ static bool find_in_merges(struct reader *r, const struct cn_yaml_node *merge,
     return true;
 }
 
-/* The value of a key, in the node itself or in what it merges. *out stays NULL when there
- * is none. */
+/* The value of a key, in the node itself or in what it merges. *out stays NULL when
+ * there is none. */
 static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err)
@@ -181,8 +182,8 @@ static bool find_combine(const char *name, uint8_t *out)
     return false;
 }
 
-/* Statistics are found by their formula's canonical text. What does not parse stays as it
- * is: it matches no statistic, and that is for whoever looks it up to say. */
+/* Statistics are found by their formula's canonical text. What does not parse stays
+ * as it is: it matches no statistic, and that is for whoever looks it up to say. */
 static const char *canonical_formula(struct reader *r, const char *text)
 {
     struct cn_error ignored = {0};
@@ -344,8 +345,8 @@ static const struct cn_formula *sum_of(struct reader *r,
     return result;
 }
 
-/* 'first' and 'sum' are made of the children's formulas here, so that whoever uses the
- * taxonomy need not know them. */
+/* 'first' and 'sum' are made of the children's formulas here, so that whoever uses
+ * the taxonomy need not know them. */
 static bool expand_children(struct reader *r, const struct cn_yaml_node *node,
                             const struct cn_presented_metric *metric, const char *name,
                             struct cn_variant *variant, struct cn_error *err)

@@ -1,5 +1,5 @@
-/* The style is that of hpcprof, to the byte: people compare such files, and readers other
- * than full YAML parsers exist. */
+/* The style is that of hpcprof, to the byte: people compare such files, and readers
+ * other than full YAML parsers exist. */
 
 #include "formats/hpctoolkit/metrics_yaml.h"
 
@@ -153,8 +153,8 @@ static void add_expression(struct cn_text *anchor, const char *formula)
     cn_arena_done(&arena);
 }
 
-/* Escaping is not one-to-one and names may hold dashes: a number tells apart those that
- * would be called the same. */
+/* Escaping is not one-to-one and names may hold dashes: a number tells apart those
+ * that would be called the same. */
 static void name_anchors(struct writer *w)
 {
     struct cn_text anchor = {0};

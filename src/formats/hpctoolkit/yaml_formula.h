@@ -1,5 +1,5 @@
-/* Formulas in YAML: an alias of an input, a number, {operation: [arguments]}, or a sequence
- * that holds an infix expression in pieces: [2 *, [*a, -, *b]].
+/* Formulas in YAML: an alias of an input, a number, {operation: [arguments]}, or a
+ * sequence that holds an infix expression in pieces: [2 *, [*a, -, *b]].
  *
  * A node that stands for an input has that input's number + 1 as its mark.
  * Threads: one thread at a time.

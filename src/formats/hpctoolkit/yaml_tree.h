@@ -1,8 +1,8 @@
 /* A YAML document as a tree of nodes, read with libyaml's events.
  *
- * An alias is the anchored node itself, so nodes may have several parents and may even
- * contain themselves: whoever walks them limits depth and work. Building is linear in the
- * text.
+ * An alias is the anchored node itself, so nodes may have several parents and may
+ * even contain themselves: whoever walks them limits depth and work. Building is
+ * linear in the text.
  * Threads: a tree belongs to one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_YAML_TREE_H

@@ -22,13 +22,13 @@ enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
     end = memchr(lines->rest.ptr, '\n', lines->rest.len);
     len = end ? (size_t)(end - lines->rest.ptr) : lines->rest.len;
     lines->number++;
-    if (len > CN_UFT_LINE_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "line %" PRIu64 ": %zu bytes long, at most %d",
-                       lines->number, len, CN_UFT_LINE_MAX);
     (void)cn_bytes_take(&lines->rest, len, &line);
     (void)cn_bytes_take(&lines->rest, end ? 1 : 0, &skipped);
     lines->off = lines->next_off;
     lines->next_off += len + (end ? 1 : 0);
+    if (len > CN_UFT_LINE_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "line %" PRIu64 ": %zu bytes long, at most %d",
+                       lines->number, len, CN_UFT_LINE_MAX);
     *out = line;
     return CN_ITEM;
 }

@@ -24,7 +24,8 @@ struct cn_uft_lines {
 
 void cn_uft_lines_begin(struct cn_uft_lines *lines, struct cn_bytes file);
 
-/* The next line without its end. Fails when one is longer than CN_UFT_LINE_MAX. */
+/* The next line without its end. Fails when one is longer than CN_UFT_LINE_MAX, and can go on
+ * after it. */
 CN_CHECK enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                         struct cn_error *err);
 

@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 
-/* The values of one context: pairs (profile, value), and where each metric's begin. */
+/* The values of one context: pairs (profile, value), and where each metric's
+ * begin. */
 struct block {
     struct cn_bytes values, index;
     uint64_t value_count, values_off, index_off;
@@ -120,8 +121,8 @@ static bool begin_run(const struct block *block, struct cn_value_cursor *cursor,
     return true;
 }
 
-/* Decode values of the current metric into `out`, at most `room` of them; stops before a
- * profile that does not exist. */
+/* Decode values of the current metric into `out`, at most `room` of them; stops
+ * before a profile that does not exist. */
 static size_t decode_run(const struct block *block, struct cn_value_cursor *cursor,
                          uint32_t profile_limit, struct cn_value *out, size_t room)
 {

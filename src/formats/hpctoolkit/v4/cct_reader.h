@@ -16,8 +16,8 @@ struct cn_hpc_cct {
 CN_CHECK bool cn_hpc_cct_open(struct cn_bytes file, struct cn_hpc_cct *out,
                               struct cn_error *err);
 
-/* The values of context cursor->owner, which must exist, by (metric, profile). Profiles
- * from `profile_limit` on fail. */
+/* The values of context cursor->owner, which must exist, by (metric, profile).
+ * Profiles from `profile_limit` on fail. */
 CN_CHECK bool cn_hpc_cct_values_begin(const struct cn_hpc_cct *cct,
                                       struct cn_value_cursor *cursor,
                                       struct cn_error *err);

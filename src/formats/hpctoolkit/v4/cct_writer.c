@@ -168,13 +168,11 @@ static bool write_rest(struct cct_writer *c, struct cn_error *err)
 
 static bool transpose(struct cct_writer *c, struct cn_error *err)
 {
-    size_t memory_len =
-        c->w->options->memory_len ? c->w->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
-    size_t value_len = sizeof(struct cn_value);
     struct cn_transpose_options options = {
         .workers = c->w->workers,
-        /* Values are in memory twice: being sorted, and encoded. */
-        .memory_len = memory_len / (value_len + cn_hpc_context_value_size) * value_len,
+        .memory_len = c->w->options->memory_len,
+        .value_len = cn_hpc_context_value_size,
+        .context_len = sizeof(struct cn_hpc_context_info) + cn_hpc_context_info_size,
         .what = "writing cct.db",
         .progress = c->w->options->progress,
     };

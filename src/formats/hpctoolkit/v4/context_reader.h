@@ -23,8 +23,8 @@ CN_CHECK enum cn_step cn_hpc_contexts_next(const struct cn_hpc_meta *meta,
 CN_CHECK bool cn_hpc_context_at(const struct cn_hpc_meta *meta, uint64_t at,
                                 struct cn_context *out, struct cn_error *err);
 
-/* The record of a context without its flex words, whatever layout holds it, and its
- * size in the file with them. `rest` starts at the record. */
+/* The record of a context, whatever layout holds it, and the flex words behind it.
+ * `rest` is the part of its list that starts at the record. */
 CN_CHECK bool cn_hpc_context_record(const struct cn_hpc_meta *meta, struct cn_bytes rest,
                                     struct cn_hpc_context *out, struct cn_bytes *flex,
                                     struct cn_error *err);

@@ -1,4 +1,5 @@
-/* What stands behind the struct cn_database of a v4 database: the readers of its files.
+/* What stands behind the struct cn_database of a v4 database: the readers of its
+ * files.
  *
  * Made by open.h; for code of this folder that looks beneath the interface.
  * Threads: immutable after open.
@@ -22,10 +23,11 @@ struct cn_hpc_v4 {
     struct cn_hpc_cct cct;        /* when base.has_context_values */
     struct cn_hpc_traces traces;  /* when base.has_timelines and no damage */
     struct cn_error trace_damage; /* of a trace.db that is there but unreadable */
-    struct cn_file mapped[CN_HPC_MAPPED_MAX]; /* empty when the caller holds the bytes */
+    struct cn_file mapped[CN_HPC_MAPPED_MAX]; /* none when bytes were given */
 };
 
-/* The operations of a v4 database. `close` releases the struct, its arena and maps. */
+/* The operations of a v4 database. `close` releases the struct, its arena and
+ * maps. */
 extern const struct cn_database_ops cn_hpc_v4_ops;
 
 static inline struct cn_hpc_v4 *cn_hpc_v4_of(struct cn_database *db)

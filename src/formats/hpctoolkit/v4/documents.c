@@ -1,7 +1,8 @@
 /* The documents that travel with a database. Layouts are printed from the tables of
  * format.h, so that the text cannot disagree with the files. */
-#include "base/text.h"
 #include "formats/hpctoolkit/v4/companions.h"
+
+#include "base/text.h"
 
 /* A paragraph (lines, ended by NULL) and the layout it introduces, or NULL. */
 struct passage {

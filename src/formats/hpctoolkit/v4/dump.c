@@ -8,8 +8,8 @@
 #include "formats/hpctoolkit/v4/dump_emit.h"
 #include "formats/hpctoolkit/v4/open.h"
 
-/* Nothing but strings and a few shared structures is referred to more than once, so a dump
- * is about as long as its file. */
+/* Nothing but strings and a few shared structures is referred to more than once,
+ * so a dump is about as long as its file. */
 enum { REPEAT_MAX = 4 };
 
 bool cn_hpc_dump_item(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,

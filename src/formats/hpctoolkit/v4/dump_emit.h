@@ -1,5 +1,5 @@
-/* Structures on their way to `cairn dump`: counted, so that a file whose structures overlap
- * ends the dump instead of multiplying it.
+/* Structures on their way to `cairn dump`: counted, so that a file whose structures
+ * overlap ends the dump instead of multiplying it.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_EMIT_H
@@ -17,8 +17,8 @@ struct cn_hpc_dump {
     bool is_stopped; /* the receiver has seen enough */
 };
 
-/* Emit `len` bytes at `off`, laid out as `layout` says. False at damage, and when the
- * receiver asked to stop. */
+/* Emit `len` bytes at `off`, laid out as `layout` says. False at damage, and when
+ * the receiver asked to stop. */
 CN_CHECK bool cn_hpc_dump_item(struct cn_hpc_dump *dump,
                                const struct cn_record_layout *layout, uint64_t off,
                                uint64_t len, uint64_t index, const char *text,

@@ -1,7 +1,8 @@
-/* meta.db: the tables of modules, files and functions, and where contexts and metrics are.
+/* meta.db: the tables of modules, files and functions, and where contexts and
+ * metrics are.
  *
- * cn_hpc_meta_open() finds the tables; nothing proportional to them is read. Contexts are
- * listed by context_reader.h, metrics decoded by metrics_reader.h.
+ * cn_hpc_meta_open() finds the tables; nothing proportional to them is read.
+ * Contexts are listed by context_reader.h, metrics decoded by metrics_reader.h.
  * Threads: immutable after open; strings and tables borrow the file's bytes.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_META_READER_H

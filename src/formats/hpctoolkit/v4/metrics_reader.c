@@ -15,7 +15,7 @@ struct reader {
     struct cn_hpc_metrics_header head;
     struct cn_hpc_table metrics, scopes;
     struct cn_arena *arena;
-    uint64_t nested_len; /* of what metrics point at: more than the section: overlap */
+    uint64_t nested_len; /* of all arrays that metrics point at */
     struct cn_names *draft_scopes;
 };
 

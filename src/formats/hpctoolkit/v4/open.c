@@ -75,12 +75,13 @@ static void open_traces(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
         cn_database_warn(&v4->base, "%s; no timelines", v4->trace_damage.text);
         return;
     }
+    cn_hpc_traces_sort(&v4->traces, &v4->base.arena);
     v4->base.begin_ns = v4->traces.begin_ns;
     v4->base.end_ns = v4->traces.end_ns;
 }
 
-/* A taxonomy from the first file that is default.yaml, or made from the metrics; further
- * files add to it. */
+/* A taxonomy from the first file that is default.yaml, or made from the metrics;
+ * further files add to it. */
 static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *files)
 {
     struct cn_error damage;
@@ -204,7 +205,7 @@ static int is_yaml(const struct dirent *entry)
 /* The maps of metrics/, needed only while opening. */
 struct yaml_maps {
     struct dirent **names;
-    int name_count;
+    int name_count, skipped_count;
     struct cn_file maps[CN_HPC_YAML_MAX];
 };
 
@@ -217,9 +218,12 @@ static void map_yaml(struct yaml_maps *yaml, const char *dir,
     if (asprintf(&folder, "%s/metrics", dir) < 0)
         return;
     yaml->name_count = scandir(folder, &yaml->names, is_yaml, compare_yaml);
-    for (int i = 0; i < yaml->name_count && i < CN_HPC_YAML_MAX; i++) {
-        if (!cn_file_open_at(&yaml->maps[i], folder, yaml->names[i]->d_name, &ignored))
+    for (int i = 0; i < yaml->name_count; i++) {
+        if (i >= CN_HPC_YAML_MAX ||
+            !cn_file_open_at(&yaml->maps[i], folder, yaml->names[i]->d_name, &ignored)) {
+            yaml->skipped_count++;
             continue;
+        }
         files->yaml[files->yaml_count++] =
             (struct cn_hpc_v4_yaml){yaml->names[i]->d_name, yaml->maps[i].bytes};
     }
@@ -235,8 +239,8 @@ static void yaml_maps_done(struct yaml_maps *yaml)
     free(yaml->names);
 }
 
-/* A file that need not be there. False when it is not; `damage` says why it cannot be read
- * although it is. */
+/* A file that need not be there. False when it is not; `damage` says why it
+ * cannot be read although it is. */
 static bool map_optional(struct cn_file *file, const char *dir, const char *name,
                          struct cn_error *damage)
 {
@@ -270,6 +274,8 @@ static bool open_mapped(struct cn_hpc_v4 **out, struct cn_file *maps, const char
     yaml_maps_done(&yaml);
     if (!ok)
         return false;
+    if (yaml.skipped_count > 0)
+        cn_database_warn(db, "metrics/: %d files not read", yaml.skipped_count);
     if (cct_damage.kind != CN_ERR_NONE)
         cn_database_warn(db, "%s", cct_damage.text);
     if (trace_damage.kind != CN_ERR_NONE) {

@@ -1,9 +1,11 @@
-/* An HPCToolkit v4 database, opened: four files behind the interface of model/database.h.
+/* An HPCToolkit v4 database, opened: four files behind the interface of
+ * model/database.h.
  *
- * Opening costs what metrics, kinds and scopes cost; profiles, contexts, functions and
- * values are decoded when asked for. Messages start with the file's name; a directory's
- * opener puts the path before it.
- * The caller owns the database; bytes given to cn_hpc_v4_open_bytes() must outlive it.
+ * Opening costs what metrics, kinds and scopes cost; profiles, contexts, functions
+ * and values are decoded when asked for. Messages start with the file's name; a
+ * directory's opener puts the path before it.
+ * The caller owns the database; bytes given to cn_hpc_v4_open_bytes() must outlive
+ * it.
  * Threads: immutable after open.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_OPEN_H
@@ -28,8 +30,9 @@ struct cn_hpc_v4_files {
     size_t yaml_count;
 };
 
-/* meta.db and profile.db must be readable. Without cct.db, planes of contexts are not
- * there; a damaged trace.db fails when timelines are asked for; both leave a warning. */
+/* meta.db and profile.db must be readable. Without cct.db, planes of contexts are
+ * not there; a damaged trace.db fails when timelines are asked for; both leave a
+ * warning. */
 CN_CHECK bool cn_hpc_v4_open_bytes(struct cn_database **out,
                                    const struct cn_hpc_v4_files *files,
                                    struct cn_error *err);
@@ -41,7 +44,8 @@ CN_CHECK bool cn_hpc_v4_open(struct cn_database **out, const char *path,
 /* Whether `path` is such a directory, or one of its files. */
 bool cn_hpc_v4_probe(const char *path);
 
-/* The directory of a database, given it or one of its files; released with free(). */
+/* The directory of a database, given it or one of its files; released with
+ * free(). */
 char *cn_hpc_v4_directory(const char *path);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 
-/* The values of one profile: pairs (metric, value), and where each context's begin. */
+/* The values of one profile: pairs (metric, value), and where each context's
+ * begin. */
 struct block {
     struct cn_bytes values, index;
     uint64_t value_count, values_off, index_off;
@@ -214,8 +215,9 @@ bool cn_hpc_profile_values_begin(const struct cn_hpc_profiles *profiles,
     return true;
 }
 
-/* Values of one context that are still to be decoded. A copy of the cursor's position:
- * the compiler keeps it in registers, which it cannot do with the cursor itself. */
+/* Values of one context that are still to be decoded. A copy of the cursor's
+ * position: the compiler keeps it in registers, which it cannot do with the
+ * cursor itself. */
 struct run {
     uint64_t at, end;
     uint64_t next; /* entry of the index that follows */
@@ -278,8 +280,8 @@ static inline size_t decode_run(const struct block *block, struct run *run,
     return count;
 }
 
-/* Decode until the batch is full or the range of keys ends. False at damage, after what
- * came before it. */
+/* Decode until the batch is full or the range of keys ends. False at damage,
+ * after what came before it. */
 static bool fill_batch(const struct block *block, struct cn_value_cursor *cursor,
                        uint32_t context_limit, size_t *count, struct cn_error *err)
 {

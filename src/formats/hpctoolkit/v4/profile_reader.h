@@ -32,7 +32,8 @@ CN_CHECK bool cn_hpc_profiles_last_context(const struct cn_hpc_profiles *profile
                                            uint32_t index, uint32_t *out,
                                            struct cn_error *err);
 
-/* The values of cursor->owner in the order of contexts. Ids from `context_limit` on fail. */
+/* The values of cursor->owner in the order of contexts. Ids from `context_limit`
+ * on fail. */
 CN_CHECK bool cn_hpc_profile_values_begin(const struct cn_hpc_profiles *profiles,
                                           struct cn_value_cursor *cursor,
                                           struct cn_error *err);

@@ -1,9 +1,9 @@
 /* profile.db: header, profile records, identity tuples, then a block a profile: values, and
  * behind them where each context's values start.
  *
- * A block is written in two readings of its plane: the first counts, so that its place in
- * the file is known, the second encodes through a small buffer. So a worker needs the same
- * memory for a plane of any size.
+ * The place of a block is known when its plane was read: planes follow each other in the order
+ * of profiles. A plane that fits a worker's buffers is encoded as it is read; a larger one is read
+ * a second time and encoded piece by piece, so that memory does not grow with planes.
  */
 #include "formats/hpctoolkit/v4/value_writer.h"
 
@@ -16,8 +16,10 @@
 #include "base/progress.h"
 
 enum {
-    VALUES_LEN = 128 * 1024 / cn_hpc_profile_value_size * cn_hpc_profile_value_size,
-    INDEX_LEN = 64 * 1024 / cn_hpc_profile_index_size * cn_hpc_profile_index_size,
+    VALUES_LEN = 4 * 1024 * 1024 / cn_hpc_profile_value_size * cn_hpc_profile_value_size,
+    INDEX_LEN = 2 * 1024 * 1024 / cn_hpc_profile_index_size * cn_hpc_profile_index_size,
+    /* After this many values, pages of mapped files that were read are given back. */
+    FORGET_EVERY = 4 * 1024 * 1024,
 };
 
 /* An array in the file that is filled piece by piece. */
@@ -43,7 +45,8 @@ struct worker {
     struct cn_value *sorted; /* the plane, when it did not come sorted */
     size_t sorted_capacity;
     struct stretch values, index;
-    uint64_t written_count; /* values of the second reading */
+    bool is_held;           /* the buffers hold the whole plane */
+    uint64_t written_count; /* values encoded so far */
     uint32_t last_key;
 };
 
@@ -51,6 +54,7 @@ struct profile_writer {
     const struct cn_hpc_writing *w;
     struct cn_out out;
     struct cn_hpc_profile *records;
+    uint64_t unforgotten_count; /* values read since pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
@@ -79,6 +83,43 @@ static void scan(struct plane *plane, const struct cn_value *values, size_t coun
     *plane = p;
 }
 
+static void begin_encoding(struct worker *self)
+{
+    self->values.len = 0;
+    self->index.len = 0;
+    self->written_count = 0;
+}
+
+static bool has_room(const struct worker *self)
+{
+    return self->values.len < self->values.capacity &&
+           self->index.len < self->index.capacity;
+}
+
+/* Append values to the buffers until one of them is full; returns how many were taken. */
+static size_t encode_some(struct worker *self, const struct cn_value *values,
+                          size_t count)
+{
+    size_t i = 0;
+
+    for (; i < count && has_room(self); i++) {
+        struct cn_hpc_profile_value record = {values[i].metric, values[i].value};
+        struct cn_hpc_profile_index index = {values[i].key, self->written_count};
+
+        if (record.value == 0)
+            continue;
+        if (self->written_count == 0 || index.context != self->last_key) {
+            cn_hpc_profile_index_encode(&index, self->index.buffer + self->index.len);
+            self->index.len += cn_hpc_profile_index_size;
+            self->last_key = index.context;
+        }
+        cn_hpc_profile_value_encode(&record, self->values.buffer + self->values.len);
+        self->values.len += cn_hpc_profile_value_size;
+        self->written_count++;
+    }
+    return i;
+}
+
 static bool scan_plane(struct profile_writer *p, uint32_t profile, struct worker *self,
                        struct cn_error *err)
 {
@@ -86,10 +127,15 @@ static bool scan_plane(struct profile_writer *p, uint32_t profile, struct worker
     enum cn_step step;
 
     self->plane = (struct plane){.is_sorted = true};
+    self->is_held = true;
+    begin_encoding(self);
     if (!cn_profile_values(p->w->db, profile, 0, UINT32_MAX, &self->cursor, err))
         return false;
-    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
         scan(&self->plane, batch.values, batch.count);
+        if (self->is_held && self->plane.is_sorted)
+            self->is_held = encode_some(self, batch.values, batch.count) == batch.count;
+    }
     if (step != CN_END)
         return false;
     if (self->plane.value_count > 0 && self->plane.largest_key >= p->w->context_count)
@@ -186,6 +232,11 @@ static void place_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&p->failures, worker, job);
         return;
     }
+    p->unforgotten_count += self->plane.value_count;
+    if (p->unforgotten_count >= FORGET_EVERY) {
+        cn_database_forget(p->w->db);
+        p->unforgotten_count = 0;
+    }
     record->value_count = self->plane.value_count;
     record->context_count = self->plane.context_count;
     record->values_off = off;
@@ -210,46 +261,28 @@ static bool flush(const struct cn_out *out, struct stretch *stretch, struct cn_e
     return true;
 }
 
-static bool add_index(const struct cn_out *out, struct worker *self, uint32_t context,
-                      struct cn_error *err)
-{
-    struct cn_hpc_profile_index index = {context, self->written_count};
-
-    if (self->index.len == self->index.capacity && !flush(out, &self->index, err))
-        return false;
-    cn_hpc_profile_index_encode(&index, self->index.buffer + self->index.len);
-    self->index.len += cn_hpc_profile_index_size;
-    self->last_key = context;
-    return true;
-}
-
 static bool encode(const struct cn_out *out, struct worker *self,
                    struct cn_value_batch batch, struct cn_error *err)
 {
-    for (size_t i = 0; i < batch.count; i++) {
-        const struct cn_value *value = &batch.values[i];
-        struct cn_hpc_profile_value record = {value->metric, value->value};
+    size_t done = 0;
 
-        if (value->value == 0)
-            continue;
-        if ((self->written_count == 0 || value->key != self->last_key) &&
-            !add_index(out, self, value->key, err))
+    while (done < batch.count) {
+        if (!has_room(self) &&
+            (!flush(out, &self->values, err) || !flush(out, &self->index, err)))
             return false;
-        if (self->values.len == self->values.capacity && !flush(out, &self->values, err))
-            return false;
-        cn_hpc_profile_value_encode(&record, self->values.buffer + self->values.len);
-        self->values.len += cn_hpc_profile_value_size;
-        self->written_count++;
+        done += encode_some(self, batch.values + done, batch.count - done);
     }
     return true;
 }
 
+/* A plane that was not held: from the start, through the buffers. */
 static bool encode_plane(struct profile_writer *p, uint32_t profile, struct worker *self,
                          struct cn_error *err)
 {
     struct cn_value_batch batch = {self->sorted, (size_t)self->plane.value_count};
     enum cn_step step;
 
+    begin_encoding(self);
     if (self->sorted)
         return encode(&p->out, self, batch, err);
     if (!cn_profile_values(p->w->db, profile, 0, UINT32_MAX, &self->cursor, err))
@@ -269,10 +302,8 @@ static void write_finish(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&p->failures, worker))
         return;
-    self->values.len = 0;
-    self->index.len = 0;
-    self->written_count = 0;
-    ok = encode_plane(p, (uint32_t)job, self, err) &&
+    ok = ((self->is_held && self->plane.is_sorted && !self->sorted) ||
+          encode_plane(p, (uint32_t)job, self, err)) &&
          flush(&p->out, &self->values, err) && flush(&p->out, &self->index, err);
     if (ok && (self->written_count != self->plane.value_count ||
                self->index.next_off != self->index.end_off))

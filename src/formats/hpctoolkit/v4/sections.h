@@ -1,8 +1,9 @@
-/* The frame that all files of a database share: header, sections, arrays in them, footer.
+/* The frame that all files of a database share: header, sections, arrays in them,
+ * footer.
  *
- * cn_hpc_sections_open() checks the frame; cn_hpc_table_open() finds an array of records
- * inside a section, stepped by the size the file declares. Messages do not name the file:
- * whoever knows it adds it.
+ * cn_hpc_sections_open() checks the frame; cn_hpc_table_open() finds an array of
+ * records inside a section, stepped by the size the file declares. Messages do not
+ * name the file: whoever knows it adds it.
  * Threads: immutable after open; everything borrows the file's bytes.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_SECTIONS_H
@@ -50,12 +51,13 @@ CN_CHECK bool cn_hpc_sections_open(struct cn_bytes file,
                                    const struct cn_hpc_file_kind *kind,
                                    struct cn_hpc_sections *out, struct cn_error *err);
 
-/* `len` bytes at offset `off` of the file. False when they are not all inside `span`. */
+/* `len` bytes at offset `off` of the file. False when they are not all inside
+ * `span`. */
 bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
                        struct cn_bytes *out);
 
-/* The string at offset `off` of the file, which must end inside `span`. `what` names it in
- * messages. */
+/* The string at offset `off` of the file, which must end inside `span`. `what`
+ * names it in messages. */
 CN_CHECK bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
                                  const char **out, struct cn_error *err);
 

@@ -1,3 +1,5 @@
+#include "formats/hpctoolkit/v4/companions.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -6,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/progress.h"
-#include "formats/hpctoolkit/v4/companions.h"
 
 /* A path that stays below src/ whatever it is appended to. */
 static bool is_safe(const char *path)
@@ -84,7 +85,7 @@ bool cn_hpc_sources_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
     char root[PATH_MAX], from[PATH_MAX];
     bool has_root = w->db->path[0] != '\0' && realpath(w->db->path, root);
-    uint64_t missing_count = 0, copied_count = 0;
+    uint64_t missing_count = 0, unwanted_count = 0;
 
     for (uint32_t i = 0; i < w->db->file_count; i++) {
         struct cn_source_file file;
@@ -93,15 +94,17 @@ bool cn_hpc_sources_write(const struct cn_hpc_writing *w, struct cn_error *err)
             !cn_progress_report(w->options->progress, "copying sources", i,
                                 w->db->file_count, "files", err))
             return false;
-        if (!file.is_copied || (w->options->without_sources && ++copied_count))
+        if (!file.is_copied)
             continue;
-        if (!has_root || !is_safe(file.path) || !find_source(root, file.path, from))
+        if (w->options->without_sources)
+            unwanted_count++;
+        else if (!has_root || !is_safe(file.path) || !find_source(root, file.path, from))
             missing_count++;
         else if (!is_there(w->dir, file.path) && !copy(from, w->dir, file.path, err))
             return false;
     }
     cn_hpc_writing_lose(w, "source files missing from the database that was read",
                         missing_count);
-    cn_hpc_writing_lose(w, "copies of source files left out as asked", copied_count);
+    cn_hpc_writing_lose(w, "copies of source files left out as asked", unwanted_count);
     return true;
 }

@@ -1,10 +1,8 @@
 /* metrics/default.yaml, restricted to statistics that meta.db has exactly once. */
-#include <stdlib.h>
+#include "formats/hpctoolkit/v4/companions.h"
 
-#include "base/alloc.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
-#include "formats/hpctoolkit/v4/companions.h"
 
 /* A formula that cannot be kept. */
 #define DROPPED UINT32_MAX

@@ -1,6 +1,7 @@
 #include "formats/hpctoolkit/v4/trace_reader.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 bool cn_hpc_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
                         struct cn_error *err)
@@ -37,23 +38,59 @@ static struct cn_hpc_trace trace_at(const struct cn_hpc_traces *traces, uint32_t
     return trace;
 }
 
-/* Writers list one trace for every profile but the summary, in order; the format does not
- * promise it. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct cn_hpc_trace_place *a = left, *b = right;
+
+    if (a->profile != b->profile)
+        return a->profile < b->profile ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+void cn_hpc_traces_sort(struct cn_hpc_traces *traces, struct cn_arena *arena)
+{
+    struct cn_hpc_trace_place *places;
+    uint32_t count = traces->table.count;
+    uint32_t usual = 0;
+
+    while (usual < count && trace_at(traces, usual).profile == usual + 1)
+        usual++;
+    if (usual == count)
+        return;
+    places = cn_arena_alloc(arena, count, sizeof(*places));
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct cn_hpc_trace_place){trace_at(traces, i).profile, i};
+    qsort(places, count, sizeof(*places), compare_places);
+    traces->by_profile = places;
+}
+
+/* Which trace belongs to a profile, where they are not in the usual order. */
+static bool search_places(const struct cn_hpc_traces *traces, uint32_t profile,
+                          uint32_t *out)
+{
+    uint32_t low = 0, high = traces->table.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (traces->by_profile[middle].profile < profile)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == traces->table.count || traces->by_profile[low].profile != profile)
+        return false;
+    *out = traces->by_profile[low].index;
+    return true;
+}
+
 static bool search_trace(const struct cn_hpc_traces *traces, uint32_t profile,
                          uint32_t *out)
 {
-    uint32_t usual = profile - 1; /* wraps for profile 0, and is then no index */
-
-    if (usual < traces->table.count && trace_at(traces, usual).profile == profile) {
-        *out = usual;
-        return true;
-    }
-    for (uint32_t i = 0; i < traces->table.count; i++)
-        if (trace_at(traces, i).profile == profile) {
-            *out = i;
-            return true;
-        }
-    return false;
+    if (traces->by_profile)
+        return search_places(traces, profile, out);
+    *out = profile - 1; /* wraps for profile 0, and is then no index */
+    return *out < traces->table.count;
 }
 
 bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
@@ -63,7 +100,8 @@ bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
     uint64_t off = cn_hpc_table_off(&traces->table, index);
     struct cn_bytes samples = {0};
 
-    /* The place of an empty trace does not matter: writers leave it behind the end. */
+    /* The place of an empty trace does not matter: writers leave it behind the
+     * end. */
     if (trace.begin_off != trace.end_off &&
         (trace.end_off < trace.begin_off ||
          !cn_bytes_slice(traces->sections.file.bytes, trace.begin_off,

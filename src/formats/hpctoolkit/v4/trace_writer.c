@@ -14,7 +14,11 @@
 #include "base/pool.h"
 #include "base/progress.h"
 
-enum { CHUNK_COUNT = 8192 };
+enum {
+    CHUNK_COUNT = 8192,
+    /* After this many samples, pages of mapped files that were read are given back. */
+    FORGET_EVERY = 4 * 1024 * 1024,
+};
 
 struct worker {
     struct cn_sample samples[CHUNK_COUNT];
@@ -33,6 +37,7 @@ struct trace_writer {
     struct cn_hpc_trace *records;
     uint32_t count;
     uint64_t sample_count, done_count;
+    uint64_t forgotten_count; /* samples done when pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
@@ -124,6 +129,10 @@ static void line_take(void *arg, size_t job, unsigned worker)
     if (!cn_failures_share(&t->failures, worker))
         return;
     t->done_count += t->timelines[job].count;
+    if (t->done_count - t->forgotten_count >= FORGET_EVERY) {
+        cn_database_forget(t->w->db);
+        t->forgotten_count = t->done_count;
+    }
     if (!cn_progress_report(t->w->options->progress, "writing trace.db", t->done_count,
                             t->sample_count, "samples",
                             cn_failures_error(&t->failures, worker)))

@@ -59,34 +59,39 @@ static bool verify_all(struct cn_verify *v, struct cn_error *err)
     if (!verify_trace(v, err))
         return false;
     cn_verify_yaml(v);
-    /* Values are compared through the reader, which stops at the first damage: it would
-     * only repeat what is known. */
+    /* Values are compared through the reader, which stops at the first damage: it
+     * would only repeat what is known. */
     if (errors > 0)
         return true;
     cn_verify_begin_file(v, cn_hpc_cct_kind.name);
     return cn_verify_values(v, err);
 }
 
-bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files, const char *dir,
+static bool verify(struct cn_verify *v, struct cn_error *err)
+{
+    bool ok = verify_all(v, err);
+
+    cn_verify_flush(v);
+    cn_verify_set_done(&v->prop_ids);
+    cn_verify_set_done(&v->stat_ids);
+    cn_verify_set_done(&v->contexts);
+    cn_verify_set_done(&v->summaries);
+    cn_arena_done(&v->arena);
+    return ok;
+}
+
+bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files,
                             const struct cn_progress *progress, cn_finding_fn report,
                             void *arg, struct cn_error *err)
 {
     struct cn_verify v = {
-        .dir = dir,
         .files = files,
         .progress = progress,
         .report = report,
         .arg = arg,
     };
-    bool ok = verify_all(&v, err);
 
-    cn_verify_flush(&v);
-    cn_verify_set_done(&v.prop_ids);
-    cn_verify_set_done(&v.stat_ids);
-    cn_verify_set_done(&v.contexts);
-    cn_verify_set_done(&v.summaries);
-    cn_arena_done(&v.arena);
-    return ok;
+    return verify(&v, err);
 }
 
 /* The files of a directory while they are verified. */
@@ -108,7 +113,8 @@ static void maps_close(struct maps *maps)
     free(maps->names);
 }
 
-/* A file that is not there is for the rules to judge; one that cannot be read is not. */
+/* A file that is not there is for the rules to judge; one that cannot be read is
+ * not. */
 static bool map_file(struct cn_file *file, const char *dir, const char *name,
                      struct cn_bytes *out, struct cn_error *err)
 {
@@ -167,8 +173,14 @@ bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
     struct maps maps = {0};
     struct cn_hpc_v4_files files = {0};
     char *dir = cn_hpc_v4_directory(path);
-    bool ok = map_all(&maps, dir, &files, err) &&
-              cn_hpc_v4_verify_bytes(&files, dir, progress, report, arg, err);
+    struct cn_verify v = {
+        .dir = dir,
+        .files = &files,
+        .progress = progress,
+        .report = report,
+        .arg = arg,
+    };
+    bool ok = map_all(&maps, dir, &files, err) && verify(&v, err);
 
     maps_close(&maps);
     free(dir);

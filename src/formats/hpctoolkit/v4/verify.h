@@ -8,13 +8,14 @@
 
 struct cn_hpc_v4_files;
 
-/* Report each broken rule of the database at `path`, and go on where that is possible. */
+/* Report each broken rule of the database at `path`, and go on where that is
+ * possible. */
 CN_CHECK bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
                                cn_finding_fn report, void *arg, struct cn_error *err);
 
-/* The same for files in memory; what is not there has a NULL pointer. Copied source files are
- * looked for below `dir`, unless that is NULL. */
-CN_CHECK bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files, const char *dir,
+/* The same for files in memory; what is not there has a NULL pointer. Copied source
+ * files are not looked for. */
+CN_CHECK bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files,
                                      const struct cn_progress *progress,
                                      cn_finding_fn report, void *arg,
                                      struct cn_error *err);

@@ -175,6 +175,11 @@ static bool open_contexts(struct cn_verify *v, struct parts *p)
         cn_verify_error(v, "context-count", section.off,
                         "%" PRIu32 " contexts, but meta.db lists context %" PRIu32,
                         head.context_count, v->context_last);
+    if (v->has_profiles && v->value_context_last >= head.context_count)
+        cn_verify_error(v, "context-count", section.off,
+                        "%" PRIu32
+                        " contexts, but profile.db has values of context %" PRIu32,
+                        head.context_count, v->value_context_last);
     return cn_verify_table(v, section,
                            &(struct cn_hpc_array){"contexts", head.infos_off,
                                                   head.context_count, head.info_len,
@@ -194,6 +199,7 @@ bool cn_verify_cct(struct cn_verify *v, struct cn_error *err)
 
         if (cn_hpc_context_info_decode(cn_hpc_table_at(&p.contexts, i), &block.record))
             check_block(v, &p, &block, cn_hpc_table_off(&p.contexts, i));
+        cn_verify_forget(v, &v->cct, block.values.len + block.index.len);
         if (i % PROGRESS_EVERY == 0)
             ok = cn_progress_report(v->progress, "verifying cct.db", i, p.contexts.count,
                                     "contexts", err);

@@ -1,6 +1,6 @@
-/* The context tree is walked with a stack of lists. Each 8-byte word of the section that
- * belongs to a context is marked: a record whose words are marked already is part of another
- * list, and what lies below it has been seen. */
+/* The context tree is walked with a stack of lists. Each 8-byte word of the section
+ * that belongs to a context is marked: a record whose words are marked already is
+ * part of another list, and what lies below it has been seen. */
 
 #include <inttypes.h>
 #include <stdlib.h>

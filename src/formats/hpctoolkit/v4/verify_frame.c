@@ -1,7 +1,20 @@
 #include <inttypes.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
+
+void cn_verify_forget(struct cn_verify *v, const struct cn_verify_file *file,
+                      uint64_t len)
+{
+    enum { TOUCHED_MAX = 32 << 20 };
+
+    v->touched_len += len;
+    if (!v->dir || v->touched_len < TOUCHED_MAX)
+        return;
+    cn_file_forget(file->bytes);
+    v->touched_len = 0;
+}
 
 void cn_verify_aligned(struct cn_verify *v, uint64_t off, unsigned align,
                        const char *what)

@@ -1,10 +1,10 @@
-/* What the parts of the verifier share: findings, the frame of a file, what other files need
- * to know about meta.db and profile.db.
+/* What the parts of the verifier share: findings, the frame of a file, what other
+ * files need to know about meta.db and profile.db.
  *
- * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db, the YAML
- * files, and, where nothing was wrong so far, the values of one file against those of the
- * others. Work is linear in the size of the files: what several records point at is checked
- * once and reported as an overlap.
+ * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db,
+ * the YAML files, and, where nothing was wrong so far, the values of one file
+ * against those of the others. Work is linear in the size of the files: what several
+ * records point at is checked once and reported as an overlap.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_VERIFY_PARTS_H
@@ -46,7 +46,7 @@ struct cn_verify_file {
 };
 
 struct cn_verify {
-    const char *dir; /* NULL: the database has no directory */
+    const char *dir; /* whose files are mapped; NULL: they are in memory */
     const struct cn_hpc_v4_files *files;
     const struct cn_progress *progress;
     cn_finding_fn report;
@@ -55,6 +55,7 @@ struct cn_verify {
     size_t rule_count;
     const char *file; /* that findings are about */
     uint64_t file_errors, all_errors;
+    uint64_t touched_len; /* of mapped files, since their memory was given back */
 
     struct cn_verify_file meta, profile, cct, trace;
 
@@ -73,6 +74,7 @@ struct cn_verify {
     bool has_profiles;
     uint32_t profile_count;
     struct cn_verify_set summaries; /* profiles that are not threads */
+    uint32_t value_context_last;    /* the largest id that has values */
 };
 
 /* Report a violation, or a known deviation. `rule` lives forever. */
@@ -96,8 +98,8 @@ bool cn_verify_set_has(const struct cn_verify_set *set, uint64_t number);
 /* False when it was there before. The number must be below the limit. */
 bool cn_verify_set_add(struct cn_verify_set *set, uint64_t number);
 
-/* Parts of a file that must not overlap. Neighbours become one, so that a file in its
- * natural order costs no memory. */
+/* Parts of a file that must not overlap. Neighbours become one, so that a file in
+ * its natural order costs no memory. */
 struct cn_verify_span {
     uint64_t begin, end;
 };
@@ -113,6 +115,11 @@ void cn_verify_spans_add(struct cn_verify_spans *spans, uint64_t begin, uint64_t
 void cn_verify_spans_check(struct cn_verify *v, struct cn_verify_spans *spans,
                            const char *rule, const char *what);
 
+/* `len` more bytes of a mapped file were looked at: give its memory back now and
+ * then. */
+void cn_verify_forget(struct cn_verify *v, const struct cn_verify_file *file,
+                      uint64_t len);
+
 /* Header, footer, version and sections of a file. */
 void cn_verify_frame(struct cn_verify *v, struct cn_verify_file *file);
 
@@ -120,7 +127,8 @@ void cn_verify_frame(struct cn_verify *v, struct cn_verify_file *file);
 bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
                      const struct cn_hpc_array *array, struct cn_hpc_table *out);
 
-/* A string that must end inside `in` and be UTF-8; NULL, after a report, when it does not. */
+/* A string that must end inside `in` and be UTF-8; NULL, after a report, when it
+ * does not. */
 const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_t off,
                              const char *what);
 

@@ -249,6 +249,8 @@ static void check_entry(struct cn_verify *v, const struct block *b, uint64_t i,
                         b->record.value_count);
         return;
     }
+    if (entry.context > v->value_context_last)
+        v->value_context_last = entry.context;
     if (entry.start == end)
         cn_verify_warn(v, "empty-context", off, "context %" PRIu32 " has no values",
                        entry.context);
@@ -321,6 +323,7 @@ static bool check_profiles(struct cn_verify *v, struct parts *p, struct cn_error
             continue;
         check_role(v, p, i, &block.record);
         check_block(v, p, &block, cn_hpc_table_off(&p->profiles, i));
+        cn_verify_forget(v, &v->profile, block.values.len + block.index.len);
         if (i % PROGRESS_EVERY == 0 &&
             !cn_progress_report(v->progress, "verifying profile.db", i, p->profiles.count,
                                 "profiles", err))

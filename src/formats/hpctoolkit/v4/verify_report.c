@@ -19,6 +19,7 @@ static struct cn_verify_rule *find_rule(struct cn_verify *v, const char *rule,
     return &v->rules[v->rule_count++];
 }
 
+CN_PRINTF(5, 0)
 static void report(struct cn_verify *v, bool is_error, const char *rule, uint64_t off,
                    const char *fmt, va_list args)
 {

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 
 enum {
-    ID_COUNT = UINT16_MAX + 1,
-    /* Statistics and scopes of one metric that are looked at: the work for each value. */
+    /* Statistics and scopes of one metric that are looked at: the work for each
+     * value. */
     STATISTIC_MAX = 64,
     NO_METRIC = 0,
 };
@@ -22,6 +22,7 @@ struct run {
 struct cn_verify_summary {
     struct cn_database *db;
     struct cn_arena arena;
+    size_t id_count;                    /* metric ids from here on are not listed */
     const struct cn_formula **formulas; /* by stat_id; NULL: unknown or not parsable */
     uint32_t *metric_of;                /* by prop_id: number of the metric + 1 */
     uint32_t *stat_metric_of;           /* the same by stat_id */
@@ -32,6 +33,13 @@ struct cn_verify_summary {
     double *kept; /* by stat_id: what the summary holds */
     uint32_t *kept_stamp;
     struct cn_value_cursor cursor;
+};
+
+/* Whether a context's summary differs, and where first. */
+struct outcome {
+    bool differs;
+    char *text;
+    size_t text_len;
 };
 
 static void learn_metric(struct cn_verify_summary *s, uint32_t number)
@@ -53,17 +61,35 @@ static void learn_metric(struct cn_verify_summary *s, uint32_t number)
     }
 }
 
+static size_t count_ids(const struct cn_metrics *metrics)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+
+        for (size_t k = 0; k < metric->instance_count; k++)
+            if (metric->instances[k].prop_id >= count)
+                count = (size_t)metric->instances[k].prop_id + 1;
+        for (size_t k = 0; k < metric->statistic_count; k++)
+            if (metric->statistics[k].stat_id >= count)
+                count = (size_t)metric->statistics[k].stat_id + 1;
+    }
+    return count;
+}
+
 struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db)
 {
     struct cn_verify_summary *s = cn_alloc(1, sizeof(*s));
 
     s->db = db;
-    s->formulas = cn_alloc(ID_COUNT, sizeof(*s->formulas));
-    s->metric_of = cn_alloc(ID_COUNT, sizeof(*s->metric_of));
-    s->stat_metric_of = cn_alloc(ID_COUNT, sizeof(*s->stat_metric_of));
-    s->runs = cn_alloc(ID_COUNT, sizeof(*s->runs));
-    s->kept = cn_alloc(ID_COUNT, sizeof(*s->kept));
-    s->kept_stamp = cn_alloc(ID_COUNT, sizeof(*s->kept_stamp));
+    s->id_count = count_ids(&db->metrics);
+    s->formulas = cn_alloc(s->id_count, sizeof(*s->formulas));
+    s->metric_of = cn_alloc(s->id_count, sizeof(*s->metric_of));
+    s->stat_metric_of = cn_alloc(s->id_count, sizeof(*s->stat_metric_of));
+    s->runs = cn_alloc(s->id_count, sizeof(*s->runs));
+    s->kept = cn_alloc(s->id_count, sizeof(*s->kept));
+    s->kept_stamp = cn_alloc(s->id_count, sizeof(*s->kept_stamp));
     s->metric_stamp = cn_alloc(db->metrics.count, sizeof(*s->metric_stamp));
     s->profile_stamp = cn_alloc(db->profile_count, sizeof(*s->profile_stamp));
     for (size_t i = 0; i < db->metrics.count; i++)
@@ -94,22 +120,30 @@ static bool is_close(double a, double b)
     return a == b || fabs(a - b) <= 1e-9 * larger;
 }
 
-static void find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
+/* Note where each metric's values are. False when one is not listed in meta.db: then
+ * the files changed since that was checked. */
+static bool find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
 {
     uint32_t begin = 0;
 
     for (uint32_t i = 1; i <= plane.count; i++) {
-        if (i < plane.count && plane.values[i].metric == plane.values[begin].metric)
+        uint16_t metric = plane.values[begin].metric;
+
+        if (metric >= s->id_count)
+            return false;
+        if (i < plane.count && plane.values[i].metric == metric)
             continue;
-        s->runs[plane.values[begin].metric] = (struct run){begin, i - begin};
+        s->runs[metric] = (struct run){begin, i - begin};
         begin = i;
     }
+    return true;
 }
 
 static void clear_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
 {
     for (size_t i = 0; i < plane.count; i++)
-        s->runs[plane.values[i].metric] = (struct run){0};
+        if (plane.values[i].metric < s->id_count)
+            s->runs[plane.values[i].metric] = (struct run){0};
 }
 
 /* hpcprof counts a thread in every scope when it has a value in any. */
@@ -174,8 +208,24 @@ static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric
            kept == count_threads(s, metric, plane);
 }
 
+/* hpcprof adds up the values where it should add up their squares. */
+static bool is_unsquared(const struct cn_verify_summary *s,
+                         const struct cn_metric *metric,
+                         const struct cn_statistic *statistic,
+                         struct cn_value_batch plane, double kept)
+{
+    struct run run = s->runs[cn_metric_prop_id(metric, statistic->scope)];
+    double sum = 0;
+
+    if (strcmp(statistic->formula, "($$^2)") != 0)
+        return false;
+    for (uint32_t i = 0; i < run.count; i++)
+        sum += plane.values[run.begin + i].value;
+    return is_close(kept, sum);
+}
+
 static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
-                           struct cn_value_batch plane, char *text, size_t text_len)
+                           struct cn_value_batch plane, struct outcome *out)
 {
     const struct cn_metric *metric = &s->db->metrics.list[number];
 
@@ -188,19 +238,33 @@ static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
 
         if (is_right(s, metric, statistic, plane, kept, &wanted))
             continue;
-        (void)snprintf(text, text_len,
-                       "%.40s, scope %.20s, %s of %.20s is %.10g, threads give %.10g",
-                       metric->name, s->db->metrics.scopes[statistic->scope].name,
-                       cn_combine_name(statistic->combine), statistic->formula, kept,
-                       wanted);
+        (void)snprintf(
+            out->text, out->text_len,
+            "%.40s, scope %.20s, %s of %.20s is %.10g, threads give %.10g%s",
+            metric->name, s->db->metrics.scopes[statistic->scope].name,
+            cn_combine_name(statistic->combine), statistic->formula, kept, wanted,
+            is_unsquared(s, metric, statistic, plane, kept) ? ": not squared" : "");
         return false;
     }
     return true;
 }
 
+/* Remember one value of the summary. True when no thread has a value that it could
+ * come from. */
+static bool keep(struct cn_verify_summary *s, const struct cn_value *value,
+                 struct cn_value_batch plane)
+{
+    if (value->metric >= s->id_count)
+        return false;
+    s->kept[value->metric] = value->value;
+    s->kept_stamp[value->metric] = s->stamp;
+    return plane.count == 0 && value->value != 0 &&
+           s->stat_metric_of[value->metric] != NO_METRIC;
+}
+
 static bool keep_summary(struct cn_verify_summary *s, uint32_t context,
-                         struct cn_value_batch plane, bool *differs, char *text,
-                         size_t text_len, struct cn_error *err)
+                         struct cn_value_batch plane, struct outcome *out,
+                         struct cn_error *err)
 {
     struct cn_value_batch batch;
     enum cn_step step;
@@ -209,41 +273,41 @@ static bool keep_summary(struct cn_verify_summary *s, uint32_t context,
         return false;
     while ((step = cn_values_next(&s->cursor, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++) {
-            uint16_t stat_id = batch.values[i].metric;
-
-            s->kept[stat_id] = batch.values[i].value;
-            s->kept_stamp[stat_id] = s->stamp;
-            /* Values of a metric that no thread has here. */
-            if (plane.count == 0 && s->stat_metric_of[stat_id] != NO_METRIC &&
-                batch.values[i].value != 0 && !*differs) {
-                *differs = true;
-                (void)snprintf(text, text_len,
-                               "statistic %u is %.10g, but no thread has a value",
-                               stat_id, batch.values[i].value);
-            }
+            if (!keep(s, &batch.values[i], plane) || out->differs)
+                continue;
+            out->differs = true;
+            (void)snprintf(out->text, out->text_len,
+                           "statistic %u is %.10g, but no thread has a value",
+                           batch.values[i].metric, batch.values[i].value);
         }
     return step == CN_END;
+}
+
+static void compare_metrics(struct cn_verify_summary *s, struct cn_value_batch plane,
+                            struct outcome *out)
+{
+    for (size_t i = 0; i < plane.count && !out->differs;) {
+        uint16_t prop_id = plane.values[i].metric;
+        uint32_t metric = s->metric_of[prop_id];
+
+        i += s->runs[prop_id].count;
+        if (metric != NO_METRIC && s->metric_stamp[metric - 1] != s->stamp)
+            out->differs = !compare_metric(s, metric - 1, plane, out);
+    }
 }
 
 bool cn_verify_summary_context(struct cn_verify_summary *s, uint32_t context,
                                struct cn_value_batch plane, bool *differs, char *text,
                                size_t text_len, struct cn_error *err)
 {
-    *differs = false;
-    s->stamp++;
-    if (!keep_summary(s, context, plane, differs, text, text_len, err))
-        return false;
-    if (*differs || plane.count == 0)
-        return true;
-    find_runs(s, plane);
-    for (size_t i = 0; i < plane.count && !*differs;) {
-        uint16_t prop_id = plane.values[i].metric;
-        uint32_t metric = s->metric_of[prop_id];
+    struct outcome out = {.text = text, .text_len = text_len};
 
-        i += s->runs[prop_id].count;
-        if (metric != NO_METRIC && s->metric_stamp[metric - 1] != s->stamp)
-            *differs = !compare_metric(s, metric - 1, plane, text, text_len);
-    }
+    s->stamp++;
+    if (!keep_summary(s, context, plane, &out, err))
+        return false;
+    if (find_runs(s, plane))
+        compare_metrics(s, plane, &out);
     clear_runs(s, plane);
+    *differs = out.differs;
     return true;
 }

@@ -13,8 +13,8 @@ struct cn_verify_summary;
 struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db);
 void cn_verify_summary_free(struct cn_verify_summary *s); /* NULL is fine */
 
-/* Compare the summary's values of a context with what its plane of threads, sorted by
- * (metric, profile), gives. *differs comes with a text that says where first. */
+/* Compare the summary's values of a context with what its plane of threads, sorted
+ * by (metric, profile), gives. *differs comes with a text that says where first. */
 CN_CHECK bool cn_verify_summary_context(struct cn_verify_summary *s, uint32_t context,
                                         struct cn_value_batch plane, bool *differs,
                                         char *text, size_t text_len,

@@ -159,6 +159,7 @@ static bool check_lines(struct cn_verify *v, struct parts *p, struct cn_error *e
             continue;
         check_profile(v, p, &line, off);
         check_line(v, p, &line, off);
+        cn_verify_forget(v, &v->trace, line.samples.len);
         if (!cn_progress_report(v->progress, "verifying trace.db", i, p->traces.count,
                                 "traces", err))
             return false;

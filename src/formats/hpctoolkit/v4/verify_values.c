@@ -1,5 +1,6 @@
-/* Values of one file against those of another, context by context: cct.db must be the
- * transpose of profile.db, and the summary what its statistics make of the threads.
+/* Values of one file against those of another, context by context: cct.db must be
+ * the transpose of profile.db, and the summary what its statistics make of the
+ * threads.
  *
  * Workers compare; what they find is reported in the order of contexts. */
 

@@ -1,0 +1,105 @@
+/* What a task is in the middle of: its open calls, rebuilt from entries and exits.
+ *
+ * The recorded depth is what repairs it. An entry or exit at depth d means that whatever was
+ * open deeper has ended without saying so: longjmp() and exceptions skip returns, exec() drops
+ * all of them, lost records take them along. An exit without an entry has no duration: fork()
+ * returns in a child that never called it.
+ *
+ * A time slice that the task did not run in (scheduled out, then in again) is a call of its own
+ * on top of the others.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_CALL_STACK_H
+#define CN_ANALYZE_CALL_STACK_H
+
+#include "analyze/call_filter.h"
+#include "model/recording.h"
+
+/* Bits of cn_call_frame.flags. */
+enum {
+    CN_FRAME_SHOWN = 1,    /* the filter lets it through */
+    CN_FRAME_SCHEDULE = 2, /* the task did not run */
+    CN_FRAME_PREEMPT = 4,  /* though it could have */
+    CN_FRAME_EXEC = 8,     /* a call that replaces the program when it succeeds */
+};
+
+struct cn_call_frame {
+    uint64_t enter_ns;
+    uint64_t child_ns; /* spent in calls from here */
+    uint64_t address;
+    uint32_t function; /* see cn_call_stack_schedule() */
+    uint32_t depth;    /* as recorded, from the outermost call */
+    uint32_t shown_above; /* calls shown around it */
+    uint32_t mark;     /* whatever a view wants to remember */
+    struct cn_filter_scope before; /* of the filter, to go back to */
+    uint8_t flags;
+};
+
+struct cn_call_stack {
+    const struct cn_recording *rec;
+    const struct cn_call_filter *filter;
+    struct cn_call_frame *frames;
+    uint32_t count, capacity;
+    uint32_t shown;     /* frames shown, with those that a fork inherited */
+    uint32_t inherited; /* of these */
+    bool has_begun; /* a call was seen */
+    bool is_wrapped; /* depths are recorded modulo 1024 */
+    bool keeps_depth; /* the first call is shown as deep as it was recorded */
+    struct cn_filter_scope scope;
+    bool *is_on; /* the switch that all tasks share */
+};
+
+/* How a call ended. */
+struct cn_call_end {
+    struct cn_call_frame frame; /* of an exit without an entry: what the record says */
+    uint64_t total_ns, self_ns; /* 0 when has_time is false */
+    bool has_time;
+};
+
+void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *rec,
+                        const struct cn_call_filter *filter, uint32_t task,
+                        bool keeps_depth, bool *is_on);
+void cn_call_stack_done(struct cn_call_stack *stack);
+
+/* The ids of "linux:schedule" and its pre-empted kind: behind those of all functions. */
+static inline uint32_t cn_call_schedule_id(const struct cn_recording *rec,
+                                           bool is_preempted)
+{
+    return rec->function_count + is_preempted;
+}
+
+/* The name of a function or schedule id. An unknown one is called by its address, which
+ * needs `buffer`, of CN_CALL_NAME_MAX bytes. */
+enum { CN_CALL_NAME_MAX = 24 };
+const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
+                         uint64_t address, char *buffer);
+
+/* An entry. The frame is valid until the next change. `rule` receives what the filter says and
+ * may be NULL. */
+struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
+                                          const struct cn_call *call,
+                                          const struct cn_call_batch *batch,
+                                          struct cn_call_rule *rule);
+
+void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
+                         struct cn_call_end *out);
+
+/* sched-out and sched-in. Leaving returns false when there is nothing to leave. */
+struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
+                                          const struct cn_call *call);
+bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
+                        struct cn_call_end *out);
+
+/* End the innermost call at a time when nothing says that it ended. */
+void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
+                       struct cn_call_end *out);
+
+/* Whether an event is to be shown: inside a call, and not between exec() and the first call of
+ * the new program. */
+bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
+                               const struct cn_call *call);
+
+/* Whether the function starts another program. */
+bool cn_call_is_exec(const char *name);
+
+#endif

@@ -1,0 +1,45 @@
+/* Costs being added up: by one worker of a report, then merged.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_CALL_TALLY_H
+#define CN_ANALYZE_CALL_TALLY_H
+
+#include "analyze/call_ids.h"
+#include "analyze/call_report.h"
+
+/* What one id cost so far. */
+struct cn_tally_slot {
+    struct cn_call_cost cost;
+    uint32_t id;
+    uint32_t innermost; /* 1 + the index of its innermost frame, if that is still open */
+    bool is_exec;
+    struct cn_call_histogram *totals, *selfs;
+};
+
+struct cn_call_tally {
+    const struct cn_recording *rec;
+    struct cn_call_ids ids;
+    uint32_t *slot_of; /* by id: 1 + its slot; 0 when there is none */
+    size_t slot_of_count;
+    struct cn_tally_slot *slots;
+    size_t slot_count, slot_capacity;
+    bool with_histograms;
+};
+
+void cn_call_tally_init(struct cn_call_tally *tally, const struct cn_recording *rec,
+                        bool with_histograms);
+void cn_call_tally_done(struct cn_call_tally *tally);
+
+struct cn_tally_slot *cn_call_tally_slot(struct cn_call_tally *tally, uint32_t function,
+                                         uint64_t address);
+
+/* Note in an entered frame whether its function was open already, or starts a program. */
+void cn_call_tally_enter(struct cn_call_tally *tally, const struct cn_call_stack *stack,
+                         struct cn_call_frame *frame);
+
+/* Count a call that ended. */
+void cn_call_tally_leave(struct cn_call_tally *tally, const struct cn_call_end *ended);
+
+void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from);
+
+#endif

@@ -1,0 +1,112 @@
+/* The prototype's meta.db: its sections, and the tables of modules, files and functions.
+ *
+ * cn_hpc_proto_meta_open() finds them; contexts are listed by context_reader.h, metrics
+ * decoded by metrics_reader.h.
+ * Threads: immutable after open; strings and tables borrow the file's bytes or the arena.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
+#define CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "formats/hpctoolkit/proto/format.h"
+#include "model/context.h"
+#include "model/identity.h"
+
+/* Part of a file that knows where it lies. */
+struct cn_hpc_proto_span {
+    struct cn_bytes bytes;
+    uint64_t off;
+};
+
+/* Records of one size, one behind the other. */
+struct cn_hpc_proto_records {
+    struct cn_hpc_proto_span span;
+    uint32_t count, stride;
+};
+
+struct cn_hpc_proto_meta {
+    struct cn_bytes file; /* without the footer */
+    bool has_footer;
+    bool is_unfinished; /* it stops after the metrics */
+    uint16_t section_count;
+    struct cn_hpc_proto_span sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
+    struct cn_hpc_proto_records modules, files, functions;
+    struct cn_hpc_proto_span roots;
+    const char **copied_paths; /* of files that were copied, where they lie; else NULL */
+    /* Functions from here on only name entry points, and are not listed. */
+    uint32_t listed_functions;
+    bool has_entries; /* some root is an entry point: then all are */
+};
+
+extern const char *const cn_hpc_proto_section_names[CN_HPC_PROTO_SECTION_COUNT];
+
+/* Whether the bytes start like a prototype's meta.db. */
+bool cn_hpc_proto_meta_is(struct cn_bytes file);
+
+/* Header, sections and footer: without looking into sections. */
+CN_CHECK bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out,
+                                      struct cn_error *err);
+
+/* All of it. Paths that have to be made live in the arena. */
+CN_CHECK bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
+                                     struct cn_hpc_proto_meta *out, struct cn_error *err);
+
+/* Title, description ("" where the layout has none) and kinds. */
+CN_CHECK bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta,
+                                   struct cn_arena *arena, const char **title,
+                                   const char **description, struct cn_kinds *kinds,
+                                   struct cn_error *err);
+
+/* `len` bytes at offset `off` of the file. False when they are not all inside `span`. */
+bool cn_hpc_proto_span_slice(struct cn_hpc_proto_span span, uint64_t off, uint64_t len,
+                             struct cn_bytes *out);
+
+/* The string at offset `off` of the file, which must end inside `span`. */
+CN_CHECK bool cn_hpc_proto_span_string(struct cn_hpc_proto_span span, uint64_t off,
+                                       const char *what, const char **out,
+                                       struct cn_error *err);
+
+/* Split a string off the front. `span` then starts behind its NUL. */
+CN_CHECK bool cn_hpc_proto_span_take_string(struct cn_hpc_proto_span *span,
+                                            const char *what, const char **out,
+                                            struct cn_error *err);
+
+/* Split `len` bytes off the front. */
+CN_CHECK bool cn_hpc_proto_span_take(struct cn_hpc_proto_span *span, size_t len,
+                                     const char *what, struct cn_bytes *out,
+                                     struct cn_error *err);
+
+/* The table in a section of modules, files or functions. */
+CN_CHECK bool cn_hpc_proto_records_open(struct cn_hpc_proto_span section,
+                                        const char *what, uint32_t least,
+                                        struct cn_hpc_proto_records *out,
+                                        struct cn_error *err);
+
+static inline struct cn_bytes
+cn_hpc_proto_records_at(const struct cn_hpc_proto_records *records, uint64_t i)
+{
+    return cn_bytes_element(records->span.bytes, i, records->stride);
+}
+
+static inline uint64_t
+cn_hpc_proto_records_off(const struct cn_hpc_proto_records *records, uint64_t i)
+{
+    return records->span.off + i * records->stride;
+}
+
+/* The number of the record that starts at `off`. False when none does. */
+CN_CHECK bool cn_hpc_proto_records_find(const struct cn_hpc_proto_records *records,
+                                        uint64_t off, const char *what, uint32_t *out,
+                                        struct cn_error *err);
+
+/* One record of a table; the index must exist. */
+CN_CHECK bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                                     struct cn_module *out, struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_file_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                                   struct cn_source_file *out, struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta,
+                                       uint32_t index, struct cn_function *out,
+                                       struct cn_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the writers of the three files share: the frame of a file, the job.
+ * Threads: one thread at a time a file.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
+#define CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
+
+#include "base/out.h"
+#include "formats/hpctoolkit/sparse/frame.h"
+#include "formats/hpctoolkit/sparse/writer.h"
+
+/* Create a file of this kind with room for its header area and `count` records. */
+CN_CHECK bool cn_hpc_sparse_file_begin(struct cn_out *out,
+                                       const struct cn_hpc_sparse_writing *w,
+                                       const struct cn_hpc_sparse_kind *kind,
+                                       uint32_t count, struct cn_error *err);
+
+/* Fill in what all headers hold: into an encoded header of kind->header_len bytes. */
+void cn_hpc_sparse_header_fill(const struct cn_hpc_sparse_kind *kind, uint8_t major,
+                               uint32_t count, uint8_t *header);
+
+/* Write the header and, where the kind has one, the footer; close. */
+CN_CHECK bool cn_hpc_sparse_file_end(struct cn_out *out,
+                                     const struct cn_hpc_sparse_kind *kind,
+                                     const uint8_t *header, struct cn_error *err);
+
+/* Tell the user about something that could not be kept; a count of 0 is not told. */
+void cn_hpc_sparse_lose(const struct cn_hpc_sparse_writing *w, const char *what,
+                        uint64_t count);
+
+CN_CHECK bool cn_hpc_sparse_profiles_write(const struct cn_hpc_sparse_writing *w,
+                                           uint32_t context_count, struct cn_error *err);
+CN_CHECK bool cn_hpc_sparse_cct_write(const struct cn_hpc_sparse_writing *w,
+                                      uint32_t context_count, struct cn_error *err);
+CN_CHECK bool cn_hpc_sparse_traces_write(const struct cn_hpc_sparse_writing *w,
+                                         struct cn_error *err);
+
+#endif

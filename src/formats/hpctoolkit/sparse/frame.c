@@ -1,0 +1,104 @@
+#include "formats/hpctoolkit/sparse/frame.h"
+
+#include <inttypes.h>
+
+const struct cn_hpc_sparse_kind cn_hpc_sparse_profile_kind = {
+    .name = "profile.db",
+    .magic = CN_HPC_SPARSE_PROFILE_MAGIC,
+    .early_magic = CN_HPC_SPARSE_PROFILE_EARLY_MAGIC,
+    .footer = CN_HPC_SPARSE_PROFILE_FOOTER,
+    .swapped_footer = CN_HPC_SPARSE_PROFILE_SWAPPED_FOOTER,
+    .records = "profiles",
+    .section_count = CN_HPC_SPARSE_PROFILE_SECTIONS,
+    .header_len = cn_hpc_sparse_profile_header_size,
+    .record_len = cn_hpc_sparse_profile_size,
+};
+
+const struct cn_hpc_sparse_kind cn_hpc_sparse_cct_kind = {
+    .name = "cct.db",
+    .magic = CN_HPC_SPARSE_CCT_MAGIC,
+    .early_magic = CN_HPC_SPARSE_CCT_EARLY_MAGIC,
+    .footer = CN_HPC_SPARSE_CCT_FOOTER,
+    .swapped_footer = CN_HPC_SPARSE_CCT_SWAPPED_FOOTER,
+    .records = "contexts",
+    .section_count = CN_HPC_SPARSE_CCT_SECTIONS,
+    .header_len = cn_hpc_sparse_header_size,
+    .record_len = cn_hpc_sparse_context_size,
+};
+
+const struct cn_hpc_sparse_kind cn_hpc_sparse_trace_kind = {
+    .name = "trace.db",
+    .magic = CN_HPC_SPARSE_TRACE_MAGIC,
+    .early_magic = CN_HPC_SPARSE_TRACE_MAGIC,
+    .records = "traces",
+    .section_count = CN_HPC_SPARSE_TRACE_SECTIONS,
+    .header_len = cn_hpc_sparse_trace_header_size,
+    .record_len = cn_hpc_sparse_trace_size,
+};
+
+bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind)
+{
+    struct cn_bytes magic;
+
+    return cn_bytes_slice(file, 0, CN_HPC_SPARSE_MAGIC_LEN, &magic) &&
+           (memcmp(magic.ptr, kind->magic, CN_HPC_SPARSE_MAGIC_LEN) == 0 ||
+            memcmp(magic.ptr, kind->early_magic, CN_HPC_SPARSE_MAGIC_LEN) == 0);
+}
+
+bool cn_hpc_sparse_has_footer(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind)
+{
+    struct cn_bytes footer;
+
+    return file.len >= kind->header_len + CN_HPC_SPARSE_FOOTER_LEN &&
+           cn_bytes_slice(file, file.len - CN_HPC_SPARSE_FOOTER_LEN,
+                          CN_HPC_SPARSE_FOOTER_LEN, &footer) &&
+           (memcmp(footer.ptr, kind->footer, CN_HPC_SPARSE_FOOTER_LEN) == 0 ||
+            memcmp(footer.ptr, kind->swapped_footer, CN_HPC_SPARSE_FOOTER_LEN) == 0);
+}
+
+static bool check_head(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind,
+                       struct cn_hpc_sparse_header *head, struct cn_error *err)
+{
+    if (file.len == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "file is empty");
+    if (!cn_hpc_sparse_file_is(file, kind))
+        return cn_fail(err, CN_ERR_FORMAT, "not a %s: does not start with %s", kind->name,
+                       kind->magic);
+    if (file.len < kind->header_len || !cn_hpc_sparse_header_decode(file, head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "file is incomplete: %zu bytes, at least %" PRIu32 " needed",
+                       file.len, kind->header_len);
+    if (head->major < CN_HPC_SPARSE_MAJOR_MIN || head->major > CN_HPC_SPARSE_MAJOR_MAX)
+        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x to %d.x",
+                       head->major, head->minor, CN_HPC_SPARSE_MAJOR_MIN,
+                       CN_HPC_SPARSE_MAJOR_MAX);
+    return true;
+}
+
+bool cn_hpc_sparse_frame_open(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind,
+                              struct cn_hpc_sparse_frame *out, struct cn_error *err)
+{
+    struct cn_hpc_sparse_frame frame = {.file = file};
+    const struct cn_hpc_sparse_header *head = &frame.head;
+
+    if (!check_head(file, kind, &frame.head, err))
+        return false;
+    if (kind->footer) {
+        if (!cn_hpc_sparse_has_footer(file, kind))
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "file of %zu bytes is incomplete: no footer", file.len);
+        frame.file.len -= CN_HPC_SPARSE_FOOTER_LEN;
+    }
+    if (head->count > 0 &&
+        !cn_bytes_array(frame.file, head->infos_off, head->count, kind->record_len,
+                        &frame.records))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %zu",
+                       head->count, kind->records, head->infos_off, file.len);
+    if (frame.records.len > head->infos_len)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu32 " %s do not fit their section of %" PRIu64 " bytes",
+                       head->count, kind->records, head->infos_len);
+    *out = frame;
+    return true;
+}

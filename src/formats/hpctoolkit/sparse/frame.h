@@ -1,0 +1,44 @@
+/* What the three files have in common: magic, version, an array of records, a footer.
+ *
+ * Messages do not name the file: whoever knows it adds it.
+ * Threads: immutable after open; borrows the file's bytes.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FRAME_H
+#define CN_FORMATS_HPCTOOLKIT_SPARSE_FRAME_H
+
+#include "base/error.h"
+#include "formats/hpctoolkit/sparse/format.h"
+
+/* What tells the files apart. */
+struct cn_hpc_sparse_kind {
+    const char *name; /* "profile.db" */
+    const char *magic, *early_magic;
+    const char *footer, *swapped_footer; /* NULL: the file has none */
+    const char *records;                 /* what they describe: "profiles" */
+    uint16_t section_count;
+    uint32_t header_len, record_len;
+};
+
+extern const struct cn_hpc_sparse_kind cn_hpc_sparse_profile_kind, cn_hpc_sparse_cct_kind,
+    cn_hpc_sparse_trace_kind;
+
+struct cn_hpc_sparse_frame {
+    struct cn_bytes file; /* without the footer */
+    struct cn_hpc_sparse_header head;
+    struct cn_bytes records; /* head.count of them */
+};
+
+/* Whether the bytes start like a file of this kind, whatever its version. */
+bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind);
+
+/* Whether the bytes end with a footer of this kind. */
+bool cn_hpc_sparse_has_footer(struct cn_bytes file,
+                              const struct cn_hpc_sparse_kind *kind);
+
+/* Check magic, version, footer, and that the records lie inside the file. */
+CN_CHECK bool cn_hpc_sparse_frame_open(struct cn_bytes file,
+                                       const struct cn_hpc_sparse_kind *kind,
+                                       struct cn_hpc_sparse_frame *out,
+                                       struct cn_error *err);
+
+#endif

@@ -1,0 +1,140 @@
+#include "formats/hpctoolkit/sparse/lookup.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The smallest values found so far that come after what was delivered: a heap whose first
+ * element is the largest, in the cursor's batch. */
+struct selection {
+    struct cn_value *heap;
+    size_t count;
+    bool has_last;
+    struct cn_value last; /* delivered before */
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct cn_value *a = left, *b = right;
+
+    if (a->metric != b->metric)
+        return a->metric < b->metric ? -1 : 1;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static void swap(struct cn_value *a, struct cn_value *b)
+{
+    struct cn_value old = *a;
+
+    *a = *b;
+    *b = old;
+}
+
+static void sift_up(struct cn_value *heap, size_t at)
+{
+    for (; at > 0 && compare(&heap[at], &heap[(at - 1) / 2]) > 0; at = (at - 1) / 2)
+        swap(&heap[at], &heap[(at - 1) / 2]);
+}
+
+static void sift_down(struct cn_value *heap, size_t count)
+{
+    size_t at = 0, child;
+
+    while ((child = 2 * at + 1) < count) {
+        if (child + 1 < count && compare(&heap[child + 1], &heap[child]) > 0)
+            child++;
+        if (compare(&heap[at], &heap[child]) >= 0)
+            return;
+        swap(&heap[at], &heap[child]);
+        at = child;
+    }
+}
+
+static void select_value(struct selection *s, struct cn_value value)
+{
+    if (s->has_last && compare(&value, &s->last) <= 0)
+        return;
+    if (s->count < CN_VALUE_BATCH) {
+        s->heap[s->count] = value;
+        sift_up(s->heap, s->count++);
+    } else if (compare(&value, &s->heap[0]) < 0) {
+        s->heap[0] = value;
+        sift_down(s->heap, s->count);
+    }
+}
+
+static bool select_of_profile(const struct cn_hpc_sparse_profiles *profiles,
+                              const struct cn_hpc_sparse_ids *ids, uint32_t profile,
+                              uint32_t context, struct selection *s, struct cn_error *err)
+{
+    struct cn_hpc_sparse_profile_block block;
+    struct cn_hpc_sparse_profile_value value = {0};
+    uint64_t at, start, end;
+    uint16_t metric;
+
+    if (!cn_hpc_sparse_profiles_block(profiles, profile, &block, err))
+        return false;
+    at = cn_hpc_sparse_profile_block_find(&block, context);
+    if (at == block.context_count ||
+        cn_hpc_sparse_profile_block_entry(&block, at).context != context)
+        return true;
+    start = cn_hpc_sparse_profile_block_entry(&block, at).start;
+    end = cn_hpc_sparse_profile_block_entry(&block, at + 1).start;
+    if (start > end || end > block.value_count)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "profile %" PRIu32 ": index at 0x%" PRIx64 ": context %" PRIu32
+                       " has values %" PRIu64 " to %" PRIu64 " of %" PRIu64,
+                       profile, block.index_off + at * cn_hpc_sparse_profile_index_size,
+                       context, start, end, block.value_count);
+    for (uint64_t i = start; i < end; i++) {
+        (void)cn_hpc_sparse_profile_value_decode(
+            cn_bytes_element(block.values, i, cn_hpc_sparse_profile_value_size), &value);
+        if (cn_hpc_sparse_ids_find(ids, value.metric, &metric))
+            select_value(s, (struct cn_value){value.value, profile, metric});
+    }
+    return true;
+}
+
+void cn_hpc_sparse_lookup_begin(struct cn_value_cursor *cursor)
+{
+    cursor->at = 0; /* values delivered so far */
+    cursor->metric = 0;
+    cursor->key = 0;
+}
+
+static bool check_once(const struct cn_value_cursor *cursor, const struct selection *s,
+                       struct cn_error *err)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (compare(&s->heap[i - 1], &s->heap[i]) == 0)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "profile %" PRIu32 ": context %" PRIu32
+                           " has two values for metric %u",
+                           s->heap[i].key, cursor->owner, s->heap[i].metric);
+    return true;
+}
+
+enum cn_step cn_hpc_sparse_lookup_next(const struct cn_hpc_sparse_profiles *profiles,
+                                       const struct cn_hpc_sparse_ids *ids,
+                                       struct cn_value_cursor *cursor,
+                                       struct cn_value_batch *out, struct cn_error *err)
+{
+    struct selection s = {
+        .heap = cursor->batch,
+        .has_last = cursor->at > 0,
+        .last = {.key = cursor->key, .metric = cursor->metric},
+    };
+
+    for (uint32_t i = 1; i < profiles->frame.head.count; i++)
+        if (!select_of_profile(profiles, ids, i, cursor->owner, &s, err))
+            return CN_FAIL;
+    if (s.count == 0)
+        return CN_END;
+    qsort(s.heap, s.count, sizeof(*s.heap), compare);
+    if (!check_once(cursor, &s, err))
+        return CN_FAIL;
+    cursor->at += s.count;
+    cursor->metric = s.heap[s.count - 1].metric;
+    cursor->key = s.heap[s.count - 1].key;
+    *out = (struct cn_value_batch){cursor->batch, s.count};
+    return CN_ITEM;
+}

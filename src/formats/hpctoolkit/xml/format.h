@@ -1,0 +1,81 @@
+/* experiment.xml, versions 2.x and 4.0: the words of the format, and what is too much of it.
+ *
+ *   HPCToolkitExperiment
+ *     Header                    title
+ *     SecCallPathProfile
+ *       SecHeader               tables: identifiers, metrics, modules, files, procedures
+ *       SecCallPathProfileData  the context tree
+ *
+ * The tables are small and may hold any text: expat reads them, and the DTD that 2.x files
+ * begin with. The tree is everything else of a file that can be gigabytes: six kinds of elements
+ * whose attributes are numbers; scanner.h reads it.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
+#define CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
+
+#include "base/record.h"
+
+#define CN_HPC_XML_FILE "experiment.xml"
+
+enum {
+    CN_HPC_XML_MAJOR = 4,
+    CN_HPC_XML_LEGACY_MAJOR = 2,
+
+    CN_HPC_XML_DEPTH_MAX = 65536,    /* elements inside each other in the tree */
+    CN_HPC_XML_HEAD_DEPTH_MAX = 64,  /* the same before the tree */
+    CN_HPC_XML_TAG_MAX = 256 * 1024, /* bytes of one tag or declaration */
+    CN_HPC_XML_ATTRIBUTE_MAX = 16,   /* of one element of the tree */
+    CN_HPC_XML_HEAD_MAX = 64 * 1024, /* bytes before the root element */
+    CN_HPC_XML_KIND_MAX = 255,       /* of an <Identifier> */
+    /* Procedures at this many places are told apart; further places are listed again. */
+    CN_HPC_XML_VARIANT_MAX = 32,
+    /* After this much of the tree was read, its pages are given back. */
+    CN_HPC_XML_FORGET_LEN = 16 * 1024 * 1024,
+};
+
+/* Names that stand for something that is not known. */
+#define CN_HPC_XML_UNKNOWN_FILE      "<unknown file>"
+#define CN_HPC_XML_UNKNOWN_MODULE    "<unknown module>"
+#define CN_HPC_XML_NO_MODULE         "<no module>"
+#define CN_HPC_XML_UNKNOWN_PROCEDURE "<unknown procedure>"
+
+/* Procedures that stand for how the program was entered, and for a thread that waits. */
+#define CN_HPC_XML_PROGRAM_ROOT "<program root>"
+#define CN_HPC_XML_THREAD_ROOT  "<thread root>"
+#define CN_HPC_XML_PARTIAL_ROOT "<partial call paths>"
+#define CN_HPC_XML_NO_ACTIVITY  "<no activity>"
+
+/* Where copies of source files lie, as <File> says and as the model says. */
+#define CN_HPC_XML_COPIED "./src/"
+
+/* hpcprof writes the costs of a line without those of the calls it makes. A file with this
+ * <NV> has them with the calls. */
+#define CN_HPC_XML_LINES_NAME  "line-inclusive"
+#define CN_HPC_XML_LINES_VALUE "with-calls"
+#define CN_HPC_XML_DESCRIPTION "description"
+
+/* Numbers of tables as hpcprof gives them. */
+enum {
+    CN_HPC_XML_UNKNOWN_FILE_ID = 2147483647,
+    CN_HPC_XML_UNKNOWN_MODULE_ID = 0,
+    CN_HPC_XML_NO_MODULE_ID = 1,
+};
+
+/* The attribute `f` of <Procedure>: not a function of the program. */
+enum { CN_HPC_XML_IS_FAKE = 1 };
+
+/* The attribute `show` of <Metric>. */
+enum {
+    CN_HPC_XML_HIDDEN = 0,
+    CN_HPC_XML_SHOWN = 1,
+    CN_HPC_XML_INTERNAL = 4,
+};
+
+/* An element as `cairn dump` shows it; its text is the tag. */
+#define CN_HPC_XML_ELEMENT(F)                \
+    F(0x00, u32, line, "where its tag begins") \
+    F(0x04, u32, column, "where in the line")  \
+    F(0x08, u32, depth, "elements around it")
+CN_RECORD(cn_hpc_xml_element, CN_HPC_XML_ELEMENT, 0x0c);
+
+#endif

@@ -1,0 +1,463 @@
+#include "formats/uftrace/packed_encode.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/packed_places.h"
+
+enum {
+    SLOT_BITS = 14, /* at most half of the slots is ever used */
+    SLOT_COUNT = 1 << SLOT_BITS,
+    ITEMS_MAX = CN_UFT_PACKED_ITEMS_MAX,
+    WIDE_MAX = 8,   /* bytes of one item in each column */
+    PICKS_MAX = 5,  /* a depth, 1 + 2 bytes, and a pick of 2 */
+    LENGTH_MAX = 3, /* of a piece */
+};
+
+/* An entry or an exit with nothing attached: everything but the lowest bit of the type. */
+#define PLAIN_MASK                                                                       \
+    (UINT64_C(1) << (CN_UFT_TYPE_AT + 1) | CN_UFT_MORE_MASK |                            \
+     ((UINT64_C(1) << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT)
+#define PLAIN_WORD ((uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT)
+
+/* A column being filled; it has room for the most that a chunk can need. */
+struct column {
+    uint8_t *bytes;
+    size_t len;
+};
+
+struct cn_uft_packer {
+    struct cn_uft_places places;
+    uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
+    uint16_t slots[SLOT_COUNT]; /* picks by the hash of their word; 0 is free */
+    uint8_t choices[ITEMS_MAX], times[ITEMS_MAX]; /* a byte an item; packed later */
+    struct column wide, picks, lengths, payload;
+    uint64_t last_ns; /* of the record before */
+    uint64_t unpacked_len;
+    struct cn_uft_packed_lead lead; /* of the chunk being filled */
+    struct cn_compressor *compressor;
+    uint8_t *body, *chunk;
+    uint8_t method;
+};
+
+static void column_init(struct column *column, size_t max_len)
+{
+    column->bytes = cn_alloc(max_len, 1);
+}
+
+static void put_u8(struct column *column, uint8_t value)
+{
+    column->bytes[column->len++] = value;
+}
+
+static void put_number(struct column *column, uint32_t value)
+{
+    while (value >= 0x80) {
+        put_u8(column, (uint8_t)(value | 0x80));
+        value >>= 7;
+    }
+    put_u8(column, (uint8_t)value);
+}
+
+static void put_low_bytes(struct column *column, uint64_t value, size_t len)
+{
+    uint8_t bytes[8];
+
+    cn_u64_put(bytes, value);
+    memcpy(column->bytes + column->len, bytes, len);
+    column->len += len;
+}
+
+static void put_bytes(struct column *column, struct cn_bytes bytes)
+{
+    if (bytes.len)
+        memcpy(column->bytes + column->len, bytes.ptr, bytes.len);
+    column->len += bytes.len;
+}
+
+static size_t slot_of(uint64_t word)
+{
+    return (size_t)((word * CN_UFT_PLACE_FACTOR) >> (64 - SLOT_BITS));
+}
+
+static uint32_t add_word(struct cn_uft_packer *packer, uint64_t word, size_t slot)
+{
+    uint32_t pick = CN_UFT_PICK_WORD + packer->lead.word_count++;
+
+    packer->words[pick] = word;
+    packer->slots[slot] = (uint16_t)pick;
+    return pick;
+}
+
+static uint32_t pick_of_word(struct cn_uft_packer *packer, uint64_t word)
+{
+    size_t slot = slot_of(word);
+
+    while (packer->slots[slot] && packer->words[packer->slots[slot]] != word)
+        slot = (slot + 1) & (SLOT_COUNT - 1);
+    if (packer->slots[slot])
+        return packer->slots[slot];
+    return add_word(packer, word, slot);
+}
+
+/* Start a chunk with what is open now. A function that is open twice has two picks; which of
+ * them is found later does not matter. */
+static void begin_chunk(struct cn_uft_packer *packer)
+{
+    uint32_t depth = packer->places.depth;
+
+    packer->wide.len = packer->picks.len = packer->lengths.len = packer->payload.len = 0;
+    memset(packer->slots, 0, sizeof(packer->slots));
+    packer->lead = (struct cn_uft_packed_lead){
+        .version = CN_UFT_PACKED_VERSION,
+        .flags = packer->lead.flags,
+        .first_ns = UINT64_MAX,
+        .start_ns = packer->last_ns,
+        .unpacked_off = packer->unpacked_len,
+        .depth = (uint16_t)depth,
+    };
+    cn_uft_places_begin(&packer->places, depth);
+    for (uint32_t i = 0; i < depth; i++) {
+        size_t slot = slot_of(packer->places.frames[i].word);
+
+        while (packer->slots[slot])
+            slot = (slot + 1) & (SLOT_COUNT - 1);
+        (void)add_word(packer, packer->places.frames[i].word, slot);
+    }
+}
+
+struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression method,
+                                        int level)
+{
+    struct cn_uft_packer *packer = cn_alloc(1, sizeof(*packer));
+    size_t body_len = sizeof(packer->words) +
+                      (size_t)ITEMS_MAX * (2 + WIDE_MAX + PICKS_MAX + LENGTH_MAX) +
+                      CN_UFT_PACKED_PAYLOAD_MAX;
+
+    packer->method = (uint8_t)method;
+    packer->lead.flags = is_big_endian ? CN_UFT_PACKED_BIG_ENDIAN : 0;
+    packer->compressor = cn_compressor_new(method, level);
+    column_init(&packer->wide, (size_t)ITEMS_MAX * WIDE_MAX);
+    column_init(&packer->picks, (size_t)ITEMS_MAX * PICKS_MAX);
+    column_init(&packer->lengths, (size_t)ITEMS_MAX * LENGTH_MAX);
+    column_init(&packer->payload, CN_UFT_PACKED_PAYLOAD_MAX);
+    packer->body = cn_alloc(body_len, 1);
+    packer->chunk = cn_alloc(cn_uft_packed_lead_size +
+                                 cn_compressor_bound(packer->compressor, body_len),
+                             1);
+    for (uint32_t i = 0; i < CN_UFT_PICK_WORD; i++)
+        packer->words[i] = UINT64_MAX; /* no record: its magic is wrong */
+    begin_chunk(packer);
+    return packer;
+}
+
+void cn_uft_packer_free(struct cn_uft_packer *packer)
+{
+    if (!packer)
+        return;
+    free(packer->wide.bytes);
+    free(packer->picks.bytes);
+    free(packer->lengths.bytes);
+    free(packer->payload.bytes);
+    free(packer->body);
+    free(packer->chunk);
+    cn_compressor_free(packer->compressor);
+    free(packer);
+}
+
+bool cn_uft_packer_is_full(const struct cn_uft_packer *packer)
+{
+    return packer->lead.item_count == ITEMS_MAX ||
+           packer->lead.word_count == CN_UFT_PACKED_WORDS_MAX ||
+           packer->payload.len > CN_UFT_PACKED_PAYLOAD_MAX - CN_UFT_PACKED_PIECE_MAX;
+}
+
+bool cn_uft_packer_has_items(const struct cn_uft_packer *packer)
+{
+    return packer->lead.item_count > 0;
+}
+
+/* The bytes of a difference that does not fit into one; returns the first. */
+static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
+{
+    static const uint8_t lens[] = {2, 3, 4, 6};
+    uint64_t after_ns = delta_ns - CN_UFT_TIME_SHORT_END;
+    uint8_t i = 0;
+
+    if (after_ns >> 8 < CN_UFT_TIME_LONG_END - CN_UFT_TIME_SHORT_END) {
+        put_u8(wide, (uint8_t)after_ns);
+        return (uint8_t)(CN_UFT_TIME_SHORT_END + (after_ns >> 8));
+    }
+    if (0 - delta_ns <= UINT8_MAX + 1) {
+        put_u8(wide, (uint8_t)(0 - delta_ns - 1));
+        return CN_UFT_TIME_BACK;
+    }
+    while (i < sizeof(lens) && delta_ns >> (8 * lens[i]))
+        i++;
+    put_low_bytes(wide, delta_ns, i < sizeof(lens) ? lens[i] : sizeof(delta_ns));
+    return (uint8_t)(CN_UFT_TIME_2 + i);
+}
+
+static inline void put_time(struct cn_uft_packer *packer, uint32_t item,
+                            uint64_t delta_ns)
+{
+    packer->times[item] = delta_ns < CN_UFT_TIME_SHORT_END
+                              ? (uint8_t)delta_ns
+                              : put_long_time(&packer->wide, delta_ns);
+}
+
+/* The depth of a call that is not nested as expected. */
+static bool correct_depth(struct cn_uft_packer *packer, uint32_t depth)
+{
+    if (packer->places.depth == depth)
+        return false;
+    put_number(&packer->picks, CN_UFT_PICK_DEPTH);
+    put_number(&packer->picks, depth);
+    cn_uft_places_move(&packer->places, depth);
+    return true;
+}
+
+/* Counts how many of the remembered picks are passed on the way to this one: no branches. */
+static inline unsigned find_choice(const struct cn_uft_place *place, uint32_t pick)
+{
+    unsigned past_first = place->picks[0] != pick;
+    unsigned past_second = past_first & (place->picks[1] != pick);
+
+    return past_first + past_second + (past_second & (place->picks[2] != pick));
+}
+
+static inline void put_pick(struct cn_uft_packer *packer, uint32_t pick,
+                            bool is_corrected)
+{
+    struct cn_uft_place *place = cn_uft_places_here(&packer->places);
+    unsigned choice = is_corrected ? CN_UFT_CHOICE_NONE : find_choice(place, pick);
+
+    packer->choices[packer->lead.item_count++] = (uint8_t)choice;
+    if (choice == CN_UFT_CHOICE_NONE)
+        put_number(&packer->picks, pick);
+    cn_uft_place_refresh(place, choice, pick);
+}
+
+/* A call that is nested as expected, without branches that depend on what it is. False when
+ * there is anything special about it; nothing is changed then. */
+static inline bool add_expected_call(struct cn_uft_packer *packer, uint64_t word,
+                                     uint32_t depth)
+{
+    struct cn_uft_places *places = &packer->places;
+    bool is_exit = word & CN_UFT_EXIT;
+    uint64_t entry_word = word & ~(uint64_t)CN_UFT_EXIT;
+    uint32_t pick = packer->slots[slot_of(entry_word)];
+    uint32_t old_depth = (depth + is_exit) & (CN_UFT_PACKED_DEPTH_MAX - 1);
+
+    /* Masks instead of branches, which nobody could predict; CN_UFT_PICK_EXIT is 0. */
+    uint64_t exit_mask = 0 - (uint64_t)is_exit;
+
+    if (packer->words[pick] != entry_word || places->depth != old_depth ||
+        ((cn_uft_places_top(places)->word ^ entry_word) & exit_mask))
+        return false;
+    pick &= (uint32_t)~exit_mask;
+    put_pick(packer, pick, false);
+    cn_uft_places_call(places, pick, entry_word, is_exit);
+    return true;
+}
+
+static void add_exit(struct cn_uft_packer *packer, uint64_t word, uint32_t depth)
+{
+    struct cn_uft_places *places = &packer->places;
+    bool is_corrected = correct_depth(packer, cn_uft_depth_above(depth));
+    uint64_t more = word & CN_UFT_MORE_MASK;
+    uint32_t pick = more ? CN_UFT_PICK_EXIT_MORE : CN_UFT_PICK_EXIT;
+
+    if (cn_uft_exit_word(places->frames[depth].word, more) != word)
+        pick = pick_of_word(packer, word);
+    put_pick(packer, pick, is_corrected);
+    places->depth = depth;
+}
+
+static void add_entry(struct cn_uft_packer *packer, uint64_t word, uint32_t depth)
+{
+    bool is_corrected = correct_depth(packer, depth);
+    uint32_t pick = pick_of_word(packer, word);
+
+    put_pick(packer, pick, is_corrected);
+    cn_uft_places_call(&packer->places, pick, word, false);
+}
+
+static void add_other(struct cn_uft_packer *packer, uint64_t word)
+{
+    uint32_t pick = pick_of_word(packer, word);
+
+    put_pick(packer, pick, false);
+    cn_uft_places_note(&packer->places, pick);
+}
+
+static void count_time(struct cn_uft_packed_lead *lead, uint64_t time_ns)
+{
+    if (time_ns < lead->first_ns)
+        lead->first_ns = time_ns;
+    if (time_ns > lead->last_ns)
+        lead->last_ns = time_ns;
+}
+
+static void count_loss(struct cn_uft_packed_lead *lead, uint64_t count)
+{
+    lead->loss_count++;
+    if (!cn_u64_add(lead->lost_count, count, &lead->lost_count))
+        lead->lost_count = UINT64_MAX;
+}
+
+/* Everything that is not an expected call. */
+static void add_special(struct cn_uft_packer *packer, uint64_t word, unsigned type,
+                        uint32_t depth)
+{
+    if (type == CN_UFT_EXIT)
+        add_exit(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    else if (type == CN_UFT_ENTRY)
+        add_entry(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    else
+        add_other(packer, word);
+}
+
+void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word,
+                       struct cn_bytes payload)
+{
+    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
+    unsigned type = (unsigned)cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
+
+    assert(payload.len == 0 || word & CN_UFT_MORE_MASK);
+    put_time(packer, packer->lead.item_count, time_ns - packer->last_ns);
+    packer->last_ns = time_ns;
+    if (type == CN_UFT_LOST)
+        count_loss(&packer->lead, word >> CN_UFT_ADDRESS_AT);
+    else
+        count_time(&packer->lead, time_ns);
+    packer->lead.enter_count += type == CN_UFT_ENTRY;
+    packer->lead.exit_count += type == CN_UFT_EXIT;
+    packer->lead.event_count += type == CN_UFT_EVENT;
+    if (type > CN_UFT_EXIT ||
+        !add_expected_call(packer, word & ~CN_UFT_DEPTH_MASK, depth))
+        add_special(packer, word, type, depth);
+    packer->unpacked_len += cn_uft_record_size + payload.len;
+    if (word & CN_UFT_MORE_MASK) {
+        put_number(&packer->lengths, (uint32_t)payload.len);
+        put_bytes(&packer->payload, payload);
+    }
+}
+
+size_t cn_uft_packer_add_calls(struct cn_uft_packer *packer, struct cn_bytes records)
+{
+    size_t room = ITEMS_MAX - packer->lead.item_count;
+    size_t count = records.len / cn_uft_record_size;
+    uint64_t last_ns = packer->last_ns;
+    uint32_t exits = 0;
+    size_t i;
+
+    if (packer->lead.flags & CN_UFT_PACKED_BIG_ENDIAN)
+        return 0;
+    for (i = 0; i < count && i < room; i++) {
+        const uint8_t *at = records.ptr + i * cn_uft_record_size;
+        uint64_t time_ns = cn_u64_get(at), word = cn_u64_get(at + sizeof(time_ns));
+        uint32_t item = packer->lead.item_count;
+
+        if ((word & PLAIN_MASK) != PLAIN_WORD ||
+            !add_expected_call(
+                packer, word & ~CN_UFT_DEPTH_MASK,
+                (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS)))
+            break;
+        put_time(packer, item, time_ns - last_ns);
+        count_time(&packer->lead, time_ns);
+        exits += word & CN_UFT_EXIT;
+        last_ns = time_ns;
+    }
+    packer->last_ns = last_ns;
+    packer->lead.exit_count += exits;
+    packer->lead.enter_count += (uint32_t)i - exits;
+    packer->unpacked_len += i * cn_uft_record_size;
+    return i * cn_uft_record_size;
+}
+
+void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes piece)
+{
+    assert(!cn_uft_packer_is_full(packer) && piece.len <= CN_UFT_PACKED_PIECE_MAX);
+    packer->times[packer->lead.item_count] = 0;
+    packer->choices[packer->lead.item_count++] = CN_UFT_CHOICE_NONE;
+    put_number(&packer->picks, CN_UFT_PICK_VERBATIM);
+    put_number(&packer->lengths, (uint32_t)piece.len);
+    put_bytes(&packer->payload, piece);
+    packer->unpacked_len += piece.len;
+}
+
+/* Four choices a byte, the first in the low bits. */
+static uint8_t *pack_choices(struct cn_uft_packer *packer, uint8_t *to)
+{
+    uint32_t count = packer->lead.item_count;
+
+    for (uint32_t i = count; i % CN_UFT_CHOICES_A_BYTE; i++)
+        packer->choices[i] = 0;
+    for (uint32_t i = 0; i < count; i += CN_UFT_CHOICES_A_BYTE) {
+        const uint8_t *four = packer->choices + i;
+
+        *to++ = (uint8_t)(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
+    }
+    return to;
+}
+
+static size_t gather_body(struct cn_uft_packer *packer)
+{
+    const struct column *columns[] = {&packer->wide, &packer->picks, &packer->lengths,
+                                      &packer->payload};
+    uint8_t *end = packer->body;
+
+    for (uint32_t i = 0; i < packer->lead.word_count; i++, end += sizeof(uint64_t))
+        cn_u64_put(end, packer->words[CN_UFT_PICK_WORD + i]);
+    end = pack_choices(packer, end);
+    memcpy(end, packer->times, packer->lead.item_count);
+    end += packer->lead.item_count;
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+        memcpy(end, columns[i]->bytes, columns[i]->len);
+        end += columns[i]->len;
+    }
+    return (size_t)(end - packer->body);
+}
+
+/* Compress the body behind the lead, or copy it there when compressing does not pay or would
+ * pay so well that a reader took it for an attack. */
+static bool store_body(struct cn_uft_packer *packer, size_t body_len, size_t *stored_len,
+                       struct cn_error *err)
+{
+    uint8_t *to = packer->chunk + cn_uft_packed_lead_size;
+
+    packer->lead.compression = packer->method;
+    if (!cn_compress(packer->compressor, (struct cn_bytes){packer->body, body_len}, to,
+                     stored_len, err))
+        return false;
+    if (*stored_len < body_len && body_len / CN_UFT_PACKED_RATIO_MAX < *stored_len)
+        return true;
+    packer->lead.compression = CN_COMPRESSION_NONE;
+    memcpy(to, packer->body, body_len);
+    *stored_len = body_len;
+    return true;
+}
+
+bool cn_uft_packer_take(struct cn_uft_packer *packer, struct cn_bytes *chunk,
+                        struct cn_error *err)
+{
+    struct cn_uft_packed_lead *lead = &packer->lead;
+    size_t stored_len;
+
+    lead->unpacked_len = (uint32_t)(packer->unpacked_len - lead->unpacked_off);
+    lead->wide_len = (uint32_t)packer->wide.len;
+    lead->picks_len = (uint32_t)packer->picks.len;
+    lead->lengths_len = (uint32_t)packer->lengths.len;
+    lead->payload_len = (uint32_t)packer->payload.len;
+    if (!store_body(packer, gather_body(packer), &stored_len, err))
+        return false;
+    lead->check = 0;
+    cn_uft_packed_lead_encode(lead, packer->chunk);
+    lead->check = cn_crc32((struct cn_bytes){packer->chunk, cn_uft_packed_lead_size});
+    cn_uft_packed_lead_encode(lead, packer->chunk);
+    *chunk = (struct cn_bytes){packer->chunk, cn_uft_packed_lead_size + stored_len};
+    begin_chunk(packer);
+    return true;
+}

@@ -1,0 +1,11 @@
+#include "formats/uftrace/uftrace.h"
+
+#include "formats/uftrace/directory.h"
+
+const struct cn_format cn_format_uftrace = {
+    .name = "uftrace",
+    .summary = "uftrace data directory: info, task.txt, TID.dat",
+    .holds = "recording",
+    .probe = cn_uft_probe,
+    .open_recording = cn_uft_open,
+};

@@ -1,0 +1,363 @@
+/* The flat and the bottom-up view against the slow and obvious way to compute them: for
+ * each row, the sum over its contexts that are not below another one of the same row. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/view.h"
+#include "support/check_costs.h"
+#include "support/random_tree.h"
+
+enum { TREES = 200, KEY_LEN = 2048, ROWS_MAX = 4096, DEPTH_SHOWN = 6 };
+
+/* Columns of the test, in this order. */
+enum { SUM_I, SUM_E, MAX_I, MEAN_E, STDDEV_I, COUNT_E, COLUMNS };
+
+struct expected_row {
+    char key[KEY_LEN]; /* labels from the top down */
+    double inclusive[CN_RANDOM_THREADS], exclusive[CN_RANDOM_THREADS];
+    bool is_seen;
+};
+
+static struct expected_row expected[ROWS_MAX];
+static size_t expected_count;
+static struct cn_random_tree tree;
+/* For each context, the keys of the rows that it counts for. */
+static char keys[CN_RANDOM_CONTEXTS_MAX][CN_RANDOM_CONTEXTS_MAX][KEY_LEN];
+static size_t key_counts[CN_RANDOM_CONTEXTS_MAX];
+
+static const char *place_name(const struct cn_context *c, char *room, size_t size)
+{
+    static const char *const files[] = {"a.c", "b.c", "c.c"};
+    const char *loop = c->kind == CN_CONTEXT_LOOP ? "loop at " : "";
+
+    if (c->kind == CN_CONTEXT_FUNCTION && !c->has_function)
+        (void)snprintf(room, size, "<unknown function>");
+    else if (c->has_function)
+        (void)snprintf(room, size, "f%u", c->function < 7 ? c->function : 6);
+    else if (c->has_source)
+        (void)snprintf(room, size, "%s%s:%u", loop, files[c->file], c->line);
+    else
+        (void)snprintf(room, size, "%sm%u+0x%x", loop, c->module, (unsigned)c->offset);
+    return room;
+}
+
+static void join(char *room, const char *above, const char *name)
+{
+    (void)snprintf(room, KEY_LEN, "%.*s%s%s", KEY_LEN / 2, above, *above ? "/" : "",
+                   name);
+}
+
+static void add_key(size_t at, const char *above, const char *name)
+{
+    char key[KEY_LEN];
+
+    join(key, above, name);
+    memcpy(keys[at][key_counts[at]++], key, sizeof(key));
+}
+
+static void flat_keys(size_t at)
+{
+    static const char *const files[] = {"a.c", "b.c", "c.c"};
+    const struct cn_random_context *c = &tree.contexts[at];
+    uint32_t function = c->context.function < 7 ? c->context.function : 6;
+    const char *module = "<unknown module>", *file = "<unknown file>";
+    char room[64];
+
+    if (c->context.kind == CN_CONTEXT_ENTRY)
+        return;
+    (void)place_name(&c->context, room, sizeof(room));
+    if (!cn_random_is_call(c)) {
+        add_key(at, keys[c->parent][key_counts[c->parent] - 1], room);
+        return;
+    }
+    if (c->context.has_function || c->context.has_point)
+        module =
+            (c->context.has_function ? function : c->context.module) % 2 ? "m1" : "m0";
+    if (c->context.has_function && function != 0)
+        file = files[function % 3];
+    add_key(at, "", module);
+    add_key(at, keys[at][0], file);
+    add_key(at, keys[at][1], room);
+}
+
+static void caller_keys(size_t at)
+{
+    char room[64];
+
+    if (!cn_random_is_call(&tree.contexts[at]))
+        return;
+    for (size_t i = at; key_counts[at] < DEPTH_SHOWN; i = tree.contexts[i].parent) {
+        size_t level = key_counts[at];
+
+        if (cn_random_is_call(&tree.contexts[i]))
+            add_key(at, level ? keys[at][level - 1] : "",
+                    place_name(&tree.contexts[i].context, room, sizeof(room)));
+        if (tree.contexts[i].parent == i)
+            break;
+    }
+}
+
+static bool counts_for(size_t at, const char *key)
+{
+    for (size_t i = 0; i < key_counts[at]; i++)
+        if (strcmp(keys[at][i], key) == 0)
+            return true;
+    return false;
+}
+
+static bool is_below_one_of_the_row(size_t at, const char *key)
+{
+    while (tree.contexts[at].parent != at) {
+        at = tree.contexts[at].parent;
+        if (counts_for(at, key))
+            return true;
+    }
+    return false;
+}
+
+static struct expected_row *find_expected(const char *key)
+{
+    for (size_t i = 0; i < expected_count; i++)
+        if (strcmp(expected[i].key, key) == 0)
+            return &expected[i];
+    return NULL;
+}
+
+static struct expected_row *expect_row(const char *key)
+{
+    struct expected_row *row = find_expected(key);
+
+    if (!row) {
+        assert_true(expected_count < ROWS_MAX);
+        row = &expected[expected_count++];
+        *row = (struct expected_row){0};
+        (void)snprintf(row->key, sizeof(row->key), "%s", key);
+    }
+    return row;
+}
+
+static void compute(void (*name_rows)(size_t at))
+{
+    expected_count = 0;
+    memset(key_counts, 0, sizeof(key_counts));
+    for (size_t at = 0; at < tree.count; at++)
+        name_rows(at);
+    for (size_t at = 0; at < tree.count; at++)
+        for (size_t i = 0; i < key_counts[at]; i++) {
+            struct expected_row *row = expect_row(keys[at][i]);
+            bool is_outermost = !is_below_one_of_the_row(at, keys[at][i]);
+
+            for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
+                row->exclusive[t] += cn_random_exclusive(&tree, at, t);
+                if (is_outermost)
+                    row->inclusive[t] += cn_random_inclusive(&tree, at, t);
+            }
+        }
+}
+
+/* Statistics over the threads from..to, the obvious way. */
+static void statistics(const double *by_thread, size_t from, size_t to, double *sum,
+                       double *mean, double *max, double *stddev, double *count)
+{
+    double squares = 0;
+
+    *sum = *count = 0;
+    *max = -INFINITY;
+    for (size_t t = from; t <= to; t++) {
+        *sum += by_thread[t];
+        *count += by_thread[t] > 0;
+        *max = fmax(*max, by_thread[t]);
+    }
+    *mean = *sum / *count;
+    for (size_t t = from; t <= to; t++)
+        squares += by_thread[t] > 0 ? (by_thread[t] - *mean) * (by_thread[t] - *mean) : 0;
+    *stddev = sqrt(squares / *count);
+    if (*count == 0)
+        *sum = *mean = *max = *stddev = *count = NAN;
+}
+
+static void check_row(const struct cn_row *row, const struct expected_row *want,
+                      size_t from, size_t to)
+{
+    double sum, mean, max, stddev, count;
+    double wanted[COLUMNS];
+
+    statistics(want->inclusive, from, to, &sum, &mean, &max, &stddev, &count);
+    wanted[SUM_I] = sum;
+    wanted[MAX_I] = max;
+    wanted[STDDEV_I] = stddev;
+    statistics(want->exclusive, from, to, &sum, &mean, &max, &stddev, &count);
+    wanted[SUM_E] = sum;
+    wanted[MEAN_E] = mean;
+    wanted[COUNT_E] = count;
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (!cn_same_value(row->values[i], wanted[i]))
+            fail_msg("column %zu of %s: %g, expected %g", i, want->key, row->values[i],
+                     wanted[i]);
+}
+
+/* Views of these trees are a few levels deep. */
+static void check_below(struct cn_view *view, const struct cn_row *parent,
+                        const char *above, size_t from, size_t to)
+{
+    struct cn_row_list list;
+    struct cn_error err = {0};
+
+    assert_true(cn_view_children(view, parent, SUM_I, false, &list, &err));
+    for (size_t i = 0; i < list.count; i++) {
+        char key[KEY_LEN];
+        struct cn_text label = {0};
+        struct expected_row *want;
+
+        assert_true(view->ops->label(view, &list.rows[i], &label, &err));
+        join(key, above, cn_text_str(&label));
+        cn_text_done(&label);
+        want = find_expected(key);
+        if (!want)
+            fail_msg("a row nobody expects: %s", key);
+        if (want->is_seen)
+            fail_msg("twice: %s", key);
+        want->is_seen = true;
+        check_row(&list.rows[i], want, from, to);
+        check_below(view, &list.rows[i], key, from, to);
+    }
+    cn_row_list_done(&list);
+}
+
+static void check_view(struct cn_view *view, size_t from, size_t to)
+{
+    check_below(view, NULL, "", from, to);
+    for (size_t i = 0; i < expected_count; i++)
+        if (!expected[i].is_seen)
+            fail_msg("missing: %s", expected[i].key);
+}
+
+/* The columns, of all threads or of threads 2 and 3. */
+static void init_costs(struct cn_costs *costs, bool is_selected)
+{
+    static const struct cn_cost_request requests[COLUMNS] = {
+        [SUM_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_SUM, .profile = CN_NONE},
+        [SUM_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_SUM, .profile = CN_NONE},
+        [MAX_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_MAX, .profile = CN_NONE},
+        [MEAN_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_MEAN, .profile = CN_NONE},
+        [STDDEV_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_STDDEV, .profile = CN_NONE},
+        [COUNT_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_COUNT, .profile = CN_NONE},
+    };
+    struct cn_error err = {0};
+
+    cn_costs_init(costs, tree.db);
+    if (is_selected)
+        assert_true(cn_costs_select(costs, "THREAD 1-2", &err));
+    for (size_t i = 0; i < COLUMNS; i++)
+        assert_true(cn_costs_add(costs, &requests[i], &err));
+    assert_true(cn_costs_ready(costs, &err));
+}
+
+static void check_trees(void (*name_rows)(size_t at), bool is_flat)
+{
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        bool is_selected = seed % 2 == 1;
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *view;
+
+        cn_random_tree_build(&tree, seed);
+        compute(name_rows);
+        init_costs(&costs, is_selected);
+        assert_true(cn_check_costs(&costs, &err));
+        assert_true(is_flat
+                        ? cn_view_flat_new(&view, &costs, NULL, &err)
+                        : cn_view_bottom_up_new(&view, &costs, DEPTH_SHOWN, NULL, &err));
+        check_view(view, is_selected ? 1 : 0, CN_RANDOM_THREADS - 1);
+        cn_view_free(view);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
+static void flat_counts_each_moment_once_in_a_row(void **state)
+{
+    (void)state;
+    check_trees(flat_keys, true);
+}
+
+static void callers_count_each_moment_once_in_a_row(void **state)
+{
+    (void)state;
+    check_trees(caller_keys, false);
+}
+
+/* The sum of a column over the rows at one level. */
+static double sum_at_level(struct cn_view *view, const struct cn_row *parent,
+                           size_t levels, size_t column)
+{
+    struct cn_row_list list;
+    struct cn_error err = {0};
+    double sum = 0;
+
+    assert_true(cn_view_children(view, parent, column, false, &list, &err));
+    for (size_t i = 0; i < list.count; i++) {
+        double value = list.rows[i].values[column];
+
+        if (levels > 0)
+            sum += sum_at_level(view, &list.rows[i], levels - 1, column);
+        else
+            sum += isnan(value) ? 0 : value;
+    }
+    cn_row_list_done(&list);
+    return sum;
+}
+
+static double sum_over_calls(void)
+{
+    double sum = 0;
+
+    for (size_t at = 0; at < tree.count; at++)
+        for (size_t t = 0; t < CN_RANDOM_THREADS; t++)
+            if (cn_random_is_call(&tree.contexts[at]))
+                sum += cn_random_exclusive(&tree, at, t);
+    return sum;
+}
+
+static void exclusive_costs_add_up_to_the_whole(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *flat, *callers;
+        double whole;
+
+        cn_random_tree_build(&tree, seed);
+        init_costs(&costs, false);
+        assert_true(cn_view_flat_new(&flat, &costs, NULL, &err));
+        assert_true(cn_view_bottom_up_new(&callers, &costs, DEPTH_SHOWN, NULL, &err));
+        whole = isnan(costs.columns[SUM_I].total) ? 0 : costs.columns[SUM_I].total;
+        assert_true(cn_same_value(sum_over_calls(), whole));
+        for (size_t level = 0; level < 3; level++)
+            assert_true(cn_same_value(sum_at_level(flat, NULL, level, SUM_E), whole));
+        assert_true(cn_same_value(sum_at_level(callers, NULL, 0, SUM_E), whole));
+        cn_view_free(flat);
+        cn_view_free(callers);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flat_counts_each_moment_once_in_a_row),
+        cmocka_unit_test(callers_count_each_moment_once_in_a_row),
+        cmocka_unit_test(exclusive_costs_add_up_to_the_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
