@@ -91,7 +91,7 @@ static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_fi
 {
     (void)db;
     (void)err;
-    *out = (struct cn_source_file){paths[index], false};
+    *out = (struct cn_source_file){.path = paths[index]};
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "analyze/call_filter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "model/call_values.h"
@@ -15,11 +16,36 @@ void cn_call_filter_done(struct cn_call_filter *filter)
 {
     free(filter->rule_of);
     free(filter->rules);
+    free(filter->is_exec);
     cn_arena_done(&filter->arena);
+}
+
+/* A function that replaces the program when it succeeds. */
+static bool is_exec(const char *name)
+{
+    static const char *const names[] = {"execl",  "execlp",  "execle", "execv",
+                                        "execvp", "execvpe", "execve", "execveat",
+                                        "fexecve"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void find_execs(struct cn_call_filter *filter)
+{
+    const struct cn_recording *rec = filter->rec;
+
+    filter->is_exec = cn_alloc(rec->function_count, sizeof(*filter->is_exec));
+    for (uint32_t i = 0; i < rec->function_count; i++)
+        filter->is_exec[i] = is_exec(rec->functions[i].name);
 }
 
 void cn_call_filter_ready(struct cn_call_filter *filter)
 {
+    find_execs(filter);
     for (size_t i = 1; i < filter->rule_count; i++) {
         unsigned flags = filter->rules[i].flags;
 

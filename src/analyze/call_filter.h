@@ -94,6 +94,7 @@ struct cn_call_filter {
     bool has_rules;
     bool needs_future; /* whether a call is shown depends on records after it */
     bool is_plain;     /* everything is shown */
+    bool *is_exec;     /* by function: starts another program */
 };
 
 void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec);
@@ -135,6 +136,6 @@ bool cn_call_filter_shows(const struct cn_call_filter *filter,
                           const struct cn_filter_scope *scope, bool is_on);
 
 /* "10us", "1.5ms", "2s", "1m", "1h" or plain nanoseconds. */
-CN_CHECK bool cn_duration_parse(const char *text, uint64_t *out_ns, struct cn_error *err);
+CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err);
 
 #endif

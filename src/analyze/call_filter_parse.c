@@ -10,7 +10,7 @@
 
 enum { DEPTH_MAX = UINT16_MAX };
 
-bool cn_duration_parse(const char *text, uint64_t *out_ns, struct cn_error *err)
+bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err)
 {
     static const struct {
         const char *name;
@@ -142,7 +142,7 @@ static bool parse_action(struct cn_call_filter *filter, const char *action,
     }
     if (strncmp(action, "time=", 5) == 0) {
         rule->flags |= CN_RULE_TIME;
-        return cn_duration_parse(action + 5, &rule->time_ns, err);
+        return cn_call_time_parse(action + 5, &rule->time_ns, err);
     }
     if (strncmp(action, "color=", 6) == 0) {
         rule->flags |= CN_RULE_COLOR;

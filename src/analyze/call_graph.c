@@ -145,7 +145,6 @@ static void count_event(const struct build *build, struct cn_call_tree *tree,
 static void count_call(struct build *build, struct cn_call_tree *tree, struct task *task,
                        const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    const struct cn_recording *rec = build->query->rec;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
 
@@ -157,14 +156,11 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
     }
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
-        frame = cn_call_stack_enter(&task->stack, call, batch, NULL);
+        frame = cn_call_stack_enter_quick(&task->stack, call, batch);
         count_enter(build, tree, task, frame);
-        if (frame->function < rec->function_count &&
-            cn_call_is_exec(rec->functions[frame->function].name))
-            frame->flags |= CN_FRAME_EXEC;
         break;
     case CN_CALL_EXIT:
-        cn_call_stack_leave(&task->stack, call, &ended);
+        cn_call_stack_leave_quick(&task->stack, call, &ended);
         count_end(build, tree, &ended);
         break;
     case CN_CALL_EVENT:

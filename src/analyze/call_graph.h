@@ -17,6 +17,7 @@
 struct cn_graph_node {
     uint32_t parent; /* 0, the root of everything, is its own */
     uint32_t first_child, last_child, next; /* 0: none */
+    uint32_t recent;     /* the child that was called last */
     uint32_t id;         /* of the function, as cn_call_ids_of() has it */
     uint64_t address;    /* of the first call */
     uint64_t calls;

@@ -85,12 +85,6 @@ static void put_backtrace(struct run *run, const struct cn_call_stack *stack,
     }
 }
 
-static bool is_exec(const struct cn_recording *rec, uint32_t function)
-{
-    return function < rec->function_count &&
-           cn_call_is_exec(rec->functions[function].name);
-}
-
 static void put_enter(struct run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
@@ -113,8 +107,6 @@ static void put_enter(struct run *run, const struct cn_merged_call *next)
     };
 
     run->callers[next->slot] = (struct caller){0};
-    if (is_exec(run->query->rec, frame->function))
-        frame->flags |= CN_FRAME_EXEC;
     if (!(frame->flags & CN_FRAME_SHOWN))
         return;
     flush(run);

@@ -50,12 +50,12 @@ static void count_call(struct cn_call_tally *tally, struct remains *task,
         task->last_ns = call->time_ns;
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
-        frame = cn_call_stack_enter(stack, call, batch, NULL);
+        frame = cn_call_stack_enter_quick(stack, call, batch);
         if (frame->flags & CN_FRAME_SHOWN)
             cn_call_tally_enter(tally, stack, frame);
         break;
     case CN_CALL_EXIT:
-        cn_call_stack_leave(stack, call, &ended);
+        cn_call_stack_leave_quick(stack, call, &ended);
         if (ended.frame.flags & CN_FRAME_SHOWN)
             cn_call_tally_leave(tally, &ended);
         break;
@@ -174,8 +174,10 @@ static void merge_tally(struct cn_call_report *report, const struct cn_call_tall
             };
         }
         row = &report->rows[at];
-        if (slot->id < row->function)
+        if (slot->last_ns > row->last_ns) {
             row->function = slot->id;
+            row->last_ns = slot->last_ns;
+        }
         cn_call_cost_merge(&row->cost, &slot->cost);
         merge_histogram(&row->totals, slot->totals);
         merge_histogram(&row->selfs, slot->selfs);
@@ -214,7 +216,7 @@ static bool count_all(struct build *build, unsigned tally_count,
 
 bool cn_call_report_build(struct cn_call_report *report,
                           const struct cn_call_query *query, unsigned workers,
-                          bool with_histograms, struct cn_error *err)
+                          struct cn_call_report_options options, struct cn_error *err)
 {
     bool is_merged = query->filter->has_switches;
     unsigned tally_count = is_merged ? query->task_count : workers;
@@ -230,7 +232,7 @@ bool cn_call_report_build(struct cn_call_report *report,
 
     *report = (struct cn_call_report){0};
     for (unsigned i = 0; i <= tally_count; i++)
-        cn_call_tally_init(&build.tallies[i], query->rec, with_histograms);
+        cn_call_tally_init(&build.tallies[i], query->rec, options);
     for (uint32_t i = 0; i < query->task_count; i++) {
         build.task_is_on[i] = build.is_on;
         cn_call_stack_init(&build.remains[i].stack, query->rec, query->filter,

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
@@ -40,21 +39,6 @@ const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
         return "linux:schedule (pre-empted)";
     (void)snprintf(buffer, CN_CALL_NAME_MAX, "<%" PRIx64 ">", address);
     return buffer;
-}
-
-bool cn_call_is_exec(const char *name)
-{
-    static const char *const names[] = {"execl",  "execlp",  "execle", "execv",
-                                        "execvp", "execvpe", "execve", "execveat",
-                                        "fexecve"};
-
-    if (strncmp(name, "exec", 4) != 0 && name[0] != 'f')
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
 }
 
 static struct cn_call_frame *push(struct cn_call_stack *stack)
@@ -110,6 +94,9 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
         while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
             (void)pop(stack);
     }
+    /* A new program is not inside what the old one was in. */
+    if (stack->count == 0 && depth < stack->inherited)
+        stack->inherited = stack->shown = depth;
     frame = push(stack);
     *frame = (struct cn_call_frame){
         .enter_ns = call->time_ns,
@@ -118,13 +105,13 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
         .depth = depth,
         .shown_above = stack->shown,
         .before = stack->scope,
-        .flags = CN_FRAME_SHOWN,
+        .flags = cn_call_stack_flags(stack, call),
     };
     if (!stack->filter->is_plain) {
         rule = rule ? rule : &own_rule;
         cn_call_filter_rule(stack->filter, call, batch, rule);
         if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope, stack->is_on))
-            frame->flags = 0;
+            frame->flags &= (uint8_t)~CN_FRAME_SHOWN;
     }
     stack->shown += frame->flags & CN_FRAME_SHOWN;
     return frame;

@@ -30,7 +30,7 @@ struct cn_call_frame {
     uint32_t function; /* see cn_call_stack_schedule() */
     uint32_t depth;    /* as recorded, from the outermost call */
     uint32_t shown_above; /* calls shown around it */
-    uint32_t mark;     /* whatever a view wants to remember */
+    uint32_t mark, slot; /* whatever a view wants to remember */
     struct cn_filter_scope before; /* of the filter, to go back to */
     uint8_t flags;
 };
@@ -99,7 +99,62 @@ void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call);
 
-/* Whether the function starts another program. */
-bool cn_call_is_exec(const char *name);
+/* The two below do the same as enter and leave, inline where nothing is unusual: an entry one
+ * deeper than the innermost call, or an exit of that call, and everything is shown. */
+
+static inline uint8_t cn_call_stack_flags(const struct cn_call_stack *stack,
+                                          const struct cn_call *call)
+{
+    bool is_exec = call->function != CN_NONE && stack->filter->is_exec[call->function];
+
+    return is_exec ? CN_FRAME_SHOWN | CN_FRAME_EXEC : CN_FRAME_SHOWN;
+}
+
+static inline struct cn_call_frame *
+cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *call,
+                          const struct cn_call_batch *batch)
+{
+    uint32_t count = stack->count;
+    struct cn_call_frame *frame;
+
+    if (!stack->filter->is_plain || count == 0 || count == stack->capacity ||
+        stack->frames[count - 1].depth + 1 != call->depth)
+        return cn_call_stack_enter(stack, call, batch, NULL);
+    frame = &stack->frames[count];
+    frame->enter_ns = call->time_ns;
+    frame->child_ns = 0;
+    frame->address = call->address;
+    frame->function = call->function;
+    frame->depth = call->depth;
+    frame->shown_above = stack->shown++;
+    frame->before = stack->scope;
+    frame->flags = cn_call_stack_flags(stack, call);
+    stack->count = count + 1;
+    return frame;
+}
+
+static inline void cn_call_stack_leave_quick(struct cn_call_stack *stack,
+                                             const struct cn_call *call,
+                                             struct cn_call_end *out)
+{
+    struct cn_call_frame *frame;
+    uint64_t total_ns;
+
+    if (!stack->filter->is_plain || stack->count < 2 ||
+        stack->frames[stack->count - 1].depth != call->depth ||
+        stack->frames[stack->count - 1].function != call->function ||
+        stack->frames[stack->count - 1].enter_ns > call->time_ns) {
+        cn_call_stack_leave(stack, call, out);
+        return;
+    }
+    frame = &stack->frames[--stack->count];
+    total_ns = call->time_ns - frame->enter_ns;
+    stack->shown = frame->shown_above;
+    frame[-1].child_ns += total_ns;
+    out->frame = *frame;
+    out->has_time = true;
+    out->total_ns = total_ns;
+    out->self_ns = total_ns > frame->child_ns ? total_ns - frame->child_ns : 0;
+}
 
 #endif

@@ -8,12 +8,12 @@
 enum { SCHEDULE_KINDS = 2 };
 
 void cn_call_tally_init(struct cn_call_tally *tally, const struct cn_recording *rec,
-                        bool with_histograms)
+                        struct cn_call_report_options options)
 {
     *tally = (struct cn_call_tally){
         .rec = rec,
         .slot_of_count = (size_t)rec->function_count + SCHEDULE_KINDS,
-        .with_histograms = with_histograms,
+        .options = options,
     };
     tally->slot_of = cn_alloc(tally->slot_of_count, sizeof(*tally->slot_of));
 }
@@ -55,9 +55,7 @@ static struct cn_tally_slot *add_slot(struct cn_call_tally *tally, uint32_t id)
     slot = &tally->slots[tally->slot_count++];
     *slot = (struct cn_tally_slot){.id = id};
     slot->cost.total.min_ns = slot->cost.self.min_ns = UINT64_MAX;
-    slot->is_exec = id < tally->rec->function_count &&
-                    cn_call_is_exec(tally->rec->functions[id].name);
-    if (tally->with_histograms) {
+    if (tally->options.with_histograms) {
         slot->totals = cn_alloc(1, sizeof(*slot->totals));
         slot->selfs = cn_alloc(1, sizeof(*slot->selfs));
     }
@@ -88,38 +86,48 @@ void cn_call_tally_enter(struct cn_call_tally *tally, const struct cn_call_stack
     if (outer > at || (outer > 0 && stack->frames[outer - 1].function != frame->function))
         outer = 0;
     frame->mark = outer;
+    frame->slot = (uint32_t)(slot - tally->slots);
     slot->innermost = at + 1;
-    if (slot->is_exec)
-        frame->flags |= CN_FRAME_EXEC;
 }
 
-static void add_time(struct cn_call_times *times, uint64_t ns)
+static inline void add_time(struct cn_call_times *times, uint64_t ns)
 {
-    uint64_t low = ns & UINT32_MAX, high = ns >> 32;
-    uint64_t middle = low * high;
-    uint64_t square = low * low;
-
     times->sum_ns += ns;
     if (ns < times->min_ns)
         times->min_ns = ns;
     if (ns > times->max_ns)
         times->max_ns = ns;
-    if (high > 0) {
-        /* (2^32 high + low)^2, carried by hand. */
-        times->square_high += high * high + (middle >> 31);
-        middle <<= 33;
-        times->square_high += square + middle < square;
-        square += middle;
-    }
-    times->square_low += square;
-    times->square_high += times->square_low < square;
+}
+
+static void add_square(struct cn_call_squares *squares, uint64_t ns)
+{
+    uint64_t low = ns & UINT32_MAX, high = ns >> 32;
+    uint64_t middle = low * high;
+    uint64_t square = low * low;
+
+    /* (2^32 high + low)^2, carried by hand. */
+    squares->high += high * high + (middle >> 31);
+    middle <<= 33;
+    square += middle;
+    squares->high += square < middle;
+    squares->low += square;
+    squares->high += squares->low < square;
+}
+
+/* The slot that the frame got when it was entered, unless something else ended in it, or it
+ * never was. */
+static struct cn_tally_slot *slot_of_frame(struct cn_call_tally *tally,
+                                           const struct cn_call_frame *frame)
+{
+    if (frame->slot < tally->slot_count && tally->slots[frame->slot].id == frame->function)
+        return &tally->slots[frame->slot];
+    return cn_call_tally_slot(tally, frame->function, frame->address);
 }
 
 void cn_call_tally_leave(struct cn_call_tally *tally, const struct cn_call_end *ended)
 {
     const struct cn_call_frame *frame = &ended->frame;
-    struct cn_tally_slot *slot =
-        cn_call_tally_slot(tally, frame->function, frame->address);
+    struct cn_tally_slot *slot = slot_of_frame(tally, frame);
 
     slot->cost.calls++;
     add_time(&slot->cost.total, ended->total_ns);
@@ -127,6 +135,12 @@ void cn_call_tally_leave(struct cn_call_tally *tally, const struct cn_call_end *
     if (frame->mark == 0)
         slot->cost.total_ns += ended->total_ns;
     slot->innermost = frame->mark;
+    if (frame->enter_ns + ended->total_ns > slot->last_ns)
+        slot->last_ns = frame->enter_ns + ended->total_ns;
+    if (tally->options.with_squares) {
+        add_square(&slot->cost.total_squares, ended->total_ns);
+        add_square(&slot->cost.self_squares, ended->self_ns);
+    }
     if (slot->totals) {
         cn_call_histogram_add(slot->totals, ended->total_ns);
         cn_call_histogram_add(slot->selfs, ended->self_ns);
@@ -140,8 +154,13 @@ static void merge_times(struct cn_call_times *into, const struct cn_call_times *
         into->min_ns = from->min_ns;
     if (from->max_ns > into->max_ns)
         into->max_ns = from->max_ns;
-    into->square_low += from->square_low;
-    into->square_high += from->square_high + (into->square_low < from->square_low);
+}
+
+static void merge_squares(struct cn_call_squares *into,
+                          const struct cn_call_squares *from)
+{
+    into->low += from->low;
+    into->high += from->high + (into->low < from->low);
 }
 
 void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from)
@@ -150,6 +169,8 @@ void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *fr
     into->total_ns += from->total_ns;
     merge_times(&into->total, &from->total);
     merge_times(&into->self, &from->self);
+    merge_squares(&into->total_squares, &from->total_squares);
+    merge_squares(&into->self_squares, &from->self_squares);
 }
 
 uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)
@@ -157,13 +178,14 @@ uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)
     return calls ? times->sum_ns / calls : 0;
 }
 
-double cn_call_times_deviation(const struct cn_call_times *times, uint64_t calls)
+double cn_call_times_deviation(const struct cn_call_times *times,
+                               const struct cn_call_squares *squares, uint64_t calls)
 {
     double count = (double)calls;
-    double mean = (double)times->sum_ns / count;
-    double squares =
-        ldexp((double)times->square_high, 64) + (double)times->square_low;
-    double variance = squares / count - mean * mean;
+    /* Whole nanoseconds, as uftrace has them: its digits are what people compare with. */
+    double mean = floor((double)times->sum_ns / count);
+    double sum = ldexp((double)squares->high, 64) + (double)squares->low;
+    double variance = floor(sum / count) - mean * mean;
 
     return 100 * sqrt((variance > 0 ? variance : 0) / count) / mean;
 }

@@ -12,7 +12,7 @@ struct cn_tally_slot {
     struct cn_call_cost cost;
     uint32_t id;
     uint32_t innermost; /* 1 + the index of its innermost frame, if that is still open */
-    bool is_exec;
+    uint64_t last_ns; /* when it last ended */
     struct cn_call_histogram *totals, *selfs;
 };
 
@@ -23,17 +23,17 @@ struct cn_call_tally {
     size_t slot_of_count;
     struct cn_tally_slot *slots;
     size_t slot_count, slot_capacity;
-    bool with_histograms;
+    struct cn_call_report_options options;
 };
 
 void cn_call_tally_init(struct cn_call_tally *tally, const struct cn_recording *rec,
-                        bool with_histograms);
+                        struct cn_call_report_options options);
 void cn_call_tally_done(struct cn_call_tally *tally);
 
 struct cn_tally_slot *cn_call_tally_slot(struct cn_call_tally *tally, uint32_t function,
                                          uint64_t address);
 
-/* Note in an entered frame whether its function was open already, or starts a program. */
+/* Note in an entered frame its slot, and whether its function was open already. */
 void cn_call_tally_enter(struct cn_call_tally *tally, const struct cn_call_stack *stack,
                          struct cn_call_frame *frame);
 

@@ -18,12 +18,6 @@ struct build {
     struct task *tasks;
 };
 
-static bool is_exec(const struct cn_recording *rec, uint32_t function)
-{
-    return function < rec->function_count &&
-           cn_call_is_exec(rec->functions[function].name);
-}
-
 static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
 {
     if (time_ns == 0)
@@ -46,6 +40,17 @@ static void count_end(struct task *task, const struct cn_call_end *ended)
     }
 }
 
+static void end_open_calls(struct task *task, uint64_t time_ns)
+{
+    struct cn_call_end ended;
+
+    while (task->stack.count > 0) {
+        cn_call_stack_cut(&task->stack, time_ns, &ended);
+        if (!(ended.frame.flags & CN_FRAME_EXEC))
+            count_end(task, &ended);
+    }
+}
+
 static void count_event(struct task *task, const struct cn_call *call)
 {
     struct cn_call_stack *stack = &task->stack;
@@ -61,10 +66,7 @@ static void count_event(struct task *task, const struct cn_call *call)
                call->address == CN_EVENT_SCHED_OUT_PREEMPT) {
         (void)cn_call_stack_sleep(stack, call);
     } else if (call->address == CN_EVENT_TASK_EXIT) {
-        while (stack->count > 0) {
-            cn_call_stack_cut(stack, call->time_ns, &ended);
-            count_end(task, &ended);
-        }
+        end_open_calls(task, call->time_ns);
     }
 }
 
@@ -78,30 +80,18 @@ static void count_call(struct task *task, const struct cn_call *call,
     if (call->kind == CN_CALL_EVENT) {
         count_event(task, call);
     } else if (call->kind == CN_CALL_ENTER) {
-        frame = cn_call_stack_enter(stack, call, batch, NULL);
-        if (is_exec(stack->rec, frame->function))
-            frame->flags |= CN_FRAME_EXEC;
+        frame = cn_call_stack_enter_quick(stack, call, batch);
         if (frame->flags & CN_FRAME_SHOWN) {
             task->cost->calls++;
             note_time(task->cost, call->time_ns);
         }
     } else if (call->kind == CN_CALL_EXIT) {
-        cn_call_stack_leave(stack, call, &ended);
+        cn_call_stack_leave_quick(stack, call, &ended);
         count_end(task, &ended);
         if (ended.frame.flags & CN_FRAME_SHOWN) {
             task->cost->calls += !ended.has_time;
             note_time(task->cost, call->time_ns);
         }
-    }
-}
-
-static void forget_open_calls(struct task *task)
-{
-    for (uint32_t i = 0; i < task->stack.count; i++) {
-        const struct cn_call_frame *frame = &task->stack.frames[i];
-
-        if ((frame->flags & CN_FRAME_SHOWN) && !(frame->flags & CN_FRAME_SCHEDULE))
-            task->cost->calls--;
     }
 }
 
@@ -124,7 +114,7 @@ static void count_task(void *arg, size_t job, unsigned worker)
     while ((task->step = cn_call_feed_next(&feed, &batch, &task->err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++)
             count_call(task, &batch.calls[i], &batch);
-    forget_open_calls(task);
+    end_open_calls(task, task->cost->last_ns);
     task->cost->self_ns = task->cost->total_ns > task->cost->slept_ns
                               ? task->cost->total_ns - task->cost->slept_ns
                               : 0;

@@ -9,7 +9,7 @@
 
 struct cn_task_cost {
     uint32_t task;
-    uint64_t calls;    /* that ended, and those that were left without a word */
+    uint64_t calls;    /* however they ended, and times that it did not run */
     uint64_t total_ns; /* in outermost calls */
     uint64_t self_ns;  /* of these, while the task ran */
     uint64_t first_ns, last_ns; /* of the records; 0 when it has none */
@@ -22,7 +22,7 @@ struct cn_call_tasks {
     struct cn_call_damages damages;
 };
 
-/* A call that is open when its task exits ends there; others that never end do not count. */
+/* A call that never returned ends when its task exits, else with its last record. */
 void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query *query,
                          unsigned workers);
 void cn_call_tasks_done(struct cn_call_tasks *tasks);

@@ -43,16 +43,19 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
                             uint64_t address, uint64_t time_ns)
 {
     uint64_t key = (uint64_t)parent << 32 | id;
-    uint32_t node = tree->nodes[parent].first_child;
+    uint32_t node = tree->nodes[parent].recent;
 
-    /* Most functions call few others: look at the first before asking the map. */
-    if (node && tree->nodes[node].id == id)
-        return node;
-    node = cn_map_find(&tree->children, key, 0);
+    /* Loops call the same again, sequences the next: look there before asking the map. */
+    if (node && tree->nodes[node].id != id)
+        node = tree->nodes[node].next ? tree->nodes[node].next
+                                      : tree->nodes[parent].first_child;
+    if (node == 0 || tree->nodes[node].id != id)
+        node = cn_map_find(&tree->children, key, 0);
     if (node == 0) {
         node = add_child(tree, parent, id, address, time_ns);
         (void)cn_map_at(&tree->children, key, node);
     }
+    tree->nodes[parent].recent = node;
     return node;
 }
 

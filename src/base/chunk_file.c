@@ -11,7 +11,8 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
     struct cn_chunk_file_header head;
 
     if (!cn_chunk_file_header_decode(bytes, &head) || head.magic != CN_CHUNK_FILE_MAGIC)
-        return cn_fail(err, CN_ERR_FORMAT, "not a chunk file: it does not begin with ZTS0");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "not a chunk file: it does not begin with ZTS0");
     if (head.flags & ~(uint32_t)(METHODS | CN_CHUNK_FLAG_CRC32) ||
         (head.flags & METHODS) == METHODS)
         return cn_fail(err, CN_ERR_VERSION, "chunk file with unknown flags 0x%x",

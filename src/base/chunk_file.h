@@ -40,8 +40,8 @@ struct cn_chunk {
 
 struct cn_chunk_walk {
     const struct cn_chunk_file *file;
-    uint64_t off;      /* where the next chunk is expected */
-    uint64_t lost_len; /* bytes that belong to no sound chunk, up to now */
+    uint64_t off;        /* where the next chunk is expected */
+    uint64_t lost_len;   /* bytes that belong to no sound chunk, up to now */
     uint64_t wasted_len; /* bytes of unsound chunks that were checked in vain */
 };
 

@@ -11,13 +11,13 @@
 
 #include "base/record.h"
 
-#define CN_CHUNK_FILE_HEADER(F)                                                  \
-    F(0x00, u32, magic, "\"ZTS0\"")                                              \
-    F(0x04, u32, flags, "1 LZ4, 2 deflate, 0x10 CRC-32 of the stored bytes")     \
+#define CN_CHUNK_FILE_HEADER(F)                                              \
+    F(0x00, u32, magic, "\"ZTS0\"")                                          \
+    F(0x04, u32, flags, "1 LZ4, 2 deflate, 0x10 CRC-32 of the stored bytes") \
     F(0x08, u32, checksum, "of the whole file; written as 0, ignored when read")
 CN_RECORD_BE(cn_chunk_file_header, CN_CHUNK_FILE_HEADER, 0x10);
 
-#define CN_CHUNK_HEADER(F)                                             \
+#define CN_CHUNK_HEADER(F)                                              \
     F(0x00, u32, magic, "\"ZCH0\", also what to look for after damage") \
     F(0x04, u32, stored_len, "bytes that follow this header")           \
     F(0x08, u32, plain_len, "the same before they were compressed")     \

@@ -143,10 +143,11 @@ bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_bytes plain,
     int is_cut;
 
     if (plain.len > CN_CHUNK_LEN_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "%s: chunk of %zu bytes, at most %d are allowed",
-                       writer->path, plain.len, CN_CHUNK_LEN_MAX);
-    make_room(writer, cn_chunk_header_size +
-                          cn_compressor_bound(writer->compressor, plain.len));
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%s: chunk of %zu bytes, at most %d are allowed", writer->path,
+                       plain.len, CN_CHUNK_LEN_MAX);
+    make_room(writer,
+              cn_chunk_header_size + cn_compressor_bound(writer->compressor, plain.len));
     stored.ptr = writer->buffer + cn_chunk_header_size;
     if (!cn_compress(writer->compressor, plain, writer->buffer + cn_chunk_header_size,
                      &stored.len, err))

@@ -119,7 +119,8 @@ bool cn_compress(struct cn_compressor *compressor, struct cn_bytes in, uint8_t *
         len = compress_lz4(compressor, in, out);
         break;
     case CN_COMPRESSION_DEFLATE:
-        len = libdeflate_deflate_compress(compressor->deflate, in.ptr, in.len, out, bound);
+        len =
+            libdeflate_deflate_compress(compressor->deflate, in.ptr, in.len, out, bound);
         break;
     case CN_COMPRESSION_ZSTD:
         len = compress_zstd(compressor, in, out);
@@ -168,8 +169,8 @@ static bool decompress_lz4(struct cn_bytes in, uint8_t *out, size_t out_len,
 
     if (in.len > INT_MAX || out_len > INT_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%zu bytes are too many for lz4", out_len);
-    len = LZ4_decompress_safe((const char *)in.ptr, (char *)out, (int)in.len,
-                              (int)out_len);
+    len =
+        LZ4_decompress_safe((const char *)in.ptr, (char *)out, (int)in.len, (int)out_len);
     if (len < 0 || (size_t)len != out_len)
         return wrong_data("lz4", in, out_len, err);
     return true;

@@ -1,125 +1,29 @@
-/* cairn dump: every structure of a file, from the tables that describe them. */
+/* cairn dump: what the files of a database or recording hold, one structure after another. */
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/map.h"
-#include "base/record.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/dump_print.h"
+#include "cli/dump_database.h"
+#include "cli/dump_recording.h"
+#include "cli/recording_options.h"
 #include "formats/formats.h"
-
-struct dump {
-    struct cn_dump_printer printer;
-    const char *file, *record; /* NULL: all */
-    uint64_t rest;             /* structures still to be shown */
-    bool has_matches;
-
-    /* What there is, to tell someone who asked for something else. */
-    struct cn_names files, records;
-
-    /* Structures come in long runs of one kind: decide once for each run. */
-    const char *run_file;
-    const struct cn_record_layout *run_layout;
-    bool run_is_wanted;
-};
-
-static bool is_wanted(struct dump *dump, const struct cn_dump_item *item)
-{
-    const char *record = cn_dump_record_name(item->layout);
-
-    if (item->file == dump->run_file && item->layout == dump->run_layout)
-        return dump->run_is_wanted;
-    (void)cn_names_add(&dump->files, item->file);
-    (void)cn_names_add(&dump->records, record);
-    dump->run_file = item->file;
-    dump->run_layout = item->layout;
-    dump->run_is_wanted = (!dump->file || strcmp(dump->file, item->file) == 0) &&
-                          (!dump->record || strcmp(dump->record, record) == 0);
-    return dump->run_is_wanted;
-}
-
-static bool on_item(void *arg, const struct cn_dump_item *item)
-{
-    struct dump *dump = arg;
-
-    if (!is_wanted(dump, item))
-        return true;
-    dump->has_matches = true;
-    if (dump->rest == 0)
-        return false;
-    dump->rest--;
-    cn_dump_print_item(&dump->printer, item);
-    return true;
-}
-
-static bool fail_unknown(const struct cn_names *known, const char *what, const char *name,
-                         struct cn_error *err)
-{
-    struct cn_text list = {0};
-
-    for (size_t i = 0; i < known->count; i++)
-        cn_text_printf(&list, "%s%s", i > 0 ? ", " : "", known->list[i]);
-    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no %s '%s'; there are %s", what, name,
-                  cn_text_str(&list));
-    cn_text_done(&list);
-    return false;
-}
-
-static bool knows(const struct cn_names *known, const char *name)
-{
-    for (size_t i = 0; i < known->count; i++) {
-        if (strcmp(known->list[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool explain_nothing(const struct dump *dump, const char *path,
-                            struct cn_error *err)
-{
-    if (dump->file && !knows(&dump->files, dump->file))
-        (void)fail_unknown(&dump->files, "file", dump->file, err);
-    else if (dump->record && !knows(&dump->records, dump->record))
-        (void)fail_unknown(&dump->records, "record", dump->record, err);
-    else
-        (void)cn_fail(err, CN_ERR_NOT_FOUND, "no record '%s' in %s",
-                      dump->record ? dump->record : "", dump->file ? dump->file : "");
-    return cn_fail_in(err, "%s", path);
-}
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *path = cn_args_operand(args, 0);
+    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
+    const char *path = cn_recording_path(args, operand);
     const struct cn_format *format;
-    struct dump dump = {
-        .printer = {.format = cn_cli_format(args),
-                    .by_field = cn_args_has(args, "fields")},
-        .file = cn_args_value(args, "file"),
-        .record = cn_args_value(args, "record"),
-    };
-    bool ok;
 
-    if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) ||
-        !cn_format_probe(path, &format, err))
+    if (!cn_format_probe(path, &format, err))
         return false;
-    if (!format->dump)
-        return cn_fail(err, CN_ERR_USAGE, "%s: %s has nothing to dump", path,
-                       format->name);
-    cn_cli_page(args);
-    cn_dump_print_begin(&dump.printer);
-    ok = format->dump(path, on_item, &dump, err);
-    cn_dump_print_end(&dump.printer);
-    if (ok && !dump.has_matches && (dump.file || dump.record))
-        ok = explain_nothing(&dump, path, err);
-    cn_names_done(&dump.files);
-    cn_names_done(&dump.records);
-    return ok;
+    return format->open_recording ? cn_dump_recording(args, path, err)
+                                  : cn_dump_database(args, path, err);
 }
 
 static const struct cn_option options[] = {
-    {.name = "file", .value = "NAME", .help = "only this file of the database"},
+    CN_RECORDING_DATA_OPTION,
+    {.name = "hex", .help = "of a recording, the bytes of each record too"},
+    CN_RECORDING_DEMANGLE_OPTION,
+    {.name = "file", .value = "NAME", .help = "only this file"},
     {.name = "record", .value = "NAME", .help = "only structures of this name"},
     {.name = "limit", .letter = 'n', .value = "N", .help = "stop after N structures"},
     {.name = "fields",
@@ -138,16 +42,17 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_dump = {
     .name = "dump",
     .section = CN_SECTION_FILES,
-    .operands = "PATH",
-    .operand_min = 1,
+    .operands = "[PATH]",
     .operand_max = 1,
     .summary = "print every structure of a file, with offsets and field names",
     .description =
-        "Prints a line for each structure, made to be searched with grep:\n\n"
+        "Prints a line for each structure of a database, made to be searched with grep:\n\n"
         "  FILE OFFSET RECORD[INDEX] FIELD=VALUE ... \"TEXT\"\n\n"
         "INDEX counts in the array the structure is part of; TEXT is the name it points "
         "at. Fields that hold offsets are shown like OFFSET. CSV has a row for each "
         "field, since structures do not all have the same.\n\n"
+        "Of a recording it prints every record of every file as uftrace dump does; "
+        "without a path, of the recording in cairn.data, else in uftrace.data.\n\n"
         "When a file is damaged, everything before the damage is printed.",
     .examples = examples,
     .options = options,

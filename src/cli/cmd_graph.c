@@ -5,6 +5,7 @@
 
 #include "analyze/call_graph.h"
 #include "analyze/call_tasks.h"
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/graph_print.h"

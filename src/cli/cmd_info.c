@@ -1,512 +1,57 @@
-/* cairn info: what a database is, and what is in it. */
+/* cairn info: what a database or a recording is, and what is in it. */
 
-#include <dirent.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analyze/overview.h"
-#include "base/alloc.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/disk.h"
-#include "cli/facts.h"
-#include "cli/quantity.h"
-#include "cli/sheet.h"
+#include "cli/info_database.h"
+#include "cli/info_recording.h"
+#include "cli/recording_options.h"
 #include "formats/formats.h"
-
-/* A file of the database, or a folder with all below it. */
-struct part {
-    char *name;
-    bool is_folder;
-    struct cn_disk_usage usage;
-};
-
-struct info {
-    const struct cn_format *format;
-    struct cn_database *db;
-    struct cn_overview overview;
-    struct part *parts;
-    size_t part_count;
-    struct cn_disk_usage usage;
-};
-
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-static void find_parts(struct info *info)
-{
-    struct dirent **entries;
-    int count = scandir(info->db->path, &entries, is_visible, alphasort);
-
-    if (count < 0)
-        return; /* a database need not be a folder */
-    info->parts = cn_alloc((size_t)count, sizeof(*info->parts));
-    for (int i = 0; i < count; i++) {
-        struct part *part = &info->parts[info->part_count++];
-        struct cn_text path = {0};
-
-        cn_text_printf(&path, "%s/%s", info->db->path, entries[i]->d_name);
-        part->name = cn_strdup(entries[i]->d_name);
-        part->is_folder = entries[i]->d_type == DT_DIR;
-        part->usage = cn_disk_usage(cn_text_str(&path));
-        info->usage.file_count += part->usage.file_count;
-        info->usage.bytes += part->usage.bytes;
-        cn_text_done(&path);
-        free(entries[i]);
-    }
-    free(entries);
-}
-
-static void print_range(const struct info *info, const struct cn_id_range *range,
-                        struct cn_text *text)
-{
-    const struct cn_kinds *kinds = &info->db->kinds;
-
-    if (range->kind < kinds->count)
-        cn_text_str_add(text, kinds->list[range->kind]);
-    else
-        cn_text_printf(text, "KIND%u", range->kind);
-    if (range->is_physical)
-        cn_text_printf(text, " 0x%" PRIx64, range->physical);
-    else if (range->first == range->last)
-        cn_text_printf(text, " %" PRIu32, range->first);
-    else
-        cn_text_printf(text, " %" PRIu32 "-%" PRIu32, range->first, range->last);
-}
-
-static void print_shape(const struct info *info, const struct cn_thread_shape *shape,
-                        struct cn_text *text)
-{
-    if (shape->id_count == 0)
-        cn_text_str_add(text, "without identity");
-    for (size_t i = 0; i < shape->id_count; i++) {
-        if (i > 0)
-            cn_text_char(text, ' ');
-        print_range(info, &shape->ids[i], text);
-    }
-}
-
-/* The value is what `text` holds, which is then empty again. */
-static void add_text(struct cn_sheet *sheet, const char *key, struct cn_text *text)
-{
-    cn_sheet_add(sheet, key, "%s", cn_text_str(text));
-    cn_text_clear(text);
-}
-
-static void add_count(struct cn_sheet *sheet, const char *key, uint64_t count)
-{
-    struct cn_text text = {0};
-
-    cn_count_print(&text, count);
-    add_text(sheet, key, &text);
-    cn_text_done(&text);
-}
-
-static void show_files(const struct info *info, struct cn_sheet *sheet)
-{
-    struct cn_text text = {0}, name = {0};
-
-    if (info->part_count == 0)
-        return;
-    cn_sheet_group(sheet, "Files");
-    for (size_t i = 0; i < info->part_count; i++) {
-        const struct part *part = &info->parts[i];
-
-        cn_text_printf(&name, "%s%s", part->name, part->is_folder ? "/" : "");
-        cn_size_print(&text, part->usage.bytes);
-        if (part->is_folder) {
-            cn_text_str_add(&text, " in ");
-            cn_count_print_of(&text, part->usage.file_count, "file");
-        }
-        add_text(sheet, cn_text_str(&name), &text);
-        cn_text_clear(&name);
-    }
-    cn_size_print(&text, info->usage.bytes);
-    cn_text_str_add(&text, " in ");
-    cn_count_print_of(&text, info->usage.file_count, "file");
-    add_text(sheet, "together", &text);
-    cn_text_done(&text);
-    cn_text_done(&name);
-}
-
-static void show_threads(const struct info *info, struct cn_sheet *sheet)
-{
-    const struct cn_overview *overview = &info->overview;
-    struct cn_text text = {0};
-
-    cn_sheet_group(sheet, "Threads");
-    add_count(sheet, "number", overview->thread_count);
-    for (size_t i = 0; i < overview->shape_count; i++) {
-        print_shape(info, &overview->shapes[i], &text);
-        if (overview->shape_count > 1) {
-            cn_text_str_add(&text, ": ");
-            cn_count_print_of(&text, overview->shapes[i].thread_count, "thread");
-        }
-        add_text(sheet, "identities", &text);
-    }
-    cn_text_done(&text);
-}
-
-/* "sum", "count", "sum of ($$^2)", "min", "max" */
-static void print_statistic(const struct cn_statistic *statistic, struct cn_text *text)
-{
-    const char *combine = cn_combine_name(statistic->combine);
-
-    if (statistic->combine == CN_COMBINE_SUM && strcmp(statistic->formula, "1") == 0)
-        cn_text_str_add(text, "count");
-    else if (strcmp(statistic->formula, "$$") == 0)
-        cn_text_str_add(text, combine);
-    else
-        cn_text_printf(text, "%s of %s", combine, statistic->formula);
-}
-
-/* Statistics repeat for every scope: those of the first one tell. */
-static void print_statistics(const struct cn_metric *metric, struct cn_text *text)
-{
-    for (size_t i = 0; i < metric->statistic_count; i++) {
-        if (metric->statistics[i].scope != metric->statistics[0].scope)
-            continue;
-        if (i > 0)
-            cn_text_str_add(text, ", ");
-        print_statistic(&metric->statistics[i], text);
-    }
-}
-
-static void show_metrics(const struct info *info, struct cn_sheet *sheet)
-{
-    const struct cn_metrics *metrics = &info->db->metrics;
-    struct cn_text text = {0};
-
-    cn_sheet_group(sheet, "Metrics");
-    for (size_t i = 0; i < metrics->count; i++) {
-        const struct cn_metric *metric = &metrics->list[i];
-
-        for (size_t k = 0; k < metric->instance_count; k++)
-            cn_text_printf(&text, "%s%s", k > 0 ? ", " : "",
-                           metrics->scopes[metric->instances[k].scope].name);
-        if (metric->statistic_count > 0)
-            cn_text_str_add(&text, "; ");
-        print_statistics(metric, &text);
-        add_text(sheet, metric->name, &text);
-    }
-    cn_text_done(&text);
-}
-
-static void print_variants(const struct cn_presented_metric *metric, struct cn_text *text)
-{
-    for (size_t i = 0; i < metric->variant_count; i++) {
-        const char *name = metric->variants[i].name;
-
-        cn_text_printf(text, "%s%s", i > 0 ? ", " : "", name[0] ? name : "value");
-    }
-}
-
-static void show_columns(const struct info *info, struct cn_sheet *sheet)
-{
-    const struct cn_taxonomy *taxonomy = &info->db->taxonomy;
-    struct cn_text text = {0};
-    uint64_t hidden_count = 0;
-
-    cn_sheet_group(sheet, "Columns of views");
-    for (size_t i = 0; i < taxonomy->root_count; i++) {
-        if (!taxonomy->roots[i].is_visible) {
-            hidden_count++;
-            continue;
-        }
-        print_variants(&taxonomy->roots[i], &text);
-        add_text(sheet, taxonomy->roots[i].name, &text);
-    }
-    if (hidden_count > 0)
-        add_count(sheet, "hidden by default", hidden_count);
-    cn_text_done(&text);
-}
-
-static void show_contents(const struct info *info, struct cn_sheet *sheet)
-{
-    const struct cn_overview *overview = &info->overview;
-    struct cn_text text = {0};
-
-    cn_sheet_group(sheet, "Contents");
-    for (size_t i = 0; i < overview->entry_count && i < CN_OVERVIEW_ENTRIES_MAX; i++)
-        cn_text_printf(&text, "%s%s", i > 0 ? ", " : "", overview->entries[i]);
-    if (overview->entry_count > CN_OVERVIEW_ENTRIES_MAX)
-        cn_text_str_add(&text, ", ...");
-    if (overview->entry_count > 0)
-        add_text(sheet, "entry points", &text);
-    add_count(sheet, "context ids", info->db->context_limit);
-    add_count(sheet, "functions", info->db->function_count);
-    add_count(sheet, "source files", info->db->file_count);
-    add_count(sheet, "modules", info->db->module_count);
-    add_count(sheet, "values of threads", overview->value_count);
-    add_count(sheet, "values of summaries", overview->summary_value_count);
-    cn_text_done(&text);
-}
-
-/* Hostile files declare ends before beginnings. */
-static uint64_t duration_ns(const struct cn_database *db)
-{
-    return db->end_ns > db->begin_ns ? db->end_ns - db->begin_ns : 0;
-}
-
-static void show_timelines(const struct info *info, struct cn_sheet *sheet)
-{
-    const struct cn_database *db = info->db;
-    struct cn_text text = {0};
-
-    cn_sheet_group(sheet, "Timelines");
-    if (!db->has_timelines) {
-        cn_sheet_add(sheet, "samples", "none");
-        return;
-    }
-    cn_count_print(&text, info->overview.sample_count);
-    cn_text_str_add(&text, " in ");
-    cn_count_print_of(&text, info->overview.timeline_count, "thread");
-    add_text(sheet, "samples", &text);
-    cn_date_print(&text, db->begin_ns);
-    add_text(sheet, "begin", &text);
-    cn_duration_print(&text, duration_ns(db));
-    add_text(sheet, "duration", &text);
-    cn_text_done(&text);
-}
-
-static void show_text(const struct cn_args *args, const struct info *info)
-{
-    const struct cn_database *db = info->db;
-    struct cn_sheet sheet = {0};
-    struct cn_text text = {0};
-
-    cn_sheet_group(&sheet, "Database");
-    cn_sheet_add(&sheet, "title", "%s", db->title);
-    cn_sheet_add(&sheet, "format", "%s", info->format->name);
-    cn_sheet_add(&sheet, "path", "%s", db->path);
-    show_files(info, &sheet);
-    show_threads(info, &sheet);
-    show_metrics(info, &sheet);
-    show_columns(info, &sheet);
-    show_contents(info, &sheet);
-    show_timelines(info, &sheet);
-    if (db->warnings)
-        cn_sheet_group(&sheet, "Warnings");
-    for (const struct cn_warning *w = db->warnings; w; w = w->next)
-        cn_sheet_add(&sheet, "warning", "%s", w->text);
-    cn_sheet_print(&sheet, cn_cli_has_color(args), &text);
-    cn_cli_print(args, &text);
-    cn_text_done(&text);
-    cn_sheet_done(&sheet);
-}
-
-static void list_files(const struct info *info, struct cn_facts *facts)
-{
-    cn_facts_array(facts, "files");
-    for (size_t i = 0; i < info->part_count; i++) {
-        const struct part *part = &info->parts[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "name", part->name);
-        cn_facts_bool(facts, "is_folder", part->is_folder);
-        cn_facts_u64(facts, "file_count", part->usage.file_count);
-        cn_facts_u64(facts, "size_bytes", part->usage.bytes);
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-    cn_facts_u64(facts, "size_bytes", info->usage.bytes);
-}
-
-static void list_ids(const struct info *info, const struct cn_thread_shape *shape,
-                     struct cn_facts *facts)
-{
-    const struct cn_kinds *kinds = &info->db->kinds;
-
-    cn_facts_array(facts, "ids");
-    for (size_t i = 0; i < shape->id_count; i++) {
-        const struct cn_id_range *id = &shape->ids[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "kind", id->kind < kinds->count ? kinds->list[id->kind] : "");
-        cn_facts_u64(facts, "first", id->first);
-        cn_facts_u64(facts, "last", id->last);
-        if (id->is_physical)
-            cn_facts_u64(facts, "physical", id->physical);
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-}
-
-static void list_threads(const struct info *info, struct cn_facts *facts)
-{
-    const struct cn_overview *overview = &info->overview;
-
-    cn_facts_u64(facts, "thread_count", overview->thread_count);
-    cn_facts_array(facts, "identities");
-    for (size_t i = 0; i < overview->shape_count; i++) {
-        const struct cn_thread_shape *shape = &overview->shapes[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_u64(facts, "thread_count", shape->thread_count);
-        list_ids(info, shape, facts);
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-}
-
-static void list_statistics(const struct cn_metrics *metrics,
-                            const struct cn_metric *metric, struct cn_facts *facts)
-{
-    cn_facts_array(facts, "statistics");
-    for (size_t i = 0; i < metric->statistic_count; i++) {
-        const struct cn_statistic *statistic = &metric->statistics[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "scope", metrics->scopes[statistic->scope].name);
-        cn_facts_str(facts, "formula", statistic->formula);
-        cn_facts_str(facts, "combine", cn_combine_name(statistic->combine));
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-}
-
-static void list_metrics(const struct info *info, struct cn_facts *facts)
-{
-    const struct cn_metrics *metrics = &info->db->metrics;
-
-    cn_facts_array(facts, "metrics");
-    for (size_t i = 0; i < metrics->count; i++) {
-        const struct cn_metric *metric = &metrics->list[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "name", metric->name);
-        cn_facts_array(facts, "scopes");
-        for (size_t k = 0; k < metric->instance_count; k++)
-            cn_facts_str(facts, NULL, metrics->scopes[metric->instances[k].scope].name);
-        cn_facts_end(facts);
-        list_statistics(metrics, metric, facts);
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-}
-
-static void list_columns(const struct info *info, struct cn_facts *facts)
-{
-    const struct cn_taxonomy *taxonomy = &info->db->taxonomy;
-
-    cn_facts_array(facts, "columns");
-    for (size_t i = 0; i < taxonomy->root_count; i++) {
-        const struct cn_presented_metric *metric = &taxonomy->roots[i];
-
-        cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "name", metric->name);
-        cn_facts_bool(facts, "is_visible", metric->is_visible);
-        cn_facts_array(facts, "variants");
-        for (size_t k = 0; k < metric->variant_count; k++)
-            cn_facts_str(facts, NULL, metric->variants[k].name);
-        cn_facts_end(facts);
-        cn_facts_end(facts);
-    }
-    cn_facts_end(facts);
-}
-
-static void list_contents(const struct info *info, struct cn_facts *facts)
-{
-    const struct cn_overview *overview = &info->overview;
-    const struct cn_database *db = info->db;
-
-    cn_facts_array(facts, "entry_points");
-    for (size_t i = 0; i < overview->entry_count && i < CN_OVERVIEW_ENTRIES_MAX; i++)
-        cn_facts_str(facts, NULL, overview->entries[i]);
-    cn_facts_end(facts);
-    cn_facts_u64(facts, "context_id_count", db->context_limit);
-    cn_facts_u64(facts, "function_count", db->function_count);
-    cn_facts_u64(facts, "source_file_count", db->file_count);
-    cn_facts_u64(facts, "module_count", db->module_count);
-    cn_facts_u64(facts, "value_count", overview->value_count);
-    cn_facts_u64(facts, "summary_value_count", overview->summary_value_count);
-    cn_facts_bool(facts, "has_timelines", db->has_timelines);
-    if (db->has_timelines) {
-        cn_facts_u64(facts, "timeline_count", overview->timeline_count);
-        cn_facts_u64(facts, "sample_count", overview->sample_count);
-        cn_facts_u64(facts, "begin_ns", db->begin_ns);
-        cn_facts_u64(facts, "duration_ns", duration_ns(db));
-    }
-    cn_facts_array(facts, "warnings");
-    for (const struct cn_warning *w = db->warnings; w; w = w->next)
-        cn_facts_str(facts, NULL, w->text);
-    cn_facts_end(facts);
-}
-
-static void list_facts(const struct cn_args *args, const struct info *info)
-{
-    struct cn_facts facts;
-
-    cn_facts_begin(&facts, args);
-    cn_facts_str(&facts, "title", info->db->title);
-    cn_facts_str(&facts, "description", info->db->description);
-    cn_facts_str(&facts, "format", info->format->name);
-    cn_facts_str(&facts, "path", info->db->path);
-    list_files(info, &facts);
-    list_threads(info, &facts);
-    list_metrics(info, &facts);
-    list_columns(info, &facts);
-    list_contents(info, &facts);
-    cn_facts_finish(&facts);
-}
-
-static void info_done(struct info *info)
-{
-    for (size_t i = 0; i < info->part_count; i++)
-        free(info->parts[i].name);
-    free(info->parts);
-    cn_overview_done(&info->overview);
-    cn_database_close(info->db);
-}
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *path = cn_args_operand(args, 0);
-    struct info info = {0};
-    bool ok =
-        cn_format_probe(path, &info.format, err) &&
-        cn_format_open_database(path, &info.db, err) &&
-        (cn_overview_build(&info.overview, info.db, err) || cn_fail_in(err, "%s", path));
+    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
+    const char *path = cn_recording_path(args, operand);
+    const struct cn_format *format;
 
-    if (ok) {
-        find_parts(&info);
-        if (cn_cli_format(args) == CN_TABLE_TEXT)
-            show_text(args, &info);
-        else
-            list_facts(args, &info);
-    }
-    info_done(&info);
-    return ok;
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    return format->open_recording ? cn_info_recording(args, path, err)
+                                  : cn_info_database(args, path, err);
 }
 
-static const struct cn_option options[] = {CN_OPTION_FORMAT, {0}};
+static const struct cn_option options[] = {
+    CN_RECORDING_DATA_OPTION,
+    {.name = "task", .help = "of a recording, its tasks instead of the run"},
+    {.name = "symbols", .help = "of a recording, the functions of its modules instead"},
+    CN_RECORDING_DEMANGLE_OPTION,
+    CN_OPTION_FORMAT,
+    {0},
+};
 
 static const struct cn_example examples[] = {
     {"cairn info run.db", "see what a database holds"},
     {"cairn info run.db --format json | jq .thread_count", "ask for one number"},
+    {"cairn info uftrace.data --task", "list the tasks of a recording"},
     {0},
 };
 
 const struct cn_command cn_cmd_info = {
     .name = "info",
     .section = CN_SECTION_VIEW,
-    .operands = "PATH",
-    .operand_min = 1,
+    .operands = "[PATH]",
     .operand_max = 1,
-    .summary = "tell what a database is and what it holds",
+    .summary = "tell what a database or recording is and what it holds",
     .description =
-        "Shows the files and their sizes, the threads by the kinds of ids that identify "
+        "Of a database: the files and their sizes, the threads by the kinds of ids that identify "
         "them, the metrics with their scopes and statistics, the columns that views show "
         "by default, the number of contexts, functions, files, modules and values, and "
         "the time that the timelines span.\n\n"
         "Only headers are read, so the answer is quick for a database of any size. "
         "Contexts are not counted: \"context ids\" is the declared number, which "
-        "includes "
-        "those that were left out when the database was written.",
+        "includes those that were left out when the database was written.\n\n"
+        "Of a recording: what is known about the machine, the command and the processes, "
+        "as uftrace info shows it. Without a path it is the recording in cairn.data, "
+        "else in uftrace.data.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -32,13 +32,22 @@ static bool compare(struct cn_recording_setup *setup,
     struct cn_call_report report = {0};
     bool ok = cn_recording_setup_open(&other, setup->args, path, err) &&
               cn_call_report_build(&report, &other.query, other.workers,
-                                   layout->needs_histograms, err) &&
+                                   layout->needs, err) &&
               cn_report_print_diff(setup, layout, base, other.rec, &report, err) &&
               cn_recording_setup_result(&other, &report.damages, err);
 
     cn_call_report_done(&report);
     cn_recording_setup_done(&other);
     return ok;
+}
+
+static bool build(struct cn_call_report *report, struct cn_recording_setup *setup,
+                  const struct cn_report_layout *layout, struct cn_error *err)
+{
+    struct cn_call_report_options options = layout->needs;
+
+    options.with_histograms |= cn_args_has(setup->args, "histogram");
+    return cn_call_report_build(report, &setup->query, setup->workers, options, err);
 }
 
 static bool report_functions(struct cn_recording_setup *setup, struct cn_error *err)
@@ -52,8 +61,7 @@ static bool report_functions(struct cn_recording_setup *setup, struct cn_error *
                   &layout, cn_recording_setup_value(setup, "output-fields"),
                   cn_recording_setup_value(setup, "sort"), cn_args_has(args, "avg-total"),
                   cn_args_has(args, "avg-self"), err) &&
-              cn_call_report_build(&report, &setup->query, setup->workers,
-                                   layout.needs_histograms || histogram, err);
+              build(&report, setup, &layout, err);
 
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);

@@ -188,7 +188,7 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
         !add_filters(setup, &setup->defaults, err) ||
         !add_filters(setup, setup->args, err))
         return false;
-    if (time && !cn_duration_parse(time, &filter->time_ns, err))
+    if (time && !cn_call_time_parse(time, &filter->time_ns, err))
         return cn_fail_in(err, "--time-filter");
     filter->depth = (uint32_t)depth;
     filter->is_off = trace && strcmp(trace, "off") == 0;
@@ -219,7 +219,7 @@ static bool parse_moment(struct cn_recording_setup *setup, const char *text,
         *out_ns = seconds * 1000000000 + part;
         return true;
     }
-    if (!cn_duration_parse(text, &ns, err))
+    if (!cn_call_time_parse(text, &ns, err))
         return false;
     if (setup->start_ns == 0)
         setup->start_ns = cn_call_query_start(&setup->query);

@@ -92,13 +92,21 @@ static void add_name(struct cn_replay_printer *printer, const struct cn_replay_l
         cn_text_str_add(&printer->out, cn_color_stop(color));
 }
 
-/* A full C++ name brings its own parentheses. */
+/* A full C++ name brings its own parentheses; those of operator() are its name. */
+static bool ends_in_arguments(const char *name)
+{
+    static const char call[] = "operator()";
+    size_t len = strlen(name), call_len = sizeof(call) - 1;
+
+    if (len == 0 || name[len - 1] != ')')
+        return false;
+    return len < call_len || strcmp(name + len - call_len, call) != 0;
+}
+
 static void add_arguments(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line, const char *name)
 {
-    size_t len = strlen(name);
-
-    if (line->arguments[1] == ')' && len > 0 && name[len - 1] == ')')
+    if (line->arguments[1] == ')' && ends_in_arguments(name))
         return;
     cn_text_str_add(&printer->out, line->arguments);
 }
@@ -195,10 +203,11 @@ static void add_event_text(struct cn_replay_printer *printer,
     cn_text_str_add(out, event_name(rec, line->event->address, buffer, sizeof(buffer)));
     if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
         bool is_extern = line->event->address == CN_EVENT_EXTERN;
+        bool is_name = line->event->address == CN_EVENT_TASK_NAME;
 
-        cn_text_str_add(out, is_extern ? ": " : " (");
+        cn_text_str_add(out, is_extern ? ": " : is_name ? " (comm=\"" : " (");
         cn_utf8_add_printable(out, cn_text_str(&data));
-        cn_text_str_add(out, is_extern ? "" : ")");
+        cn_text_str_add(out, is_extern ? "" : is_name ? "\")" : ")");
     }
     cn_text_done(&data);
 }

@@ -127,6 +127,13 @@ static void add_delta(struct cn_replay_printer *printer, const struct cn_replay_
                     last_ns && line->time_ns > last_ns ? line->time_ns - last_ns : 0);
 }
 
+/* Nobody knows when records were lost: after the line before. */
+static uint64_t time_of(const struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line)
+{
+    return line->time_ns ? line->time_ns : printer->tasks[line->slot].last_ns;
+}
+
 static void add_tid(struct cn_replay_printer *printer, const struct cn_task *task)
 {
     cn_text_char(&printer->out, '[');
@@ -159,14 +166,14 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
             cn_hex_add(out, line->address, ADDRESS_WIDTH);
         break;
     case CN_FIELD_TIME:
-        cn_timestamp_add(out, line->time_ns, TIME_WIDTH);
+        cn_timestamp_add(out, time_of(printer, line), TIME_WIDTH);
         break;
     case CN_FIELD_DELTA:
         add_delta(printer, line);
         break;
     case CN_FIELD_ELAPSED:
-        cn_duration_add(out, line->time_ns > printer->start_ns
-                                 ? line->time_ns - printer->start_ns
+        cn_duration_add(out, time_of(printer, line) > printer->start_ns
+                                 ? time_of(printer, line) - printer->start_ns
                                  : 0);
         break;
     case CN_FIELD_TASK:
@@ -250,7 +257,7 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     }
     cn_text_char(out, '\n');
     printer->line_count++;
-    if (line->time_ns)
+    if (line->time_ns > 0)
         printer->tasks[line->slot].last_ns = line->time_ns;
     return true;
 }

@@ -110,6 +110,13 @@ static bool add_keys(struct cn_report_layout *layout, const char *keys, bool avg
     return true;
 }
 
+static void need_field(struct cn_report_layout *layout, int field)
+{
+    layout->needs.with_histograms |= field >= CN_REPORT_P50;
+    layout->needs.with_squares |=
+        field == CN_REPORT_TOTAL_STDV || field == CN_REPORT_SELF_STDV;
+}
+
 bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
                             const char *keys, bool avg_total, bool avg_self,
                             struct cn_error *err)
@@ -128,10 +135,11 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
     if (!add_fields(layout, fields, err) ||
         !add_keys(layout, keys, avg_total, avg_self, err))
         return false;
-    for (int i = CN_REPORT_P50; i < CN_REPORT_FIELD_COUNT; i++)
-        layout->needs_histograms |= layout->has[i];
+    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++)
+        if (layout->has[i])
+            need_field(layout, i);
     for (size_t i = 0; i < layout->key_count; i++)
-        layout->needs_histograms |= layout->keys[i] >= CN_REPORT_P50;
+        need_field(layout, layout->keys[i]);
     return true;
 }
 
@@ -190,9 +198,11 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
 
 double cn_report_percent(const struct cn_call_row *row, enum cn_report_field field)
 {
-    return cn_call_times_deviation(field == CN_REPORT_TOTAL_STDV ? &row->cost.total
-                                                                 : &row->cost.self,
-                                   row->cost.calls);
+    const struct cn_call_cost *cost = &row->cost;
+
+    return field == CN_REPORT_TOTAL_STDV
+               ? cn_call_times_deviation(&cost->total, &cost->total_squares, cost->calls)
+               : cn_call_times_deviation(&cost->self, &cost->self_squares, cost->calls);
 }
 
 struct sort_context {

@@ -51,7 +51,7 @@ struct cn_report_layout {
     bool has[CN_REPORT_FIELD_COUNT];
     int keys[CN_REPORT_KEYS_MAX]; /* fields; -1: by name */
     size_t key_count;
-    bool needs_histograms;
+    struct cn_call_report_options needs;
 };
 
 /* From -f, -s, --avg-total and --avg-self, all of which may be missing. */

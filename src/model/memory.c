@@ -175,7 +175,7 @@ uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *p
     uint32_t at = m->db.file_count++;
 
     m->files = cn_grow(m->files, at, &m->file_capacity, sizeof(*m->files));
-    m->files[at] = (struct cn_source_file){keep(m, path), is_copied};
+    m->files[at] = (struct cn_source_file){.path = keep(m, path), .is_copied = is_copied};
     return at;
 }
 

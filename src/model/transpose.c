@@ -24,7 +24,7 @@ enum {
     CONTEXT_SPREAD_MAX = 64,
     /* After this many values, pages of mapped files that were read are given back. A slice
      * brings in at least some pages around its values and around their index. */
-    FORGET_EVERY = 4 * 1024 * 1024,
+    FORGET_EVERY = 1024 * 1024,
     SLICE_LEAST = 8 * 1024,
 };
 

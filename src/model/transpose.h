@@ -39,8 +39,8 @@ struct cn_transpose_sink {
                    struct cn_error *err);
 };
 
-/* Larger ranges do not sort faster: they leave the processor's caches. */
-enum { CN_TRANSPOSE_MEMORY_LEN = 32 * 1024 * 1024 };
+/* Smaller ranges read every plane more often, larger ones leave the processor's caches. */
+enum { CN_TRANSPOSE_MEMORY_LEN = 64 * 1024 * 1024 };
 
 struct cn_transpose_options {
     unsigned workers;  /* at least 1 */

@@ -100,7 +100,8 @@ static void print_data(const struct cn_recording *rec, uint32_t task,
 }
 
 static void print_record(const struct cn_recording *rec, const struct cn_source *source,
-                         const struct cn_call_batch *batch, size_t i, struct cn_text *text)
+                         const struct cn_call_batch *batch, size_t i,
+                         struct cn_text *text)
 {
     static const char *const kinds[] = {"entry", "exit ", "lost ", "event"};
     const struct cn_call *call = &batch->calls[i];
@@ -164,7 +165,8 @@ static bool next_line(const char **at, const char *end, const char **line, size_
     return false;
 }
 
-static void compare(const char *name, struct cn_bytes expected, const struct cn_text *ours)
+static void compare(const char *name, struct cn_bytes expected,
+                    const struct cn_text *ours)
 {
     const char *theirs = (const char *)expected.ptr, *mine = cn_text_str(ours);
     const char *their_end = theirs + expected.len, *my_end = mine + ours->len;

@@ -4,15 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "formats/uftrace/info_groups.h"
 #include "formats/uftrace/scan.h"
 
-/* How many lines a group has: one for each key, or as many as its first line says. */
-struct group {
-    const char *keys[2];
-    bool is_counted;
-};
-
-static const struct group groups[CN_UFT_INFO_COUNT] = {
+const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT] = {
     [CN_UFT_INFO_EXENAME] = {{"exename"}, false},
     [CN_UFT_INFO_BUILD_ID] = {{"build_id"}, false},
     [CN_UFT_INFO_EXIT_STATUS] = {{"exit_status"}, false},
@@ -132,7 +127,7 @@ static bool read_member(struct cn_uft_lines *lines, const char *group,
     return true;
 }
 
-static bool read_group(struct cn_uft_lines *lines, const struct group *group,
+static bool read_group(struct cn_uft_lines *lines, const struct cn_uft_info_group *group,
                        struct cn_arena *arena, struct cn_uft_facts *out,
                        struct cn_error *err)
 {
@@ -186,7 +181,7 @@ bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask, struct cn_arena
     cn_uft_lines_begin(&lines, text);
     for (unsigned bit = 0; bit < CN_UFT_INFO_COUNT; bit++)
         if (cn_bits(info_mask, bit, 1) &&
-            !read_group(&lines, &groups[bit], arena, out, err))
+            !read_group(&lines, &cn_uft_info_groups[bit], arena, out, err))
             return false;
     return read_rest(&lines, arena, out, err);
 }

@@ -35,6 +35,8 @@ struct cn_uft_unpacker *cn_uft_unpacker_new(void)
     struct cn_uft_unpacker *unpacker = cn_alloc(1, sizeof(*unpacker));
 
     unpacker->decompressor = cn_decompressor_new();
+    unpacker->words[CN_UFT_PICK_EXIT_MORE] =
+        CN_UFT_EXIT; /* not to be taken for an entry */
     return unpacker;
 }
 
@@ -171,10 +173,6 @@ static bool read_words(struct cn_uft_unpacker *unpacker,
         if (i < lead->depth)
             unpacker->places.frames[i].word = word;
     }
-    /* An exit stands among the entries, so that it needs no decision; the special picks do
-     * not. */
-    unpacker->words[CN_UFT_PICK_EXIT] = CN_UFT_ENTRY;
-    unpacker->words[CN_UFT_PICK_EXIT_MORE] = CN_UFT_EXIT;
     cn_uft_places_begin(&unpacker->places, lead->depth);
     return true;
 }
@@ -213,8 +211,8 @@ static bool take_long_time(struct walk *walk, uint8_t code, uint64_t *delta_ns,
     memcpy(bytes, wide.ptr, len);
     *delta_ns = cn_u64_get(bytes);
     if (code < CN_UFT_TIME_LONG_END)
-        *delta_ns += CN_UFT_TIME_SHORT_END +
-                     ((uint64_t)(code - CN_UFT_TIME_SHORT_END) << 8);
+        *delta_ns +=
+            CN_UFT_TIME_SHORT_END + ((uint64_t)(code - CN_UFT_TIME_SHORT_END) << 8);
     else if (code == CN_UFT_TIME_BACK)
         *delta_ns = 0 - *delta_ns - 1;
     return true;
@@ -257,7 +255,8 @@ static bool take_pick(struct walk *walk, uint32_t *out, struct cn_error *err)
     return true;
 }
 
-/* What the record of a pick says, and where it leaves us. */
+/* What the record of a pick says, and where it leaves us: neither an entry nor an exit without
+ * a return value. */
 static uint64_t follow_special(struct cn_uft_unpacker *unpacker, uint32_t pick)
 {
     struct cn_uft_places *places = &unpacker->places;
@@ -273,21 +272,23 @@ static uint64_t follow_special(struct cn_uft_unpacker *unpacker, uint32_t pick)
     return word | (uint64_t)places->depth << CN_UFT_DEPTH_AT;
 }
 
-/* The same for all picks; without branches that depend on whether it is an entry or an exit,
- * which nobody can predict. */
+/* The same for all picks. The branch is worth its mispredictions: when it is right, the next
+ * record begins before this one is known. */
 static inline uint64_t follow(struct cn_uft_unpacker *unpacker, uint32_t pick)
 {
     struct cn_uft_places *places = &unpacker->places;
-    bool is_exit = pick == CN_UFT_PICK_EXIT;
-    uint64_t word = unpacker->words[pick];
-    uint64_t exit_word = cn_uft_exit_word(cn_uft_places_top(places)->word, false);
-    uint32_t old_depth = places->depth;
+    uint64_t depth = places->depth, word;
 
-    if ((word & CN_UFT_TYPE_MASK) != CN_UFT_ENTRY)
-        return follow_special(unpacker, pick);
-    word = is_exit ? exit_word : word;
-    cn_uft_places_call(places, pick, word, is_exit);
-    return word | (uint64_t)(is_exit ? places->depth : old_depth) << CN_UFT_DEPTH_AT;
+    if (pick == CN_UFT_PICK_EXIT) {
+        depth = places->depth = cn_uft_depth_below(places->depth);
+        word = cn_uft_exit_word(places->frames[depth].word, false);
+    } else {
+        word = unpacker->words[pick];
+        if ((word & CN_UFT_TYPE_MASK) != CN_UFT_ENTRY)
+            return follow_special(unpacker, pick);
+        cn_uft_places_call(places, pick, word, false);
+    }
+    return word | depth << CN_UFT_DEPTH_AT;
 }
 
 static inline void put_record(struct walk *walk, uint64_t word)

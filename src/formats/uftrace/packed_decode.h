@@ -14,8 +14,9 @@ struct cn_uft_unpacker;
 /* A chunk unpacked; borrowed from the unpacker until its next use. */
 struct cn_uft_unpacked {
     struct cn_uft_packed_lead lead;
-    struct cn_bytes bytes;      /* of TID.dat */
-    const uint64_t *open_words; /* lead.depth of them: entries of the functions that are open
+    struct cn_bytes bytes; /* of TID.dat */
+    const uint64_t
+        *open_words; /* lead.depth of them: entries of the functions that are open
                                    at the start, outermost first, 0 where unknown */
 };
 

@@ -16,8 +16,8 @@ enum {
 };
 
 /* An entry or an exit with nothing attached: everything but the lowest bit of the type. */
-#define PLAIN_MASK                                                                       \
-    (UINT64_C(1) << (CN_UFT_TYPE_AT + 1) | CN_UFT_MORE_MASK |                            \
+#define PLAIN_MASK                                            \
+    (UINT64_C(1) << (CN_UFT_TYPE_AT + 1) | CN_UFT_MORE_MASK | \
      ((UINT64_C(1) << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT)
 #define PLAIN_WORD ((uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT)
 
@@ -143,9 +143,8 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
     column_init(&packer->lengths, (size_t)ITEMS_MAX * LENGTH_MAX);
     column_init(&packer->payload, CN_UFT_PACKED_PAYLOAD_MAX);
     packer->body = cn_alloc(body_len, 1);
-    packer->chunk = cn_alloc(cn_uft_packed_lead_size +
-                                 cn_compressor_bound(packer->compressor, body_len),
-                             1);
+    packer->chunk = cn_alloc(
+        cn_uft_packed_lead_size + cn_compressor_bound(packer->compressor, body_len), 1);
     for (uint32_t i = 0; i < CN_UFT_PICK_WORD; i++)
         packer->words[i] = UINT64_MAX; /* no record: its magic is wrong */
     begin_chunk(packer);
@@ -239,8 +238,8 @@ static inline void put_pick(struct cn_uft_packer *packer, uint32_t pick,
     cn_uft_place_refresh(place, choice, pick);
 }
 
-/* A call that is nested as expected, without branches that depend on what it is. False when
- * there is anything special about it; nothing is changed then. */
+/* A call with nothing attached, nested as expected, without branches that depend on what it
+ * is. False when there is anything special about it; nothing is changed then. */
 static inline bool add_expected_call(struct cn_uft_packer *packer, uint64_t word,
                                      uint32_t depth)
 {
@@ -335,7 +334,7 @@ void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t 
     packer->lead.enter_count += type == CN_UFT_ENTRY;
     packer->lead.exit_count += type == CN_UFT_EXIT;
     packer->lead.event_count += type == CN_UFT_EVENT;
-    if (type > CN_UFT_EXIT ||
+    if ((word & PLAIN_MASK) != PLAIN_WORD ||
         !add_expected_call(packer, word & ~CN_UFT_DEPTH_MASK, depth))
         add_special(packer, word, type, depth);
     packer->unpacked_len += cn_uft_record_size + payload.len;

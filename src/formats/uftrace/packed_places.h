@@ -26,13 +26,14 @@ struct cn_uft_frame {
 
 struct cn_uft_places {
     struct cn_uft_place list[1 << CN_UFT_PLACE_BITS];
-    struct cn_uft_frame frames[CN_UFT_PACKED_DEPTH_MAX]; /* [depth]: entered at depth */
+    struct cn_uft_frame frames[2 * CN_UFT_PACKED_DEPTH_MAX]; /* by the depth of the entry;
+                                                                the upper half is waste */
     uint32_t depth; /* that the next entry has; counts modulo CN_UFT_PACKED_DEPTH_MAX */
 };
 
-#define CN_UFT_DEPTH_MASK   ((uint64_t)(CN_UFT_PACKED_DEPTH_MAX - 1) << CN_UFT_DEPTH_AT)
-#define CN_UFT_TYPE_MASK    ((UINT64_C(1) << CN_UFT_TYPE_BITS) - 1)
-#define CN_UFT_MORE_MASK    (UINT64_C(1) << CN_UFT_MORE_AT)
+#define CN_UFT_DEPTH_MASK ((uint64_t)(CN_UFT_PACKED_DEPTH_MAX - 1) << CN_UFT_DEPTH_AT)
+#define CN_UFT_TYPE_MASK  ((UINT64_C(1) << CN_UFT_TYPE_BITS) - 1)
+#define CN_UFT_MORE_MASK  (UINT64_C(1) << CN_UFT_MORE_AT)
 
 static inline uint32_t cn_uft_depth_below(uint32_t depth)
 {
@@ -80,16 +81,17 @@ static inline void cn_uft_places_note(struct cn_uft_places *places, uint32_t pic
     top->key = (top->key & ~(uint64_t)UINT32_MAX) | pick;
 }
 
-/* An entry, or an exit from the innermost function, of which `entry_word` is the entry. Both
- * write the same: above the new depth nothing is ever read. */
+/* An entry, or an exit from the innermost function. Both write a frame, to save a branch that
+ * nobody could predict; an exit does it where it is never read. */
 static inline void cn_uft_places_call(struct cn_uft_places *places, uint32_t pick,
                                       uint64_t entry_word, bool is_exit)
 {
+    uint32_t at = places->depth | (uint32_t)is_exit << CN_UFT_DEPTH_BITS;
+
     cn_uft_places_note(places, pick);
-    places->frames[places->depth] =
-        (struct cn_uft_frame){(uint64_t)pick << 32, entry_word};
-    places->depth = (places->depth + (is_exit ? UINT32_MAX : 1)) &
-                    (CN_UFT_PACKED_DEPTH_MAX - 1);
+    places->frames[at] = (struct cn_uft_frame){(uint64_t)pick << 32, entry_word};
+    places->depth =
+        (places->depth + (is_exit ? UINT32_MAX : 1)) & (CN_UFT_PACKED_DEPTH_MAX - 1);
 }
 
 /* Go to a depth that the calls before do not explain. Functions between are unknown. */

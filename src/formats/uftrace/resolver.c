@@ -83,13 +83,13 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
 {
     const struct cn_uft_directory *dir = resolver->dir;
     const struct cn_task *task = &dir->tasks[resolver->task];
-    uint64_t begin_ns = 0, end_ns = UINT64_MAX;
+    uint64_t begin_ns = 0, last_ns = UINT64_MAX;
     size_t at;
     uint32_t session;
 
     memset(resolver->cache, 0, sizeof(resolver->cache));
     resolver->begin_ns = 0;
-    resolver->len_ns = UINT64_MAX;
+    resolver->span_ns = UINT64_MAX;
     resolver->session = NULL;
     if (task->session_count == 0)
         return;
@@ -98,7 +98,7 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
     if (at > 0)
         begin_ns = task->sessions[at].from_ns;
     if (at + 1 < task->session_count)
-        end_ns = task->sessions[at + 1].from_ns;
+        last_ns = task->sessions[at + 1].from_ns - 1;
     resolver->session = &dir->sessions[session];
     resolver->map_count = dir->map_counts[session];
     resolver->load_count = 0;
@@ -106,14 +106,14 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
         uint64_t load_ns = resolver->session->mappings[i].time_ns;
 
         if (load_ns > time_ns) {
-            end_ns = load_ns < end_ns ? load_ns : end_ns;
+            last_ns = load_ns - 1 < last_ns ? load_ns - 1 : last_ns;
             break;
         }
         begin_ns = load_ns > begin_ns ? load_ns : begin_ns;
         resolver->load_count++;
     }
     resolver->begin_ns = begin_ns;
-    resolver->len_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
+    resolver->span_ns = last_ns - begin_ns;
 }
 
 void cn_uft_resolver_init(struct cn_uft_resolver *resolver,

@@ -23,8 +23,8 @@ _Static_assert(CN_UFT_SYMBOLS_MAX < 1 << CN_UFT_FUNCTION_BITS,
 struct cn_uft_resolver {
     const struct cn_uft_directory *dir;
     uint32_t task;
-    /* The time during which the mappings stay as they are: begin_ns on, for len_ns. */
-    uint64_t begin_ns, len_ns;
+    /* The time during which the mappings stay as they are: begin_ns to begin_ns + span_ns. */
+    uint64_t begin_ns, span_ns;
     const struct cn_session *session; /* NULL when the task has none */
     size_t map_count;                 /* of the session, from the start */
     size_t load_count;                /* that have been loaded since */
@@ -71,7 +71,7 @@ static inline uint32_t cn_uft_resolve_now(struct cn_uft_resolver *resolver,
 static inline uint32_t cn_uft_resolve(struct cn_uft_resolver *resolver, uint64_t time_ns,
                                       uint64_t address)
 {
-    if (time_ns - resolver->begin_ns >= resolver->len_ns)
+    if (time_ns - resolver->begin_ns > resolver->span_ns)
         cn_uft_resolver_move(resolver, time_ns);
     return cn_uft_resolve_now(resolver, address);
 }

@@ -45,8 +45,9 @@ static bool check_header(struct cn_bytes bytes, struct cn_uft_summary_header *he
     uint32_t checksum;
 
     if (!cn_uft_summary_header_decode(bytes, head) || head->magic != CN_UFT_SUMMARY_MAGIC)
-        return cn_fail(err, CN_ERR_FORMAT, "not a summary: it does not begin with "
-                                           "CAIRNSUM");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "not a summary: it does not begin with "
+                       "CAIRNSUM");
     if (head->version != CN_UFT_SUMMARY_VERSION)
         return cn_fail(err, CN_ERR_VERSION, "summary of version %u, can read %d",
                        head->version, CN_UFT_SUMMARY_VERSION);

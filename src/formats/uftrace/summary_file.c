@@ -70,8 +70,8 @@ static bool check_fit(const struct cn_uft_summary *summary,
 
         if (have->tid != wanted[i].tid || have->is_packed != wanted[i].is_packed ||
             have->len != wanted[i].len || have->mtime_ns != wanted[i].mtime_ns)
-            return cn_fail(err, CN_ERR_NOT_FOUND,
-                           "summary of other records of task %u", wanted[i].tid);
+            return cn_fail(err, CN_ERR_NOT_FOUND, "summary of other records of task %u",
+                           wanted[i].tid);
     }
     return true;
 }

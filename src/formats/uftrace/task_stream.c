@@ -114,7 +114,7 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
 static void decode_run(struct task_stream *s, uint64_t stop_ns)
 {
     struct cn_uft_resolver *resolver = &s->resolver;
-    uint64_t low_ns = resolver->begin_ns, span_ns = resolver->len_ns - 1;
+    uint64_t low_ns = resolver->begin_ns, span_ns = resolver->span_ns;
     uint64_t first_ns = s->range.first_ns, at = s->at;
     struct cn_bytes file = s->file, bytes, *raw = s->raw;
     bool is_big_endian = s->dir->rec.is_big_endian;
@@ -267,13 +267,15 @@ static void take_side(struct task_stream *s)
         data = s->extern_next->text;
         s->extern_next++;
     }
+    if (call->time_ns < s->range.first_ns || call->time_ns > s->range.last_ns)
+        return;
+    s->count++;
     if (data.len > 0) {
         call->flags = CN_CALL_HAS_DATA;
         call->data_off = (uint32_t)s->side_data.len;
         call->data_len = (uint32_t)data.len;
         cn_text_add(&s->side_data, (const char *)data.ptr, data.len);
     }
-    s->count += call->time_ns >= s->range.first_ns && call->time_ns <= s->range.last_ns;
 }
 
 static bool side_has_data(const struct task_stream *s)

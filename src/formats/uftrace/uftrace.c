@@ -1,6 +1,8 @@
 #include "formats/uftrace/uftrace.h"
 
 #include "formats/uftrace/directory.h"
+#include "formats/uftrace/verify.h"
+#include "formats/uftrace/writer.h"
 
 const struct cn_format cn_format_uftrace = {
     .name = "uftrace",
@@ -8,4 +10,6 @@ const struct cn_format cn_format_uftrace = {
     .holds = "recording",
     .probe = cn_uft_probe,
     .open_recording = cn_uft_open,
+    .write_recording = cn_uft_write,
+    .verify = cn_uft_verify,
 };

@@ -71,31 +71,389 @@ bool cn_hpc_proto_span_take_string(struct cn_hpc_proto_span *span, const char *w
     struct cn_bytes ignored;
     const char *string;
 
-    return cn_hpc_proto_span_string(*span, span->off, what, &string, err) &&
-           cn_hpc_proto_span_take(span, strlen(string) + 1, what, &ignored, err) &&
-           (*out = string, true);
+    if (!cn_hpc_proto_span_string(*span, span->off, what, &string, err) ||
+        !cn_hpc_proto_span_take(span, strlen(string) + 1, what, &ignored, err))
+        return false;
+    *out = string;
+    return true;
 }
 
-static bool read_section(const struct cn_hpc_proto_meta *meta, uint64_t at,
-                         const char *name, struct cn_hpc_section_place *out,
-                         struct cn_error *err);
-
-/* Where the header says a section is. */
-struct cn_hpc_section_place {
-    uint64_t len, off;
-};
-
-static bool read_section(const struct cn_hpc_proto_meta *meta, uint64_t at,
-                         const char *name, struct cn_hpc_section_place *out,
-                         struct cn_error *err)
+static uint64_t header_len(const struct cn_hpc_proto_meta *meta)
 {
-    struct cn_hpc_proto_section section;
+    return cn_hpc_proto_header_size +
+           (uint64_t)meta->section_count * cn_hpc_proto_section_size;
+}
+
+static bool check_header(struct cn_hpc_proto_meta *meta, struct cn_error *err)
+{
+    struct cn_hpc_proto_header head;
+    struct cn_bytes footer;
+
+    if (meta->file.len == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "file is empty");
+    if (!cn_hpc_proto_meta_is(meta->file))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "not a prototype's meta.db: does not start with %s",
+                       CN_HPC_PROTO_MAGIC);
+    if (!cn_hpc_proto_header_decode(meta->file, &head))
+        return cn_fail(err, CN_ERR_FORMAT, "header is cut off after %zu bytes",
+                       meta->file.len);
+    if (head.major != CN_HPC_PROTO_MAJOR)
+        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x", head.major,
+                       head.minor, CN_HPC_PROTO_MAJOR);
+    if (head.section_count != CN_HPC_PROTO_SECTIONS &&
+        head.section_count != CN_HPC_PROTO_SECTIONS_OF_WRITER)
+        return cn_fail(err, CN_ERR_FORMAT, "%u sections, can read %d or %d",
+                       head.section_count, CN_HPC_PROTO_SECTIONS,
+                       CN_HPC_PROTO_SECTIONS_OF_WRITER);
+    meta->section_count = head.section_count;
+    if (meta->file.len < header_len(meta))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "file is incomplete: %zu bytes, at least %" PRIu64 " needed",
+                       meta->file.len, header_len(meta));
+    meta->has_footer =
+        meta->file.len >= header_len(meta) + CN_HPC_PROTO_FOOTER_LEN &&
+        cn_bytes_slice(meta->file, meta->file.len - CN_HPC_PROTO_FOOTER_LEN,
+                       CN_HPC_PROTO_FOOTER_LEN, &footer) &&
+        (memcmp(footer.ptr, CN_HPC_PROTO_FOOTER, CN_HPC_PROTO_FOOTER_LEN) == 0 ||
+         memcmp(footer.ptr, CN_HPC_PROTO_SWAPPED_FOOTER, CN_HPC_PROTO_FOOTER_LEN) == 0);
+    if (meta->has_footer)
+        meta->file.len -= CN_HPC_PROTO_FOOTER_LEN;
+    return true;
+}
+
+/* What the header says about each section; kinds are empty where they have none. */
+static void read_headers(const struct cn_hpc_proto_meta *meta,
+                         struct cn_hpc_proto_section out[CN_HPC_PROTO_SECTION_COUNT])
+{
+    uint64_t at = cn_hpc_proto_header_size;
     struct cn_bytes bytes;
 
-    if (!cn_bytes_slice(meta->file, at, cn_hpc_proto_section_size, &bytes) ||
-        !cn_hpc_proto_section_decode(bytes, &section))
-        return cn_fail(err, CN_ERR_FORMAT, "no header of section %s at 0x%" PRIx64, name,
-                       at);
-    *out = (struct cn_hpc_section_place){section.len, section.off};
+    for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++) {
+        out[i] = (struct cn_hpc_proto_section){0};
+        if (i == CN_HPC_PROTO_KINDS && meta->section_count == CN_HPC_PROTO_SECTIONS)
+            continue;
+        if (cn_bytes_slice(meta->file, at, cn_hpc_proto_section_size, &bytes))
+            (void)cn_hpc_proto_section_decode(bytes, &out[i]);
+        at += cn_hpc_proto_section_size;
+    }
+}
+
+/* The writer that never got further left numbers that point into the header. */
+static bool stops_after_metrics(const struct cn_hpc_proto_meta *meta,
+                                const struct cn_hpc_proto_section *heads)
+{
+    for (size_t i = CN_HPC_PROTO_CONTEXTS; i < CN_HPC_PROTO_SECTION_COUNT; i++)
+        if (heads[i].off >= header_len(meta))
+            return false;
+    return true;
+}
+
+static bool open_section(struct cn_hpc_proto_meta *meta, size_t i,
+                         const struct cn_hpc_proto_section *head, struct cn_error *err)
+{
+    struct cn_hpc_proto_span *section = &meta->sections[i];
+
+    section->off = head->len == 0 ? 0 : head->off;
+    if (cn_bytes_slice(meta->file, section->off, head->len, &section->bytes))
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "section %s of %" PRIu64 " bytes at 0x%" PRIx64
+                   " does not fit the file of %zu",
+                   cn_hpc_proto_section_names[i], head->len, head->off, meta->file.len);
+}
+
+static bool overlap(struct cn_hpc_proto_span a, struct cn_hpc_proto_span b)
+{
+    return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
+           b.off < a.off + a.bytes.len;
+}
+
+static bool check_apart(const struct cn_hpc_proto_meta *meta, struct cn_error *err)
+{
+    const struct cn_hpc_proto_span *list = meta->sections;
+
+    for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++)
+        for (size_t j = 0; j < i; j++)
+            if (overlap(list[i], list[j]))
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "sections %s at 0x%" PRIx64 " and %s at 0x%" PRIx64
+                               " overlap",
+                               cn_hpc_proto_section_names[j], list[j].off,
+                               cn_hpc_proto_section_names[i], list[i].off);
+    return true;
+}
+
+bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out,
+                             struct cn_error *err)
+{
+    struct cn_hpc_proto_section heads[CN_HPC_PROTO_SECTION_COUNT];
+    struct cn_hpc_proto_meta meta = {.file = file};
+    size_t count = CN_HPC_PROTO_SECTION_COUNT;
+
+    if (!check_header(&meta, err))
+        return false;
+    read_headers(&meta, heads);
+    meta.is_unfinished = stops_after_metrics(&meta, heads);
+    if (meta.is_unfinished)
+        count = CN_HPC_PROTO_CONTEXTS;
+    for (size_t i = 0; i < count; i++)
+        if (!open_section(&meta, i, &heads[i], err))
+            return false;
+    if (!check_apart(&meta, err))
+        return false;
+    *out = meta;
+    return true;
+}
+
+bool cn_hpc_proto_records_open(struct cn_hpc_proto_span section, const char *what,
+                               uint32_t least, struct cn_hpc_proto_records *out,
+                               struct cn_error *err)
+{
+    struct cn_hpc_proto_records records = {0};
+    struct cn_hpc_proto_table head;
+
+    if (!cn_hpc_proto_table_decode(section.bytes, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "section of %s at 0x%" PRIx64
+                       " is too short for its header: %zu bytes",
+                       what, section.off, section.bytes.len);
+    if (head.count > 0 && head.record_len < least)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s of %u bytes each are too short, %" PRIu32 " needed", what,
+                       head.record_len, least);
+    if (!cn_bytes_array(section.bytes, cn_hpc_proto_table_size, head.count,
+                        head.record_len, &records.span.bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu32 " %s of %u bytes do not fit their section of %zu at "
+                       "0x%" PRIx64,
+                       head.count, what, head.record_len, section.bytes.len, section.off);
+    records.span.off = section.off + cn_hpc_proto_table_size;
+    records.count = head.count;
+    records.stride = head.record_len;
+    *out = records;
+    return true;
+}
+
+bool cn_hpc_proto_records_find(const struct cn_hpc_proto_records *records, uint64_t off,
+                               const char *what, uint32_t *out, struct cn_error *err)
+{
+    uint64_t distance = off - records->span.off;
+
+    if (off < records->span.off || distance >= records->span.bytes.len ||
+        distance % records->stride != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
+                       what);
+    *out = (uint32_t)(distance / records->stride);
+    return true;
+}
+
+bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                            struct cn_module *out, struct cn_error *err)
+{
+    struct cn_hpc_proto_module record;
+    const char *path;
+
+    if (!cn_hpc_proto_module_decode(cn_hpc_proto_records_at(&meta->modules, index),
+                                    &record) ||
+        !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off,
+                                  "path", &path, err))
+        return cn_fail_in(err, "module %" PRIu32 " at 0x%" PRIx64, index,
+                          cn_hpc_proto_records_off(&meta->modules, index));
+    out->path = path;
+    return true;
+}
+
+static bool read_file(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                      struct cn_source_file *out, struct cn_error *err)
+{
+    struct cn_hpc_proto_source_file record;
+
+    if (!cn_hpc_proto_source_file_decode(cn_hpc_proto_records_at(&meta->files, index),
+                                         &record) ||
+        !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off,
+                                  "path", &out->path, err))
+        return cn_fail_in(err, "file %" PRIu32 " at 0x%" PRIx64, index,
+                          cn_hpc_proto_records_off(&meta->files, index));
+    out->is_copied = record.flags & CN_HPC_PROTO_FILE_COPIED;
+    return true;
+}
+
+bool cn_hpc_proto_file_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                          struct cn_source_file *out, struct cn_error *err)
+{
+    struct cn_source_file file;
+
+    if (!read_file(meta, index, &file, err))
+        return false;
+    if (file.is_copied)
+        file.path = meta->copied_paths[index];
+    *out = file;
+    return true;
+}
+
+/* A pointer into a table that may be 0: "none". */
+static bool find_optional(const struct cn_hpc_proto_records *records, uint64_t off,
+                          const char *what, uint32_t *out, struct cn_error *err)
+{
+    *out = CN_NONE;
+    return off == 0 || cn_hpc_proto_records_find(records, off, what, out, err);
+}
+
+bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
+                              struct cn_function *out, struct cn_error *err)
+{
+    struct cn_hpc_proto_function record;
+    struct cn_function function = {.name = ""};
+
+    if (!cn_hpc_proto_function_decode(cn_hpc_proto_records_at(&meta->functions, index),
+                                      &record) ||
+        (record.name_off != 0 &&
+         !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.name_off,
+                                   "name", &function.name, err)) ||
+        !find_optional(&meta->modules, record.module_off, "module", &function.module,
+                       err) ||
+        !find_optional(&meta->files, record.file_off, "file", &function.file, err))
+        return cn_fail_in(err, "function %" PRIu32 " at 0x%" PRIx64, index,
+                          cn_hpc_proto_records_off(&meta->functions, index));
+    /* Without a module or a file, offset and line are to be ignored. */
+    if (function.module != CN_NONE && record.entry_off != CN_HPC_PROTO_NO_ENTRY)
+        function.offset = record.entry_off;
+    if (function.file != CN_NONE)
+        function.line = record.line;
+    *out = function;
+    return true;
+}
+
+/* The paths of copied files, as seen from the database: they lie below src/. */
+static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
+                       struct cn_error *err)
+{
+    uint64_t budget = (uint64_t)CN_HPC_PROTO_SHARING_MAX * meta->file.len;
+    struct cn_source_file file;
+
+    meta->copied_paths =
+        cn_arena_alloc(arena, meta->files.count, sizeof(*meta->copied_paths));
+    for (uint32_t i = 0; i < meta->files.count; i++) {
+        if (!read_file(meta, i, &file, err))
+            return false;
+        if (!file.is_copied)
+            continue;
+        if (strlen(file.path) > budget)
+            return cn_fail(err, CN_ERR_LIMIT,
+                           "file %" PRIu32 " at 0x%" PRIx64
+                           ": paths share their bytes more than %d times",
+                           i, cn_hpc_proto_records_off(&meta->files, i),
+                           CN_HPC_PROTO_SHARING_MAX);
+        budget -= strlen(file.path);
+        meta->copied_paths[i] =
+            cn_arena_printf(arena, "%s%s", CN_HPC_PROTO_COPIES,
+                            file.path + strspn(file.path, "/"));
+    }
+    return true;
+}
+
+/* Functions at the end of the table that only name entry points. */
+static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
+{
+    uint32_t count = meta->functions.count;
+    struct cn_function function;
+    struct cn_error ignored;
+    uint16_t entry;
+
+    while (count > 0 && meta->functions.count - count < CN_HPC_PROTO_ENTRY_COUNT &&
+           cn_hpc_proto_function_at(meta, count - 1, &function, &ignored) &&
+           function.module == CN_NONE && function.file == CN_NONE &&
+           cn_hpc_proto_entry_find(function.name, &entry))
+        count--;
+    return count;
+}
+
+static bool find_roots(struct cn_hpc_proto_meta *meta, struct cn_error *err)
+{
+    struct cn_hpc_proto_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
+    struct cn_hpc_proto_contexts_header head;
+
+    if (!cn_hpc_proto_contexts_header_decode(section.bytes, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "section of contexts at 0x%" PRIx64
+                       " is too short for its header: %zu bytes",
+                       section.off, section.bytes.len);
+    meta->roots.off = section.off + cn_hpc_proto_contexts_header_size;
+    if (!cn_bytes_slice(section.bytes, cn_hpc_proto_contexts_header_size, head.roots_len,
+                        &meta->roots.bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "root contexts of %" PRIu64 " bytes at 0x%" PRIx64
+                       " do not fit their section of %zu",
+                       head.roots_len, meta->roots.off, section.bytes.len);
+    return true;
+}
+
+bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
+                            struct cn_hpc_proto_meta *out, struct cn_error *err)
+{
+    struct cn_hpc_proto_meta meta;
+    const struct cn_hpc_proto_span *list = meta.sections;
+
+    if (!cn_hpc_proto_frame_open(file, &meta, err))
+        return false;
+    if (!meta.is_unfinished) {
+        if (!cn_hpc_proto_records_open(list[CN_HPC_PROTO_MODULES], "modules",
+                                       cn_hpc_proto_module_size, &meta.modules, err) ||
+            !cn_hpc_proto_records_open(list[CN_HPC_PROTO_FILES], "files",
+                                       cn_hpc_proto_source_file_size, &meta.files, err) ||
+            !cn_hpc_proto_records_open(list[CN_HPC_PROTO_FUNCTIONS], "functions",
+                                       cn_hpc_proto_function_size, &meta.functions,
+                                       err) ||
+            !make_paths(&meta, arena, err) || !find_roots(&meta, err))
+            return false;
+        meta.listed_functions = count_listed(&meta);
+        meta.has_entries = cn_hpc_proto_contexts_have_entries(&meta);
+    }
+    *out = meta;
+    return true;
+}
+
+static bool read_kinds(struct cn_hpc_proto_span rest, struct cn_arena *arena,
+                       struct cn_kinds *out, struct cn_error *err)
+{
+    struct cn_hpc_proto_kinds_header head;
+    struct cn_bytes bytes;
+    const char **list;
+
+    if (!cn_hpc_proto_span_take(&rest, cn_hpc_proto_kinds_header_size,
+                                "number of identifier kinds", &bytes, err) ||
+        !cn_hpc_proto_kinds_header_decode(bytes, &head))
+        return false;
+    if (head.kind_count > CN_KINDS_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%u identifier kinds, can read %d",
+                       head.kind_count, CN_KINDS_MAX);
+    list = cn_arena_alloc(arena, head.kind_count, sizeof(*list));
+    for (size_t i = 0; i < head.kind_count; i++)
+        if (!cn_hpc_proto_span_take_string(&rest, "name of an identifier kind", &list[i],
+                                           err))
+            return false;
+    *out = (struct cn_kinds){list, head.kind_count};
+    return true;
+}
+
+bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
+                          const char **title, const char **description,
+                          struct cn_kinds *kinds, struct cn_error *err)
+{
+    struct cn_hpc_proto_span rest = meta->sections[CN_HPC_PROTO_GENERAL];
+    const char *name, *text = "";
+
+    if (!cn_hpc_proto_span_take_string(&rest, "title", &name, err))
+        return false;
+    if (meta->section_count == CN_HPC_PROTO_SECTIONS_OF_WRITER) {
+        if (!cn_hpc_proto_span_take_string(&rest, "description", &text, err))
+            return false;
+        rest = meta->sections[CN_HPC_PROTO_KINDS];
+    }
+    if (!read_kinds(rest, arena, kinds, err))
+        return false;
+    *title = name;
+    *description = text;
     return true;
 }

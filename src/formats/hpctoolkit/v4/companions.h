@@ -1,5 +1,5 @@
-/* What a database holds beside its binary files: the taxonomy of metrics, the documents
- * that explain it, and copies of source files.
+/* What a database holds beside its binary files: the taxonomy of metrics and the
+ * documents that explain it.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_COMPANIONS_H
@@ -14,9 +14,5 @@ CN_CHECK bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_er
 /* FORMATS.md and metrics/METRICS.yaml.ex. */
 CN_CHECK bool cn_hpc_documents_write(const struct cn_hpc_writing *w,
                                      struct cn_error *err);
-
-/* The source files that the database says it holds, copied below src/. Only regular files
- * that really lie inside the database being read; others are counted as lost. */
-CN_CHECK bool cn_hpc_sources_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
 #endif

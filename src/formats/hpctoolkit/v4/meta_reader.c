@@ -170,7 +170,8 @@ bool cn_hpc_meta_file(const struct cn_hpc_meta *meta, uint32_t index,
                             &path, err))
         return cn_fail_in(err, "file %" PRIu32 " at 0x%" PRIx64, index,
                           cn_hpc_table_off(&meta->files, index));
-    *out = (struct cn_source_file){path, record.flags & CN_HPC_FILE_COPIED};
+    *out = (struct cn_source_file){.path = path,
+                                   .is_copied = record.flags & CN_HPC_FILE_COPIED};
     return true;
 }
 

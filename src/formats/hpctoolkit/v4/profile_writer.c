@@ -19,7 +19,7 @@ enum {
     VALUES_LEN = 4 * 1024 * 1024 / cn_hpc_profile_value_size * cn_hpc_profile_value_size,
     INDEX_LEN = 2 * 1024 * 1024 / cn_hpc_profile_index_size * cn_hpc_profile_index_size,
     /* After this many values, pages of mapped files that were read are given back. */
-    FORGET_EVERY = 4 * 1024 * 1024,
+    FORGET_EVERY = 1024 * 1024,
 };
 
 /* An array in the file that is filled piece by piece. */

@@ -17,7 +17,7 @@
 enum {
     CHUNK_COUNT = 8192,
     /* After this many samples, pages of mapped files that were read are given back. */
-    FORGET_EVERY = 4 * 1024 * 1024,
+    FORGET_EVERY = 1024 * 1024,
 };
 
 struct worker {

@@ -13,7 +13,7 @@
 #include "base/pool.h"
 #include "formats/hpctoolkit/v4/database.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
-#include "formats/hpctoolkit/v4/verify_summary.h"
+#include "formats/hpctoolkit/verify_summary.h"
 #include "model/transpose.h"
 
 struct note {

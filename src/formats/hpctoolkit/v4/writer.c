@@ -6,6 +6,7 @@
 #include "base/outdir.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/v4/companions.h"
 #include "formats/hpctoolkit/v4/meta_writer.h"
 #include "formats/hpctoolkit/v4/rooted.h"
@@ -28,7 +29,8 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
            cn_hpc_cct_write(w, err) &&
            (w->options->without_timelines || cn_hpc_traces_write(w, err)) &&
            make_folder(w->dir, "metrics", err) && cn_hpc_taxonomy_write(w, err) &&
-           cn_hpc_documents_write(w, err) && cn_hpc_sources_write(w, err);
+           cn_hpc_documents_write(w, err) &&
+           cn_hpc_sources_copy(w->db, w->dir, w->options, err);
 }
 
 bool cn_hpc_v4_write(struct cn_database *db, const char *path,

@@ -27,6 +27,8 @@ enum {
     CN_HPC_XML_ATTRIBUTE_MAX = 16,   /* of one element of the tree */
     CN_HPC_XML_HEAD_MAX = 64 * 1024, /* bytes before the root element */
     CN_HPC_XML_KIND_MAX = 255,       /* of an <Identifier> */
+    CN_HPC_XML_METRIC_MAX = 16384,   /* rows of <Metric>, and of <MetricDB> */
+    CN_HPC_XML_STATISTIC_MAX = 256,  /* of one metric; further ones are not used */
     /* Procedures at this many places are told apart; further places are listed again. */
     CN_HPC_XML_VARIANT_MAX = 32,
     /* After this much of the tree was read, its pages are given back. */

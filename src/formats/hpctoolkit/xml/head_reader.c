@@ -90,6 +90,16 @@ static void add_row(struct reading *r, struct cn_hpc_xml_rows *rows, const char 
     rows->list[rows->count++] = row;
 }
 
+static bool has_room(struct reading *r, size_t count, const char *element)
+{
+    if (count < CN_HPC_XML_METRIC_MAX)
+        return true;
+    (void)cn_fail(&r->err, CN_ERR_LIMIT, "more than %d <%s>s", CN_HPC_XML_METRIC_MAX,
+                  element);
+    refuse(r);
+    return false;
+}
+
 static void add_metric(struct reading *r, const char **attributes)
 {
     struct cn_hpc_xml_head *head = r->head;
@@ -101,7 +111,8 @@ static void add_metric(struct reading *r, const char **attributes)
         .view = "",
     };
 
-    if (!needed(r, "Metric", attributes, "i", &metric.id) ||
+    if (!has_room(r, head->metric_count, "Metric") ||
+        !needed(r, "Metric", attributes, "i", &metric.id) ||
         !number(r, "Metric", attributes, "show", CN_HPC_XML_SHOWN, &metric.show) ||
         !number(r, "Metric", attributes, "show-percent", 1, &metric.show_percent))
         return;
@@ -136,7 +147,8 @@ static void add_metric_db(struct reading *r, const char **attributes)
         .type = keep(r, attributes, "t", ""),
     };
 
-    if (!needed(r, "MetricDB", attributes, "i", &row.id) ||
+    if (!has_room(r, head->metric_db_count, "MetricDB") ||
+        !needed(r, "MetricDB", attributes, "i", &row.id) ||
         !number(r, "MetricDB", attributes, "db-id", row.id, &row.column))
         return;
     head->metric_dbs = cn_grow(head->metric_dbs, head->metric_db_count,

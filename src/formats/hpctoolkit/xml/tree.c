@@ -69,9 +69,8 @@ static void add_procedures(struct cn_hpc_xml_tree *tree,
 }
 
 void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
-                          const struct cn_hpc_xml_head *head, struct cn_arena *arena)
+                          const struct cn_hpc_xml_head *head)
 {
-    (void)arena;
     *tree = (struct cn_hpc_xml_tree){.root = CN_HPC_XML_NO_NODE};
     add_modules(tree, &head->modules);
     add_files(tree, &head->files);

@@ -17,7 +17,6 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_TREE_H
 #define CN_FORMATS_HPCTOOLKIT_XML_TREE_H
 
-#include "base/arena.h"
 #include "base/map.h"
 #include "formats/hpctoolkit/xml/head_reader.h"
 #include "model/database.h"
@@ -68,9 +67,10 @@ struct cn_hpc_xml_tree {
     struct cn_map module_ids, file_ids, procedure_ids; /* of the file; CN_NONE: unknown */
 };
 
-/* The tables of the head; the tree has no contexts yet. Strings are borrowed from the arena. */
+/* The tables of the head; the tree has no contexts yet. Strings are borrowed from
+ * where the head has them. */
 void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
-                          const struct cn_hpc_xml_head *head, struct cn_arena *arena);
+                          const struct cn_hpc_xml_head *head);
 void cn_hpc_xml_tree_done(struct cn_hpc_xml_tree *tree);
 
 /* A new context, linked to nothing. */

@@ -1,13 +1,17 @@
-#include "formats/hpctoolkit/v4/companions.h"
+#include "formats/hpctoolkit/sources.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/out.h"
 #include "base/progress.h"
+#include "formats/formats.h"
+#include "model/database.h"
 
 /* A path that stays below src/ whatever it is appended to. */
 static bool is_safe(const char *path)
@@ -81,30 +85,38 @@ static bool is_there(const char *dir, const char *path)
            lstat(joined, &st) == 0;
 }
 
-bool cn_hpc_sources_write(const struct cn_hpc_writing *w, struct cn_error *err)
+static void lose(const struct cn_write_options *options, const char *what, uint64_t count)
+{
+    if (options->on_loss && count > 0)
+        options->on_loss(options->on_loss_arg, what, count);
+}
+
+bool cn_hpc_sources_copy(struct cn_database *db, const char *dir,
+                         const struct cn_write_options *options, struct cn_error *err)
 {
     char root[PATH_MAX], from[PATH_MAX];
-    bool has_root = w->db->path[0] != '\0' && realpath(w->db->path, root);
+    bool has_root = db->path[0] != '\0' && realpath(db->path, root);
     uint64_t missing_count = 0, unwanted_count = 0;
 
-    for (uint32_t i = 0; i < w->db->file_count; i++) {
+    for (uint32_t i = 0; i < db->file_count; i++) {
         struct cn_source_file file;
 
-        if (!cn_database_file(w->db, i, &file, err) ||
-            !cn_progress_report(w->options->progress, "copying sources", i,
-                                w->db->file_count, "files", err))
+        if (!cn_database_file(db, i, &file, err) ||
+            !cn_progress_report(options->progress, "copying sources", i, db->file_count,
+                                "files", err))
             return false;
         if (!file.is_copied)
             continue;
-        if (w->options->without_sources)
+        if (options->without_sources)
             unwanted_count++;
-        else if (!has_root || !is_safe(file.path) || !find_source(root, file.path, from))
+        else if (!is_safe(file.path) ||
+                 (!file.origin && (!has_root || !find_source(root, file.path, from))))
             missing_count++;
-        else if (!is_there(w->dir, file.path) && !copy(from, w->dir, file.path, err))
+        else if (!is_there(dir, file.path) &&
+                 !copy(file.origin ? file.origin : from, dir, file.path, err))
             return false;
     }
-    cn_hpc_writing_lose(w, "source files missing from the database that was read",
-                        missing_count);
-    cn_hpc_writing_lose(w, "copies of source files left out as asked", unwanted_count);
+    lose(options, "source files missing from the database that was read", missing_count);
+    lose(options, "copies of source files left out as asked", unwanted_count);
     return true;
 }

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/v4/verify_summary.h"
+#include "formats/hpctoolkit/verify_summary.h"
 
 #include <math.h>
 #include <stdio.h>

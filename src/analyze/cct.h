@@ -1,0 +1,69 @@
+/* Calling context tree: one node for each distinct path of calls. Structure only; what the
+ * nodes cost is in cct_costs.h.
+ *
+ * Nodes are numbered in the order in which they were added, parents before their children,
+ * from the root, 0, so that data of nodes fits in plain arrays. A zeroed tree has no root:
+ * use cn_cct_init(). What keys mean is the business of whoever builds the tree.
+ * Threads: one thread at a time; a finished tree may be read by any thread, but not with
+ * cn_cct_child().
+ */
+#ifndef CN_ANALYZE_CCT_H
+#define CN_ANALYZE_CCT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+typedef uint32_t cn_cct_id;
+
+/* No key is this. */
+#define CN_CCT_NO_KEY UINT32_MAX
+
+struct cn_cct_link {
+    cn_cct_id parent;      /* the root is its own */
+    cn_cct_id first_child; /* the newest, or after cn_cct_sort() the oldest; 0: none */
+    cn_cct_id next;        /* sibling; 0: none */
+    uint32_t key;
+    cn_cct_id hot;        /* the child that was found last */
+    uint16_t child_count; /* up to one more than are searched in a row */
+    uint16_t flags;       /* whatever the builder wants to remember */
+};
+
+struct cn_cct {
+    struct cn_cct_link *links;
+    size_t count, capacity;
+    struct cn_map wide; /* children of nodes that have many, by parent << 32 | key */
+    bool is_full;       /* a node could not be added: 32 bits do not number more */
+};
+
+void cn_cct_init(struct cn_cct *tree);
+void cn_cct_done(struct cn_cct *tree);
+
+/* A tree made of links that were one before; takes them over. */
+void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
+
+/* The child of `parent` that is not the one found last, added when there is none. A full
+ * tree gives the parent itself. */
+cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t key);
+
+/* The child of `parent` with this key, added when there is none. */
+static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+{
+    cn_cct_id hot = tree->links[parent].hot;
+
+    /* Without one it is the root, whose key is nobody's. */
+    return tree->links[hot].key == key ? hot : cn_cct_child_slowly(tree, parent, key);
+}
+
+/* The nearest node with this key from `node` up to the root; 0 when there is none. */
+cn_cct_id cn_cct_find_above(const struct cn_cct *tree, cn_cct_id node, uint32_t key);
+
+/* Put children into the order in which they were added. Nothing may be added afterwards. */
+void cn_cct_sort(struct cn_cct *tree);
+
+/* The node after `node` in depth-first order of a sorted tree; 0 after the last one. */
+cn_cct_id cn_cct_after(const struct cn_cct *tree, cn_cct_id node);
+
+#endif

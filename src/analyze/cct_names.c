@@ -1,0 +1,150 @@
+#include "analyze/cct_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+void cn_cct_names_done(struct cn_cct_names *names)
+{
+    cn_names_done(&names->module_keys);
+    cn_names_done(&names->file_keys);
+    cn_names_done(&names->function_keys);
+    free(names->modules);
+    free(names->files);
+    free(names->functions);
+    free(names->lines);
+    cn_map_done(&names->line_numbers);
+    cn_arena_done(&names->arena);
+    *names = (struct cn_cct_names){0};
+}
+
+uint32_t cn_cct_names_module(struct cn_cct_names *names,
+                             const struct cn_call_module *module)
+{
+    size_t known = names->module_keys.count;
+    struct cn_text key = {0};
+    uint32_t at;
+
+    /* Another build of the same file is another module. */
+    cn_text_printf(&key, "%s\n%s", module->path, module->build_id);
+    at = cn_names_add(&names->module_keys, cn_text_str(&key));
+    cn_text_done(&key);
+    if (at == known) {
+        names->modules = cn_grow(names->modules, at, &names->module_capacity,
+                                 sizeof(*names->modules));
+        names->modules[at] =
+            (struct cn_module){cn_arena_strdup(&names->arena, module->path)};
+    }
+    return at;
+}
+
+uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *path)
+{
+    size_t known = names->file_keys.count;
+    uint32_t at = cn_names_add(&names->file_keys, path);
+    const char *origin;
+
+    if (at < known)
+        return at;
+    names->files =
+        cn_grow(names->files, at, &names->file_capacity, sizeof(*names->files));
+    origin = names->places && path[0] == '/'
+                 ? names->places->source(names->places->arg, path)
+                 : NULL;
+    names->files[at] = (struct cn_source_file){
+        .path = origin ? cn_arena_printf(&names->arena, "src%s", path)
+                       : cn_arena_strdup(&names->arena, path),
+        .is_copied = origin != NULL,
+        .origin = origin ? cn_arena_strdup(&names->arena, origin) : NULL,
+    };
+    return at;
+}
+
+uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t line)
+{
+    uint32_t known = (uint32_t)names->line_count;
+    uint32_t at =
+        *cn_map_at(&names->line_numbers, (uint64_t)file << 32 | line, known);
+
+    if (at == known) {
+        names->lines =
+            cn_grow(names->lines, at, &names->line_capacity, sizeof(*names->lines));
+        names->lines[names->line_count++] = (struct cn_cct_source_line){file, line};
+    }
+    return at;
+}
+
+/* The number that `key` has; `*is_new` when it is the first time, and the function needs to be
+ * filled in. */
+static uint32_t number_of(struct cn_cct_names *names, const char *key, bool *is_new)
+{
+    size_t known = names->function_keys.count;
+    uint32_t at = cn_names_add(&names->function_keys, key);
+
+    *is_new = at == known;
+    if (*is_new)
+        names->functions = cn_grow(names->functions, at, &names->function_capacity,
+                                   sizeof(*names->functions));
+    return at;
+}
+
+uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
+{
+    struct cn_text key = {0};
+    bool is_new;
+    uint32_t at;
+
+    cn_text_printf(&key, "::%s", name);
+    at = number_of(names, cn_text_str(&key), &is_new);
+    cn_text_done(&key);
+    if (is_new)
+        names->functions[at] = (struct cn_function){
+            .name = cn_arena_strdup(&names->arena, name),
+            .module = CN_NONE,
+            .file = CN_NONE,
+        };
+    return at;
+}
+
+static struct cn_place place_of(const struct cn_cct_names *names,
+                                const struct cn_call_module *module,
+                                const struct cn_call_function *function)
+{
+    struct cn_place place = {0};
+
+    if (function->file[0] != '\0')
+        return (struct cn_place){function->file, function->line};
+    /* A call into another module has no place of its own. */
+    if (names->places && function->type != 'P')
+        place = names->places->function(names->places->arg, module, function->offset);
+    return place;
+}
+
+uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recording *rec,
+                               uint32_t function)
+{
+    const struct cn_call_function *f = &rec->functions[function];
+    const struct cn_call_module *m = &rec->modules[f->module];
+    uint32_t module = cn_cct_names_module(names, m);
+    struct cn_text key = {0};
+    struct cn_place place;
+    bool is_new;
+    uint32_t at;
+
+    cn_text_printf(&key, "%" PRIu32 ":%" PRIx64 ":%s", module, f->offset, f->name);
+    at = number_of(names, cn_text_str(&key), &is_new);
+    cn_text_done(&key);
+    if (!is_new)
+        return at;
+    place = place_of(names, m, f);
+    names->functions[at] = (struct cn_function){
+        .name = cn_arena_strdup(&names->arena, f->name),
+        .module = module,
+        .offset = f->offset,
+        .file = place.file ? cn_cct_names_file(names, place.file) : CN_NONE,
+        .line = place.file ? place.line : 0,
+    };
+    return at;
+}

@@ -1,0 +1,215 @@
+#include "analyze/cct_plane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Nanoseconds are divided, not multiplied by 1e-9: the quotient is the nearest number. */
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void sum_up(struct cn_cct_plane *plane)
+{
+    const struct cn_cct_task *task = plane->task;
+
+    for (size_t i = task->tree.count; i-- > 0;) {
+        const struct cn_cct_link *link = &task->tree.links[i];
+        struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, (cn_cct_id)i);
+        struct cn_cct_total *own = &plane->totals[i], *above;
+
+        own->calls += cost.calls;
+        own->time_ns += cost.self_ns;
+        if (!cn_cct_task_is_schedule(task, link->key))
+            own->cpu_ns += cost.self_ns;
+        if (i == 0)
+            break;
+        above = &plane->totals[link->parent];
+        above->calls += own->calls;
+        above->time_ns += own->time_ns;
+        above->cpu_ns += own->cpu_ns;
+    }
+}
+
+/* One pass of a radix sort by the context, 11 bits at `shift`. */
+static void sort_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+{
+    enum { DIGITS = 1 << 11 };
+    size_t starts[DIGITS + 1] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        starts[(from[i] >> shift) % DIGITS + 1]++;
+    for (size_t i = 1; i < DIGITS; i++)
+        starts[i] += starts[i - 1];
+    for (size_t i = 0; i < count; i++)
+        to[starts[(from[i] >> shift) % DIGITS]++] = from[i];
+}
+
+static void sort_by_context(struct cn_cct_plane *plane)
+{
+    size_t count = plane->task->tree.count;
+    uint64_t *other = cn_realloc(NULL, count, sizeof(*other));
+
+    for (size_t i = 0; i < count; i++)
+        plane->order[i] = (uint64_t)plane->merged->ids[plane->nodes[i]] << 32 | i;
+    sort_pass(plane->order, other, count, 32);
+    sort_pass(other, plane->order, count, 43);
+    sort_pass(plane->order, other, count, 54);
+    free(plane->order);
+    plane->order = other;
+}
+
+void cn_cct_plane_init(struct cn_cct_plane *plane, const struct cn_cct_merged *merged,
+                       const struct cn_cct_task *task, const uint32_t *nodes)
+{
+    *plane = (struct cn_cct_plane){
+        .merged = merged,
+        .task = task,
+        .nodes = nodes,
+        .totals = cn_alloc(task->tree.count, sizeof(*plane->totals)),
+        .order = cn_realloc(NULL, task->tree.count, sizeof(*plane->order)),
+    };
+    sum_up(plane);
+    sort_by_context(plane);
+}
+
+void cn_cct_plane_done(struct cn_cct_plane *plane)
+{
+    free(plane->totals);
+    free(plane->order);
+    plane->totals = NULL;
+    plane->order = NULL;
+}
+
+/* What one context of this task costs. */
+struct row {
+    uint64_t calls, time_ns, cpu_ns, min_ns, max_ns;
+    bool has_duration;
+    struct cn_cct_total total;
+};
+
+static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
+{
+    const struct cn_cct_task *task = plane->task;
+    const struct cn_cct_merged *merged = plane->merged;
+    const struct cn_cct_link *link = &task->tree.links[node];
+    struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, node);
+    uint32_t context = merged->ids[plane->nodes[node]];
+
+    row->time_ns += cost.self_ns;
+    if (!cn_cct_task_is_schedule(task, link->key))
+        row->cpu_ns += cost.self_ns;
+    /* Several nodes may be one context: the total of the outermost holds those of the
+     * others. */
+    if (node == 0 || merged->ids[plane->nodes[link->parent]] != context) {
+        row->total.calls += plane->totals[node].calls;
+        row->total.time_ns += plane->totals[node].time_ns;
+        row->total.cpu_ns += plane->totals[node].cpu_ns;
+    }
+    if (!cn_cct_merged_keeps(merged, plane->nodes[node]))
+        return;
+    row->calls += cost.calls;
+    if (cost.bucket_calls == 0)
+        return;
+    if (!row->has_duration || cost.min_ns < row->min_ns)
+        row->min_ns = cost.min_ns;
+    if (cost.max_ns > row->max_ns)
+        row->max_ns = cost.max_ns;
+    row->has_duration = true;
+    cn_cct_costs_buckets(&task->costs, node, &plane->calls);
+}
+
+static size_t put(struct cn_value *values, size_t count, uint32_t context, unsigned id,
+                  double value)
+{
+    values[count] = (struct cn_value){value, context, (uint16_t)id};
+    return count + (value != 0);
+}
+
+static size_t put_scopes(struct cn_value *values, size_t count, uint32_t context,
+                         enum cn_cct_metric metric, double own, double total)
+{
+    for (unsigned scope = 0; scope < CN_CCT_EXECUTION; scope++)
+        count = put(values, count, context,
+                    cn_cct_prop_id(metric, (enum cn_cct_scope)scope), own);
+    return put(values, count, context, cn_cct_prop_id(metric, CN_CCT_EXECUTION), total);
+}
+
+/* Hand the buckets out and leave them empty. */
+static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
+                          size_t count, uint32_t context)
+{
+    struct cn_bucket_calls *calls = &plane->calls;
+
+    for (unsigned word = 0; word < sizeof(calls->used) / sizeof(*calls->used); word++) {
+        for (unsigned i = word * 64; calls->used[word] != 0; i++) {
+            if (calls->used[word] & 1) {
+                count = put(values, count, context, CN_CCT_ID_BUCKET + i,
+                            (double)calls->calls[i]);
+                calls->calls[i] = 0;
+                plane->has_bucket[i] = true;
+            }
+            calls->used[word] >>= 1;
+        }
+    }
+    return count;
+}
+
+static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
+                      struct cn_value *values)
+{
+    size_t count =
+        put_scopes(values, 0, context, CN_CCT_CALLS, (double)row->calls,
+                   (double)row->total.calls);
+
+    count = put_scopes(values, count, context, CN_CCT_TIME, seconds(row->time_ns),
+                       seconds(row->total.time_ns));
+    if (plane->merged->has_schedule)
+        count = put_scopes(values, count, context, CN_CCT_CPU_TIME, seconds(row->cpu_ns),
+                           seconds(row->total.cpu_ns));
+    if (row->has_duration) {
+        count = put(values, count, context, CN_CCT_ID_MIN, seconds(row->min_ns));
+        count = put(values, count, context, CN_CCT_ID_MAX, seconds(row->max_ns));
+        count = put_buckets(plane, values, count, context);
+    }
+    return count;
+}
+
+size_t cn_cct_plane_next(struct cn_cct_plane *plane,
+                         struct cn_value values[CN_CCT_ID_COUNT])
+{
+    size_t count = 0, node_count = plane->task->tree.count;
+
+    if (!plane->has_global) {
+        struct row row = {.total = plane->totals[0]};
+
+        plane->has_global = true;
+        count = put_row(plane, &row, 0, values);
+    }
+    while (count == 0 && plane->next < node_count) {
+        uint32_t context = (uint32_t)(plane->order[plane->next] >> 32);
+        struct row row = {0};
+
+        while (plane->next < node_count && plane->order[plane->next] >> 32 == context)
+            add_node(plane, (cn_cct_id)plane->order[plane->next++], &row);
+        count = put_row(plane, &row, context, values);
+    }
+    return count;
+}
+
+void cn_cct_plane_measure(struct cn_cct_plane *plane)
+{
+    struct cn_value values[CN_CCT_ID_COUNT];
+    size_t count;
+
+    plane->value_count = 0;
+    plane->context_count = 0;
+    while ((count = cn_cct_plane_next(plane, values)) > 0) {
+        plane->value_count += count;
+        plane->context_count++;
+    }
+    plane->next = 0;
+    plane->has_global = false;
+}

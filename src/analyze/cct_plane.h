@@ -1,0 +1,47 @@
+/* The values of one task, in the order a database wants them: by context, then by metric.
+ *
+ *     cn_cct_plane_init(&plane, &merged, &task, nodes);
+ *     cn_cct_plane_measure(&plane);              how many values there are
+ *     while ((count = cn_cct_plane_next(&plane, values)) > 0) ...
+ *     cn_cct_plane_done(&plane);
+ *
+ * The open calls of the task must have been counted before.
+ * Threads: one thread at a time for each plane.
+ */
+#ifndef CN_ANALYZE_CCT_PLANE_H
+#define CN_ANALYZE_CCT_PLANE_H
+
+#include "analyze/cct_merge.h"
+#include "analyze/cct_metrics.h"
+
+/* What a node and everything below it cost. */
+struct cn_cct_total {
+    uint64_t calls, time_ns, cpu_ns;
+};
+
+struct cn_cct_plane {
+    const struct cn_cct_merged *merged;
+    const struct cn_cct_task *task;
+    const uint32_t *nodes;        /* merged node of each of the task's */
+    struct cn_cct_total *totals;  /* by node of the task */
+    uint64_t *order;              /* context << 32 | node, ascending */
+    size_t next;                  /* in the order */
+    bool has_global;              /* the global context was delivered */
+    struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
+    bool has_bucket[CN_BUCKET_COUNT];
+    uint64_t value_count;
+    uint32_t context_count;
+};
+
+void cn_cct_plane_init(struct cn_cct_plane *plane, const struct cn_cct_merged *merged,
+                       const struct cn_cct_task *task, const uint32_t *nodes);
+void cn_cct_plane_done(struct cn_cct_plane *plane);
+
+/* Fills in value_count, context_count and has_bucket, and starts over. */
+void cn_cct_plane_measure(struct cn_cct_plane *plane);
+
+/* The values of the next context; returns how many, 0 at the end. */
+size_t cn_cct_plane_next(struct cn_cct_plane *plane,
+                         struct cn_value values[CN_CCT_ID_COUNT]);
+
+#endif

@@ -1,0 +1,396 @@
+#include "analyze/cct_task.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/progress.h"
+#include "base/record.h"
+
+enum {
+    IS_EXEC = 1,     /* flag of a node: the function replaces the program */
+    IS_EXAMINED = 2, /* that is known */
+    SITES_MAX = 1 << 24,
+    REPORT_EVERY = 1 << 10, /* batches */
+};
+
+static const struct cn_recording *recording_of(const struct cn_cct_task *task)
+{
+    return task->options.query->rec;
+}
+
+static void follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task)
+{
+    const struct cn_call_query *query = task->options.query;
+    bool *is_on = task->options.is_on ? task->options.is_on : &follow->own_switch;
+
+    *follow = (struct cn_cct_follow){.own_switch = !query->filter->is_off};
+    cn_call_stack_init(&follow->stack, query->rec, query->filter, task->options.task,
+                       query->range.first_ns > 0, is_on);
+}
+
+void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
+{
+    *task = (struct cn_cct_task){.options = *options};
+    cn_cct_init(&task->tree);
+    follow_init(&task->follow, task);
+}
+
+void cn_cct_task_done(struct cn_cct_task *task)
+{
+    cn_cct_done(&task->tree);
+    cn_cct_costs_done(&task->costs);
+    cn_call_ids_done(&task->ids);
+    cn_call_stack_done(&task->follow.stack);
+    cn_map_done(&task->site_numbers);
+    free(task->sites);
+    free(task->site_times);
+    free(task->open_calls);
+    *task = (struct cn_cct_task){0};
+}
+
+bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key)
+{
+    const struct cn_recording *rec = recording_of(task);
+
+    return key == cn_call_schedule_id(rec, false) ||
+           key == cn_call_schedule_id(rec, true);
+}
+
+/* Where the task is: in the innermost call. */
+static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
+{
+    return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
+}
+
+static uint32_t site_number(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
+{
+    uint32_t fresh = (uint32_t)task->site_count;
+    uint32_t number = *cn_map_at(&task->site_numbers, address, fresh);
+
+    if (number < fresh || fresh == SITES_MAX)
+        return number < SITES_MAX ? number : SITES_MAX - 1;
+    task->sites = cn_grow(task->sites, task->site_count, &task->site_capacity,
+                          sizeof(*task->sites));
+    task->site_times = cn_grow(task->site_times, task->site_count,
+                               &task->site_time_capacity, sizeof(*task->site_times));
+    task->sites[task->site_count] = address;
+    task->site_times[task->site_count++] = time_ns;
+    return number;
+}
+
+static inline uint32_t key_of(struct cn_cct_task *task, uint32_t function,
+                              uint64_t address)
+{
+    return cn_call_ids_of(&task->ids, recording_of(task), function, address);
+}
+
+static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uint32_t key)
+{
+    cn_cct_id open =
+        task->options.is_collapsed ? cn_cct_find_above(&task->tree, parent, key) : 0;
+
+    return open != 0 ? open : cn_cct_child(&task->tree, parent, key);
+}
+
+/* The place of the call, a node between the caller and what it calls. */
+static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                            cn_cct_id parent, uint64_t time_ns)
+{
+    follow->has_site = false;
+    return cn_cct_child(&task->tree, parent,
+                        CN_CCT_SITE | site_number(task, follow->site, time_ns));
+}
+
+static void examine(struct cn_cct_task *task, cn_cct_id node, uint32_t key)
+{
+    const struct cn_recording *rec = recording_of(task);
+    bool is_exec =
+        key < rec->function_count && cn_call_is_exec(rec->functions[key].name);
+
+    task->tree.links[node].flags = (uint16_t)(IS_EXAMINED | (is_exec ? IS_EXEC : 0));
+}
+
+static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_frame *frame = cn_call_stack_enter(stack, call, batch, NULL);
+    cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
+
+    if (frame->flags & CN_FRAME_SHOWN) {
+        uint32_t key = key_of(task, call->function, call->address);
+
+        if (follow->has_site && node != 0)
+            node = site_below(task, follow, node, call->time_ns);
+        node = child_of(task, node, key);
+        if (!(task->tree.links[node].flags & IS_EXAMINED))
+            examine(task, node, key);
+        if (task->tree.links[node].flags & IS_EXEC)
+            frame->flags |= CN_FRAME_EXEC;
+    }
+    follow->has_site = false;
+    frame->mark = node;
+}
+
+/* The node of an exit whose call was entered as something else, or never. */
+static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack *stack,
+                            const struct cn_call_end *ended, uint32_t key)
+{
+    cn_cct_id parent = node_on_top(stack);
+
+    if (ended->has_time && ended->frame.mark != 0)
+        parent = task->tree.links[ended->frame.mark].parent;
+    return child_of(task, parent, key);
+}
+
+static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_end ended;
+    cn_cct_id node;
+    uint32_t key;
+
+    cn_call_stack_leave(stack, call, &ended);
+    if (!is_counted)
+        return;
+    node = ended.frame.mark;
+    if (!(ended.frame.flags & CN_FRAME_SHOWN)) {
+        if (ended.has_time && node != 0)
+            cn_cct_costs_add_time(&task->costs, node, ended.self_ns);
+        return;
+    }
+    key = key_of(task, call->function, call->address);
+    if (!ended.has_time || task->tree.links[node].key != key)
+        node = other_node(task, stack, &ended, key);
+    if (ended.has_time)
+        cn_cct_costs_add(&task->costs, node, ended.total_ns, ended.self_ns);
+    else
+        cn_cct_costs_add_call(&task->costs, node);
+}
+
+static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                          const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id above = node_on_top(stack);
+    struct cn_call_frame *frame;
+    struct cn_call_end ended;
+
+    if (call->address == CN_EVENT_SCHED_IN) {
+        if (cn_call_stack_wake(stack, call, &ended) && is_counted)
+            cn_cct_costs_add(&task->costs, ended.frame.mark, ended.total_ns,
+                             ended.self_ns);
+    } else if (cn_call_stack_shows_event(stack, call)) {
+        frame = cn_call_stack_sleep(stack, call);
+        frame->mark = cn_cct_child(&task->tree, above, frame->function);
+    }
+}
+
+static void note_site(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                      const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_bytes data = cn_call_data(batch, call);
+
+    follow->has_site = data.len >= sizeof(uint64_t);
+    if (follow->has_site)
+        follow->site = recording_of(task)->is_big_endian ? cn_u64_be_get(data.ptr)
+                                                         : cn_u64_get(data.ptr);
+}
+
+static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                      const struct cn_call *call, const struct cn_call_batch *batch,
+                      bool is_counted)
+{
+    switch (call->address) {
+    case CN_EVENT_SCHED_IN:
+    case CN_EVENT_SCHED_OUT:
+    case CN_EVENT_SCHED_OUT_PREEMPT:
+        sleep_or_wake(task, follow, call, is_counted);
+        break;
+    case CN_EVENT_CALLSITE:
+        note_site(task, follow, call, batch);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Follow one record. True when the task went somewhere else. */
+static inline bool follow_call(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                               const struct cn_call *call,
+                               const struct cn_call_batch *batch, bool is_counted)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id node;
+
+    if (call->time_ns > follow->last_ns)
+        follow->last_ns = call->time_ns;
+    if (call->kind == CN_CALL_ENTER)
+        enter(task, follow, call, batch);
+    else if (call->kind == CN_CALL_EXIT)
+        leave(task, follow, call, is_counted);
+    else if (call->kind == CN_CALL_EVENT)
+        see_event(task, follow, call, batch, is_counted);
+    else if (is_counted)
+        task->lost_count += call->address;
+    node = node_on_top(stack);
+    if (node != 0 && stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE)
+        node = 0;
+    if (node == follow->node)
+        return false;
+    follow->node = node;
+    return true;
+}
+
+void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
+                            const struct cn_call_batch *batch)
+{
+    task->record_count++;
+    task->sample_count += follow_call(task, &task->follow, call, batch, true);
+}
+
+/* About how many records there are; more than that are read when they are packed. */
+static uint64_t expected_count(const struct cn_cct_task *task)
+{
+    enum { RECORD_LEN = 16 };
+    uint64_t count =
+        recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
+
+    return count > task->record_count ? count : task->record_count;
+}
+
+bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progress,
+                       struct cn_error *err)
+{
+    const struct cn_call_query *query = task->options.query;
+    struct cn_call_feed feed = {0};
+    struct cn_call_batch batch;
+    enum cn_step step = CN_FAIL;
+    uint32_t batch_count = 0;
+    bool ok = true;
+
+    if (cn_call_feed_open(&feed, query->rec, query->filter, task->options.task,
+                          query->range, &task->damage))
+        while (ok && (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+            for (size_t i = 0; i < batch.count; i++)
+                task->sample_count +=
+                    follow_call(task, &task->follow, &batch.calls[i], &batch, true);
+            task->record_count += batch.count;
+            if (++batch_count % REPORT_EVERY == 0)
+                ok = cn_progress_report(progress, "reading calls", task->record_count,
+                                        expected_count(task), "records", err);
+        }
+    task->is_damaged = step == CN_FAIL;
+    cn_call_feed_close(&feed);
+    if (ok && task->tree.is_full)
+        ok = cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
+                     query->rec->tasks[task->options.task].tid, UINT32_MAX);
+    return ok;
+}
+
+void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
+{
+    struct cn_call_stack *stack = &task->follow.stack;
+    bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
+    struct cn_call_end ended;
+
+    if (is_partial || last_ns < task->follow.last_ns)
+        last_ns = task->follow.last_ns;
+    task->end_ns = last_ns;
+    if (task->follow.node != 0)
+        task->sample_count++;
+    task->open_calls = cn_alloc(stack->count, sizeof(*task->open_calls));
+    while (stack->count > 0 && !is_partial) {
+        cn_call_stack_cut(stack, last_ns, &ended);
+        if (ended.frame.mark != 0 && (ended.frame.flags & CN_FRAME_SHOWN) &&
+            !(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            task->open_calls[task->open_call_count++] = (struct cn_cct_open_call){
+                ended.frame.mark, ended.total_ns, ended.self_ns};
+    }
+    cn_call_stack_done(stack);
+}
+
+void cn_cct_task_count_open(struct cn_cct_task *task)
+{
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        const struct cn_cct_open_call *open = &task->open_calls[i];
+
+        cn_cct_costs_add(&task->costs, open->node, open->total_ns, open->self_ns);
+    }
+    task->open_call_count = 0;
+}
+
+bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
+                        struct cn_error *err)
+{
+    const struct cn_call_query *query = task->options.query;
+
+    *replay = (struct cn_cct_replay){.task = task};
+    follow_init(&replay->follow, task);
+    return cn_call_feed_open(&replay->feed, query->rec, query->filter, task->options.task,
+                             query->range, err);
+}
+
+/* The last sample, when the calls do not end by themselves. */
+static bool end_replay(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+                       struct cn_error *err)
+{
+    const struct cn_cct_task *task = replay->task;
+
+    if (replay->follow.node == 0 || replay->done_count + 1 != task->sample_count)
+        return cn_fail(err, CN_ERR_FORMAT, "task %" PRIu32 " changed while it was read",
+                       recording_of(task)->tasks[task->options.task].tid);
+    replay->follow.node = 0;
+    replay->done_count++;
+    *out = (struct cn_cct_sample){task->end_ns, 0};
+    return true;
+}
+
+static size_t follow_batch(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+                           size_t count)
+{
+    struct cn_cct_follow *follow = &replay->follow;
+    size_t done = 0, i = replay->next;
+
+    for (; i < replay->batch.count && done < count; i++) {
+        if (follow_call(replay->task, follow, &replay->batch.calls[i], &replay->batch,
+                        false))
+            out[done++] = (struct cn_cct_sample){follow->last_ns, follow->node};
+    }
+    replay->next = i;
+    return done;
+}
+
+bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+                        size_t count, struct cn_error *err)
+{
+    size_t done = 0;
+
+    while (done < count) {
+        size_t more = follow_batch(replay, out + done, count - done);
+        struct cn_error damage;
+
+        done += more;
+        replay->done_count += more;
+        if (done == count)
+            break;
+        replay->next = 0;
+        replay->batch.count = 0;
+        /* Damage ends the timeline where it ended the counting. */
+        if (cn_call_feed_next(&replay->feed, &replay->batch, &damage) == CN_ITEM)
+            continue;
+        if (!end_replay(replay, &out[done++], err))
+            return false;
+    }
+    return true;
+}
+
+void cn_cct_replay_close(struct cn_cct_replay *replay)
+{
+    if (replay->task)
+        cn_call_feed_close(&replay->feed);
+    cn_call_stack_done(&replay->follow.stack);
+    *replay = (struct cn_cct_replay){0};
+}

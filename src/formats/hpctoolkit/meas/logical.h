@@ -1,0 +1,46 @@
+/* Names for frames that are no machine code, from files in logical/: functions of an
+ * interpreter, GPU kernels without a binary.
+ *
+ * A zeroed one is ready for reading.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_MEAS_LOGICAL_H
+#define CN_FORMATS_HPCTOOLKIT_MEAS_LOGICAL_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "formats/hpctoolkit/meas/tables.h"
+#include "model/samples.h"
+
+struct cn_hpc_logical_frame {
+    uint32_t function; /* CN_NONE: it has none */
+    uint32_t file;     /* CN_NONE: it has none */
+};
+
+struct cn_hpc_logical {
+    struct cn_map numbers; /* by id */
+    struct cn_hpc_logical_frame *frames;
+    size_t count, capacity;
+};
+
+/* The functions of all files: those that are equal in all fields are one. */
+struct cn_hpc_logical_functions {
+    struct cn_names keys;
+    uint32_t *numbers; /* in the tables, one for each key */
+    size_t capacity;
+};
+
+void cn_hpc_logical_functions_done(struct cn_hpc_logical_functions *functions);
+
+CN_CHECK bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
+                                  uint32_t module, struct cn_hpc_tables *tables,
+                                  struct cn_hpc_logical_functions *functions,
+                                  struct cn_error *err);
+
+/* The one or two places that an address stands for; returns how many. */
+size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
+                             struct cn_place out[2]);
+
+void cn_hpc_logical_done(struct cn_hpc_logical *logical);
+
+#endif

@@ -1,0 +1,33 @@
+/* Measurement directories: what hpcrun and hpcstruct have left, as measurements of the model.
+ *
+ * Opening lists the profiles; structure files, kernel symbols and binaries are read when an
+ * address in their module is asked for.
+ * Threads: as model/samples.h.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
+#define CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
+
+#include "model/samples.h"
+
+struct cn_path_map;
+
+struct cn_hpc_meas_options {
+    const char *const *structs; /* further .hpcstruct files, or directories of them */
+    size_t struct_count;
+    const struct cn_path_map *maps;
+    size_t map_count;
+    bool ignore_structs; /* those of the directories */
+    bool is_foreign;     /* files outside the directories belong to another machine */
+    bool without_sources, without_traces;
+};
+
+/* Whether the path is a measurement directory or one .hpcrun file. */
+bool cn_hpc_meas_probe(const char *path);
+
+/* Open one or more; their profiles follow each other. `options` may be NULL; what it points
+ * at is needed until the measurements are closed. The caller owns them. */
+CN_CHECK bool cn_hpc_meas_open(struct cn_measurements **out, const char *const *paths,
+                               size_t count, const struct cn_hpc_meas_options *options,
+                               struct cn_error *err);
+
+#endif

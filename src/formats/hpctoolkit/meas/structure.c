@@ -1,0 +1,39 @@
+#include "formats/hpctoolkit/meas/structure.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
+                             struct cn_place **places, size_t *capacity, size_t *count)
+{
+    const struct cn_hpc_range *range = cn_hpc_ranges_find(&structure->ranges, address);
+    size_t depth;
+
+    if (!range)
+        return false;
+    depth = (size_t)structure->scopes[range->value].depth + 1;
+    if (*capacity < depth) {
+        *capacity = depth * 2;
+        *places = cn_realloc(*places, *capacity, sizeof(**places));
+    }
+    *count = depth;
+    for (uint32_t at = range->value; at != CN_NONE; at = structure->scopes[at].around)
+        (*places)[--depth] = structure->scopes[at].place;
+    return true;
+}
+
+void cn_hpc_structures_done(struct cn_hpc_structures *structures)
+{
+    for (size_t i = 0; i < structures->count; i++) {
+        struct cn_hpc_structure *structure = &structures->list[i];
+
+        free(structure->scopes);
+        cn_hpc_ranges_done(&structure->ranges);
+        free(structure->entries);
+        free(structure->calls);
+    }
+    free(structures->list);
+    cn_arena_done(&structures->arena);
+    *structures = (struct cn_hpc_structures){0};
+}

@@ -1,0 +1,31 @@
+/* What stands behind the struct cn_database of a prototype's database: the readers of its
+ * files.
+ *
+ * Made by open.h; for code of this folder that looks beneath the interface.
+ * Threads: immutable after open.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
+#define CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
+
+#include "base/file.h"
+#include "formats/hpctoolkit/proto/meta_reader.h"
+#include "formats/hpctoolkit/sparse/reader.h"
+
+enum { CN_HPC_PROTO_MAPPED_MAX = 4 };
+
+struct cn_hpc_proto {
+    struct cn_database base; /* first, so that one points to both */
+    struct cn_hpc_proto_meta meta;
+    struct cn_hpc_sparse sparse;
+    struct cn_file mapped[CN_HPC_PROTO_MAPPED_MAX]; /* none when bytes were given */
+};
+
+/* The operations of such a database. `close` releases the struct, its arena and maps. */
+extern const struct cn_database_ops cn_hpc_proto_ops;
+
+static inline struct cn_hpc_proto *cn_hpc_proto_of(struct cn_database *db)
+{
+    return (struct cn_hpc_proto *)db;
+}
+
+#endif

@@ -1,0 +1,335 @@
+#include "formats/hpctoolkit/proto/meta_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_hpc_proto_lose(const struct cn_hpc_proto_writing *w, const char *what,
+                       uint64_t count)
+{
+    if (w->options->on_loss && count > 0)
+        w->options->on_loss(w->options->on_loss_arg, what, count);
+}
+
+static uint64_t add_string(struct cn_hpc_proto_writing *w, const char *text)
+{
+    size_t known = w->names.count;
+    uint32_t i = cn_names_add(&w->names, text);
+
+    if (i == known) {
+        w->name_offs =
+            cn_grow(w->name_offs, known, &w->name_capacity, sizeof(*w->name_offs));
+        w->name_offs[i] = w->next_name_off;
+        w->next_name_off += strlen(text) + 1;
+    }
+    return w->name_offs[i];
+}
+
+static bool write_string(struct cn_hpc_proto_writing *w, const char *text,
+                         struct cn_error *err)
+{
+    return cn_out_write(&w->out, text, strlen(text) + 1, err);
+}
+
+static bool write_general(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    const struct cn_kinds *kinds = &w->db->kinds;
+    struct cn_hpc_proto_kinds_header head = {(uint16_t)kinds->count};
+    uint8_t bytes[cn_hpc_proto_kinds_header_size];
+
+    cn_hpc_proto_kinds_header_encode(&head, bytes);
+    if (!write_string(w, w->db->title, err) ||
+        !cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        return false;
+    for (size_t i = 0; i < kinds->count; i++)
+        if (!write_string(w, kinds->list[i], err))
+            return false;
+    cn_hpc_proto_lose(w, "description of the database", w->db->description[0] != '\0');
+    return true;
+}
+
+/* Copied files lie below src/, and their paths count from there. */
+static const char *stored_path(const struct cn_hpc_proto_writing *w,
+                               const struct cn_source_file *file, bool *is_copied)
+{
+    size_t prefix = strlen(CN_HPC_PROTO_COPIES);
+
+    *is_copied = file->is_copied && !w->options->without_sources &&
+                 strncmp(file->path, CN_HPC_PROTO_COPIES, prefix) == 0;
+    return *is_copied ? file->path + prefix : file->path;
+}
+
+const char *cn_hpc_proto_root_name(const struct cn_context *entry)
+{
+    const char *usual = cn_hpc_proto_entry_name(entry->entry);
+    const char *name = entry->entry_name ? entry->entry_name : "";
+
+    return usual && strcmp(usual, name) == 0 ? cn_hpc_proto_entry_function(entry->entry)
+                                             : name;
+}
+
+/* Those with names of their own first: the others are known by standing last. */
+static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
+                            struct cn_error *err)
+{
+    struct cn_context_cursor cursor;
+    struct cn_context root;
+    enum cn_step step;
+    uint16_t entry;
+
+    if (!cn_context_children(w->db, NULL, &cursor, err))
+        return false;
+    while ((step = cn_context_next(w->db, &cursor, &root, err)) == CN_ITEM) {
+        const char *name;
+
+        if (root.kind != CN_CONTEXT_ENTRY)
+            continue;
+        name = cn_hpc_proto_root_name(&root);
+        if (cn_hpc_proto_entry_find(name, &entry) != is_usual)
+            continue;
+        w->odd_entry_count += !is_usual;
+        (void)cn_names_add(&w->entry_functions, name);
+        (void)add_string(w, name);
+    }
+    return step == CN_END;
+}
+
+/* Every string that the tables name. */
+static bool collect_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    struct cn_database *db = w->db;
+    struct cn_module module;
+    struct cn_source_file file;
+    struct cn_function function;
+    bool is_copied;
+
+    for (uint32_t i = 0; i < db->module_count; i++) {
+        if (!cn_database_module(db, i, &module, err))
+            return false;
+        (void)add_string(w, module.path);
+    }
+    for (uint32_t i = 0; i < db->file_count; i++) {
+        if (!cn_database_file(db, i, &file, err))
+            return false;
+        (void)add_string(w, stored_path(w, &file, &is_copied));
+    }
+    for (uint32_t i = 0; i < db->function_count; i++) {
+        if (!cn_database_function(db, i, &function, err))
+            return false;
+        (void)add_string(w, function.name);
+    }
+    return collect_entries(w, false, err) && collect_entries(w, true, err);
+}
+
+static bool write_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    w->next_name_off = w->out.end_off;
+    if (!collect_strings(w, err))
+        return false;
+    for (size_t i = 0; i < w->names.count; i++)
+        if (!write_string(w, w->names.list[i], err))
+            return false;
+    return true;
+}
+
+static bool write_table_head(struct cn_hpc_proto_writing *w, uint64_t count,
+                             uint16_t record_len, uint64_t *records_off,
+                             struct cn_error *err)
+{
+    struct cn_hpc_proto_table head = {(uint32_t)count, record_len};
+    uint8_t bytes[cn_hpc_proto_table_size];
+
+    if (count > UINT32_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " functions, can write %" PRIu32,
+                       count, UINT32_MAX);
+    cn_hpc_proto_table_encode(&head, bytes);
+    if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        return false;
+    *records_off = w->out.end_off;
+    return true;
+}
+
+static bool write_modules(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    if (!write_table_head(w, w->db->module_count, cn_hpc_proto_module_size,
+                          &w->modules_off, err))
+        return false;
+    for (uint32_t i = 0; i < w->db->module_count; i++) {
+        struct cn_hpc_proto_module record = {0};
+        uint8_t bytes[cn_hpc_proto_module_size];
+        struct cn_module module;
+
+        if (!cn_database_module(w->db, i, &module, err))
+            return false;
+        record.path_off = add_string(w, module.path);
+        cn_hpc_proto_module_encode(&record, bytes);
+        if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    if (!write_table_head(w, w->db->file_count, cn_hpc_proto_source_file_size,
+                          &w->files_off, err))
+        return false;
+    for (uint32_t i = 0; i < w->db->file_count; i++) {
+        struct cn_hpc_proto_source_file record = {0};
+        uint8_t bytes[cn_hpc_proto_source_file_size];
+        struct cn_source_file file;
+        bool is_copied;
+
+        if (!cn_database_file(w->db, i, &file, err))
+            return false;
+        record.path_off = add_string(w, stored_path(w, &file, &is_copied));
+        record.flags = is_copied ? CN_HPC_PROTO_FILE_COPIED : 0;
+        cn_hpc_proto_source_file_encode(&record, bytes);
+        if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_reference(uint32_t index, uint32_t count, const char *what,
+                            struct cn_error *err)
+{
+    if (index == CN_NONE || index < count)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT, "refers to %s %" PRIu32 ", but there are %" PRIu32,
+                   what, index, count);
+}
+
+static bool write_function(struct cn_hpc_proto_writing *w,
+                           const struct cn_function *function, struct cn_error *err)
+{
+    struct cn_hpc_proto_function record = {
+        .name_off = add_string(w, function->name),
+        .entry_off = CN_HPC_PROTO_NO_ENTRY,
+    };
+    uint8_t bytes[cn_hpc_proto_function_size];
+
+    if (!check_reference(function->module, w->db->module_count, "module", err) ||
+        !check_reference(function->file, w->db->file_count, "file", err))
+        return false;
+    if (function->module != CN_NONE) {
+        record.module_off =
+            w->modules_off + (uint64_t)function->module * cn_hpc_proto_module_size;
+        record.entry_off = function->offset;
+    }
+    if (function->file != CN_NONE) {
+        record.file_off =
+            w->files_off + (uint64_t)function->file * cn_hpc_proto_source_file_size;
+        record.line = function->line;
+    }
+    cn_hpc_proto_function_encode(&record, bytes);
+    return cn_out_write(&w->out, bytes, sizeof(bytes), err);
+}
+
+static bool write_functions(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    struct cn_function function;
+
+    if (!write_table_head(w, (uint64_t)w->db->function_count + w->entry_functions.count,
+                          cn_hpc_proto_function_size, &w->functions_off, err))
+        return false;
+    for (uint32_t i = 0; i < w->db->function_count; i++)
+        if (!cn_database_function(w->db, i, &function, err) ||
+            !write_function(w, &function, err))
+            return cn_fail_in(err, "function %" PRIu32, i);
+    for (size_t i = 0; i < w->entry_functions.count; i++) {
+        function = (struct cn_function){.name = w->entry_functions.list[i],
+                                        .module = CN_NONE,
+                                        .file = CN_NONE};
+        if (!write_function(w, &function, err))
+            return false;
+    }
+    return true;
+}
+
+typedef bool (*section_fn)(struct cn_hpc_proto_writing *w, struct cn_error *err);
+
+/* In the order in which they refer to each other. */
+static const struct {
+    enum cn_hpc_proto_section_id id;
+    section_fn write;
+} sections[CN_HPC_PROTO_SECTIONS] = {
+    {CN_HPC_PROTO_GENERAL, write_general},
+    {CN_HPC_PROTO_METRICS, cn_hpc_proto_metrics_write},
+    {CN_HPC_PROTO_STRINGS, write_strings},
+    {CN_HPC_PROTO_MODULES, write_modules},
+    {CN_HPC_PROTO_FILES, write_files},
+    {CN_HPC_PROTO_FUNCTIONS, write_functions},
+    {CN_HPC_PROTO_CONTEXTS, cn_hpc_proto_contexts_write},
+};
+
+static bool write_sections(struct cn_hpc_proto_writing *w,
+                           struct cn_hpc_proto_section *places, struct cn_error *err)
+{
+    for (size_t i = 0; i < CN_HPC_PROTO_SECTIONS; i++) {
+        struct cn_hpc_proto_section *place = &places[sections[i].id];
+
+        if (!cn_out_pad(&w->out, CN_HPC_PROTO_ALIGN, err))
+            return false;
+        place->off = w->out.end_off;
+        if (!sections[i].write(w, err))
+            return false;
+        place->len = w->out.end_off - place->off;
+    }
+    return true;
+}
+
+static bool write_header(struct cn_hpc_proto_writing *w,
+                         const struct cn_hpc_proto_section *places, struct cn_error *err)
+{
+    struct cn_hpc_proto_header head = {CN_HPC_PROTO_MAJOR, CN_HPC_PROTO_MINOR,
+                                       CN_HPC_PROTO_SECTIONS};
+    uint8_t bytes[cn_hpc_proto_header_size +
+                  CN_HPC_PROTO_SECTIONS * cn_hpc_proto_section_size];
+    uint8_t *at = bytes + cn_hpc_proto_header_size;
+
+    cn_hpc_proto_header_encode(&head, bytes);
+    memcpy(bytes, CN_HPC_PROTO_MAGIC, CN_HPC_PROTO_MAGIC_LEN);
+    for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++) {
+        if (i == CN_HPC_PROTO_KINDS)
+            continue;
+        cn_hpc_proto_section_encode(&places[i], at);
+        at += cn_hpc_proto_section_size;
+    }
+    return cn_out_write_at(&w->out, 0, bytes, sizeof(bytes), err);
+}
+
+static bool write_file(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    struct cn_hpc_proto_section places[CN_HPC_PROTO_SECTION_COUNT] = {0};
+    uint64_t off;
+
+    return cn_out_open_at(&w->out, w->dir, "meta.db", err) &&
+           cn_out_reserve(&w->out,
+                          cn_hpc_proto_header_size +
+                              CN_HPC_PROTO_SECTIONS * cn_hpc_proto_section_size,
+                          &off, err) &&
+           write_sections(w, places, err) && write_header(w, places, err) &&
+           cn_out_write(&w->out, CN_HPC_PROTO_FOOTER, CN_HPC_PROTO_FOOTER_LEN, err) &&
+           cn_out_close(&w->out, err);
+}
+
+bool cn_hpc_proto_meta_write(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    bool ok = write_file(w, err) || cn_fail_in(err, "meta.db");
+
+    cn_out_abandon(&w->out);
+    cn_names_done(&w->names);
+    cn_names_done(&w->entry_functions);
+    free(w->name_offs);
+    if (!ok)
+        return false;
+    cn_hpc_proto_lose(w, "source lines of contexts that name no file", w->no_file_count);
+    cn_hpc_proto_lose(w, "addresses of contexts that name no module", w->no_module_count);
+    cn_hpc_proto_lose(w, "propagation masks that differ from the relation of a context",
+                      w->masked_count);
+    cn_hpc_proto_lose(w, "entry points of other kinds or names: kept as functions",
+                      w->odd_entry_count);
+    return true;
+}

@@ -1,0 +1,126 @@
+/* The section of metrics: each followed by its scopes, each scope by its statistics. */
+#include <inttypes.h>
+
+#include "formats/hpctoolkit/proto/meta_writer.h"
+#include "formats/hpctoolkit/proto/metrics_reader.h"
+
+static bool write_string(struct cn_out *out, const char *text, struct cn_error *err)
+{
+    return cn_out_write(out, text, strlen(text) + 1, err);
+}
+
+static bool write_statistic(struct cn_out *out, const struct cn_statistic *statistic,
+                            struct cn_error *err)
+{
+    struct cn_hpc_proto_statistic record = {statistic->stat_id, statistic->combine};
+    uint8_t bytes[cn_hpc_proto_statistic_size];
+
+    cn_hpc_proto_statistic_encode(&record, bytes);
+    return cn_out_write(out, bytes, sizeof(bytes), err) &&
+           write_string(out, statistic->formula, err);
+}
+
+/* The statistics of a scope belong to its first instance. */
+static bool is_first(const struct cn_metric *metric, size_t instance)
+{
+    for (size_t i = 0; i < instance; i++)
+        if (metric->instances[i].scope == metric->instances[instance].scope)
+            return false;
+    return true;
+}
+
+static bool write_scope(struct cn_out *out, const struct cn_metrics *metrics,
+                        const struct cn_metric *metric, size_t i, struct cn_error *err)
+{
+    const struct cn_scope_instance *instance = &metric->instances[i];
+    struct cn_hpc_proto_scope record = {.prop_id = instance->prop_id};
+    bool has_statistics = is_first(metric, i);
+    uint8_t bytes[cn_hpc_proto_scope_size];
+    uint64_t count = 0;
+
+    if (instance->scope >= metrics->scope_count)
+        return cn_fail(err, CN_ERR_FORMAT, "refers to scope %u, but there are %zu",
+                       instance->scope, metrics->scope_count);
+    for (size_t k = 0; has_statistics && k < metric->statistic_count; k++)
+        count += metric->statistics[k].scope == instance->scope;
+    if (count > UINT16_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " statistics of a scope, can write %d",
+                       count, UINT16_MAX);
+    record.statistic_count = (uint16_t)count;
+    cn_hpc_proto_scope_encode(&record, bytes);
+    if (!cn_out_write(out, bytes, sizeof(bytes), err) ||
+        !write_string(out, metrics->scopes[instance->scope].name, err))
+        return false;
+    for (size_t k = 0; has_statistics && k < metric->statistic_count; k++)
+        if (metric->statistics[k].scope == instance->scope &&
+            !write_statistic(out, &metric->statistics[k], err))
+            return false;
+    return true;
+}
+
+static bool write_metric(struct cn_out *out, const struct cn_metrics *metrics,
+                         const struct cn_metric *metric, struct cn_error *err)
+{
+    struct cn_hpc_proto_metric record = {(uint16_t)metric->instance_count};
+    uint8_t bytes[cn_hpc_proto_metric_size];
+
+    if (metric->instance_count > UINT16_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%zu scopes of a metric, can write %d",
+                       metric->instance_count, UINT16_MAX);
+    cn_hpc_proto_metric_encode(&record, bytes);
+    if (!cn_out_write(out, bytes, sizeof(bytes), err) ||
+        !write_string(out, metric->name, err))
+        return false;
+    for (size_t i = 0; i < metric->instance_count; i++)
+        if (!write_scope(out, metrics, metric, i, err))
+            return false;
+    return true;
+}
+
+/* Statistics whose scope has no values of threads have no place. */
+static uint64_t count_homeless(const struct cn_metric *metric)
+{
+    uint64_t count = 0;
+
+    for (size_t k = 0; k < metric->statistic_count; k++)
+        count += cn_metric_prop_id(metric, metric->statistics[k].scope) == CN_NO_ID;
+    return count;
+}
+
+/* Scopes that their name alone does not describe. */
+static uint64_t count_odd_scopes(const struct cn_metrics *metrics)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < metrics->scope_count; i++) {
+        const struct cn_scope *scope = &metrics->scopes[i];
+        struct cn_scope known = cn_hpc_proto_scope_of(scope->name);
+
+        count += scope->type != known.type ||
+                 (scope->type == CN_SCOPE_TRANSITIVE &&
+                  scope->propagation != known.propagation);
+    }
+    return count;
+}
+
+bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error *err)
+{
+    const struct cn_metrics *metrics = &w->db->metrics;
+    struct cn_hpc_proto_metrics_header head = {(uint32_t)metrics->count};
+    uint8_t bytes[cn_hpc_proto_metrics_header_size];
+    uint64_t homeless_count = 0;
+
+    cn_hpc_proto_metrics_header_encode(&head, bytes);
+    if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        return false;
+    for (size_t i = 0; i < metrics->count; i++) {
+        if (!write_metric(&w->out, metrics, &metrics->list[i], err))
+            return cn_fail_in(err, "metric %s", metrics->list[i].name);
+        homeless_count += count_homeless(&metrics->list[i]);
+    }
+    cn_hpc_proto_lose(w, "statistics of scopes without values of threads",
+                      homeless_count);
+    cn_hpc_proto_lose(w, "scopes whose type their name does not tell",
+                      count_odd_scopes(metrics));
+    return true;
+}

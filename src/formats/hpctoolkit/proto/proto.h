@@ -1,0 +1,11 @@
+/* Databases of HPCToolkit's prototype as a format cairn knows.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_PROTO_PROTO_H
+#define CN_FORMATS_HPCTOOLKIT_PROTO_PROTO_H
+
+#include "formats/formats.h"
+
+extern const struct cn_format cn_format_hpctoolkit_proto;
+
+#endif

@@ -1,0 +1,114 @@
+#include "formats/hpctoolkit/proto/verify.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "formats/hpctoolkit/proto/database.h"
+#include "formats/hpctoolkit/proto/open.h"
+#include "formats/hpctoolkit/proto/verify_parts.h"
+#include "formats/hpctoolkit/sparse/verify.h"
+
+/* Values are compared through the reader, which stops at the first damage: only where
+ * nothing was wrong so far. */
+static bool compare_values(struct cn_hpc_proto_check *c, const char *dir,
+                           const struct cn_hpc_proto_files *files,
+                           const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_error damage = {0};
+    struct cn_database *db;
+    bool ok;
+
+    /* Opened by its path, the database can give back the memory of its maps. */
+    if (!(dir ? cn_hpc_proto_open(&db, dir, &damage)
+              : cn_hpc_proto_open_bytes(&db, files, &damage))) {
+        cn_hpc_findings_error(&c->f, "open", 0, "%s", damage.text);
+        return true;
+    }
+    ok = cn_hpc_sparse_verify_values(&c->f, db, &cn_hpc_proto_of(db)->sparse, progress,
+                                     err);
+    cn_database_close(db);
+    return ok;
+}
+
+static bool verify_all(struct cn_hpc_proto_check *c, const char *dir,
+                       const struct cn_hpc_proto_files *files,
+                       const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_hpc_sparse_known known = {.has_time_range = true};
+
+    cn_hpc_findings_begin(&c->f, "meta.db");
+    if (files->meta.ptr)
+        cn_hpc_proto_check_meta(c, files->meta);
+    else
+        cn_hpc_findings_error(&c->f, "file-missing", 0, "not there: a database needs it");
+    if (c->has_metrics) {
+        known.thread_ids = &c->prop_ids;
+        known.summary_ids = &c->stat_ids;
+    }
+    if (c->has_contexts) {
+        known.contexts = &c->contexts;
+        known.context_last = c->context_last;
+    }
+    if (c->is_unfinished)
+        known.distrust_cct = "counts other values than the unfinished writer wrote";
+    known.kind_count = (uint32_t)c->kinds.count;
+    if (!cn_hpc_sparse_verify(&c->f, &files->values, &known, progress, err))
+        return false;
+    return c->f.error_count > 0 || compare_values(c, dir, files, progress, err);
+}
+
+static bool verify(const char *dir, const struct cn_hpc_proto_files *files,
+                   const struct cn_progress *progress, cn_finding_fn report, void *arg,
+                   struct cn_error *err)
+{
+    struct cn_hpc_proto_check c = {.f = {.report = report, .arg = arg}};
+    bool ok = verify_all(&c, dir, files, progress, err);
+
+    cn_hpc_findings_begin(&c.f, NULL);
+    cn_hpc_set_done(&c.prop_ids);
+    cn_hpc_set_done(&c.stat_ids);
+    cn_hpc_set_done(&c.contexts);
+    cn_arena_done(&c.arena);
+    return ok;
+}
+
+bool cn_hpc_proto_verify_bytes(const struct cn_hpc_proto_files *files,
+                               const struct cn_progress *progress, cn_finding_fn report,
+                               void *arg, struct cn_error *err)
+{
+    return verify(NULL, files, progress, report, arg, err);
+}
+
+/* A file that is not there is for the rules to judge; one that cannot be read is not. */
+static bool map_file(struct cn_file *file, const char *dir, const char *name,
+                     struct cn_bytes *out, struct cn_error *err)
+{
+    struct cn_error failure = {0};
+
+    if (!cn_file_open_at(file, dir, name, &failure) && failure.kind != CN_ERR_NOT_FOUND) {
+        *err = failure;
+        return false;
+    }
+    *out = file->bytes;
+    return true;
+}
+
+bool cn_hpc_proto_verify(const char *path, const struct cn_progress *progress,
+                         cn_finding_fn report, void *arg, struct cn_error *err)
+{
+    struct cn_file maps[CN_HPC_PROTO_MAPPED_MAX] = {0};
+    struct cn_hpc_proto_files files = {0};
+    char *dir = cn_hpc_proto_directory(path);
+    bool ok = map_file(&maps[0], dir, "meta.db", &files.meta, err) &&
+              map_file(&maps[1], dir, "profile.db", &files.values.profile, err) &&
+              map_file(&maps[2], dir, "cct.db", &files.values.cct, err) &&
+              map_file(&maps[3], dir, "trace.db", &files.values.trace, err);
+
+    files.values.has_cct = files.values.cct.ptr != NULL;
+    files.values.has_trace = files.values.trace.ptr != NULL;
+    ok = ok && verify(dir, &files, progress, report, arg, err);
+    for (size_t i = 0; i < CN_HPC_PROTO_MAPPED_MAX; i++)
+        cn_file_close(&maps[i]);
+    free(dir);
+    return ok;
+}

@@ -1,0 +1,31 @@
+/* What the parts of the verifier share: findings, and what other files need to know of
+ * meta.db.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
+#define CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
+
+#include "formats/hpctoolkit/proto/meta_reader.h"
+#include "formats/hpctoolkit/sparse/findings.h"
+#include "model/metric.h"
+
+struct cn_hpc_proto_check {
+    struct cn_hpc_findings f;
+    struct cn_arena arena;
+    struct cn_hpc_proto_meta meta;
+    bool has_frame, has_metrics, has_contexts; /* these could be read */
+    bool is_unfinished;                        /* the file stops after the metrics */
+    struct cn_kinds kinds;
+    struct cn_metrics metrics;
+    struct cn_hpc_set prop_ids, stat_ids;
+    struct cn_hpc_set contexts;
+    uint32_t context_last;  /* the largest id */
+    uint64_t string_budget; /* bytes of strings that may still be checked */
+};
+
+void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *c, struct cn_bytes file);
+
+/* The context tree; the tables could be read. */
+void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *c);
+
+#endif

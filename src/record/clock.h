@@ -1,0 +1,53 @@
+/* Time from the processor's counter, scaled to CLOCK_MONOTONIC.
+ *
+ * nanoseconds = (counter * mult >> 32) + base_ns. mult is what one tick takes, in units of
+ * 2^-32 ns.
+ * Threads: any thread.
+ */
+#ifndef CN_RECORD_CLOCK_H
+#define CN_RECORD_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "record/syscalls.h"
+
+#define CN_REC_CLOCK_REFINE_NS 50000000u /* what we measure the counter over, at least */
+
+__extension__ typedef unsigned __int128 cn_rec_u128;
+
+static inline uint64_t cn_rec_clock_counter(void)
+{
+#if defined(__x86_64__)
+    uint32_t low, high;
+
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+#else
+    uint64_t counter;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(counter));
+    return counter;
+#endif
+}
+
+static inline uint64_t cn_rec_clock_scale(uint64_t counter, uint64_t mult)
+{
+    return (uint64_t)((cn_rec_u128)counter * mult >> 32);
+}
+
+/* mult, when `ticks` took `ns`; ticks is not 0. */
+static inline uint64_t cn_rec_clock_mult(uint64_t ns, uint64_t ticks)
+{
+    return (uint64_t)(((cn_rec_u128)ns << 32) / ticks);
+}
+
+static inline uint64_t cn_rec_clock_monotonic_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)cn_rec_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* Where the stubs find what they need: offsets shared by C and assembly.
+ *
+ * thread.c checks each of them against its structure.
+ */
+#ifndef CN_RECORD_LAYOUT_H
+#define CN_RECORD_LAYOUT_H
+
+/* struct cn_rec_thread */
+#define CN_REC_T_TOP     0  /* the innermost open call */
+#define CN_REC_T_END     8  /* calls nest no deeper than this frame without C code */
+#define CN_REC_T_TRACK   16 /* its first word counts the bytes recorded */
+#define CN_REC_T_RING    24
+#define CN_REC_T_MASK    32
+#define CN_REC_T_MULT    40
+#define CN_REC_T_BASE_NS 48
+#define CN_REC_T_FRAMES  56
+#define CN_REC_T_NEXT    64
+#define CN_REC_T_LIMIT   4096 /* in the page that a fork clears */
+
+/* struct cn_rec_frame */
+#define CN_REC_F_LOC     0
+#define CN_REC_F_RET     8
+#define CN_REC_F_ADDRESS 16
+#define CN_REC_F_FLAGS   24
+#define CN_REC_F_SIZE    32
+
+/* A record's second word without address and depth: type and magic. */
+#define CN_REC_ENTRY_WORD 0x28
+#define CN_REC_EXIT_WORD  0x29
+#define CN_REC_LOST_WORD  0x2a
+#define CN_REC_EVENT_WORD 0x2b
+#define CN_REC_MORE_BIT   0x04
+#define CN_REC_DEPTH_MASK 0xffc0
+
+#endif

@@ -1,0 +1,25 @@
+/* What the recorder knows about the process: the memory shared with the launcher and what
+ * was set up when the library was loaded.
+ * Threads: constant once `shared` is set, but for `pid`.
+ */
+#ifndef CN_RECORD_PROCESS_H
+#define CN_RECORD_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/shared.h"
+
+struct cn_rec_process {
+    struct cn_rec_shared *shared; /* NULL: do not record */
+    struct cn_rec_track *tracks;
+    uint8_t *rings;
+    _Atomic uint32_t pid;
+    const char *path;         /* of the shared memory */
+    bool is_earlier_finished; /* what an exec left was written out */
+    bool has_filters; /* every call goes through cn_rec_filter_enter() */
+};
+
+extern struct cn_rec_process cn_rec_process;
+
+#endif

@@ -1,0 +1,55 @@
+/* Text put together without the C library: file names and lines of task.txt.
+ *
+ * The caller gives the space: stacks of other people's threads may be small. What does
+ * not fit is cut off; `is_cut` tells.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_RECORD_TEXT_H
+#define CN_RECORD_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_rec_text {
+    char *chars; /* ends with a NUL once something was added */
+    uint32_t capacity, len;
+    bool is_cut;
+};
+
+static inline void cn_rec_text_char(struct cn_rec_text *text, char c)
+{
+    text->is_cut |= text->len + 1 >= text->capacity;
+    if (text->is_cut)
+        return;
+    text->chars[text->len++] = c;
+    text->chars[text->len] = '\0';
+}
+
+static inline void cn_rec_text_str(struct cn_rec_text *text, const char *str)
+{
+    while (*str)
+        cn_rec_text_char(text, *str++);
+}
+
+/* At least `width` digits. */
+static inline void cn_rec_text_number(struct cn_rec_text *text, uint64_t value,
+                                      unsigned base, unsigned width)
+{
+    char digits[64];
+    unsigned count = 0;
+
+    do
+        digits[count++] = "0123456789abcdef"[value % base];
+    while ((value /= base) > 0);
+    while (count < width)
+        digits[count++] = '0';
+    while (count > 0)
+        cn_rec_text_char(text, digits[--count]);
+}
+
+static inline void cn_rec_text_u64(struct cn_rec_text *text, uint64_t value)
+{
+    cn_rec_text_number(text, value, 10, 1);
+}
+
+#endif

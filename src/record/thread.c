@@ -1,0 +1,331 @@
+#include "record/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "record/clock.h"
+#include "record/layout.h"
+#include "record/process.h"
+#include "record/session.h"
+#include "record/syscalls.h"
+#include "record/track.h"
+
+enum {
+    FRAMES_MAX = 1 << 21, /* calls that may be open at once, if memory allows */
+    FRAMES_MIN = 1 << 16,
+};
+
+__thread struct cn_rec_thread *cn_rec_self;
+struct cn_rec_thread *_Atomic cn_rec_threads;
+
+_Static_assert(offsetof(struct cn_rec_thread, top) == CN_REC_T_TOP, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, end) == CN_REC_T_END, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, track) == CN_REC_T_TRACK, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, ring) == CN_REC_T_RING, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, ring_mask) == CN_REC_T_MASK, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, clock_mult) == CN_REC_T_MULT, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, clock_base_ns) == CN_REC_T_BASE_NS,
+               "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, frames) == CN_REC_T_FRAMES, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, next) == CN_REC_T_NEXT, "layout.h");
+_Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
+_Static_assert(offsetof(struct cn_rec_frame, loc) == CN_REC_F_LOC, "layout.h");
+_Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
+_Static_assert(offsetof(struct cn_rec_frame, address) == CN_REC_F_ADDRESS, "layout.h");
+_Static_assert(offsetof(struct cn_rec_frame, flags) == CN_REC_F_FLAGS, "layout.h");
+_Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
+
+void cn_rec_block_signals(uint64_t *before)
+{
+    uint64_t all = UINT64_MAX;
+
+    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
+                          sizeof(all), 0, 0);
+}
+
+void cn_rec_restore_signals(const uint64_t *before)
+{
+    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before, 0,
+                          sizeof(*before), 0, 0);
+}
+
+uint64_t cn_rec_now(const struct cn_rec_thread *self)
+{
+    if (!cn_rec_process.shared->has_counter)
+        return cn_rec_clock_monotonic_ns();
+    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
+           self->clock_base_ns;
+}
+
+/* The longer the program runs, the better we know how fast the counter counts. Time must
+ * not run backwards for that: where we are ahead of the clock, we stay so. */
+static void refine_clock(struct cn_rec_thread *self)
+{
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t now_ns, counter, mult, scaled, before_ns;
+
+    if (!shared->has_counter)
+        return;
+    now_ns = cn_rec_clock_monotonic_ns();
+    counter = cn_rec_clock_counter();
+    if (now_ns < shared->clock_start_ns + CN_REC_CLOCK_REFINE_NS ||
+        counter <= shared->clock_start)
+        return;
+    mult = cn_rec_clock_mult(now_ns - shared->clock_start_ns,
+                             counter - shared->clock_start);
+    before_ns = cn_rec_now(self);
+    scaled = cn_rec_clock_scale(counter, mult);
+    self->clock_mult = mult;
+    self->clock_base_ns = (now_ns > before_ns ? now_ns : before_ns) - scaled;
+}
+
+/* The memory of a thread that ended, or new memory. */
+static struct cn_rec_thread *find_unused(void)
+{
+    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
+
+    for (; thread; thread = atomic_load(&thread->next)) {
+        uint32_t unused = 0;
+
+        if (atomic_compare_exchange_strong(&thread->is_used, &unused, 1))
+            return thread;
+    }
+    return NULL;
+}
+
+static void *map_private(uint64_t len)
+{
+    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
+}
+
+static struct cn_rec_thread *map_thread(void)
+{
+    uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
+    struct cn_rec_thread *thread = NULL;
+
+    for (; count >= FRAMES_MIN && !thread; count /= 4) {
+        len = head_len + count * sizeof(struct cn_rec_frame);
+        thread = map_private(len);
+        if (!thread)
+            continue;
+        (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
+        thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
+        thread->real_end = thread->frames + count - 1;
+    }
+    if (!thread ||
+        cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread), CN_REC_PAGE_LEN,
+                        MADV_WIPEONFORK) < 0)
+        return NULL;
+    atomic_store(&thread->is_used, 1);
+    thread->next = atomic_load(&cn_rec_threads);
+    while (!atomic_compare_exchange_weak(&cn_rec_threads, (struct cn_rec_thread **)&thread->next, thread))
+        continue;
+    return thread;
+}
+
+static bool take_track(struct cn_rec_thread *self)
+{
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    struct cn_rec_track *track = cn_rec_track_take(self->tid);
+
+    if (!track)
+        return false;
+    self->track = track;
+    self->ring = cn_rec_process.rings +
+                 (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
+    self->ring_mask = shared->ring_len - 1;
+    self->lost_told = 0;
+    *cn_rec_wiped(self) = (struct cn_rec_wiped){
+        .limit = shared->ring_len / 4,
+        .is_mine = 1,
+    };
+    return true;
+}
+
+static struct cn_rec_thread *begin_blocked(void)
+{
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    struct cn_rec_thread *self = find_unused();
+
+    if (!self)
+        self = map_thread();
+    if (!self)
+        return NULL;
+    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    self->top = self->frames;
+    self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
+    self->end = cn_rec_process.has_filters ? NULL : self->real_end;
+    self->clock_mult = shared->clock_mult;
+    self->clock_base_ns = shared->clock_base_ns;
+    self->stack_low = self->stack_high = 0;
+    self->is_off = false;
+    self->is_shared = false;
+    self->dlopen_sp = 0;
+    if (!take_track(self)) {
+        atomic_store(&self->is_used, 0);
+        return NULL;
+    }
+    cn_rec_session_task(cn_rec_now(self), self->tid, pid);
+    return self;
+}
+
+struct cn_rec_thread *cn_rec_thread_begin(void)
+{
+    struct cn_rec_thread *self = NULL;
+    uint64_t before;
+
+    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop))
+        return NULL;
+    cn_rec_block_signals(&before);
+    if (!cn_rec_self)
+        cn_rec_self = begin_blocked();
+    self = cn_rec_self;
+    cn_rec_restore_signals(&before);
+    return self;
+}
+
+void cn_rec_thread_end(struct cn_rec_thread *self)
+{
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    cn_rec_self = NULL;
+    if (cn_rec_wiped(self)->is_mine)
+        cn_rec_track_close(self->track, self->ring);
+    *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
+    atomic_store(&self->is_used, 0);
+    cn_rec_restore_signals(&before);
+}
+
+/* We are the child of a fork, and the track that we know is our parent's. */
+static bool adopt(struct cn_rec_thread *self)
+{
+    uint32_t parent = atomic_load(&cn_rec_process.pid);
+    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+
+    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    if (!take_track(self))
+        return false;
+    if (pid == parent)
+        return true;
+    atomic_store(&cn_rec_process.pid, pid);
+    cn_rec_session_fork(cn_rec_now(self), pid, parent);
+    return true;
+}
+
+/* From now on this thread only finds its way back. */
+static void switch_off(struct cn_rec_thread *self)
+{
+    self->is_off = true;
+    self->end = NULL;
+    cn_rec_wiped(self)->limit = 0;
+}
+
+static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t ring_len = shared->ring_len, recorded, end, bell;
+
+    if (!cn_rec_wiped(self)->is_mine && !adopt(self))
+        return false;
+    if (atomic_load(&shared->stop)) {
+        switch_off(self);
+        return false;
+    }
+    refine_clock(self);
+    recorded = atomic_load(&self->track->recorded);
+    if (recorded - atomic_load(&self->track->drained) >= ring_len &&
+        !cn_rec_track_make_room(self->track, self->ring))
+        return false;
+    cn_rec_track_ring_bell();
+    end = atomic_load(&self->track->drained) + ring_len;
+    bell = recorded + ring_len / 4;
+    cn_rec_wiped(self)->limit = bell < end ? bell : end;
+    return true;
+}
+
+static bool make_room(struct cn_rec_thread *self)
+{
+    uint64_t before;
+    bool ok;
+
+    if (self->is_off)
+        return false;
+    cn_rec_block_signals(&before);
+    ok = make_room_blocked(self);
+    cn_rec_restore_signals(&before);
+    return ok;
+}
+
+struct record {
+    uint64_t time_ns, word;
+    const uint64_t *payload;
+    uint32_t len; /* with the payload */
+};
+
+static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
+{
+    *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
+}
+
+/* True when the record was added; false when a signal handler was faster. */
+static bool try_add(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+{
+    put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
+    put(self, at + 8, record->word);
+    for (uint32_t i = 16; i < record->len; i += 8)
+        put(self, at + i, record->payload[(i - 16) / 8]);
+    return atomic_compare_exchange_strong(&self->track->recorded, &at, at + record->len);
+}
+
+static bool add(struct cn_rec_thread *self, const struct record *record)
+{
+    for (;;) {
+        uint64_t recorded = atomic_load(&self->track->recorded);
+        uint64_t limit = cn_rec_wiped(self)->limit;
+
+        /* What is left before the bell may be less than this record needs. */
+        if (recorded > limit || limit - recorded < record->len) {
+            if (!make_room(self))
+                return false;
+            continue;
+        }
+        if (try_add(self, recorded, record))
+            return true;
+    }
+}
+
+static void tell_lost(struct cn_rec_thread *self)
+{
+    uint64_t lost = atomic_load(&self->track->lost);
+    struct record record = {
+        .word = CN_REC_LOST_WORD | (lost - self->lost_told) << 16,
+        .len = 16,
+    };
+
+    if (lost != self->lost_told && cn_rec_wiped(self)->is_mine && add(self, &record))
+        self->lost_told = lost;
+}
+
+void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
+                const uint64_t *payload, uint32_t payload_len)
+{
+    struct record record = {time_ns, word, payload, 16 + payload_len};
+
+    tell_lost(self);
+    if (!add(self, &record) && cn_rec_wiped(self)->is_mine && !self->is_off)
+        atomic_fetch_add(&self->track->lost, 1);
+}
+
+void cn_rec_append(uint64_t word)
+{
+    cn_rec_add(cn_rec_self, 0, word, NULL, 0);
+}

@@ -1,0 +1,90 @@
+/* What the recorder knows about one thread of the program: the calls that are open, and
+ * where its records go.
+ *
+ * A thread's memory is mapped when its first call is seen and used again by a later
+ * thread; it is never unmapped, so that whoever unwinds a stack may walk the list of
+ * threads at any time. The page after the first is cleared by a fork: the child then
+ * finds that its parent's track is not its own.
+ * Threads: a structure belongs to its thread; the list may be read by all.
+ */
+#ifndef CN_RECORD_THREAD_H
+#define CN_RECORD_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/shared.h"
+
+/* An open call. */
+struct cn_rec_frame {
+    uintptr_t *loc;    /* where its return address lies, or lay; compared as a number */
+    uintptr_t ret;     /* the return address itself */
+    uintptr_t address; /* what is recorded as the function */
+    uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
+};
+
+enum {
+    CN_REC_FRAME_SILENT = 1,     /* its entry was not recorded */
+    CN_REC_FRAME_UNHOOKED = 2,   /* returns by itself: -finstrument-functions */
+    CN_REC_FRAME_LIBCALL = 4,    /* `flags` >> 32 is the number of the library call */
+    CN_REC_FRAME_HELD = 8,       /* its entry is recorded once it has lasted long enough */
+    CN_REC_FRAME_FILTERED = 16,  /* restores `filter` from its upper half */
+};
+
+struct cn_rec_thread {
+    struct cn_rec_frame *top; /* frames[0] is a sentinel */
+    struct cn_rec_frame *end; /* the last frame, or NULL: every call is a case for C */
+    struct cn_rec_track *track;
+    uint8_t *ring;
+    uint64_t ring_mask;
+    uint64_t clock_mult, clock_base_ns;
+    struct cn_rec_frame *frames;
+    struct cn_rec_thread *_Atomic next;
+    struct cn_rec_frame *real_end;
+    uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
+    _Atomic uint32_t is_used;
+    uint32_t tid;
+    uint64_t lost_told;
+    uintptr_t dlopen_sp; /* a dlopen() began here and may have mapped files */
+    bool is_shared;      /* another task may run with our thread-local storage */
+    bool is_off;         /* recording has ended */
+};
+
+/* What a fork clears. */
+struct cn_rec_wiped {
+    uint64_t limit; /* `recorded` may reach this before C code has to look */
+    uint64_t is_mine;
+};
+
+extern __thread struct cn_rec_thread *cn_rec_self
+    __attribute__((tls_model("initial-exec")));
+extern struct cn_rec_thread *_Atomic cn_rec_threads;
+
+static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
+{
+    return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
+}
+
+/* This thread's structure with a track of its own; NULL when there is nothing to record
+ * with. */
+struct cn_rec_thread *cn_rec_thread_begin(void);
+
+/* The thread ends: write its records out and give its track back. */
+void cn_rec_thread_end(struct cn_rec_thread *self);
+
+/* The present time in nanoseconds. */
+uint64_t cn_rec_now(const struct cn_rec_thread *self);
+
+/* Add a record; its time is now, or `time_ns` when that is not 0. The payload is a
+ * multiple of 8 bytes. Counts what it cannot add. */
+void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
+                const uint64_t *payload, uint32_t payload_len);
+
+/* Called by the stubs when a record does not fit. */
+void cn_rec_append(uint64_t word);
+
+/* Between these, no signal handler runs on this thread. */
+void cn_rec_block_signals(uint64_t *before);
+void cn_rec_restore_signals(const uint64_t *before);
+
+#endif

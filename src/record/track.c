@@ -1,0 +1,228 @@
+#include "record/track.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "record/process.h"
+#include "record/session.h"
+#include "record/syscalls.h"
+#include "record/text.h"
+
+enum {
+    NAP_NS = 50000,
+    NAPS_PER_CHECK = 40,   /* then we look whether who writes is still alive */
+    NAPS_MAX = 200000,     /* ten seconds: the launcher is stopped, or the disk hangs */
+    FALLOC_KEEP_SIZE = 1,
+};
+
+static void nap(void)
+{
+    struct timespec time = {.tv_nsec = NAP_NS};
+
+    (void)cn_rec_syscall3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+static bool is_alive(uint32_t pid)
+{
+    return cn_rec_syscall3(SYS_kill, (long)pid, 0, 0) != -ESRCH;
+}
+
+void cn_rec_track_ring_bell(void)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+
+    atomic_fetch_add(&shared->bell, 1);
+    if (atomic_exchange(&shared->is_asleep, 0))
+        (void)cn_rec_syscall3(SYS_futex, (long)&shared->bell, FUTEX_WAKE, 1);
+}
+
+static void file_name(uint32_t tid, struct cn_rec_text *name)
+{
+    cn_rec_text_str(name, cn_rec_process.shared->dir);
+    cn_rec_text_str(name, "/");
+    cn_rec_text_u64(name, tid);
+    cn_rec_text_str(name, ".dat");
+}
+
+static uint64_t file_len(uint32_t tid)
+{
+    char space[CN_REC_NAME_MAX];
+    struct cn_rec_text name = {space, sizeof(space), 0, false};
+    struct stat status;
+
+    file_name(tid, &name);
+    if (cn_rec_syscall6(SYS_newfstatat, AT_FDCWD, (long)name.chars, (long)&status, 0, 0,
+                        0) < 0)
+        return 0;
+    return (uint64_t)status.st_size;
+}
+
+/* Everything that was recorded goes to the file. On failure recording ends. */
+static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t ring_len = shared->ring_len;
+    char space[CN_REC_NAME_MAX];
+    struct cn_rec_text name = {space, sizeof(space), 0, false};
+    long fd;
+
+    file_name(track->tid, &name);
+    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)name.chars,
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+    if (fd < 0)
+        return false;
+    for (;;) {
+        uint64_t drained = atomic_load(&track->drained);
+        uint64_t len = atomic_load(&track->recorded) - drained;
+        uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
+        struct iovec parts[2] = {
+            {.iov_base = (void *)(uintptr_t)(ring + at), .iov_len = len < to_end ? len : to_end},
+            {.iov_base = (void *)(uintptr_t)ring, .iov_len = len < to_end ? 0 : len - to_end},
+        };
+        long done;
+
+        if (len == 0)
+            break;
+        done = cn_rec_syscall3(SYS_writev, fd, (long)parts, 2);
+        if (done == -EINTR)
+            continue;
+        if (done <= 0)
+            break;
+        atomic_store(&track->drained, drained + (uint64_t)done);
+        atomic_fetch_add(&shared->byte_count, (uint64_t)done);
+    }
+    (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
+    return atomic_load(&track->drained) == atomic_load(&track->recorded);
+}
+
+/* The launcher may be writing, and it may have died while it was. */
+static bool lock(struct cn_rec_track *track)
+{
+    for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
+        uint32_t writer = 0;
+
+        if (atomic_compare_exchange_strong(&track->writer, &writer, track->tid))
+            return true;
+        if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1 && !is_alive(writer))
+            (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
+        nap();
+    }
+    return false;
+}
+
+static bool wait_for_launcher(struct cn_rec_track *track, uint64_t recorded)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+
+    for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
+        if (recorded - atomic_load(&track->drained) <= shared->ring_len / 2)
+            return true;
+        if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1 &&
+            !is_alive(shared->launcher_pid))
+            return false;
+        cn_rec_track_ring_bell();
+        nap();
+    }
+    return false;
+}
+
+bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    bool ok;
+
+    if (!shared->has_own_writing)
+        return wait_for_launcher(track, atomic_load(&track->recorded));
+    if (!lock(track))
+        return false;
+    ok = write_out(track, ring);
+    atomic_store(&track->writer, 0);
+    if (!ok && !atomic_load(&shared->stop))
+        atomic_store(&shared->stop, CN_REC_STOP_DISK);
+    return ok;
+}
+
+void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    bool is_empty;
+
+    if (shared->has_own_writing && lock(track)) {
+        (void)write_out(track, ring);
+        atomic_store(&track->writer, 0);
+    }
+    is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
+    if (is_empty)
+        atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
+    atomic_store(&track->state, is_empty ? CN_REC_FREE : CN_REC_CLOSED);
+    if (!is_empty)
+        cn_rec_track_ring_bell();
+}
+
+/* An exec replaced the program that recorded here. */
+static void finish_earlier(uint32_t tid)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+
+    for (uint32_t i = 0; i < CN_REC_TRACK_COUNT; i++) {
+        struct cn_rec_track *track = &cn_rec_process.tracks[i];
+        uint32_t open = CN_REC_OPEN;
+
+        if (atomic_load(&track->state) == CN_REC_OPEN && track->tid == tid &&
+            atomic_compare_exchange_strong(&track->state, &open, CN_REC_TAKEN))
+            cn_rec_track_close(track, cn_rec_process.rings + i * shared->ring_len);
+    }
+}
+
+/* A ring that the file system has no room for would kill the program when touched. */
+static bool back_with_memory(uint64_t i)
+{
+    uint64_t len = cn_rec_process.shared->ring_len;
+    long fd, result;
+
+    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)cn_rec_process.path,
+                         O_RDWR | O_CLOEXEC, 0, 0, 0);
+    if (fd < 0)
+        return false;
+    result = cn_rec_syscall6(SYS_fallocate, fd, FALLOC_KEEP_SIZE,
+                             (long)(CN_REC_RINGS_OFF + i * len), (long)len, 0, 0);
+    (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
+    return result >= 0 || result == -EOPNOTSUPP;
+}
+
+struct cn_rec_track *cn_rec_track_take(uint32_t tid)
+{
+    struct cn_rec_process *process = &cn_rec_process;
+
+    if (!process->is_earlier_finished) {
+        process->is_earlier_finished = true;
+        finish_earlier(tid);
+    }
+    for (uint32_t i = 0; i < CN_REC_TRACK_COUNT; i++) {
+        struct cn_rec_track *track = &process->tracks[i];
+        uint32_t unused = CN_REC_FREE;
+
+        if (atomic_load(&track->state) != CN_REC_FREE ||
+            !atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
+            continue;
+        if (!back_with_memory(i)) {
+            atomic_store(&track->state, CN_REC_FREE);
+            return NULL;
+        }
+        track->tid = tid;
+        track->pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+        track->file_len = file_len(tid);
+        atomic_store(&track->recorded, 0);
+        atomic_store(&track->drained, 0);
+        atomic_store(&track->lost, 0);
+        atomic_store(&track->writer, 0);
+        atomic_store(&track->state, CN_REC_OPEN);
+        return track;
+    }
+    return NULL;
+}
