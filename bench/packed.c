@@ -129,9 +129,14 @@ static void unpack_one(void *arg, size_t job, unsigned worker)
     for (size_t i = job * JOB_CHUNKS; i < work->chunk_count && i < (job + 1) * JOB_CHUNKS;
          i++) {
         struct cn_bytes chunk = {work->chunks[i].bytes, work->chunks[i].len};
-        struct cn_uft_unpacked out;
+        struct cn_uft_packed_lead lead;
+        struct cn_bytes out;
+        enum cn_step step = CN_FAIL;
 
-        if (!cn_uft_unpack(unpacker, chunk, &out, &err))
+        if (cn_uft_unpacker_begin(unpacker, chunk, &lead, &err))
+            while ((step = cn_uft_unpacker_next(unpacker, &out, &err)) == CN_ITEM)
+                continue;
+        if (step == CN_FAIL)
             end_with(err.text);
     }
     cn_uft_unpacker_free(unpacker);

@@ -22,7 +22,12 @@ enum {
 /* The step of a duration by the seven bits behind its highest one. */
 extern const uint8_t cn_bucket_steps[128];
 
-static inline unsigned cn_bucket_of(uint64_t ns)
+/* A bucket as its doubling, 0 for the duration 0 alone, and its step there. */
+struct cn_bucket {
+    uint8_t doubling, step;
+};
+
+static inline struct cn_bucket cn_bucket_of(uint64_t ns)
 {
     /* The exponent of a floating-point number is the position of the highest bit, and its
      * fraction starts with the bits behind it. */
@@ -31,10 +36,17 @@ static inline unsigned cn_bucket_of(uint64_t ns)
     unsigned high;
 
     if (ns == 0)
-        return 0;
+        return (struct cn_bucket){0, 0};
     memcpy(&bits, &number, sizeof(bits));
     high = (unsigned)(bits >> 45);
-    return 1 + ((high >> 7) - 1023) * CN_BUCKET_STEPS + cn_bucket_steps[high & 127];
+    return (struct cn_bucket){(uint8_t)((high >> 7) - 1022), cn_bucket_steps[high & 127]};
+}
+
+static inline unsigned cn_bucket_number(struct cn_bucket bucket)
+{
+    return bucket.doubling == 0
+               ? 0
+               : 1 + (bucket.doubling - 1U) * CN_BUCKET_STEPS + bucket.step;
 }
 
 /* Durations low..high, both inclusive; high is below low in an empty bucket. */

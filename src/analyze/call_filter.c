@@ -1,8 +1,8 @@
 #include "analyze/call_filter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/call_stack.h"
 #include "base/alloc.h"
 #include "model/call_values.h"
 #include "model/recording.h"
@@ -20,27 +20,13 @@ void cn_call_filter_done(struct cn_call_filter *filter)
     cn_arena_done(&filter->arena);
 }
 
-/* A function that replaces the program when it succeeds. */
-static bool is_exec(const char *name)
-{
-    static const char *const names[] = {"execl",  "execlp",  "execle", "execv",
-                                        "execvp", "execvpe", "execve", "execveat",
-                                        "fexecve"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void find_execs(struct cn_call_filter *filter)
 {
     const struct cn_recording *rec = filter->rec;
 
     filter->is_exec = cn_alloc(rec->function_count, sizeof(*filter->is_exec));
     for (uint32_t i = 0; i < rec->function_count; i++)
-        filter->is_exec[i] = is_exec(rec->functions[i].name);
+        filter->is_exec[i] = cn_call_is_exec(rec->functions[i].name);
 }
 
 void cn_call_filter_ready(struct cn_call_filter *filter)
@@ -51,6 +37,7 @@ void cn_call_filter_ready(struct cn_call_filter *filter)
 
         filter->has_only |= (flags & CN_RULE_ONLY) != 0;
         filter->has_caller |= (flags & CN_RULE_CALLER) != 0;
+        filter->has_places |= (flags & CN_RULE_HERE) != 0;
         filter->has_time |= (flags & (CN_RULE_TIME | CN_RULE_TRACE)) != 0;
         filter->has_switches |= (flags & (CN_RULE_ON | CN_RULE_OFF)) != 0;
     }

@@ -80,6 +80,7 @@ struct cn_call_filter {
     uint32_t *rule_of;          /* by function; 0: nothing special */
     struct cn_call_rule *rules; /* from 1 on */
     size_t rule_count, rule_capacity;
+    size_t match_count; /* functions that the pattern added last matches */
     struct cn_arena arena;
 
     /* Set by whoever makes the filter, before cn_call_filter_ready(). */
@@ -101,7 +102,7 @@ void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recordin
 void cn_call_filter_done(struct cn_call_filter *filter);
 
 /* "FUNC", "FUNC@module", "FUNC@depth=2,backtrace", "FUNC@if:arg1>3". A pattern that matches no
- * function is fine. */
+ * function changes nothing. */
 CN_CHECK bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
                                  const char *spec, enum cn_match match,
                                  struct cn_error *err);

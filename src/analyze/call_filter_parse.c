@@ -207,6 +207,7 @@ static void add_rule(struct cn_call_filter *filter, uint32_t function,
     *link = (uint32_t)filter->rule_count;
     filter->rules[filter->rule_count] = *rule;
     filter->rules[filter->rule_count++].next = 0;
+    filter->match_count++;
 }
 
 static bool is_function(const struct cn_call_function *function)
@@ -249,15 +250,14 @@ bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
     const char *module = "";
     bool ok = true;
 
+    filter->match_count = 0;
+
     if (at) {
         *at = '\0';
         ok = parse_actions(filter, at + 1, &rule, &module, err);
     }
     if (ok && kind == CN_FILTER_TRIGGER && rule.flags == 0)
         ok = cn_fail(err, CN_ERR_USAGE, "no action: expected FUNC@ACTION");
-    /* Whatever it turns out to match, "only" means that nothing else is shown. */
-    filter->has_only |= (rule.flags & CN_RULE_ONLY) != 0;
-    filter->has_caller |= (rule.flags & CN_RULE_CALLER) != 0;
     ok = ok && add_matches(filter, pattern, module, match, &rule, err);
     free(pattern);
     return ok || cn_fail_in(err, "'%s'", spec);
@@ -289,10 +289,9 @@ bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
     bool is_exact = !strpbrk(pattern, match == CN_MATCH_GLOB ? "*?[" : "?*+^$|()[]{}\\");
     bool ok = true;
 
+    filter->match_count = 0;
     if (is_hidden)
         *at = '\0';
-    else
-        filter->has_places = true;
     if (!is_exact)
         ok = cn_name_filter_add(&names, pattern, match, err);
     if (ok && !filter->rule_of)

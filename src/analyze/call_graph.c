@@ -135,9 +135,7 @@ static void count_event(const struct build *build, struct cn_call_tree *tree,
     if (call->address == CN_EVENT_SCHED_IN) {
         if (cn_call_stack_wake(&task->stack, call, &ended))
             count_end(build, tree, &ended);
-    } else if ((call->address == CN_EVENT_SCHED_OUT ||
-                call->address == CN_EVENT_SCHED_OUT_PREEMPT) &&
-               cn_call_stack_shows_event(&task->stack, call)) {
+    } else if (cn_call_stack_may_sleep(&task->stack, call)) {
         count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call));
     }
 }

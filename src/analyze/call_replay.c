@@ -153,7 +153,13 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
 static void put_sleep(struct run *run, const struct cn_merged_call *next,
                       const struct cn_replay_line *line)
 {
-    (void)cn_call_stack_sleep(&run->replay->stacks[next->slot], next->call);
+    struct cn_call_frame *frame =
+        cn_call_stack_sleep(&run->replay->stacks[next->slot], next->call);
+
+    if (run->options->is_flat)
+        frame->flags |= CN_FRAME_SHOWN;
+    if (!(frame->flags & CN_FRAME_SHOWN))
+        return;
     flush(run);
     run->event = *next->call;
     run->event.data_len = 0;
@@ -169,7 +175,8 @@ static void put_wake(struct run *run, const struct cn_merged_call *next,
 {
     struct cn_call_end ended;
 
-    if (!cn_call_stack_wake(&run->replay->stacks[next->slot], next->call, &ended))
+    if (!cn_call_stack_wake(&run->replay->stacks[next->slot], next->call, &ended) ||
+        !(ended.frame.flags & CN_FRAME_SHOWN))
         return;
     if (run->has_pending && run->pending.kind == CN_REPLAY_EVENT &&
         run->pending.slot == next->slot) {
@@ -194,6 +201,12 @@ static uint64_t caller_of(const struct cn_merged_call *next, bool is_big_endian)
         address |= (uint64_t)data.ptr[i]
                    << 8 * (is_big_endian ? data.len - 1 - i : i);
     return address;
+}
+
+static bool is_sleep(const struct cn_call *call)
+{
+    return call->address == CN_EVENT_SCHED_OUT ||
+           call->address == CN_EVENT_SCHED_OUT_PREEMPT;
 }
 
 static void put_event(struct run *run, const struct cn_merged_call *next)
@@ -225,7 +238,8 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
         put_wake(run, next, &line);
     else if (is_shown && id == CN_EVENT_SCHED_IN && !run->options->is_flat)
         return; /* when it went to sleep is not known */
-    else if (is_shown && (id == CN_EVENT_SCHED_OUT || id == CN_EVENT_SCHED_OUT_PREEMPT))
+    else if (cn_call_stack_may_sleep(stack, next->call) ||
+             (is_shown && run->options->is_flat && is_sleep(next->call)))
         put_sleep(run, next, &line);
     else if (is_shown)
         put(run, &line);

@@ -30,11 +30,10 @@ static void count_event(struct cn_call_tally *tally, struct cn_call_stack *stack
     struct cn_call_end ended;
 
     if (call->address == CN_EVENT_SCHED_IN) {
-        if (cn_call_stack_wake(stack, call, &ended))
+        if (cn_call_stack_wake(stack, call, &ended) &&
+            (ended.frame.flags & CN_FRAME_SHOWN))
             cn_call_tally_leave(tally, &ended);
-    } else if ((call->address == CN_EVENT_SCHED_OUT ||
-                call->address == CN_EVENT_SCHED_OUT_PREEMPT) &&
-               cn_call_stack_shows_event(stack, call)) {
+    } else if (cn_call_stack_may_sleep(stack, call)) {
         (void)cn_call_stack_sleep(stack, call);
     }
 }
@@ -45,6 +44,7 @@ static void count_call(struct cn_call_tally *tally, struct remains *task,
     struct cn_call_stack *stack = &task->stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
+    uint64_t total_ns, self_ns;
 
     if (call->time_ns > task->last_ns)
         task->last_ns = call->time_ns;
@@ -55,7 +55,12 @@ static void count_call(struct cn_call_tally *tally, struct remains *task,
             cn_call_tally_enter(tally, stack, frame);
         break;
     case CN_CALL_EXIT:
-        cn_call_stack_leave_quick(stack, call, &ended);
+        frame = cn_call_stack_leave_top(stack, call, &total_ns, &self_ns);
+        if (frame) {
+            cn_call_tally_count(tally, frame, total_ns, self_ns);
+            break;
+        }
+        cn_call_stack_leave(stack, call, &ended);
         if (ended.frame.flags & CN_FRAME_SHOWN)
             cn_call_tally_leave(tally, &ended);
         break;

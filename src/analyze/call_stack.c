@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -39,6 +40,19 @@ const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
         return "linux:schedule (pre-empted)";
     (void)snprintf(buffer, CN_CALL_NAME_MAX, "<%" PRIx64 ">", address);
     return buffer;
+}
+
+bool cn_call_is_exec(const char *name)
+{
+    static const char *const names[] = {"execl",  "execlp",  "execle", "execv",
+                                        "execvp", "execvpe", "execve", "execveat",
+                                        "fexecve"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 static struct cn_call_frame *push(struct cn_call_stack *stack)
@@ -167,6 +181,7 @@ struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
                                           const struct cn_call *call)
 {
     bool is_preempted = call->address == CN_EVENT_SCHED_OUT_PREEMPT;
+    bool is_shown = cn_call_stack_shows_event(stack, call);
     struct cn_call_frame *frame = push(stack);
 
     *frame = (struct cn_call_frame){
@@ -176,11 +191,26 @@ struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
         .depth = UINT32_MAX,
         .shown_above = stack->shown,
         .before = stack->scope,
-        .flags = CN_FRAME_SHOWN | CN_FRAME_SCHEDULE,
+        .flags = CN_FRAME_SCHEDULE,
     };
+    if (is_shown)
+        frame->flags |= CN_FRAME_SHOWN;
     if (is_preempted)
         frame->flags |= CN_FRAME_PREEMPT;
     return frame;
+}
+
+bool cn_call_stack_may_sleep(const struct cn_call_stack *stack, const struct cn_call *call)
+{
+    const struct cn_call_filter *filter = stack->filter;
+
+    if (call->address != CN_EVENT_SCHED_OUT &&
+        call->address != CN_EVENT_SCHED_OUT_PREEMPT)
+        return false;
+    if (stack->count == 0 || (stack->frames[stack->count - 1].flags & CN_FRAME_EXEC) ||
+        filter->without_events || filter->without_schedule)
+        return false;
+    return call->address == CN_EVENT_SCHED_OUT || !filter->without_preemption;
 }
 
 bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,

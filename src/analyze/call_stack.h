@@ -84,6 +84,11 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out);
 
+/* Whether this is a sched-out that interrupts a call. It does so even where it is not shown: its
+ * time is none that the call took. */
+bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
+                             const struct cn_call *call);
+
 /* sched-out and sched-in. Leaving returns false when there is nothing to leave. */
 struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
                                           const struct cn_call *call);
@@ -99,7 +104,10 @@ void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call);
 
-/* The two below do the same as enter and leave, inline where nothing is unusual: an entry one
+/* Whether the function starts another program. */
+bool cn_call_is_exec(const char *name);
+
+/* Those below do the same as enter and leave, inline where nothing is unusual: an entry one
  * deeper than the innermost call, or an exit of that call, and everything is shown. */
 
 static inline uint8_t cn_call_stack_flags(const struct cn_call_stack *stack,
@@ -133,28 +141,41 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     return frame;
 }
 
+/* Leave the innermost call if that is what the record says; NULL when it says something
+ * else. The frame is valid until the next entry. */
+static inline struct cn_call_frame *
+cn_call_stack_leave_top(struct cn_call_stack *stack, const struct cn_call *call,
+                        uint64_t *total_ns, uint64_t *self_ns)
+{
+    struct cn_call_frame *frame;
+
+    if (!stack->filter->is_plain || stack->count < 2)
+        return NULL;
+    frame = &stack->frames[stack->count - 1];
+    if (frame->depth != call->depth || frame->function != call->function ||
+        frame->enter_ns > call->time_ns)
+        return NULL;
+    stack->count--;
+    stack->shown = frame->shown_above;
+    *total_ns = call->time_ns - frame->enter_ns;
+    *self_ns = *total_ns > frame->child_ns ? *total_ns - frame->child_ns : 0;
+    frame[-1].child_ns += *total_ns;
+    return frame;
+}
+
 static inline void cn_call_stack_leave_quick(struct cn_call_stack *stack,
                                              const struct cn_call *call,
                                              struct cn_call_end *out)
 {
-    struct cn_call_frame *frame;
-    uint64_t total_ns;
+    const struct cn_call_frame *frame =
+        cn_call_stack_leave_top(stack, call, &out->total_ns, &out->self_ns);
 
-    if (!stack->filter->is_plain || stack->count < 2 ||
-        stack->frames[stack->count - 1].depth != call->depth ||
-        stack->frames[stack->count - 1].function != call->function ||
-        stack->frames[stack->count - 1].enter_ns > call->time_ns) {
+    if (!frame) {
         cn_call_stack_leave(stack, call, out);
         return;
     }
-    frame = &stack->frames[--stack->count];
-    total_ns = call->time_ns - frame->enter_ns;
-    stack->shown = frame->shown_above;
-    frame[-1].child_ns += total_ns;
     out->frame = *frame;
     out->has_time = true;
-    out->total_ns = total_ns;
-    out->self_ns = total_ns > frame->child_ns ? total_ns - frame->child_ns : 0;
 }
 
 #endif

@@ -90,16 +90,7 @@ void cn_call_tally_enter(struct cn_call_tally *tally, const struct cn_call_stack
     slot->innermost = at + 1;
 }
 
-static inline void add_time(struct cn_call_times *times, uint64_t ns)
-{
-    times->sum_ns += ns;
-    if (ns < times->min_ns)
-        times->min_ns = ns;
-    if (ns > times->max_ns)
-        times->max_ns = ns;
-}
-
-static void add_square(struct cn_call_squares *squares, uint64_t ns)
+void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns)
 {
     uint64_t low = ns & UINT32_MAX, high = ns >> 32;
     uint64_t middle = low * high;
@@ -114,37 +105,9 @@ static void add_square(struct cn_call_squares *squares, uint64_t ns)
     squares->high += squares->low < square;
 }
 
-/* The slot that the frame got when it was entered, unless something else ended in it, or it
- * never was. */
-static struct cn_tally_slot *slot_of_frame(struct cn_call_tally *tally,
-                                           const struct cn_call_frame *frame)
-{
-    if (frame->slot < tally->slot_count && tally->slots[frame->slot].id == frame->function)
-        return &tally->slots[frame->slot];
-    return cn_call_tally_slot(tally, frame->function, frame->address);
-}
-
 void cn_call_tally_leave(struct cn_call_tally *tally, const struct cn_call_end *ended)
 {
-    const struct cn_call_frame *frame = &ended->frame;
-    struct cn_tally_slot *slot = slot_of_frame(tally, frame);
-
-    slot->cost.calls++;
-    add_time(&slot->cost.total, ended->total_ns);
-    add_time(&slot->cost.self, ended->self_ns);
-    if (frame->mark == 0)
-        slot->cost.total_ns += ended->total_ns;
-    slot->innermost = frame->mark;
-    if (frame->enter_ns + ended->total_ns > slot->last_ns)
-        slot->last_ns = frame->enter_ns + ended->total_ns;
-    if (tally->options.with_squares) {
-        add_square(&slot->cost.total_squares, ended->total_ns);
-        add_square(&slot->cost.self_squares, ended->self_ns);
-    }
-    if (slot->totals) {
-        cn_call_histogram_add(slot->totals, ended->total_ns);
-        cn_call_histogram_add(slot->selfs, ended->self_ns);
-    }
+    cn_call_tally_count(tally, &ended->frame, ended->total_ns, ended->self_ns);
 }
 
 static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)

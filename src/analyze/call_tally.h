@@ -9,10 +9,10 @@
 
 /* What one id cost so far. */
 struct cn_tally_slot {
-    struct cn_call_cost cost;
     uint32_t id;
     uint32_t innermost; /* 1 + the index of its innermost frame, if that is still open */
-    uint64_t last_ns; /* when it last ended */
+    uint64_t last_ns;   /* when it last ended */
+    struct cn_call_cost cost;
     struct cn_call_histogram *totals, *selfs;
 };
 
@@ -39,6 +39,46 @@ void cn_call_tally_enter(struct cn_call_tally *tally, const struct cn_call_stack
 
 /* Count a call that ended. */
 void cn_call_tally_leave(struct cn_call_tally *tally, const struct cn_call_end *ended);
+
+void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns);
+
+static inline void cn_call_times_add(struct cn_call_times *times, uint64_t ns)
+{
+    times->sum_ns += ns;
+    if (ns < times->min_ns)
+        times->min_ns = ns;
+    if (ns > times->max_ns)
+        times->max_ns = ns;
+}
+
+/* The same, inline. The frame has the slot that it got when it was entered, unless something
+ * else ended in it, or it never was. */
+static inline void cn_call_tally_count(struct cn_call_tally *tally,
+                                       const struct cn_call_frame *frame,
+                                       uint64_t total_ns, uint64_t self_ns)
+{
+    struct cn_tally_slot *slot =
+        frame->slot < tally->slot_count && tally->slots[frame->slot].id == frame->function
+            ? &tally->slots[frame->slot]
+            : cn_call_tally_slot(tally, frame->function, frame->address);
+
+    slot->cost.calls++;
+    cn_call_times_add(&slot->cost.total, total_ns);
+    cn_call_times_add(&slot->cost.self, self_ns);
+    if (frame->mark == 0)
+        slot->cost.total_ns += total_ns;
+    slot->innermost = frame->mark;
+    if (frame->enter_ns + total_ns > slot->last_ns)
+        slot->last_ns = frame->enter_ns + total_ns;
+    if (tally->options.with_squares) {
+        cn_call_squares_add(&slot->cost.total_squares, total_ns);
+        cn_call_squares_add(&slot->cost.self_squares, self_ns);
+    }
+    if (slot->totals) {
+        cn_call_histogram_add(slot->totals, total_ns);
+        cn_call_histogram_add(slot->selfs, self_ns);
+    }
+}
 
 void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from);
 

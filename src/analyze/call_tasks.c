@@ -56,16 +56,15 @@ static void count_event(struct task *task, const struct cn_call *call)
     struct cn_call_stack *stack = &task->stack;
     struct cn_call_end ended;
 
-    if (!cn_call_stack_shows_event(stack, call))
-        return;
-    note_time(task->cost, call->time_ns);
+    if (cn_call_stack_shows_event(stack, call))
+        note_time(task->cost, call->time_ns);
     if (call->address == CN_EVENT_SCHED_IN) {
         if (cn_call_stack_wake(stack, call, &ended))
             count_end(task, &ended);
-    } else if (call->address == CN_EVENT_SCHED_OUT ||
-               call->address == CN_EVENT_SCHED_OUT_PREEMPT) {
+    } else if (cn_call_stack_may_sleep(stack, call)) {
         (void)cn_call_stack_sleep(stack, call);
-    } else if (call->address == CN_EVENT_TASK_EXIT) {
+    } else if (call->address == CN_EVENT_TASK_EXIT &&
+               cn_call_stack_shows_event(stack, call)) {
         end_open_calls(task, call->time_ns);
     }
 }

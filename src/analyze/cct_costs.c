@@ -4,6 +4,15 @@
 
 #include "base/alloc.h"
 
+enum { NO_DOUBLING = 255 };
+
+void cn_cct_costs_init(struct cn_cct_costs *costs)
+{
+    *costs = (struct cn_cct_costs){0};
+    costs->lines = cn_grow(NULL, 0, &costs->line_capacity, sizeof(*costs->lines));
+    costs->lines[costs->line_count++] = (struct cn_cct_line){.doubling = NO_DOUBLING};
+}
+
 void cn_cct_costs_done(struct cn_cct_costs *costs)
 {
     free(costs->list);
@@ -20,58 +29,29 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
     }
 }
 
-/* A new line at the end of a node's; valid until the next one. */
-static struct cn_cct_line *add_line(struct cn_cct_costs *costs, uint32_t *link)
+struct cn_cct_line *cn_cct_costs_line(struct cn_cct_costs *costs, cn_cct_id node,
+                                      struct cn_bucket bucket)
 {
-    struct cn_cct_line *line;
+    uint32_t first = costs->list[node].line, before = 0, at = first;
 
-    if (costs->line_count == 0)
-        costs->line_count = 1;
-    *link = (uint32_t)costs->line_count;
-    costs->lines = cn_grow(costs->lines, costs->line_count, &costs->line_capacity,
-                           sizeof(*costs->lines));
-    line = &costs->lines[costs->line_count++];
-    *line = (struct cn_cct_line){0};
-    return line;
-}
-
-/* Count in a line; false when it is full of others. */
-static bool add_to_line(struct cn_cct_line *line, unsigned bucket)
-{
-    for (unsigned i = 0; i < CN_CCT_LINE_BUCKETS; i++) {
-        if (line->calls[i] == 0) {
-            line->calls[i] = 1;
-            line->buckets[i] = (uint16_t)bucket;
-            return true;
-        }
-        if (line->buckets[i] == bucket && line->calls[i] < UINT32_MAX) {
-            line->calls[i]++;
-            return true;
-        }
+    while (at != 0 && (costs->lines[at].doubling != bucket.doubling ||
+                       costs->lines[at].calls[bucket.step] == UINT32_MAX)) {
+        before = at;
+        at = costs->lines[at].next;
     }
-    return false;
-}
-
-void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node, unsigned bucket)
-{
-    struct cn_cct_cost *cost = &costs->list[node];
-    uint32_t at = cost->line, last = 0, fresh;
-
-    if (cost->bucket_calls == 0) {
-        cost->bucket = (uint16_t)bucket;
-        cost->bucket_calls = 1;
-        return;
+    if (at == 0) {
+        at = (uint32_t)costs->line_count;
+        costs->lines = cn_grow(costs->lines, costs->line_count, &costs->line_capacity,
+                               sizeof(*costs->lines));
+        costs->lines[costs->line_count++] =
+            (struct cn_cct_line){.doubling = bucket.doubling};
+    } else if (before != 0) {
+        costs->lines[before].next = costs->lines[at].next;
     }
-    for (; at != 0; at = costs->lines[at].next) {
-        if (add_to_line(&costs->lines[at], bucket))
-            return;
-        last = at;
-    }
-    (void)add_to_line(add_line(costs, &fresh), bucket);
-    if (last == 0)
-        cost->line = fresh;
-    else
-        costs->lines[last].next = fresh;
+    if (at != first)
+        costs->lines[at].next = first;
+    costs->list[node].line = at;
+    return &costs->lines[at];
 }
 
 struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id node)
@@ -79,23 +59,36 @@ struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id n
     return node < costs->count ? costs->list[node] : (struct cn_cct_cost){0};
 }
 
-static void add_bucket(struct cn_bucket_calls *out, unsigned bucket, uint32_t calls)
-{
-    out->calls[bucket] += calls;
-    out->used[bucket / 64] |= UINT64_C(1) << bucket % 64;
-}
-
-void cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
-                          struct cn_bucket_calls *out)
+uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
 {
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
+    uint64_t calls = cost.untimed_calls;
 
-    if (cost.bucket_calls > 0)
-        add_bucket(out, cost.bucket, cost.bucket_calls);
+    for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
+        for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
+            calls += costs->lines[at].calls[i];
+    return calls;
+}
+
+uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
+                              struct cn_bucket_calls *out)
+{
+    struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
+    uint64_t calls = 0;
+
     for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next) {
         const struct cn_cct_line *line = &costs->lines[at];
 
-        for (unsigned i = 0; i < CN_CCT_LINE_BUCKETS && line->calls[i] > 0; i++)
-            add_bucket(out, line->buckets[i], line->calls[i]);
+        for (uint8_t i = 0; i < CN_BUCKET_STEPS; i++) {
+            unsigned number =
+                cn_bucket_number((struct cn_bucket){line->doubling, i});
+
+            if (line->calls[i] == 0)
+                continue;
+            calls += line->calls[i];
+            out->calls[number] += line->calls[i];
+            out->used[number / 64] |= UINT64_C(1) << number % 64;
+        }
     }
+    return calls;
 }

@@ -3,16 +3,16 @@
 #include <string.h>
 
 static const struct cn_scope scopes[CN_CCT_SCOPES] = {
-    [CN_CCT_POINT] = {"point", CN_SCOPE_POINT, 255},
+    [CN_CCT_POINT] = {"point", CN_SCOPE_POINT, 0},
     [CN_CCT_FUNCTION] = {"function", CN_SCOPE_TRANSITIVE, 0},
-    [CN_CCT_LEX_AWARE] = {"lex_aware", CN_SCOPE_CUSTOM, 255},
-    [CN_CCT_EXECUTION] = {"execution", CN_SCOPE_EXECUTION, 255},
+    [CN_CCT_LEX_AWARE] = {"lex_aware", CN_SCOPE_CUSTOM, 0},
+    [CN_CCT_EXECUTION] = {"execution", CN_SCOPE_EXECUTION, 0},
 };
 
 static const char *const scoped_names[CN_CCT_SCOPED_METRICS] = {
-    [CN_CCT_CALLS] = "calls",
     [CN_CCT_TIME] = "time (sec)",
     [CN_CCT_CPU_TIME] = "cpu time (sec)",
+    [CN_CCT_CALLS] = "calls",
 };
 
 /* What is kept over threads; the sum alone when less is wanted. */

@@ -22,9 +22,9 @@ enum cn_cct_scope {
 
 /* Numbers of metrics; a bucket's comes behind all others. */
 enum cn_cct_metric {
-    CN_CCT_CALLS,
     CN_CCT_TIME,
     CN_CCT_CPU_TIME,
+    CN_CCT_CALLS,
     CN_CCT_SCOPED_METRICS,
 };
 

@@ -20,7 +20,7 @@ static void sum_up(struct cn_cct_plane *plane)
         struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, (cn_cct_id)i);
         struct cn_cct_total *own = &plane->totals[i], *above;
 
-        own->calls += cost.calls;
+        own->calls += cn_cct_costs_calls(&task->costs, (cn_cct_id)i);
         own->time_ns += cost.self_ns;
         if (!cn_cct_task_is_schedule(task, link->key))
             own->cpu_ns += cost.self_ns;
@@ -110,15 +110,15 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     }
     if (!cn_cct_merged_keeps(merged, plane->nodes[node]))
         return;
-    row->calls += cost.calls;
-    if (cost.bucket_calls == 0)
+    row->calls += cost.untimed_calls;
+    if (cost.line == 0)
         return;
     if (!row->has_duration || cost.min_ns < row->min_ns)
         row->min_ns = cost.min_ns;
     if (cost.max_ns > row->max_ns)
         row->max_ns = cost.max_ns;
     row->has_duration = true;
-    cn_cct_costs_buckets(&task->costs, node, &plane->calls);
+    row->calls += cn_cct_costs_buckets(&task->costs, node, &plane->calls);
 }
 
 static size_t put(struct cn_value *values, size_t count, uint32_t context, unsigned id,
@@ -160,15 +160,14 @@ static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
 static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
                       struct cn_value *values)
 {
-    size_t count =
-        put_scopes(values, 0, context, CN_CCT_CALLS, (double)row->calls,
-                   (double)row->total.calls);
+    size_t count = put_scopes(values, 0, context, CN_CCT_TIME, seconds(row->time_ns),
+                              seconds(row->total.time_ns));
 
-    count = put_scopes(values, count, context, CN_CCT_TIME, seconds(row->time_ns),
-                       seconds(row->total.time_ns));
     if (plane->merged->has_schedule)
         count = put_scopes(values, count, context, CN_CCT_CPU_TIME, seconds(row->cpu_ns),
                            seconds(row->total.cpu_ns));
+    count = put_scopes(values, count, context, CN_CCT_CALLS, (double)row->calls,
+                       (double)row->total.calls);
     if (row->has_duration) {
         count = put(values, count, context, CN_CCT_ID_MIN, seconds(row->min_ns));
         count = put(values, count, context, CN_CCT_ID_MAX, seconds(row->max_ns));

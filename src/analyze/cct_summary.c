@@ -17,40 +17,71 @@ static double value_of(const struct tally *tally, const struct cn_statistic *sta
     return strcmp(statistic->formula, "$$") == 0 ? tally->sum : tally->squares;
 }
 
-/* The threads' values of one metric, from `at` on; returns where the next one begins. */
-static size_t tally_run(struct cn_value_batch plane, size_t at, struct tally *out)
+/* The threads' values of one id, from `at` on; returns where the next one begins. */
+static size_t tally_run(struct cn_value_batch plane, size_t at, unsigned id,
+                        struct tally *out)
 {
-    uint16_t metric = plane.values[at].metric;
-    struct tally tally = {.min = plane.values[at].value, .max = plane.values[at].value};
-
-    for (; at < plane.count && plane.values[at].metric == metric; at++) {
+    *out = (struct tally){0};
+    for (; at < plane.count && plane.values[at].metric == id; at++) {
         double value = plane.values[at].value;
 
-        tally.count++;
-        tally.sum += value;
-        tally.squares += value * value;
-        tally.min = value < tally.min ? value : tally.min;
-        tally.max = value > tally.max ? value : tally.max;
+        out->min = out->count == 0 || value < out->min ? value : out->min;
+        out->max = out->count == 0 || value > out->max ? value : out->max;
+        out->count++;
+        out->sum += value;
+        out->squares += value * value;
     }
-    *out = tally;
     return at;
+}
+
+static size_t put(const struct tally *tally, unsigned id, uint32_t context, bool has_all,
+                  struct cn_value *out)
+{
+    struct cn_statistic statistics[CN_CCT_STATISTICS_MAX];
+    size_t statistic_count = cn_cct_statistics((uint16_t)id, has_all, statistics);
+    size_t count = 0;
+
+    for (size_t i = 0; i < statistic_count; i++) {
+        out[count] = (struct cn_value){value_of(tally, &statistics[i]), context,
+                                       statistics[i].stat_id};
+        count += out[count].value != 0;
+    }
+    return count;
+}
+
+/* All scopes of a metric, whose first id is `id`. A thread that has a value in one scope counts
+ * in all of them; who has any has one in the largest, the last. */
+static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned id,
+                               uint32_t context, bool has_all, struct cn_value *out)
+{
+    struct tally tallies[CN_CCT_SCOPES];
+    size_t count = 0;
+
+    for (unsigned i = 0; i < CN_CCT_SCOPES; i++)
+        *at = tally_run(plane, *at, id + i, &tallies[i]);
+    for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
+        tallies[i].count = tallies[CN_CCT_EXECUTION].count;
+        count += put(&tallies[i], id + i, context, has_all, out + count);
+    }
+    return count;
 }
 
 size_t cn_cct_summarise(struct cn_value_batch plane, uint32_t context, bool has_all,
                         struct cn_value *out)
 {
-    struct cn_statistic statistics[CN_CCT_STATISTICS_MAX];
     size_t count = 0;
 
     for (size_t at = 0; at < plane.count;) {
-        uint16_t metric = plane.values[at].metric;
-        size_t statistic_count = cn_cct_statistics(metric, has_all, statistics);
+        unsigned id = plane.values[at].metric;
         struct tally tally;
 
-        at = tally_run(plane, at, &tally);
-        for (size_t i = 0; i < statistic_count; i++)
-            out[count++] = (struct cn_value){value_of(&tally, &statistics[i]), context,
-                                             statistics[i].stat_id};
+        if (id < CN_CCT_ID_MIN) {
+            count += summarise_scopes(plane, &at, id / CN_CCT_SCOPES * CN_CCT_SCOPES,
+                                      context, has_all, out + count);
+            continue;
+        }
+        at = tally_run(plane, at, id, &tally);
+        count += put(&tally, id, context, has_all, out + count);
     }
     return count;
 }

@@ -33,6 +33,7 @@ void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options
 {
     *task = (struct cn_cct_task){.options = *options};
     cn_cct_init(&task->tree);
+    cn_cct_costs_init(&task->costs);
     follow_init(&task->follow, task);
 }
 
@@ -334,7 +335,7 @@ bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
 }
 
 /* The last sample, when the calls do not end by themselves. */
-static bool end_replay(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+static bool end_replay(struct cn_cct_replay *replay, struct cn_sample *out,
                        struct cn_error *err)
 {
     const struct cn_cct_task *task = replay->task;
@@ -344,11 +345,11 @@ static bool end_replay(struct cn_cct_replay *replay, struct cn_cct_sample *out,
                        recording_of(task)->tasks[task->options.task].tid);
     replay->follow.node = 0;
     replay->done_count++;
-    *out = (struct cn_cct_sample){task->end_ns, 0};
+    *out = (struct cn_sample){task->end_ns, 0};
     return true;
 }
 
-static size_t follow_batch(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+static size_t follow_batch(struct cn_cct_replay *replay, struct cn_sample *out,
                            size_t count)
 {
     struct cn_cct_follow *follow = &replay->follow;
@@ -357,13 +358,13 @@ static size_t follow_batch(struct cn_cct_replay *replay, struct cn_cct_sample *o
     for (; i < replay->batch.count && done < count; i++) {
         if (follow_call(replay->task, follow, &replay->batch.calls[i], &replay->batch,
                         false))
-            out[done++] = (struct cn_cct_sample){follow->last_ns, follow->node};
+            out[done++] = (struct cn_sample){follow->last_ns, follow->node};
     }
     replay->next = i;
     return done;
 }
 
-bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
                         size_t count, struct cn_error *err)
 {
     size_t done = 0;

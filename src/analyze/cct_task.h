@@ -24,6 +24,7 @@
 #include "analyze/call_stack.h"
 #include "analyze/cct.h"
 #include "analyze/cct_costs.h"
+#include "model/database.h"
 
 struct cn_progress;
 
@@ -92,12 +93,6 @@ void cn_cct_task_count_open(struct cn_cct_task *task);
 /* Whether a key is one of not running. */
 bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key);
 
-/* When the task went to which node; node 0: it does not run, or is in no call. */
-struct cn_cct_sample {
-    uint64_t time_ns;
-    cn_cct_id node;
-};
-
 struct cn_cct_replay {
     struct cn_cct_task *task;
     struct cn_cct_follow follow;
@@ -110,8 +105,9 @@ struct cn_cct_replay {
 CN_CHECK bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
                                  struct cn_error *err);
 
-/* The next `count` samples. Fails when there are fewer: the recording has changed. */
-CN_CHECK bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_cct_sample *out,
+/* The next `count` samples: when the task went to which node; node 0 means that it does not
+ * run, or is in no call. Fails when there are fewer: the recording has changed. */
+CN_CHECK bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
                                  size_t count, struct cn_error *err);
 void cn_cct_replay_close(struct cn_cct_replay *replay);
 

@@ -8,49 +8,20 @@
 
 #include "base/alloc.h"
 
-static char *room_for(struct cn_text *text, size_t len)
+void cn_text_grow(struct cn_text *text, size_t len)
 {
     enum { FIRST = 256 };
+    size_t wanted = text->len + len + 1;
+    size_t doubled = text->capacity < FIRST ? FIRST : text->capacity * 2;
 
-    if (text->capacity - text->len <= len) {
-        size_t wanted = text->len + len + 1;
-        size_t doubled = text->capacity < FIRST ? FIRST : text->capacity * 2;
-
-        text->capacity = wanted > doubled ? wanted : doubled;
-        text->chars = cn_realloc(text->chars, text->capacity, 1);
-    }
-    return text->chars + text->len;
-}
-
-static void advance(struct cn_text *text, size_t len)
-{
-    text->len += len;
-    text->chars[text->len] = '\0';
-}
-
-void cn_text_add(struct cn_text *text, const char *chars, size_t len)
-{
-    char *at = room_for(text, len);
-
-    if (len > 0) /* an empty text has no chars to copy from */
-        memcpy(at, chars, len);
-    advance(text, len);
-}
-
-void cn_text_str_add(struct cn_text *text, const char *str)
-{
-    cn_text_add(text, str, strlen(str));
-}
-
-void cn_text_char(struct cn_text *text, char c)
-{
-    cn_text_add(text, &c, 1);
+    text->capacity = wanted > doubled ? wanted : doubled;
+    text->chars = cn_realloc(text->chars, text->capacity, 1);
 }
 
 void cn_text_fill(struct cn_text *text, char c, size_t count)
 {
-    memset(room_for(text, count), c, count);
-    advance(text, count);
+    memset(cn_text_room(text, count), c, count);
+    cn_text_advance(text, count);
 }
 
 void cn_text_u64(struct cn_text *text, uint64_t value)
@@ -74,8 +45,8 @@ void cn_text_printf(struct cn_text *text, const char *fmt, ...)
     va_copy(again, args);
     len = vsnprintf(NULL, 0, fmt, args);
     assert(len >= 0);
-    (void)vsnprintf(room_for(text, (size_t)len), (size_t)len + 1, fmt, again);
-    advance(text, (size_t)len);
+    (void)vsnprintf(cn_text_room(text, (size_t)len), (size_t)len + 1, fmt, again);
+    cn_text_advance(text, (size_t)len);
     va_end(again);
     va_end(args);
 }

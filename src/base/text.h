@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -17,9 +18,44 @@ struct cn_text {
     size_t len, capacity;
 };
 
-void cn_text_add(struct cn_text *text, const char *chars, size_t len);
-void cn_text_str_add(struct cn_text *text, const char *str);
-void cn_text_char(struct cn_text *text, char c);
+/* Make room for `len` more characters. */
+void cn_text_grow(struct cn_text *text, size_t len);
+
+/* Where the next `len` characters go, for who writes them itself; they count when
+ * cn_text_advance() says so. Valid until the next change. */
+static inline char *cn_text_room(struct cn_text *text, size_t len)
+{
+    if (text->capacity - text->len <= len)
+        cn_text_grow(text, len);
+    return text->chars + text->len;
+}
+
+static inline void cn_text_advance(struct cn_text *text, size_t len)
+{
+    text->len += len;
+    text->chars[text->len] = '\0';
+}
+
+static inline void cn_text_add(struct cn_text *text, const char *chars, size_t len)
+{
+    char *at = cn_text_room(text, len);
+
+    if (len > 0) /* an empty text has no chars to copy from */
+        memcpy(at, chars, len);
+    cn_text_advance(text, len);
+}
+
+static inline void cn_text_str_add(struct cn_text *text, const char *str)
+{
+    cn_text_add(text, str, strlen(str));
+}
+
+static inline void cn_text_char(struct cn_text *text, char c)
+{
+    *cn_text_room(text, 1) = c;
+    cn_text_advance(text, 1);
+}
+
 void cn_text_fill(struct cn_text *text, char c, size_t count);
 void cn_text_u64(struct cn_text *text, uint64_t value);
 CN_PRINTF(2, 3) void cn_text_printf(struct cn_text *text, const char *fmt, ...);

@@ -1,5 +1,5 @@
-/* cairn convert: a database rewritten in another format, and what that format cannot
- * hold. */
+/* cairn convert: a database or recording rewritten in another format, and what that format
+ * cannot hold. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "cli/quantity.h"
 #include "formats/formats.h"
 #include "model/database.h"
+#include "model/recording.h"
 
 enum { JOBS_MAX = 1024 };
 
@@ -25,10 +26,16 @@ struct conversion {
     const char *source, *target;
     const struct cn_format *format;
     struct cn_write_options options;
-    struct cn_database *db;
+    struct cn_database *db; /* one of these is the source */
+    struct cn_recording *rec;
     struct cn_bar bar;
     struct cn_text losses; /* a line each */
 };
+
+static bool can_write(const struct cn_format *format)
+{
+    return format->write_database || format->write_recording;
+}
 
 static bool find_target_format(const char *name, const struct cn_format **out,
                                struct cn_error *err)
@@ -36,12 +43,12 @@ static bool find_target_format(const char *name, const struct cn_format **out,
     const struct cn_format *format = name ? cn_format_find(name) : NULL;
     struct cn_text list = {0};
 
-    if (format && format->write_database) {
+    if (format && can_write(format)) {
         *out = format;
         return true;
     }
     for (size_t i = 0; cn_formats[i]; i++) {
-        if (cn_formats[i]->write_database)
+        if (can_write(cn_formats[i]))
             cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
     }
     if (!name)
@@ -92,7 +99,8 @@ static bool is_inside(const char *path, const char *folder)
 /* Writing over what is being read would destroy both. */
 static bool check_places(const struct conversion *c, struct cn_error *err)
 {
-    char *source = resolve(c->db->path[0] ? c->db->path : c->source, err);
+    const char *path = c->db ? c->db->path : c->rec->path;
+    char *source = resolve(path[0] ? path : c->source, err);
     char *target = source ? resolve(c->target, err) : NULL;
     bool ok = target != NULL;
 
@@ -163,7 +171,15 @@ static bool count_values(struct cn_database *db, uint64_t *out, struct cn_error 
     return true;
 }
 
-static void tell_result(const struct conversion *c, uint64_t value_count,
+static bool count_items(struct conversion *c, uint64_t *out, struct cn_error *err)
+{
+    if (c->db)
+        return count_values(c->db, out, err);
+    *out = c->rec->task_count;
+    return true;
+}
+
+static void tell_result(const struct conversion *c, uint64_t item_count,
                         uint64_t elapsed_ns)
 {
     struct cn_disk_usage usage = cn_disk_usage(c->target);
@@ -175,11 +191,13 @@ static void tell_result(const struct conversion *c, uint64_t value_count,
     cn_cli_say(c->args, "wrote %s: %s, %s", c->target, c->format->name,
                cn_text_str(&text));
     cn_text_clear(&text);
-    cn_count_print_of(&text, value_count, "value");
+    cn_count_print_of(&text, item_count, c->db ? "value" : "task");
     cn_text_str_add(&text, " in ");
     cn_duration_print(&text, elapsed_ns);
-    cn_cli_detail(c->args, "%s, %.1f million a second", cn_text_str(&text),
-                  (double)value_count * 1e3 / (double)(elapsed_ns + 1));
+    if (c->db)
+        cn_text_printf(&text, ", %.1f million a second",
+                       (double)item_count * 1e3 / (double)(elapsed_ns + 1));
+    cn_cli_detail(c->args, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
 
@@ -189,7 +207,8 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
 
     cn_bar_begin(&c->bar, c->args);
     c->options.progress = &c->bar.progress;
-    ok = c->format->write_database(c->db, path, &c->options, err);
+    ok = c->db ? c->format->write_database(c->db, path, &c->options, err)
+               : c->format->write_recording(c->rec, path, &c->options, err);
     cn_bar_end(&c->bar);
     tell_losses(c);
     /* Writers name the files they write; what they read is ours to name. */
@@ -216,15 +235,47 @@ static bool write_strictly(struct conversion *c, struct cn_error *err)
 
 static bool write_target(struct conversion *c, struct cn_error *err)
 {
-    uint64_t begin_ns = now_ns(), value_count;
+    uint64_t begin_ns = now_ns(), item_count;
 
-    if (!count_values(c->db, &value_count, err))
+    if (!count_items(c, &item_count, err))
         return cn_fail_in(err, "%s", c->source);
     if (!(cn_args_has(c->args, "strict") ? write_strictly(c, err)
                                          : write_to(c, c->target, err)))
         return false;
-    tell_result(c, value_count, now_ns() - begin_ns);
+    tell_result(c, item_count, now_ns() - begin_ns);
     return true;
+}
+
+/* Open the source as what the target can hold. */
+static bool open_source(struct conversion *c, struct cn_error *err)
+{
+    const struct cn_format *from;
+
+    if (!cn_format_probe(c->source, &from, err))
+        return false;
+    if (from->open_database && c->format->write_database) {
+        if (!from->open_database(&c->db, c->source, err))
+            return false;
+        for (const struct cn_warning *w = c->db->warnings; w; w = w->next)
+            cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
+        return true;
+    }
+    if (from->open_recording && c->format->write_recording) {
+        if (!from->open_recording(&c->rec, c->source, NULL, err))
+            return false;
+        for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
+            cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
+        return true;
+    }
+    return cn_fail(err, CN_ERR_USAGE, "%s is a %s; %s holds a %s", c->source, from->holds,
+                   c->format->name, c->format->holds);
+}
+
+static void close_source(struct conversion *c)
+{
+    if (c->db)
+        cn_database_close(c->db);
+    cn_recording_close(c->rec);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -243,14 +294,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     bool ok;
 
     if (!find_target_format(cn_args_value(args, "to"), &c.format, err) ||
-        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err) ||
-        !cn_format_open_database(c.source, &c.db, err))
+        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err) || !open_source(&c, err))
         return false;
     c.options.workers = (unsigned)jobs;
-    for (const struct cn_warning *w = c.db->warnings; w; w = w->next)
-        cn_cli_warn(args, "%s: %s", c.db->path, w->text);
     ok = check_target(&c, err) && write_target(&c, err);
-    cn_database_close(c.db);
+    close_source(&c);
     cn_text_done(&c.losses);
     return ok;
 }
@@ -272,6 +320,8 @@ static const struct cn_example examples[] = {
     {"cairn convert old.db new.db --to hpctoolkit-v4", "rewrite a database"},
     {"cairn convert run.db small.db --to hpctoolkit-v4 --no-traces --no-sources",
      "keep only what the context views need"},
+    {"cairn convert uftrace.data small.data --to uftrace-packed",
+     "pack a recording to a tenth of its size"},
     {0},
 };
 
@@ -281,9 +331,10 @@ const struct cn_command cn_cmd_convert = {
     .operands = "SRC DST",
     .operand_min = 2,
     .operand_max = 2,
-    .summary = "rewrite a database in a format of your choice",
+    .summary = "rewrite a database or recording in a format of your choice",
     .description =
-        "Reads whatever database SRC is and writes DST in the format given with --to. "
+        "Reads whatever database or recording SRC is and writes DST in the format given "
+        "with --to. "
         "DST appears when it is complete, and not at all when something fails. What the "
         "format cannot hold is listed on standard error; with --strict it is an error.",
     .examples = examples,

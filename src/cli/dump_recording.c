@@ -6,12 +6,19 @@
 
 #include "analyze/call_stack.h"
 #include "base/text.h"
+#include "cli/call_names.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "cli/recording_options.h"
 #include "model/call_values.h"
 
-enum { OUT_FLUSH_LEN = 256 << 10, TID_WIDTH = 7, HEX_A_LINE = 16, HEX_A_GROUP = 8 };
+enum {
+    OUT_FLUSH_LEN = 256 << 10,
+    TID_WIDTH = 7,
+    HEX_A_LINE = 16,
+    HEX_A_GROUP = 8,
+    NS_A_SECOND = 1000000000,
+};
 
 static const char *const feature_names[] = {
     "PLTHOOK",   "TASK_SESSION", "KERNEL",          "ARGUMENT",   "RETVAL",
@@ -33,6 +40,11 @@ struct dump {
     struct cn_text out;
     uint64_t last_ns;
     size_t damaged; /* files */
+
+    uint64_t second;
+    uint32_t tid;
+    struct cn_text second_text, tid_text;
+    struct cn_call_names names;
 };
 
 static void write_out(struct dump *dump)
@@ -77,12 +89,24 @@ static void add_header(struct dump *dump)
     cn_text_char(out, '\n');
 }
 
+/* Records come in long runs of one second and one task: both are put into words once. */
 static void add_time(struct dump *dump, uint64_t time_ns, uint32_t tid)
 {
-    cn_timestamp_add(&dump->out, time_ns, 0);
-    cn_text_add(&dump->out, "  ", 2);
-    cn_number_add(&dump->out, tid, TID_WIDTH);
-    cn_text_add(&dump->out, ": ", 2);
+    uint64_t second = time_ns / NS_A_SECOND;
+
+    if (second != dump->second || dump->second_text.len == 0) {
+        dump->second = second;
+        cn_text_clear(&dump->second_text);
+        cn_text_u64(&dump->second_text, second);
+    }
+    if (tid != dump->tid || dump->tid_text.len == 0) {
+        dump->tid = tid;
+        cn_text_clear(&dump->tid_text);
+        cn_text_printf(&dump->tid_text, "  %*" PRIu32 ": ", TID_WIDTH, tid);
+    }
+    cn_text_add(&dump->out, dump->second_text.chars, dump->second_text.len);
+    cn_nanoseconds_add(&dump->out, (uint32_t)(time_ns % NS_A_SECOND));
+    cn_text_add(&dump->out, dump->tid_text.chars, dump->tid_text.len);
 }
 
 static void add_hex_lines(struct cn_text *text, struct cn_bytes bytes)
@@ -107,7 +131,7 @@ static void add_pointer(struct dump *dump, const struct cn_call *call, uint32_t 
 
     if (function != CN_NONE && call->kind == CN_CALL_ENTER)
         cn_text_printf(&dump->out, " %" PRIx64 " (&%s)\n", pointer,
-                       rec->functions[function].name);
+                       dump->names.list[function]);
     else if (pointer == 0)
         cn_text_str_add(&dump->out, " (nil)\n");
     else
@@ -204,7 +228,7 @@ static void add_event(struct dump *dump, const struct cn_source *source,
 static void add_call(struct dump *dump, const struct cn_call_batch *batch,
                      const struct cn_call *call, uint32_t tid)
 {
-    static const char *const labels[] = {
+    static const char labels[][9] = {
         [CN_CALL_ENTER] = "[entry] ",
         [CN_CALL_EXIT] = "[exit ] ",
         [CN_CALL_LOST] = "[lost ] ",
@@ -212,9 +236,12 @@ static void add_call(struct dump *dump, const struct cn_call_batch *batch,
     struct cn_text *out = &dump->out;
     char buffer[CN_CALL_NAME_MAX];
     uint32_t function = call->kind == CN_CALL_LOST ? CN_NONE : call->function;
+    const char *name;
+    size_t len;
 
-    cn_text_str_add(out, labels[call->kind]);
-    cn_text_str_add(out, cn_call_name(dump->rec, function, call->address, buffer));
+    cn_text_add(out, labels[call->kind], sizeof(labels[0]) - 1);
+    name = cn_call_names_at(&dump->names, function, call->address, buffer, &len);
+    cn_text_add(out, name, len);
     cn_text_char(out, '(');
     cn_hex_add(out, call->address, 0);
     cn_text_str_add(out, ") depth: ");
@@ -295,6 +322,7 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
         ok = cn_fail(err, CN_ERR_USAGE, "%s: its records have no bytes to dump", path);
     if (ok) {
         dump.rec = rec;
+        cn_call_names_init(&dump.names, rec);
         cn_cli_page(args);
         add_header(&dump);
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
@@ -308,6 +336,9 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
                          path, dump.damaged, rec->source_count);
     }
     cn_text_done(&dump.out);
+    cn_text_done(&dump.second_text);
+    cn_text_done(&dump.tid_text);
+    cn_call_names_done(&dump.names);
     cn_recording_close(rec);
     return ok;
 }

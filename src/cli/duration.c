@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-enum { DIGITS_MAX = 24 };
+enum { DIGITS_MAX = 24, FRACTION_LEN = 10 };
 
 /* What is left of a duration in each unit, and how many make one of the next. */
 static const struct {
@@ -14,9 +14,9 @@ static const struct {
 
 void cn_duration_add(struct cn_text *text, uint64_t ns)
 {
-    char chars[DIGITS_MAX];
     uint64_t whole = ns / 1000, part = ns % 1000;
-    size_t unit = 0, at = DIGITS_MAX - 7;
+    size_t unit = 0;
+    char *at;
 
     if (ns == 0) {
         cn_text_add(text, "          ", CN_DURATION_LEN);
@@ -27,18 +27,24 @@ void cn_duration_add(struct cn_text *text, uint64_t ns)
         whole /= units[unit].in_next;
         unit++;
     }
-    memcpy(chars + at, ".000 ", 5);
-    memcpy(chars + at + 5, units[unit].name, 2);
-    chars[at + 1] = (char)('0' + part / 100);
-    chars[at + 2] = (char)('0' + part / 10 % 10);
-    chars[at + 3] = (char)('0' + part % 10);
-    do {
-        chars[--at] = (char)('0' + whole % 10);
-        whole /= 10;
-    } while (whole > 0);
-    while (at > DIGITS_MAX - CN_DURATION_LEN)
-        chars[--at] = ' ';
-    cn_text_add(text, chars + at, DIGITS_MAX - at);
+    if (whole > 999) { /* more hours than the column has room for */
+        cn_number_add(text, whole, 0);
+    } else {
+        at = cn_text_room(text, 3);
+        at[0] = whole > 99 ? (char)('0' + whole / 100) : ' ';
+        at[1] = whole > 9 ? (char)('0' + whole / 10 % 10) : ' ';
+        at[2] = (char)('0' + whole % 10);
+        cn_text_advance(text, 3);
+    }
+    at = cn_text_room(text, 7);
+    at[0] = '.';
+    at[1] = (char)('0' + part / 100);
+    at[2] = (char)('0' + part / 10 % 10);
+    at[3] = (char)('0' + part % 10);
+    at[4] = ' ';
+    at[5] = units[unit].name[0];
+    at[6] = units[unit].name[1];
+    cn_text_advance(text, 7);
 }
 
 static void add_digits(struct cn_text *text, const char *digits, size_t count,
@@ -73,15 +79,30 @@ void cn_hex_add(struct cn_text *text, uint64_t value, size_t width)
     add_digits(text, chars + at, DIGITS_MAX - at, width);
 }
 
+/* Nine digits are one division for each three, and small ones for the rest. */
+static void put_thousandths(char *at, unsigned value)
+{
+    at[0] = (char)('0' + value / 100);
+    at[1] = (char)('0' + value / 10 % 10);
+    at[2] = (char)('0' + value % 10);
+}
+
+void cn_nanoseconds_add(struct cn_text *text, uint32_t ns)
+{
+    char *at = cn_text_room(text, FRACTION_LEN);
+
+    at[0] = '.';
+    put_thousandths(at + 1, ns / 1000000);
+    put_thousandths(at + 4, ns / 1000 % 1000);
+    put_thousandths(at + 7, ns % 1000);
+    cn_text_advance(text, FRACTION_LEN);
+}
+
 void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width)
 {
-    char chars[10] = ".";
-    uint64_t part = ns % 1000000000;
-
-    cn_number_add(text, ns / 1000000000, width > sizeof(chars) ? width - sizeof(chars) : 0);
-    for (size_t at = sizeof(chars); at-- > 1; part /= 10)
-        chars[at] = (char)('0' + part % 10);
-    cn_text_add(text, chars, sizeof(chars));
+    cn_number_add(text, ns / 1000000000,
+                  width > FRACTION_LEN ? width - FRACTION_LEN : 0);
+    cn_nanoseconds_add(text, (uint32_t)(ns % 1000000000));
 }
 
 void cn_right_add(struct cn_text *text, const char *str, size_t width)

@@ -18,6 +18,9 @@ void cn_duration_add(struct cn_text *text, uint64_t ns);
 /* Append seconds with nine decimals, right aligned: "      626.392746455" in 18 columns. */
 void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width);
 
+/* Append the part of a second: ".392746455". */
+void cn_nanoseconds_add(struct cn_text *text, uint32_t ns);
+
 /* Append a number, right aligned. */
 void cn_number_add(struct cn_text *text, uint64_t value, size_t width);
 void cn_hex_add(struct cn_text *text, uint64_t value, size_t width);

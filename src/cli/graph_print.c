@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "cli/duration.h"
 #include "model/recording.h"
 
@@ -136,12 +137,14 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
 
     add_fields(walk->printer, self);
     cn_text_add(out, cn_text_str(&walk->margin), walk->margin.len);
-    cn_text_printf(out, "%s(%" PRIu64 ") %s", is_branch ? " +-" : "", self->calls,
-                   cn_graph_node_name(walk->tree, self, buffer));
+    cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
+    cn_utf8_add_printable(out, cn_graph_node_name(walk->tree, self, buffer));
     if (walk->printer->has_srcline && self->id < rec->function_count &&
-        rec->functions[self->id].file[0])
-        cn_text_printf(out, " [%s:%" PRIu32 "]", rec->functions[self->id].file,
-                       rec->functions[self->id].line);
+        rec->functions[self->id].file[0]) {
+        cn_text_str_add(out, " [");
+        cn_utf8_add_printable(out, rec->functions[self->id].file);
+        cn_text_printf(out, ":%" PRIu32 "]", rec->functions[self->id].line);
+    }
     cn_text_char(out, '\n');
 }
 
@@ -221,6 +224,16 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static void add_title(struct cn_text *out, const char *name,
+                      const struct cn_session *session)
+{
+    cn_text_str_add(out, "# Function Call Graph for '");
+    cn_utf8_add_printable(out, name);
+    cn_text_str_add(out, "' (session: ");
+    cn_utf8_add_printable(out, session ? session->sid : "none");
+    cn_text_str_add(out, ")\n");
+}
+
 void cn_graph_print_session(struct cn_graph_printer *printer,
                             const struct cn_call_tree *tree, uint32_t node)
 {
@@ -230,11 +243,12 @@ void cn_graph_print_session(struct cn_graph_printer *printer,
 
     for (uint32_t at = tree->nodes[node].first_child; at; at = tree->nodes[at].next)
         root.total_ns += tree->nodes[at].total_ns;
-    cn_text_printf(&printer->out, "# Function Call Graph for '%s' (session: %s)\n", name,
-                   session ? session->sid : "none");
+    add_title(&printer->out, name, session);
     add_heading(printer);
     add_fields(printer, &root);
-    cn_text_printf(&printer->out, "(1) %s\n", name);
+    cn_text_str_add(&printer->out, "(1) ");
+    cn_utf8_add_printable(&printer->out, name);
+    cn_text_char(&printer->out, '\n');
     add_tree(printer, tree, node);
 }
 
@@ -253,8 +267,9 @@ static void add_backtrace(struct cn_graph_printer *printer,
         const struct cn_graph_node *node = &tree->nodes[path[count - 1 - i]];
         char buffer[CN_CALL_NAME_MAX];
 
-        cn_text_printf(&printer->out, "   [%zu] %s (0x%" PRIx64 ")\n", i,
-                       cn_graph_node_name(tree, node, buffer), node->address);
+        cn_text_printf(&printer->out, "   [%zu] ", i);
+        cn_utf8_add_printable(&printer->out, cn_graph_node_name(tree, node, buffer));
+        cn_text_printf(&printer->out, " (0x%" PRIx64 ")\n", node->address);
     }
     free(path);
 }
@@ -266,8 +281,7 @@ void cn_graph_print_function(struct cn_graph_printer *printer,
     const struct cn_session *info = session_of(tree, session);
     struct cn_text *out = &printer->out;
 
-    cn_text_printf(out, "# Function Call Graph for '%s' (session: %s)\n", name,
-                   info ? info->sid : "none");
+    add_title(out, name, info);
     cn_text_str_add(out, "=============== BACKTRACE ===============\n");
     for (size_t i = 0; i < sub->backtrace_count; i++) {
         cn_text_printf(out, " backtrace #%zu: hit %" PRIu64 ", time ", i,

@@ -5,6 +5,7 @@
 
 #include "analyze/call_tasks.h"
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "cli/duration.h"
 #include "cli/graph_print.h"
 #include "model/recording.h"
@@ -100,7 +101,7 @@ static void add_task(struct cn_graph_printer *printer, const struct forest *fore
     for (unsigned i = 1; i < level; i++)
         cn_text_str_add(out, "  |    ");
     cn_text_str_add(out, !is_child ? " " : forest->is_thread[at] ? "  +-" : "  +----");
-    cn_text_str_add(out, task->name);
+    cn_utf8_add_printable(out, task->name);
     cn_text_char(out, '\n');
 }
 

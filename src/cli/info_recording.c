@@ -193,6 +193,15 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
     }
 }
 
+static void add_padded(struct cn_text *text, const char *name, size_t width)
+{
+    size_t begin = text->len;
+
+    cn_utf8_add_printable(text, name);
+    if (text->len - begin < width)
+        cn_text_fill(text, ' ', width - (text->len - begin));
+}
+
 static void add_tasks(struct cn_text *text, const struct cn_recording *rec)
 {
     cn_text_str_add(text,
@@ -206,7 +215,8 @@ static void add_tasks(struct cn_text *text, const struct cn_recording *rec)
         cn_text_printf(text, "  %c%c     [", task->tid == task->pid ? 'F' : ' ',
                        task->has_session ? 'S' : ' ');
         cn_number_add(text, task->tid, TID_WIDTH);
-        cn_text_printf(text, "]  %-*s", NAME_WIDTH, task->name);
+        cn_text_str_add(text, "]  ");
+        add_padded(text, task->name, NAME_WIDTH);
         cn_number_add(text, kb / 1024, DATA_WIDTH);
         cn_text_printf(text, ".%03" PRIu64 " MB\n", kb % 1024 < 999 ? kb % 1024 : 999);
     }
@@ -217,14 +227,16 @@ static void add_symbols(struct cn_text *text, const struct cn_recording *rec)
     for (uint32_t m = 0; m < rec->module_count; m++) {
         const struct cn_call_module *module = &rec->modules[m];
 
-        cn_text_printf(text, "%s[%" PRIu32 "] %s (%" PRIu32 ")\n", m > 0 ? "\n" : "", m,
-                       module->name, module->function_count);
+        cn_text_printf(text, "%s[%" PRIu32 "] ", m > 0 ? "\n" : "", m);
+        cn_utf8_add_printable(text, module->name);
+        cn_text_printf(text, " (%" PRIu32 ")\n", module->function_count);
         for (uint32_t i = 0; i < module->function_count; i++) {
             const struct cn_call_function *function =
                 &rec->functions[module->first_function + i];
 
-            cn_text_printf(text, "  %c %" PRIx64 " %s\n", function->type, function->offset,
-                           function->name);
+            cn_text_printf(text, "  %c %" PRIx64 " ", function->type, function->offset);
+            cn_utf8_add_printable(text, function->name);
+            cn_text_char(text, '\n');
         }
     }
 }

@@ -128,6 +128,14 @@ static enum cn_match match_of(const struct cn_recording_setup *setup)
     return match && strcmp(match, "glob") == 0 ? CN_MATCH_GLOB : CN_MATCH_REGEX;
 }
 
+static void warn_without_match(const struct cn_recording_setup *setup, const char *option,
+                               const char *pattern)
+{
+    if (setup->filter.match_count == 0)
+        cn_cli_warn(setup->args, "--%s: no function matches '%s', which is ignored",
+                    option, pattern);
+}
+
 /* The filters of one command line. */
 static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *args,
                         struct cn_error *err)
@@ -145,16 +153,20 @@ static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         const char *option = kinds[k].option;
 
-        for (size_t i = 0; i < cn_args_value_count(args, option); i++)
+        for (size_t i = 0; i < cn_args_value_count(args, option); i++) {
             if (!cn_call_filter_add(&setup->filter, kinds[k].kind,
                                     cn_args_value_at(args, option, i), match, err))
                 return cn_fail_in(err, "--%s", option);
+            warn_without_match(setup, option, cn_args_value_at(args, option, i));
+        }
     }
-    for (size_t i = 0; i < cn_args_value_count(args, "loc-filter"); i++)
-        if (!cn_call_filter_add_place(&setup->filter,
-                                      cn_args_value_at(args, "loc-filter", i), match,
-                                      err))
+    for (size_t i = 0; i < cn_args_value_count(args, "loc-filter"); i++) {
+        const char *place = cn_args_value_at(args, "loc-filter", i);
+
+        if (!cn_call_filter_add_place(&setup->filter, place, match, err))
             return cn_fail_in(err, "--loc-filter");
+        warn_without_match(setup, "loc-filter", place);
+    }
     return true;
 }
 

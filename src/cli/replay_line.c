@@ -13,9 +13,9 @@
 #include "model/call_values.h"
 
 static const char *name_of(const struct cn_replay_printer *printer,
-                           const struct cn_replay_line *line, char *buffer)
+                           const struct cn_replay_line *line, char *buffer, size_t *len)
 {
-    return cn_call_name(printer->query->rec, line->function, line->address, buffer);
+    return cn_call_names_at(&printer->names, line->function, line->address, buffer, len);
 }
 
 /* Who defines the functions that PLT entries call: the first module that has one of that
@@ -71,7 +71,7 @@ static void add_library(struct cn_replay_printer *printer,
 }
 
 static void add_name(struct cn_replay_printer *printer, const struct cn_replay_line *line,
-                     const char *name)
+                     const char *name, size_t len)
 {
     static const struct {
         const char *name;
@@ -82,21 +82,23 @@ static void add_name(struct cn_replay_printer *printer, const struct cn_replay_l
     };
     enum cn_color color = CN_COLOR_NONE;
 
-    for (size_t i = 0; line->color && i < sizeof(colors) / sizeof(colors[0]); i++)
+    if (!line->color || !printer->has_color) {
+        cn_text_add(&printer->out, name, len);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++)
         if (strcmp(line->color, colors[i].name) == 0)
             color = colors[i].color;
-    if (printer->has_color && color != CN_COLOR_NONE)
-        cn_text_str_add(&printer->out, cn_color_start(color));
-    cn_text_str_add(&printer->out, name);
-    if (printer->has_color && color != CN_COLOR_NONE)
-        cn_text_str_add(&printer->out, cn_color_stop(color));
+    cn_text_str_add(&printer->out, cn_color_start(color));
+    cn_text_add(&printer->out, name, len);
+    cn_text_str_add(&printer->out, cn_color_stop(color));
 }
 
 /* A full C++ name brings its own parentheses; those of operator() are its name. */
-static bool ends_in_arguments(const char *name)
+static bool ends_in_arguments(const char *name, size_t len)
 {
     static const char call[] = "operator()";
-    size_t len = strlen(name), call_len = sizeof(call) - 1;
+    size_t call_len = sizeof(call) - 1;
 
     if (len == 0 || name[len - 1] != ')')
         return false;
@@ -104,11 +106,13 @@ static bool ends_in_arguments(const char *name)
 }
 
 static void add_arguments(struct cn_replay_printer *printer,
-                          const struct cn_replay_line *line, const char *name)
+                          const struct cn_replay_line *line, const char *name,
+                          size_t len)
 {
-    if (line->arguments[1] == ')' && ends_in_arguments(name))
-        return;
-    cn_text_str_add(&printer->out, line->arguments);
+    if (line->arguments[1] != ')')
+        cn_text_str_add(&printer->out, line->arguments);
+    else if (!ends_in_arguments(name, len))
+        cn_text_add(&printer->out, "()", 2);
 }
 
 static void begin_comment(struct cn_replay_printer *printer)
@@ -217,6 +221,7 @@ static void add_comment_line(struct cn_replay_printer *printer,
 {
     struct cn_text *out = &printer->out;
     char buffer[CN_CALL_NAME_MAX];
+    size_t len;
 
     begin_comment(printer);
     cn_text_add(out, "/* ", 3);
@@ -224,7 +229,7 @@ static void add_comment_line(struct cn_replay_printer *printer,
         cn_text_printf(out, "LOST %" PRIu64 " records!!", line->address);
     else if (line->kind == CN_REPLAY_BACKTRACE)
         cn_text_printf(out, "[%2" PRIu32 "] %s", line->depth,
-                       name_of(printer, line, buffer));
+                       name_of(printer, line, buffer, &len));
     else
         add_event_text(printer, line);
     end_comment(printer);
@@ -236,30 +241,39 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
     struct cn_text *out = &printer->out;
     char buffer[CN_CALL_NAME_MAX];
     const char *name;
+    size_t len;
 
     switch (line->kind) {
     case CN_REPLAY_OPEN:
     case CN_REPLAY_LEAF:
-        name = name_of(printer, line, buffer);
-        add_name(printer, line, name);
+        name = name_of(printer, line, buffer, &len);
+        add_name(printer, line, name, len);
         if (printer->has_libnames)
             add_library(printer, line);
-        add_arguments(printer, line, name);
-        cn_text_str_add(out, line->result);
-        cn_text_str_add(out, line->kind == CN_REPLAY_OPEN ? " {" : ";");
+        add_arguments(printer, line, name, len);
+        if (line->result[0])
+            cn_text_str_add(out, line->result);
+        if (line->kind == CN_REPLAY_OPEN)
+            cn_text_add(out, " {", 2);
+        else
+            cn_text_char(out, ';');
         if (printer->has_srcline || line->caller)
             add_places(printer, line);
         break;
     case CN_REPLAY_CLOSE:
         cn_text_char(out, '}');
-        cn_text_str_add(out, line->result);
-        if (line->result[0])
+        if (line->result[0]) {
+            cn_text_str_add(out, line->result);
             cn_text_char(out, ';');
+        }
         if (printer->without_comments)
             break;
         begin_comment(printer);
         cn_text_add(out, " /* ", 4);
-        cn_text_str_add(out, name_of(printer, line, buffer));
+        name = name_of(printer, line, buffer, &len);
+        cn_text_add(out, name, len);
+        if (printer->has_libnames)
+            add_library(printer, line);
         end_comment(printer);
         break;
     case CN_REPLAY_EVENT:
@@ -279,6 +293,7 @@ void cn_replay_add_flat(struct cn_replay_printer *printer,
     struct cn_text *out = &printer->out;
     bool is_open = line->kind == CN_REPLAY_OPEN;
     char buffer[CN_CALL_NAME_MAX];
+    size_t len;
 
     cn_text_char(out, '[');
     cn_text_u64(out, printer->line_count);
@@ -296,7 +311,7 @@ void cn_replay_add_flat(struct cn_replay_printer *printer,
         cn_text_char(out, '/');
         cn_text_u64(out, line->recorded_depth);
         cn_text_str_add(out, ": ip (");
-        cn_text_str_add(out, name_of(printer, line, buffer));
+        cn_text_str_add(out, name_of(printer, line, buffer, &len));
         cn_text_str_add(out, "), time (");
         cn_text_u64(out, line->time_ns);
         if (!is_open) {

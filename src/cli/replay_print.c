@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "cli/color.h"
 #include "cli/duration.h"
 #include "cli/replay_line.h"
@@ -84,11 +85,29 @@ static void write_out(struct cn_replay_printer *printer)
     cn_text_clear(&printer->out);
 }
 
+/* What would be worked out again for every line. */
+static void prepare(struct cn_replay_printer *printer)
+{
+    const struct cn_call_query *query = printer->query;
+    const struct cn_recording *rec = query->rec;
+
+    printer->tasks = cn_alloc(query->task_count, sizeof(*printer->tasks));
+    for (uint32_t i = 0; i < query->task_count; i++)
+        printer->tasks[i].label_len = (uint32_t)snprintf(
+            printer->tasks[i].label, sizeof(printer->tasks[i].label),
+            " [%*" PRIu32 "] | ", TID_WIDTH, rec->tasks[query->tasks[i]].tid);
+    cn_call_names_init(&printer->names, rec);
+    printer->is_usual = printer->first_field == CN_FIELD_COUNT;
+    for (size_t i = 0; i < CN_FIELD_COUNT; i++)
+        printer->is_usual &=
+            printer->has_field[i] == (i == CN_FIELD_DURATION || i == CN_FIELD_TID);
+}
+
 void cn_replay_print_begin(struct cn_replay_printer *printer)
 {
     struct cn_text *out = &printer->out;
 
-    printer->tasks = cn_alloc(printer->query->task_count, sizeof(*printer->tasks));
+    prepare(printer);
     printer->last_slot = CN_NONE;
     if (printer->is_flat) {
         cn_text_char(out, '\n');
@@ -141,6 +160,15 @@ static void add_tid(struct cn_replay_printer *printer, const struct cn_task *tas
     cn_text_char(&printer->out, ']');
 }
 
+static void add_right(struct cn_text *out, const char *name, size_t width)
+{
+    struct cn_text printable = {0};
+
+    cn_utf8_add_printable(&printable, name);
+    cn_right_add(out, cn_text_str(&printable), width);
+    cn_text_done(&printable);
+}
+
 static void add_value(struct cn_replay_printer *printer, enum cn_replay_field field,
                       const struct cn_replay_line *line, const struct cn_task *task)
 {
@@ -177,10 +205,10 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
                                  : 0);
         break;
     case CN_FIELD_TASK:
-        cn_right_add(out, task->name, TASK_WIDTH);
+        add_right(out, task->name, TASK_WIDTH);
         break;
     case CN_FIELD_MODULE:
-        cn_right_add(out, module_of(rec, line), MODULE_WIDTH);
+        add_right(out, module_of(rec, line), MODULE_WIDTH);
         break;
     case CN_FIELD_COUNT:
         break;
@@ -195,6 +223,14 @@ static void add_fields(struct cn_replay_printer *printer,
         &printer->query->rec->tasks[printer->query->tasks[line->slot]];
     size_t begin = out->len;
 
+    if (printer->is_usual && line->kind != CN_REPLAY_BACKTRACE) {
+        const struct cn_replay_task *self = &printer->tasks[line->slot];
+
+        cn_text_char(out, ' ');
+        cn_duration_add(out, line->duration_ns);
+        cn_text_add(out, self->label, self->label_len);
+        return;
+    }
     if (printer->first_field < CN_FIELD_COUNT) {
         cn_text_char(out, ' ');
         add_value(printer, printer->first_field, line, task);
@@ -279,11 +315,13 @@ static void add_open_calls(struct cn_replay_printer *printer, uint32_t slot,
     for (uint32_t i = stack->count; i-- > 0;) {
         const struct cn_call_frame *frame = &stack->frames[i];
         char buffer[CN_CALL_NAME_MAX];
+        size_t len;
 
         if (frame->flags & CN_FRAME_SCHEDULE)
             continue;
         cn_text_printf(&printer->out, "[%" PRIu32 "] %s\n", i,
-                       cn_call_name(rec, frame->function, frame->address, buffer));
+                       cn_call_names_at(&printer->names, frame->function, frame->address,
+                                        buffer, &len));
     }
     cn_text_char(&printer->out, '\n');
 }
@@ -311,4 +349,5 @@ void cn_replay_print_done(struct cn_replay_printer *printer)
     cn_text_done(&printer->out);
     free(printer->tasks);
     free(printer->libraries);
+    cn_call_names_done(&printer->names);
 }

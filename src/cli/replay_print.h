@@ -7,6 +7,7 @@
 #define CN_CLI_REPLAY_PRINT_H
 
 #include "analyze/call_replay.h"
+#include "cli/call_names.h"
 
 /* Columns before the function, in the order in which they are shown. */
 enum cn_replay_field {
@@ -22,8 +23,10 @@ enum cn_replay_field {
 };
 
 struct cn_replay_task {
-    uint64_t last_ns;  /* of the line before; 0 when there is none */
-    uint32_t column;   /* 1 + the order in which tasks appeared; 0: not yet */
+    uint64_t last_ns; /* of the line before; 0 when there is none */
+    uint32_t column;  /* 1 + the order in which tasks appeared; 0: not yet */
+    uint32_t label_len;
+    char label[20]; /* " [  21080] | ": what usually follows the duration */
 };
 
 struct cn_replay_printer {
@@ -41,6 +44,8 @@ struct cn_replay_printer {
     uint32_t last_slot; /* of the line before; CN_NONE at the start */
     uint64_t line_count;
     const char **libraries; /* by function: who defines what a PLT entry calls */
+    struct cn_call_names names;
+    bool is_usual;          /* duration and tid, nothing else */
 };
 
 /* The fields of -f: "time,tid", "+delta", "none". */

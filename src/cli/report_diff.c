@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "cli/recording_options.h"
@@ -243,7 +244,9 @@ static void add_pair(struct cn_text *text, const struct diff *diff,
         else
             add_compact(text, diff, pair, (enum cn_report_field)i);
     }
-    cn_text_printf(text, "   %s\n", pair->name);
+    cn_text_fill(text, ' ', GAP);
+    cn_utf8_add_printable(text, pair->name);
+    cn_text_char(text, '\n');
 }
 
 static void add_origin(struct cn_text *text, unsigned index, const char *what,
@@ -251,8 +254,9 @@ static void add_origin(struct cn_text *text, unsigned index, const char *what,
 {
     const char *command = cn_recording_fact(rec, "cmdline");
 
-    cn_text_printf(text, "#  [%u] %s: %s\t(from %s)\n", index, what, rec->path,
-                   command ? command : "an unknown command");
+    cn_text_printf(text, "#  [%u] %s: %s\t(from ", index, what, rec->path);
+    cn_utf8_add_printable(text, command ? command : "an unknown command");
+    cn_text_str_add(text, ")\n");
 }
 
 static void print_text(const struct cn_args *args, const struct diff *diff)

@@ -7,6 +7,7 @@
 #include "analyze/call_tasks.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "model/recording.h"
@@ -22,17 +23,20 @@ enum {
 
 void cn_report_add_csv(struct cn_text *text, const char *name)
 {
-    if (!strpbrk(name, ",\"\n")) {
-        cn_text_str_add(text, name);
-        return;
-    }
-    cn_text_char(text, '"');
-    for (; *name; name++) {
-        if (*name == '"')
+    struct cn_text printable = {0};
+    bool is_quoted = strpbrk(name, ",\"") != NULL;
+
+    cn_utf8_add_printable(&printable, name);
+    if (is_quoted)
+        cn_text_char(text, '"');
+    for (const char *c = cn_text_str(&printable); *c; c++) {
+        if (*c == '"')
             cn_text_char(text, '"');
-        cn_text_char(text, *name);
+        cn_text_char(text, *c);
     }
-    cn_text_char(text, '"');
+    if (is_quoted)
+        cn_text_char(text, '"');
+    cn_text_done(&printable);
 }
 
 static void add_heading(struct cn_text *text, const struct cn_report_layout *layout,
@@ -84,8 +88,11 @@ static void add_source(struct cn_text *text, const struct cn_recording *rec,
     if (row->function >= rec->function_count)
         return;
     function = &rec->functions[row->function];
-    if (function->file[0])
-        cn_text_printf(text, " [%s:%" PRIu32 "]", function->file, function->line);
+    if (!function->file[0])
+        return;
+    cn_text_str_add(text, " [");
+    cn_utf8_add_printable(text, function->file);
+    cn_text_printf(text, ":%" PRIu32 "]", function->line);
 }
 
 static void print_text(const struct cn_args *args, const struct cn_report_layout *layout,
@@ -106,7 +113,7 @@ static void print_text(const struct cn_args *args, const struct cn_report_layout
             }
         }
         cn_text_str_add(&text, "  ");
-        cn_text_str_add(&text, row->name);
+        cn_utf8_add_printable(&text, row->name);
         if (has_srcline)
             add_source(&text, rec, row);
         cn_text_char(&text, '\n');
@@ -330,6 +337,15 @@ static bool parse_task_fields(const char *fields, bool *has, struct cn_error *er
     return true;
 }
 
+static void add_task_name(struct cn_text *text, const char *name)
+{
+    struct cn_text printable = {0};
+
+    cn_utf8_add_printable(&printable, name);
+    cn_text_printf(text, "  %-*s\n", TASK_NAME_WIDTH, cn_text_str(&printable));
+    cn_text_done(&printable);
+}
+
 static void print_task_text(const struct cn_args *args, const struct cn_recording *rec,
                             const struct cn_call_tasks *tasks, const bool *has)
 {
@@ -365,7 +381,7 @@ static void print_task_text(const struct cn_args *args, const struct cn_recordin
             else
                 cn_number_add(&text, value, task_fields[i].width);
         }
-        cn_text_printf(&text, "  %-*s\n", TASK_NAME_WIDTH, rec->tasks[cost->task].name);
+        add_task_name(&text, rec->tasks[cost->task].name);
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);

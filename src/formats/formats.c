@@ -8,6 +8,7 @@
 #include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/v4/v4.h"
 #include "formats/hpctoolkit/xml/xml.h"
+#include "formats/uftrace/packed.h"
 #include "formats/uftrace/uftrace.h"
 
 const struct cn_format *const cn_formats[] = {
@@ -15,6 +16,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_proto,
     &cn_format_hpctoolkit_xml,
     &cn_format_hpctoolkit_xml_legacy,
+    &cn_format_uftrace_packed,
     &cn_format_uftrace,
     NULL,
 };

@@ -1,5 +1,5 @@
-/* The data of calls and events: arguments, return values, counters, read and printed the way
- * uftrace prints them.
+/* The data of calls and events: arguments, return values, counters, read and printed
+ * the way uftrace prints them.
  *
  * Threads: any thread.
  */
@@ -30,13 +30,14 @@ void cn_call_values_begin(struct cn_call_values *values, const struct cn_recordi
                           const struct cn_call_batch *batch, const struct cn_call *call);
 bool cn_call_values_next(struct cn_call_values *values, struct cn_call_value *out);
 
-/* The length of the data of a call at the start of `bytes`, which may go on after it. False
- * when it does not fit. */
+/* The length of the data of a call at the start of `bytes`, which may go on after
+ * it. False when it does not fit. */
 CN_CHECK bool cn_call_values_measure(const struct cn_argument_specs *specs,
                                      struct cn_bytes bytes, bool is_big_endian,
                                      uint32_t *len);
 
-/* The value as a number of its size, zero extended; the first 8 bytes when it is longer. */
+/* The value as a number of its size, zero extended; the first 8 bytes when it is
+ * longer. */
 uint64_t cn_call_value_number(const struct cn_call_values *values,
                               const struct cn_call_value *value);
 
@@ -47,19 +48,20 @@ void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text 
 void cn_enum_print(const struct cn_enum *enumeration, int64_t value,
                    struct cn_text *text);
 
-/* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay shows them. For an
- * entry without arguments "()", for an exit without a result nothing. `task` tells where
- * pointers point. */
+/* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay shows them.
+ * For an entry without arguments "()", for an exit without a result nothing. `task`
+ * tells where pointers point. */
 void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
                                   const struct cn_call_batch *batch,
                                   const struct cn_call *call, struct cn_text *text);
 
-/* "linux:sched-in", "read:proc/statm", a user event's name; NULL when the id is unknown. */
+/* "linux:sched-in", "read:proc/statm", a user event's name; NULL when the id is
+ * unknown. */
 const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id);
 
-/* Append what an event's data says: "vmsize=4KB vmrss=2KB shared=1KB". With `is_raw` as dump
- * shows it, else as replay does (differences with a sign). False when it has no data that
- * could be shown. */
+/* Append what an event's data says: "vmsize=4KB vmrss=2KB shared=1KB". With `is_raw`
+ * as dump shows it, else as replay does (differences with a sign). False when it has
+ * no data that could be shown. */
 bool cn_recording_print_event(const struct cn_recording *rec,
                               const struct cn_call_batch *batch,
                               const struct cn_call *call, bool is_raw,

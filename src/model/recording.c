@@ -13,6 +13,12 @@ void cn_recording_close(struct cn_recording *rec)
         rec->ops->close(rec);
 }
 
+bool cn_recording_prepare(struct cn_recording *rec, unsigned workers,
+                          const struct cn_progress *progress, struct cn_error *err)
+{
+    return !rec->ops->prepare || rec->ops->prepare(rec, workers, progress, err);
+}
+
 bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
                               struct cn_time_range range, struct cn_call_stream **out,
                               struct cn_error *err)

@@ -1,20 +1,20 @@
-/* What a recording of calls is, whatever format holds it: per task, a stream of function
- * entries, exits, events and losses in the order of time.
+/* What a recording of calls is, whatever format holds it: per task, a stream of
+ * function entries, exits, events and losses in the order of time.
  *
- * Tasks, sessions, modules and functions are in memory. The calls, which are what grows, are
- * pulled from a stream in batches:
+ * Tasks, sessions, modules and functions are in memory. The calls, which are what
+ * grows, are pulled from a stream in batches:
  *
  *     cn_recording_stream_open(rec, task, cn_time_always, &stream, err)
  *     while ((step = cn_call_stream_next(stream, &batch, err)) == CN_ITEM)
  *         for (size_t i = 0; i < batch.count; i++) ... batch.calls[i] ...
  *     cn_call_stream_close(stream);
  *
- * A stream over damaged data delivers everything before the damage and then fails. Other
- * tasks are not affected.
+ * A stream over damaged data delivers everything before the damage and then fails.
+ * Other tasks are not affected.
  *
  * Strings that a recording returns are borrowed and live as long as it.
- * Threads: immutable after open; any thread may open streams, each stream belongs to one
- * thread at a time.
+ * Threads: immutable after open; any thread may open streams, each stream belongs to
+ * one thread at a time.
  */
 #ifndef CN_MODEL_RECORDING_H
 #define CN_MODEL_RECORDING_H
@@ -28,6 +28,7 @@
 #include "model/context.h"
 #include "model/step.h"
 
+struct cn_progress;
 struct cn_recording;
 struct cn_call_stream;
 struct cn_text;
@@ -68,9 +69,9 @@ struct cn_time_range {
 };
 extern const struct cn_time_range cn_time_always;
 
-/* How one argument or return value is stored and shown. Values lie in the data of a call one
- * after another, in the order of the specs, each padded to 4 bytes; strings ('s', 'S') are
- * preceded by their length in 16 bits. */
+/* How one argument or return value is stored and shown. Values lie in the data of a
+ * call one after another, in the order of the specs, each padded to 4 bytes; strings
+ * ('s', 'S') are preceded by their length in 16 bits. */
 struct cn_argument_spec {
     char format;           /* one of d i u x o s c f S p e t; 't' is a struct */
     uint8_t index;         /* of the argument, from 1; 0 for a return value */
@@ -243,6 +244,9 @@ struct cn_recording_ops {
     /* The text of a kernel tracepoint's data; NULL: there are no such events. */
     bool (*print_tracepoint)(const struct cn_recording *rec, const struct cn_call *call,
                              struct cn_bytes data, struct cn_text *text);
+    /* Get ready for time ranges; NULL: it is. */
+    bool (*prepare)(struct cn_recording *rec, unsigned workers,
+                    const struct cn_progress *progress, struct cn_error *err);
     void (*close)(struct cn_recording *rec);
 };
 
@@ -284,6 +288,14 @@ struct cn_call_stream {
 };
 
 void cn_recording_close(struct cn_recording *rec); /* NULL is fine */
+
+/* Make streams of a time range start fast, however long the recording: reads it
+ * through once, unless that was done before and kept. To be called before streams
+ * are opened; 0 workers: as many as there are processors. Fails only when
+ * interrupted. */
+CN_CHECK bool cn_recording_prepare(struct cn_recording *rec, unsigned workers,
+                                   const struct cn_progress *progress,
+                                   struct cn_error *err);
 
 /* The calls of one task, its scheduling and other events merged in by time. */
 CN_CHECK bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,

@@ -6,10 +6,11 @@
  *     ... any reader of model/recording.h ...
  *     cn_recording_close(rec);
  *
- * Strings, specs and data are copied. Functions are added module by module in the order of their
- * offsets, mappings in the order of their addresses and then of their loading, calls in the order
- * of time. Numbers that are handed in must have been handed out before: anything else is an
- * assertion. cn_recording_close() on the finished one and cn_memory_recording_free() do the same.
+ * Strings, specs and data are copied. Functions are added module by module in the
+ * order of their offsets, mappings in the order of their addresses and then of their
+ * loading, calls in the order of time. Numbers that are handed in must have been
+ * handed out before: anything else is an assertion. cn_recording_close() on the
+ * finished one and cn_memory_recording_free() do the same.
  * Threads: one thread builds it; once finished it is immutable.
  */
 #ifndef CN_MODEL_RECORDING_MEMORY_H

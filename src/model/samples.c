@@ -79,7 +79,7 @@ void cn_measurements_module(const struct cn_measurements *m, uint32_t index,
     m->ops->module(m, index, out);
 }
 
-void cn_measurements_file(const struct cn_measurements *m, uint32_t index,
+void cn_measurements_file(struct cn_measurements *m, uint32_t index,
                           struct cn_source_file *out)
 {
     m->ops->file(m, index, out);

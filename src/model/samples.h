@@ -92,6 +92,7 @@ struct cn_sampled_profile {
     const struct cn_bytes *kinds;   /* names of kinds of identities; empty where unused */
     size_t metric_count, module_count, kind_count;
     struct cn_bytes metrics_id, modules_id; /* equal bytes mean equal lists */
+    size_t folder; /* modules with the same path are the same in one folder only */
 
     const struct cn_sampled_identity *identity;
     size_t identity_count;
@@ -152,8 +153,7 @@ struct cn_measurements_ops {
                             uint64_t *entry);
     void (*module)(const struct cn_measurements *m, uint32_t index,
                    struct cn_module *out);
-    void (*file)(const struct cn_measurements *m, uint32_t index,
-                 struct cn_source_file *out);
+    void (*file)(struct cn_measurements *m, uint32_t index, struct cn_source_file *out);
     void (*function)(const struct cn_measurements *m, uint32_t index,
                      struct cn_function *out);
     void (*close)(struct cn_measurements *m);
@@ -204,7 +204,7 @@ bool cn_measurements_function_around(struct cn_measurements *m, uint32_t module,
 /* Tables, by the numbers that places and find_module() have given out. */
 void cn_measurements_module(const struct cn_measurements *m, uint32_t index,
                             struct cn_module *out);
-void cn_measurements_file(const struct cn_measurements *m, uint32_t index,
+void cn_measurements_file(struct cn_measurements *m, uint32_t index,
                           struct cn_source_file *out);
 void cn_measurements_function(const struct cn_measurements *m, uint32_t index,
                               struct cn_function *out);

@@ -62,6 +62,7 @@ struct cn_rec_shared {
     _Atomic uint32_t bell;      /* futex: threads ring it when a ring fills */
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
+    _Atomic uint32_t track_count; /* tracks that were ever taken; the others are untouched */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;      /* what --trace and the triggers switch */
     _Atomic uint64_t lost_count; /* of tracks given back */

@@ -108,7 +108,7 @@ static void *map_private(uint64_t len)
 static struct cn_rec_thread *map_thread(void)
 {
     uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
-    struct cn_rec_thread *thread = NULL;
+    struct cn_rec_thread *thread = NULL, *first;
 
     for (; count >= FRAMES_MIN && !thread; count /= 4) {
         len = head_len + count * sizeof(struct cn_rec_frame);
@@ -124,9 +124,10 @@ static struct cn_rec_thread *map_thread(void)
                         MADV_WIPEONFORK) < 0)
         return NULL;
     atomic_store(&thread->is_used, 1);
-    thread->next = atomic_load(&cn_rec_threads);
-    while (!atomic_compare_exchange_weak(&cn_rec_threads, (struct cn_rec_thread **)&thread->next, thread))
-        continue;
+    first = atomic_load(&cn_rec_threads);
+    do
+        atomic_store(&thread->next, first);
+    while (!atomic_compare_exchange_weak(&cn_rec_threads, &first, thread));
     return thread;
 }
 
@@ -221,6 +222,16 @@ static bool adopt(struct cn_rec_thread *self)
     return true;
 }
 
+void cn_rec_thread_adopt(struct cn_rec_thread *self)
+{
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (!cn_rec_wiped(self)->is_mine && !self->is_off)
+        (void)adopt(self);
+    cn_rec_restore_signals(&before);
+}
+
 /* From now on this thread only finds its way back. */
 static void switch_off(struct cn_rec_thread *self)
 {
@@ -229,6 +240,7 @@ static void switch_off(struct cn_rec_thread *self)
     cn_rec_wiped(self)->limit = 0;
 }
 
+/* Room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -242,17 +254,19 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     }
     refine_clock(self);
     recorded = atomic_load(&self->track->recorded);
-    if (recorded - atomic_load(&self->track->drained) >= ring_len &&
+    if (ring_len - (recorded - atomic_load(&self->track->drained)) < len &&
         !cn_rec_track_make_room(self->track, self->ring))
         return false;
     cn_rec_track_ring_bell();
-    end = atomic_load(&self->track->drained) + ring_len;
+    /* Assembly stores 16 bytes wherever it starts below the limit, and a payload may
+     * have left us at an odd multiple of 8. */
+    end = atomic_load(&self->track->drained) + ring_len - 8;
     bell = recorded + ring_len / 4;
     cn_rec_wiped(self)->limit = bell < end ? bell : end;
     return true;
 }
 
-static bool make_room(struct cn_rec_thread *self)
+static bool make_room(struct cn_rec_thread *self, uint32_t len)
 {
     uint64_t before;
     bool ok;
@@ -260,7 +274,7 @@ static bool make_room(struct cn_rec_thread *self)
     if (self->is_off)
         return false;
     cn_rec_block_signals(&before);
-    ok = make_room_blocked(self);
+    ok = make_room_blocked(self, len);
     cn_rec_restore_signals(&before);
     return ok;
 }
@@ -293,8 +307,8 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         uint64_t limit = cn_rec_wiped(self)->limit;
 
         /* What is left before the bell may be less than this record needs. */
-        if (recorded > limit || limit - recorded < record->len) {
-            if (!make_room(self))
+        if (recorded + record->len > limit + 8) {
+            if (!make_room(self, record->len))
                 return false;
             continue;
         }
@@ -328,4 +342,61 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 void cn_rec_append(uint64_t word)
 {
     cn_rec_add(cn_rec_self, 0, word, NULL, 0);
+}
+
+/* Only our own signal handlers compete, so the bus need not be locked. */
+static bool advance(struct cn_rec_track *track, uint64_t recorded)
+{
+#if defined(__x86_64__)
+    uint64_t seen = recorded;
+
+    __asm__ volatile("cmpxchgq %2, %1"
+                     : "+a"(seen), "+m"(track->recorded)
+                     : "r"(recorded + 16)
+                     : "cc", "memory");
+    return seen == recorded;
+#else
+    return atomic_compare_exchange_strong(&track->recorded, &recorded, recorded + 16);
+#endif
+}
+
+void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
+{
+    uint64_t recorded = atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
+
+    if (recorded >= cn_rec_wiped(self)->limit) {
+        cn_rec_add(self, 0, word, NULL, 0);
+        return;
+    }
+    put(self, recorded, cn_rec_now(self));
+    put(self, recorded + 8, word);
+    if (!advance(self->track, recorded))
+        cn_rec_add(self, 0, word, NULL, 0);
+}
+
+uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
+                           const struct cn_rec_frame *frame)
+{
+    uint64_t depth = (uint64_t)(frame - self->frames) - 1;
+
+    return (uint64_t)frame->address << 16 | (depth << 6 & CN_REC_DEPTH_MASK);
+}
+
+bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
+{
+    return !self->is_shared ||
+           self->tid == (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+}
+
+void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp)
+{
+    uintptr_t dlopen_sp = self->dlopen_sp;
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (cn_rec_session_libraries(cn_rec_now(self), self->tid) || sp >= dlopen_sp)
+        self->dlopen_sp = 0;
+    if (!self->dlopen_sp && !cn_rec_process.has_filters && !self->is_shared)
+        self->end = self->real_end;
+    cn_rec_restore_signals(&before);
 }

@@ -32,7 +32,7 @@ enum {
 };
 
 struct cn_rec_thread {
-    struct cn_rec_frame *top; /* frames[0] is a sentinel */
+    struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
     struct cn_rec_frame *end; /* the last frame, or NULL: every call is a case for C */
     struct cn_rec_track *track;
     uint8_t *ring;
@@ -69,6 +69,9 @@ static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
  * with. */
 struct cn_rec_thread *cn_rec_thread_begin(void);
 
+/* We are a fork's child: take a track of our own now rather than at the first call. */
+void cn_rec_thread_adopt(struct cn_rec_thread *self);
+
 /* The thread ends: write its records out and give its track back. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
 
@@ -79,6 +82,19 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self);
  * multiple of 8 bytes. Counts what it cannot add. */
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
                 const uint64_t *payload, uint32_t payload_len);
+
+/* The same for a plain record now, for when there is most likely room. */
+void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
+
+/* The word of a frame's record, without its type. */
+uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
+                           const struct cn_rec_frame *frame);
+
+/* False when another task runs with this thread's local storage: clone() can do that. */
+bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
+
+/* Tell of libraries that the dlopen() under way has mapped. `sp` is where we are. */
+void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp);
 
 /* Called by the stubs when a record does not fit. */
 void cn_rec_append(uint64_t word);

@@ -169,7 +169,7 @@ static void finish_earlier(uint32_t tid)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
-    for (uint32_t i = 0; i < CN_REC_TRACK_COUNT; i++) {
+    for (uint32_t i = 0; i < atomic_load(&shared->track_count); i++) {
         struct cn_rec_track *track = &cn_rec_process.tracks[i];
         uint32_t open = CN_REC_OPEN;
 
@@ -195,34 +195,57 @@ static bool back_with_memory(uint64_t i)
     return result >= 0 || result == -EOPNOTSUPP;
 }
 
+static struct cn_rec_track *find_free(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct cn_rec_track *track = &cn_rec_process.tracks[i];
+        uint32_t unused = CN_REC_FREE;
+
+        if (atomic_load(&track->state) == CN_REC_FREE &&
+            atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
+            return track;
+    }
+    return NULL;
+}
+
+/* A track that was given back, else one more than were used so far. */
+static struct cn_rec_track *find_or_add_free(void)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+
+    for (;;) {
+        uint32_t count = atomic_load(&shared->track_count);
+        struct cn_rec_track *track = find_free(count);
+
+        if (track || count >= CN_REC_TRACK_COUNT)
+            return track;
+        (void)atomic_compare_exchange_strong(&shared->track_count, &count, count + 1);
+    }
+}
+
 struct cn_rec_track *cn_rec_track_take(uint32_t tid)
 {
     struct cn_rec_process *process = &cn_rec_process;
+    struct cn_rec_track *track;
 
     if (!process->is_earlier_finished) {
         process->is_earlier_finished = true;
         finish_earlier(tid);
     }
-    for (uint32_t i = 0; i < CN_REC_TRACK_COUNT; i++) {
-        struct cn_rec_track *track = &process->tracks[i];
-        uint32_t unused = CN_REC_FREE;
-
-        if (atomic_load(&track->state) != CN_REC_FREE ||
-            !atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
-            continue;
-        if (!back_with_memory(i)) {
-            atomic_store(&track->state, CN_REC_FREE);
-            return NULL;
-        }
-        track->tid = tid;
-        track->pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
-        track->file_len = file_len(tid);
-        atomic_store(&track->recorded, 0);
-        atomic_store(&track->drained, 0);
-        atomic_store(&track->lost, 0);
-        atomic_store(&track->writer, 0);
-        atomic_store(&track->state, CN_REC_OPEN);
-        return track;
+    track = find_or_add_free();
+    if (!track)
+        return NULL;
+    if (!back_with_memory((uint64_t)(track - process->tracks))) {
+        atomic_store(&track->state, CN_REC_FREE);
+        return NULL;
     }
-    return NULL;
+    track->tid = tid;
+    track->pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    track->file_len = file_len(tid);
+    atomic_store(&track->recorded, 0);
+    atomic_store(&track->drained, 0);
+    atomic_store(&track->lost, 0);
+    atomic_store(&track->writer, 0);
+    atomic_store(&track->state, CN_REC_OPEN);
+    return track;
 }

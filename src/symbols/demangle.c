@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* Longer names are left as they are: the parser of libiberty recurses, and what it prints can
- * be exponentially longer than what it reads. */
+/* Longer names are left as they are: the parser of libiberty recurses, and what it
+ * prints can be exponentially longer than what it reads. */
 enum { RAW_LEN_MAX = 4096, OUTPUT_LEN_MAX = 1 << 16 };
 
 struct output {
@@ -20,8 +20,8 @@ static void collect(const char *chars, size_t len, void *arg)
 {
     struct output *out = arg;
 
-    /* The demangler cannot be told to stop. It keeps everything on its stack, so leaving it
-     * this way loses nothing. */
+    /* The demangler cannot be told to stop. It keeps everything on its stack, so
+     * leaving it this way loses nothing. */
     if (out->text->len + len > out->limit)
         longjmp(out->give_up, 1);
     cn_text_add(out->text, chars, len);
@@ -67,8 +67,8 @@ static bool take(struct reading *in, const char *prefix)
     return true;
 }
 
-/* Skip a bracketed group, however nested; `in->at` is at its opening bracket. Arrows and the
- * operators in expressions are not brackets: those stand in parentheses. */
+/* Skip a bracketed group, however nested; `in->at` is at its opening bracket. Arrows
+ * and the operators in expressions are not brackets: those stand in parentheses. */
 static void skip_group(struct reading *in)
 {
     unsigned angles = 0, others = 0;

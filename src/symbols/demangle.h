@@ -14,8 +14,8 @@ enum cn_demangle {
     CN_DEMANGLE_NO,     /* as it is */
 };
 
-/* Append the name that `raw` stands for. False, with nothing appended, when it is no mangled
- * name, or one that is too long. */
+/* Append the name that `raw` stands for. False, with nothing appended, when it is no
+ * mangled name, or one that is too long. */
 bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out);
 
 #endif

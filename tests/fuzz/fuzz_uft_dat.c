@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "formats/formats.h"
@@ -29,14 +28,9 @@ static void open_sample(void)
     cn_scratch_leave(scratch);
 }
 
-static struct cn_uft_entry *main_file(void)
+static struct cn_uft_records *main_records(void)
 {
-    const struct cn_uft_directory *dir = cn_uft_directory_of(sample);
-
-    for (size_t i = 0; i < dir->entry_count; i++)
-        if (strcmp(dir->entries[i].name, "100.dat") == 0)
-            return &dir->entries[i];
-    abort();
+    return &cn_uft_directory_of(sample)->records[0];
 }
 
 static void read_stream(struct cn_call_stream *stream, size_t len, struct cn_text *text)
@@ -64,17 +58,15 @@ static void read_stream(struct cn_call_stream *stream, size_t len, struct cn_tex
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct cn_uft_entry *entry;
-    struct cn_file before;
+    struct cn_bytes before;
     struct cn_call_stream *stream;
     struct cn_error err = {0};
     struct cn_text text = {0};
 
     if (!sample)
         open_sample();
-    entry = main_file();
-    before = entry->file;
-    entry->file.bytes = (struct cn_bytes){data, len};
+    before = main_records()->bytes;
+    main_records()->bytes = (struct cn_bytes){data, len};
     if (cn_recording_stream_open(sample, 0, cn_time_always, &stream, &err))
         read_stream(stream, len, &text);
     if (cn_recording_source_open(sample, 0, &stream, &err))
@@ -82,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (cn_recording_stream_open(
             sample, 0, (struct cn_time_range){1000000050, 1000002000}, &stream, &err))
         read_stream(stream, len, &text);
-    entry->file = before;
+    main_records()->bytes = before;
     cn_text_done(&text);
     return 0;
 }
@@ -93,7 +85,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 
     if (!sample)
         open_sample();
-    file = main_file()->file.bytes;
+    file = main_records()->bytes;
     emit(file.ptr, file.len);
     emit(file.ptr, file.len / 2);
 }

@@ -318,10 +318,14 @@ static bool list_tables(const struct side *side, struct list *out, struct cn_err
     add(out, hash);
     for (size_t i = 0; i < db->kinds.count; i++)
         add(out, mix_text(i, db->kinds.list[i]));
-    for (size_t i = 0; i < db->metrics.scope_count; i++)
-        add(out,
-            mix(mix(mix_text(i, db->metrics.scopes[i].name), db->metrics.scopes[i].type),
-                db->metrics.scopes[i].propagation));
+    for (size_t i = 0; i < db->metrics.scope_count; i++) {
+        const struct cn_scope *scope = &db->metrics.scopes[i];
+
+        /* What other scopes say of their bit means nothing. */
+        hash = mix(mix_text(i, scope->name), scope->type);
+        add(out, scope->type == CN_SCOPE_TRANSITIVE ? mix(hash, scope->propagation)
+                                                    : hash);
+    }
     for (size_t i = 0; i <= UINT16_MAX; i++)
         add(out, mix(side->threads[i], side->summaries[i]));
     for (uint32_t i = 0; i < db->module_count; i++) {

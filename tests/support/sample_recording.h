@@ -1,7 +1,8 @@
-/* A small recording that has one of everything: a process with two more threads, a child that is
- * forked and executes another program, a library loaded later, C++ names, arguments and return
- * values of every kind, an enum, events of all sorts, context switches, a task that was renamed, a
- * loss, external data, a function without a name.
+/* A small recording that has one of everything: a process with two more threads, a
+ * child that is forked and executes another program, a library loaded later, C++
+ * names, arguments and return values of every kind, an enum, events of all sorts,
+ * context switches, a task that was renamed, a loss, external data, a function
+ * without a name.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_SAMPLE_RECORDING_H

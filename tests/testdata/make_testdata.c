@@ -1,8 +1,10 @@
-/* Writes the data that the command line is tested on: one database, `sample`. */
+/* Writes the data that the command line is tested on: a database, `sample`, and a
+ * recording, `recording`. */
 #include <stdio.h>
 
 #include "base/text.h"
 #include "support/sample.h"
+#include "support/sample_recording.h"
 
 int main(int argc, char **argv)
 {
@@ -16,6 +18,9 @@ int main(int argc, char **argv)
     }
     cn_text_printf(&path, "%s/sample", argv[1]);
     ok = cn_sample_write(path.chars, &err);
+    cn_text_clear(&path);
+    cn_text_printf(&path, "%s/recording", argv[1]);
+    ok = ok && cn_sample_recording_write(path.chars, &err);
     if (!ok)
         (void)fprintf(stderr, "make_testdata: %s\n", err.text);
     cn_text_done(&path);

@@ -18,6 +18,7 @@ put formats/formats.c '"formats/formats.h"' '"formats/uftrace/reader.h"' '"model
 put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
     '"formats/hpctoolkit/identity.h"' '"formats/formats.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
+put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
 put analyze/cct.c '"model/metric.h"'
 put store/store.c '"formats/zorka/reader.h"'
 put mpi/ranks.c '"analyze/cct.h"' '<mpi.h>'
@@ -27,7 +28,8 @@ put record/hooks.c '"formats/uftrace/format.h"' '"base/record.h"' '<stdatomic.h>
 
 put base/bad.c '"model/metric.h"'
 put model/bad.c '<stdio.h>' '"analyze/cct.h"' '<pthread.h>'
-put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct.h"'
+put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct.h"' \
+    '"formats/hpctoolkit/sparse/reader.h"'
 put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
 put analyze/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"'
 put store/bad.c '"formats/uftrace/reader.h"'
@@ -44,6 +46,7 @@ src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include forma
 src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
 src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
 src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct.h
+src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/reader.h
 src/model/bad.c:2: model may not include analyze/cct.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h

@@ -25,7 +25,7 @@ static void print_pointer(const struct cn_recording *rec, uint32_t task, uint64_
 {
     uint32_t f = cn_recording_find_function(rec, task, time_ns, address);
 
-    if (f != CN_NONE && !is_result)
+    if (f != CN_NONE)
         cn_text_printf(text, "%" PRIx64 " (&%s)", address, rec->functions[f].name);
     else if (address == 0)
         cn_text_str_add(text, is_result ? "(nil)" : "0");

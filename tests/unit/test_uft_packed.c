@@ -16,8 +16,47 @@
 
 enum { ALL_KINDS = 32 };
 
+/* A whole chunk unpacked, on the heap. */
+struct unpacked {
+    struct cn_uft_packed_lead lead;
+    uint8_t *bytes;
+    size_t len;
+};
+
+static bool unpack(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
+                   struct unpacked *out, struct cn_error *err)
+{
+    struct unpacked made = {0};
+    struct cn_bytes piece;
+    enum cn_step step;
+
+    if (!cn_uft_unpacker_begin(unpacker, chunk, &made.lead, err))
+        return false;
+    while ((step = cn_uft_unpacker_next(unpacker, &piece, err)) == CN_ITEM) {
+        made.bytes = cn_realloc(made.bytes, made.len + piece.len + 1, 1);
+        memcpy(made.bytes + made.len, piece.ptr, piece.len);
+        made.len += piece.len;
+    }
+    if (step == CN_END)
+        *out = made;
+    else
+        free(made.bytes);
+    return step == CN_END;
+}
+
+static bool is_unpacked(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
+                        struct cn_error *err)
+{
+    struct unpacked unpacked;
+    bool ok = unpack(unpacker, chunk, &unpacked, err);
+
+    if (ok)
+        free(unpacked.bytes);
+    return ok;
+}
+
 /* Pack everything and check that each chunk, unpacked on its own, gives its part. Returns the
- * number of chunks; the last one is copied for the caller when `last` is not NULL. */
+ * number of chunks. */
 static size_t check_round_trip(struct cn_bytes bytes, bool is_big_endian,
                                enum cn_compression method)
 {
@@ -28,18 +67,19 @@ static size_t check_round_trip(struct cn_bytes bytes, bool is_big_endian,
 
     while (rest.len > 0) {
         struct cn_uft_unpacker *unpacker = cn_uft_unpacker_new();
-        struct cn_uft_unpacked unpacked;
+        struct unpacked unpacked;
 
         cn_uft_packer_fill(packer, &rest, is_big_endian);
         assert_true(cn_uft_packer_has_items(packer));
         assert_true(cn_uft_packer_take(packer, &chunk, &err));
-        if (!cn_uft_unpack(unpacker, chunk, &unpacked, &err))
+        if (!unpack(unpacker, chunk, &unpacked, &err))
             fail_msg("%s", err.text);
         assert_int_equal(unpacked.lead.unpacked_off, off);
-        assert_int_equal(unpacked.bytes.len, bytes.len - rest.len - off);
-        assert_memory_equal(unpacked.bytes.ptr, bytes.ptr + off, unpacked.bytes.len);
-        off += unpacked.bytes.len;
+        assert_int_equal(unpacked.len, bytes.len - rest.len - off);
+        assert_memory_equal(unpacked.bytes, bytes.ptr + off, unpacked.len);
+        off += unpacked.len;
         chunks++;
+        free(unpacked.bytes);
         cn_uft_unpacker_free(unpacker);
     }
     assert_false(cn_uft_packer_has_items(packer));
@@ -156,7 +196,6 @@ static void the_lead_tells_what_is_in_the_chunk(void **state)
     struct cn_uft_packer *packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0);
     struct cn_bytes rest = {bytes, sizeof(bytes)}, chunk;
     struct cn_uft_unpacker *unpacker = cn_uft_unpacker_new();
-    struct cn_uft_unpacked unpacked;
     struct cn_uft_packed_lead lead;
     struct cn_error err = {0};
 
@@ -181,11 +220,11 @@ static void the_lead_tells_what_is_in_the_chunk(void **state)
     rest = (struct cn_bytes){bytes + 32, 16};
     cn_uft_packer_fill(packer, &rest, false);
     assert_true(cn_uft_packer_take(packer, &chunk, &err));
-    assert_true(cn_uft_unpack(unpacker, chunk, &unpacked, &err));
-    assert_int_equal(unpacked.lead.depth, 1);
-    assert_int_equal(unpacked.open_words[0], words[0][1]);
-    assert_int_equal(unpacked.lead.unpacked_off, 80);
-    assert_int_equal(unpacked.lead.start_ns, 1700);
+    assert_true(cn_uft_unpacker_begin(unpacker, chunk, &lead, &err));
+    assert_int_equal(lead.depth, 1);
+    assert_int_equal(cn_uft_unpacker_open_words(unpacker)[0], words[0][1]);
+    assert_int_equal(lead.unpacked_off, 80);
+    assert_int_equal(lead.start_ns, 1700);
     cn_uft_unpacker_free(unpacker);
     cn_uft_packer_free(packer);
 }
@@ -202,11 +241,10 @@ static void rejects_every_truncation(void **state)
 
         for (size_t len = 0; len < chunk.len; len++) {
             struct cn_bytes part = {cn_alloc(len + 1, 1), len};
-            struct cn_uft_unpacked unpacked;
             struct cn_error err = {0};
 
             memcpy((uint8_t *)(uintptr_t)part.ptr, chunk.ptr, len);
-            assert_false(cn_uft_unpack(unpacker, part, &unpacked, &err));
+            assert_false(is_unpacked(unpacker, part, &err));
             assert_int_not_equal(err.text[0], '\0');
             free((void *)(uintptr_t)part.ptr);
         }
@@ -236,14 +274,13 @@ static void survives_every_flipped_bit(void **state)
         size_t refused = 0;
 
         for (size_t bit = 0; bit < good.len * 8; bit++) {
-            struct cn_uft_unpacked unpacked;
             struct cn_error err = {0};
 
             chunk[bit / 8] ^= (uint8_t)(1 << bit % 8);
             if (bit < 8 * cn_uft_packed_lead_size)
-                assert_false(cn_uft_unpack(unpacker, good, &unpacked, &err));
+                assert_false(is_unpacked(unpacker, good, &err));
             fix_check(chunk);
-            refused += !cn_uft_unpack(unpacker, good, &unpacked, &err);
+            refused += !is_unpacked(unpacker, good, &err);
             chunk[bit / 8] ^= (uint8_t)(1 << bit % 8);
             fix_check(chunk);
         }
@@ -259,14 +296,13 @@ static void assert_refused(size_t off, size_t len, uint64_t value, const char *m
     struct cn_bytes good = make_chunk(0, CN_COMPRESSION_NONE);
     uint8_t *chunk = (uint8_t *)(uintptr_t)good.ptr;
     struct cn_uft_unpacker *unpacker = cn_uft_unpacker_new();
-    struct cn_uft_unpacked unpacked;
     struct cn_error err = {0};
     uint8_t bytes[8];
 
     cn_u64_put(bytes, value);
     memcpy(chunk + off, bytes, len);
     fix_check(chunk);
-    assert_false(cn_uft_unpack(unpacker, good, &unpacked, &err));
+    assert_false(is_unpacked(unpacker, good, &err));
     assert_string_equal(err.text, message);
     cn_uft_unpacker_free(unpacker);
     free(chunk);
@@ -302,7 +338,6 @@ static void refuses_bombs(void **state)
     struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     uint8_t *chunk = cn_alloc(1 << 20, 2);
     struct cn_uft_unpacker *unpacker = cn_uft_unpacker_new();
-    struct cn_uft_unpacked unpacked;
     struct cn_error err = {0};
     size_t len;
 
@@ -312,9 +347,8 @@ static void refuses_bombs(void **state)
     assert_true(cn_compress(compressor, (struct cn_bytes){zeros, 1 << 20},
                             chunk + cn_uft_packed_lead_size, &len, &err));
     assert_in_range(len, 1, 4095);
-    assert_false(cn_uft_unpack(unpacker,
-                               (struct cn_bytes){chunk, cn_uft_packed_lead_size + len},
-                               &unpacked, &err));
+    assert_false(is_unpacked(
+        unpacker, (struct cn_bytes){chunk, cn_uft_packed_lead_size + len}, &err));
     assert_int_equal(err.kind, CN_ERR_LIMIT);
     cn_uft_unpacker_free(unpacker);
     cn_compressor_free(compressor);

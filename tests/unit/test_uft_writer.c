@@ -172,13 +172,15 @@ static void prints_arguments_of_every_kind(void **state)
     cn_recording_close(sample);
 }
 
-static void a_time_range_is_what_lies_in_it(void **state)
+static void compare_ranges(bool is_prepared)
 {
     struct cn_recording *sample = cn_sample_recording(), *again;
+    struct cn_error err = {0};
 
-    (void)state;
     write_recording(sample, "sample");
     again = open_recording("sample");
+    if (is_prepared)
+        assert_true(cn_recording_prepare(again, 1, NULL, &err));
     for (uint64_t first = 0; first < 4000; first += 70)
         for (uint64_t len = 0; len < 4000; len += 310) {
             struct cn_time_range range = {1000000000 + first, 1000000000 + first + len};
@@ -192,6 +194,19 @@ static void a_time_range_is_what_lies_in_it(void **state)
         }
     cn_recording_close(again);
     cn_recording_close(sample);
+}
+
+static void a_time_range_is_what_lies_in_it(void **state)
+{
+    (void)state;
+    compare_ranges(false);
+}
+
+static void ranges_stay_the_same_when_prepared(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("XDG_CACHE_HOME", ".", 1), 0);
+    compare_ranges(true);
 }
 
 static void assert_same_file(const char *dir_a, const char *dir_b, const char *name)
@@ -260,6 +275,50 @@ static void real_recordings_are_written_byte_for_byte(void **state)
     (void)closedir(dir);
 }
 
+/* Packed and back again: the same records, the same files. */
+static void pack_and_unpack(const char *path)
+{
+    const struct cn_format *packed = cn_format_find("uftrace-packed");
+    struct cn_recording *rec = open_recording(path), *again;
+    struct cn_write_options options = {.replace = true};
+    struct cn_error err = {0};
+
+    if (!packed->write_recording(rec, "packed", &options, &err))
+        fail_msg("%s", err.text);
+    again = open_recording("packed");
+    assert_same_recording(rec, again);
+    if (!cn_format_find("uftrace")->write_recording(again, "unpacked", &options, &err))
+        fail_msg("%s", err.text);
+    assert_same_files(path, "unpacked");
+    cn_recording_close(again);
+    cn_recording_close(rec);
+}
+
+static void packed_recordings_hold_the_same(void **state)
+{
+    struct cn_recording *sample = cn_sample_recording();
+    struct cn_recording *big = cn_sample_recording_big_endian();
+    DIR *dir = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+
+    (void)state;
+    write_recording(sample, "sample");
+    write_recording(big, "big");
+    pack_and_unpack("sample");
+    pack_and_unpack("big");
+    while (dir && (entry = readdir(dir))) {
+        char path[4096];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        if (!strchr(entry->d_name, '.') && strcmp(entry->d_name, "src") != 0)
+            pack_and_unpack(path);
+    }
+    if (dir)
+        (void)closedir(dir);
+    cn_recording_close(sample);
+    cn_recording_close(big);
+}
+
 static void write_text(const char *path, const char *text)
 {
     cn_scratch_write(path, text, strlen(text));
@@ -326,8 +385,10 @@ int main(void)
         IN_SCRATCH(big_endian_recordings_read_back_the_same),
         IN_SCRATCH(prints_arguments_of_every_kind),
         IN_SCRATCH(a_time_range_is_what_lies_in_it),
+        IN_SCRATCH(ranges_stay_the_same_when_prepared),
         IN_SCRATCH(what_was_read_is_written_byte_for_byte),
         IN_SCRATCH(real_recordings_are_written_byte_for_byte),
+        IN_SCRATCH(packed_recordings_hold_the_same),
         IN_SCRATCH(names_of_modules_may_clash),
         IN_SCRATCH(does_not_replace_what_exists),
     };

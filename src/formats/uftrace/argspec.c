@@ -22,7 +22,8 @@ static bool scan_value(struct cn_bytes *text, int64_t *out)
 static struct cn_bytes trimmed(struct cn_bytes text)
 {
     (void)cn_uft_scan_spaces(&text);
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+    while (text.len > 0 &&
+           (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
         text.len--;
     return text;
 }
@@ -194,34 +195,29 @@ bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena 
     return true;
 }
 
+/* An argument is where it lies: in a register or on the stack, if the spec says so. */
 static bool is_same_argument(const struct cn_argument_spec *a,
                              const struct cn_argument_spec *b)
 {
+    const char *x = strchr(a->text, '%'), *y = strchr(b->text, '%');
+
+    if (x || y)
+        return x && y && strcmp(x, y) == 0;
     return a->is_float == b->is_float && a->index == b->index;
 }
 
 void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec *spec,
                       bool is_exact)
 {
-    size_t at;
-
-    for (at = 0; at < specs->count; at++) {
+    for (size_t at = 0; at < specs->count; at++) {
         if (!is_same_argument(&specs->list[at], spec))
             continue;
         if (is_exact)
             specs->list[at] = *spec;
         return;
     }
-    if (specs->count == CN_UFT_SPECS_MAX)
-        return;
-    for (at = 0; at < specs->count; at++)
-        if (specs->list[at].is_float == spec->is_float &&
-            specs->list[at].index > spec->index)
-            break;
-    memmove(&specs->list[at + 1], &specs->list[at],
-            (specs->count - at) * sizeof(*specs->list));
-    specs->list[at] = *spec;
-    specs->count++;
+    if (specs->count < CN_UFT_SPECS_MAX)
+        specs->list[specs->count++] = *spec;
 }
 
 struct cn_argument_specs cn_uft_specs_keep(const struct cn_uft_specs *specs,

@@ -13,8 +13,8 @@
 #include "formats/uftrace/format.h"
 #include "model/recording.h"
 
-/* The enums that are known, by name; the newest of a name wins. A zeroed one is ready for
- * use. */
+/* The enums that are known, by name; the newest of a name wins. A zeroed one is
+ * ready for use. */
 struct cn_uft_enums {
     struct cn_names names;
     const struct cn_enum **list; /* by the number of the name; NULL: was only asked for */
@@ -23,7 +23,8 @@ struct cn_uft_enums {
 
 void cn_uft_enums_done(struct cn_uft_enums *enums);
 
-/* Add all enums of "enum A {X, Y=5};enum B {...}"; what is not understood is left out. */
+/* Add all enums of "enum A {X, Y=5};enum B {...}"; what is not understood is left
+ * out. */
 void cn_uft_enums_add(struct cn_uft_enums *enums, struct cn_bytes text,
                       struct cn_arena *arena);
 
@@ -40,8 +41,8 @@ struct cn_uft_specs {
 bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena *arena,
                        struct cn_uft_enums *enums, struct cn_argument_spec *out);
 
-/* Add a spec in its place: the same argument again is replaced when `is_exact`, others of the
- * same class are kept in the order of their index. */
+/* Add a spec at the end. The same argument again takes the place of the one before
+ * when it `is_exact`, and is left out otherwise. */
 void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec *spec,
                       bool is_exact);
 

@@ -1,9 +1,9 @@
 /* Which arguments were recorded of which function.
  *
- * A record does not say how long its payload is: that follows from the specifications the
- * recorder was given. Those asked for by name come first; with automatic arguments, the rest is
- * taken from debug information and, failing that, from the recorder's table of well-known
- * functions, which is part of the info file. */
+ * A record does not say how long its payload is: that follows from the
+ * specifications the recorder was given. Those asked for by name come first; with
+ * automatic arguments, the rest is taken from debug information and, failing that,
+ * from the recorder's table of well-known functions, which is part of the info file. */
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -52,15 +52,26 @@ static enum pattern_kind kind_of(const char *name, bool is_glob)
     return strpbrk(name, ".?*+-^$|()[]{}") ? PATTERN_REGEX : PATTERN_EXACT;
 }
 
+/* Names are matched as the recorder saw them, demangled, however they are shown.
+ * Valid until the next call when it was. */
+static const char *simple_name(struct arguments *a, const char *raw)
+{
+    cn_text_clear(&a->simple_name);
+    return cn_demangle(raw, CN_DEMANGLE_SIMPLE, &a->simple_name)
+               ? cn_text_str(&a->simple_name)
+               : raw;
+}
+
 static void add_rule(struct arguments *a, struct rules *rules, struct cn_bytes text,
                      bool is_table, bool is_glob, size_t *patterns)
 {
+    struct cn_arena *arena = &a->dir->rec.arena;
     struct rule rule = {0};
     struct cn_bytes name;
 
     if (!cn_uft_scan_until(&text, '@', &name) || name.len == 0)
         return;
-    rule.name = cn_uft_text_copy(&a->dir->rec.arena, name);
+    rule.name = cn_arena_strdup(arena, simple_name(a, cn_uft_text_copy(arena, name)));
     rule.specs = text;
     rule.kind = is_table ? PATTERN_EXACT : kind_of(rule.name, is_glob);
     if (rule.kind != PATTERN_EXACT && ++*patterns > PATTERNS_MAX)
@@ -141,8 +152,8 @@ static size_t find_exact(const struct rules *rules, const char *name)
                : rules->count;
 }
 
-/* Whether a token that is no spec names the module of a function. Other words (the actions of
- * triggers) say nothing about arguments. */
+/* Whether a token that is no spec names the module of a function. Other words (the
+ * actions of triggers) say nothing about arguments. */
 static bool is_other_module(const struct arguments *a, const struct cn_call_function *f,
                             struct cn_bytes token)
 {
@@ -194,8 +205,6 @@ static void add_automatic(struct arguments *a, const struct cn_call_function *f,
         return;
     }
     found = find_exact(table, name);
-    if (found == table->count)
-        found = find_exact(table, f->raw_name);
     if (found < table->count)
         add_specs(a, f, table->list[found].specs, is_result, true, true, specs);
 }
@@ -207,7 +216,8 @@ static void apply_rule(struct arguments *a, const struct rule *rule,
     if (rule->specs.len == 0)
         add_automatic(a, f, name, is_result, specs);
     else
-        add_specs(a, f, rule->specs, is_result, rule->kind == PATTERN_EXACT, false, specs);
+        add_specs(a, f, rule->specs, is_result, rule->kind == PATTERN_EXACT, false,
+                  specs);
 }
 
 static bool is_match(const struct rule *rule, const char *name)
@@ -217,33 +227,38 @@ static bool is_match(const struct rule *rule, const char *name)
     return fnmatch(rule->name, name, 0) == 0;
 }
 
+/* The next rule for a name in the order of the text: of its exact rules, which
+ * follow each other from `exact` on, and of the patterns from `pattern` on. */
+static const struct rule *next_match(const struct rules *rules, const char *name,
+                                     size_t *exact, size_t *pattern)
+{
+    bool has_exact =
+        *exact < rules->exact_count && strcmp(rules->list[*exact].name, name) == 0;
+
+    while (*pattern < rules->count && !is_match(&rules->list[*pattern], name))
+        ++*pattern;
+    if (*pattern < rules->count &&
+        (!has_exact || rules->list[*pattern].specs.ptr < rules->list[*exact].specs.ptr))
+        return &rules->list[(*pattern)++];
+    return has_exact ? &rules->list[(*exact)++] : NULL;
+}
+
 static struct cn_argument_specs specs_of(struct arguments *a,
                                          const struct cn_call_function *f,
                                          const char *name, bool is_result)
 {
     const struct rules *rules = &a->by_name[is_result];
+    size_t exact = find_exact(rules, name), pattern = rules->exact_count;
     struct cn_uft_specs specs = {.count = 0};
+    const struct rule *rule;
 
-    for (size_t i = find_exact(rules, name);
-         i < rules->exact_count && strcmp(rules->list[i].name, name) == 0; i++)
-        apply_rule(a, &rules->list[i], f, name, is_result, &specs);
-    for (size_t i = rules->exact_count; i < rules->count; i++)
-        if (is_match(&rules->list[i], name))
-            apply_rule(a, &rules->list[i], f, name, is_result, &specs);
+    /* Values are stored in the order in which they were asked for, whatever the kind
+     * of the pattern. */
+    while ((rule = next_match(rules, name, &exact, &pattern)))
+        apply_rule(a, rule, f, name, is_result, &specs);
     if (specs.count == 0 && a->is_automatic)
         add_automatic(a, f, name, is_result, &specs);
     return cn_uft_specs_keep(&specs, &a->dir->rec.arena);
-}
-
-/* Names are matched as the recorder saw them, however they are shown. */
-static const char *matched_name(struct arguments *a, const struct cn_call_function *f)
-{
-    if (a->dir->demangle == CN_DEMANGLE_SIMPLE)
-        return f->name;
-    cn_text_clear(&a->simple_name);
-    return cn_demangle(f->raw_name, CN_DEMANGLE_SIMPLE, &a->simple_name)
-               ? cn_text_str(&a->simple_name)
-               : f->raw_name;
 }
 
 static void describe(struct arguments *a, struct cn_call_function *f, bool has_specs)
@@ -255,7 +270,9 @@ static void describe(struct arguments *a, struct cn_call_function *f, bool has_s
         f->line = debug->line;
     }
     if (has_specs && strchr("TtwWKPiI", f->type)) {
-        const char *name = matched_name(a, f);
+        const char *name = a->dir->demangle == CN_DEMANGLE_SIMPLE
+                               ? f->name
+                               : simple_name(a, f->raw_name);
 
         f->arguments = specs_of(a, f, name, false);
         f->result = specs_of(a, f, name, true);

@@ -1,4 +1,5 @@
-/* NAME.dbg: where functions are defined, which arguments they take, and the enums among them.
+/* NAME.dbg: where functions are defined, which arguments they take, and the enums
+ * among them.
  * Threads: any thread; text is borrowed from the file.
  */
 #ifndef CN_FORMATS_UFTRACE_DEBUG_READER_H

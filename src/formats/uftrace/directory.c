@@ -12,8 +12,10 @@
 
 #include "base/alloc.h"
 #include "formats/uftrace/kernel.h"
+#include "formats/uftrace/range_index.h"
 #include "formats/uftrace/scan.h"
 #include "formats/uftrace/stream.h"
+#include "formats/uftrace/summary.h"
 
 bool cn_uft_probe(const char *path)
 {
@@ -60,8 +62,9 @@ static bool add_entry(struct cn_uft_directory *dir, const char *name,
         return false;
     dir->entries = cn_grow(dir->entries, dir->entry_count, &dir->entry_capacity,
                            sizeof(*dir->entries));
-    dir->entries[dir->entry_count++] =
-        (struct cn_uft_entry){cn_arena_strdup(&dir->rec.arena, name), file};
+    dir->entries[dir->entry_count++] = (struct cn_uft_entry){
+        cn_arena_strdup(&dir->rec.arena, name), file,
+        (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec};
     return true;
 }
 
@@ -83,19 +86,38 @@ static bool open_files(struct cn_uft_directory *dir, struct cn_error *err)
     return ok;
 }
 
+static const struct cn_uft_entry *find_entry(const struct cn_uft_directory *dir,
+                                             const char *name)
+{
+    struct cn_uft_entry key = {.name = name};
+
+    return dir->entry_count > 0 ? bsearch(&key, dir->entries, dir->entry_count,
+                                          sizeof(*dir->entries), by_name)
+                                : NULL;
+}
+
+const char *cn_uft_directory_find_name(const struct cn_uft_directory *dir,
+                                       const char *name, struct cn_bytes *out)
+{
+    const struct cn_uft_entry *found = find_entry(dir, name);
+
+    if (!found)
+        return NULL;
+    *out = found->file.bytes;
+    return found->name;
+}
+
+uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *name)
+{
+    const struct cn_uft_entry *found = find_entry(dir, name);
+
+    return found ? found->mtime_ns : 0;
+}
+
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
                            struct cn_bytes *out)
 {
-    struct cn_uft_entry key = {.name = name};
-    const struct cn_uft_entry *found =
-        dir->entry_count > 0 ? bsearch(&key, dir->entries, dir->entry_count,
-                                       sizeof(*dir->entries), by_name)
-                             : NULL;
-
-    if (!found)
-        return false;
-    *out = found->file.bytes;
-    return true;
+    return cn_uft_directory_find_name(dir, name, out) != NULL;
 }
 
 bool cn_uft_is_task_file(const char *name, uint32_t *tid)
@@ -136,15 +158,23 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     return true;
 }
 
-/* Everything but the records of tasks is kept as it is. */
+/* Everything but the records of tasks is kept as it is, and what can be made again. */
+static bool is_kept(const char *name)
+{
+    uint32_t tid;
+
+    return !cn_uft_is_task_file(name, &tid) && !cn_uft_is_packed_task_file(name, &tid) &&
+           strcmp(name, CN_UFT_SUMMARY_NAME) != 0;
+}
+
 static void keep_files(struct cn_uft_directory *dir)
 {
     struct cn_kept_file *kept =
         cn_arena_alloc(&dir->rec.arena, dir->entry_count, sizeof(*kept));
-    uint32_t count = 0, tid;
+    uint32_t count = 0;
 
     for (size_t i = 0; i < dir->entry_count; i++)
-        if (!cn_uft_is_task_file(dir->entries[i].name, &tid))
+        if (is_kept(dir->entries[i].name))
             kept[count++] =
                 (struct cn_kept_file){dir->entries[i].name, dir->entries[i].file.bytes};
     dir->rec.kept_files = kept;
@@ -192,6 +222,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     cn_uft_kernel_build(dir);
     keep_files(dir);
     hand_over(dir);
+    cn_uft_ranges_open(dir);
     *out = &dir->rec;
     return true;
 }
@@ -201,6 +232,7 @@ void cn_uft_close(struct cn_recording *rec)
     struct cn_uft_directory *dir = (struct cn_uft_directory *)rec;
 
     cn_uft_kernel_free(dir->kernel);
+    cn_uft_summary_free(dir->summary);
     for (size_t i = 0; i < dir->entry_count; i++)
         cn_file_close(&dir->entries[i].file);
     free(dir->entries);
@@ -213,6 +245,7 @@ void cn_uft_close(struct cn_recording *rec)
     cn_names_done(&dir->module_keys);
     free(dir->functions);
     free(dir->tasks);
+    free(dir->records);
     free(dir->sources);
     free(dir->perf_files);
     free(dir->perf_records);

@@ -1,8 +1,8 @@
 /* An open uftrace data directory: what its text files say, as a recording.
  *
- * directory.c lists and maps the files, session_builder.c and task_builder.c make sessions and
- * tasks of task.txt, module_builder.c loads symbols, perf_index.c sorts the events of the
- * processors by task. Everything lives as long as the recording.
+ * directory.c lists and maps the files, session_builder.c and task_builder.c make
+ * sessions and tasks of task.txt, module_builder.c loads symbols, perf_index.c sorts
+ * the events of the processors by task. Everything lives as long as the recording.
  * Threads: one thread opens it; immutable afterwards.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_H
@@ -16,14 +16,17 @@
 #include "formats/uftrace/argspec.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/info_reader.h"
+#include "formats/uftrace/record_source.h"
 #include "formats/uftrace/symbol_reader.h"
 #include "model/recording.h"
 
 struct cn_uft_kernel;
+struct cn_uft_summary;
 
 struct cn_uft_entry {
     const char *name;
     struct cn_file file;
+    uint64_t mtime_ns; /* when it was last changed */
 };
 
 /* A line of extern.dat. */
@@ -34,7 +37,7 @@ struct cn_uft_extern {
 };
 
 struct cn_uft_directory {
-    struct cn_recording rec; /* first: the recording is handed out as this */
+    struct cn_recording rec;      /* first: the recording is handed out as this */
     struct cn_uft_entry *entries; /* all regular files, by name */
     size_t entry_count, entry_capacity;
     struct cn_uft_facts facts;
@@ -53,12 +56,13 @@ struct cn_uft_directory {
 
     struct cn_task *tasks;
     size_t task_count, task_capacity;
+    struct cn_uft_records *records; /* of each task; without a name: it has none */
 
     struct cn_source *sources;
     size_t source_count, source_capacity;
 
-    /* perf-cpuN.dat: files[], and the records of each task in the order of time. A record is
-     * its file in the upper 16 bits and its offset divided by 8. */
+    /* perf-cpuN.dat: files[], and the records of each task in the order of time. A
+     * record is its file in the upper 16 bits and its offset divided by 8. */
     struct cn_bytes *perf_files;
     size_t perf_file_count, perf_file_capacity;
     uint64_t *perf_records;
@@ -68,7 +72,8 @@ struct cn_uft_directory {
     size_t extern_count, extern_capacity;
     uint32_t extern_task; /* in whose stream they appear; CN_NONE when there are none */
 
-    struct cn_uft_kernel *kernel; /* NULL when the kernel was not traced */
+    struct cn_uft_kernel *kernel;   /* NULL when the kernel was not traced */
+    struct cn_uft_summary *summary; /* NULL when there is none */
     enum cn_demangle demangle;
 };
 
@@ -82,6 +87,13 @@ void cn_uft_close(struct cn_recording *rec);
 /* The bytes of a file of the directory; false when there is none. */
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
                            struct cn_bytes *out);
+
+/* The same, giving the name as the directory keeps it; NULL when there is none. */
+const char *cn_uft_directory_find_name(const struct cn_uft_directory *dir,
+                                       const char *name, struct cn_bytes *out);
+
+/* When a file of the directory was last changed; 0 when there is none. */
+uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *name);
 
 static inline const struct cn_uft_directory *
 cn_uft_directory_of(const struct cn_recording *rec)

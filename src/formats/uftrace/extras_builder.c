@@ -53,8 +53,10 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
             continue;
         if (step == CN_FAIL || !scan_extern(line, &item)) {
             if (step == CN_ITEM)
-                (void)cn_fail(&err, CN_ERR_FORMAT, "line %" PRIu64 ": does not begin "
-                              "with a time", lines.number);
+                (void)cn_fail(&err, CN_ERR_FORMAT,
+                              "line %" PRIu64 ": does not begin "
+                              "with a time",
+                              lines.number);
             cn_uft_bad_line(&bad, lines.off, &err);
             continue;
         }
@@ -116,10 +118,12 @@ void cn_uft_extras_build(struct cn_uft_directory *dir)
         read_externs(dir, file);
     if (cn_uft_directory_find(dir, "events.txt", &file))
         read_events(dir, file);
-    if (cn_uft_directory_find(dir, "default.opts", &file) && file.len <= CN_UFT_LINE_MAX) {
+    if (cn_uft_directory_find(dir, "default.opts", &file) &&
+        file.len <= CN_UFT_LINE_MAX) {
         char *options = cn_uft_text_copy(&dir->rec.arena, file);
 
-        for (size_t end = strlen(options); end > 0 && strchr(" \n", options[end - 1]); end--)
+        for (size_t end = strlen(options); end > 0 && strchr(" \n", options[end - 1]);
+             end--)
             options[end - 1] = '\0';
         dir->rec.options = options;
     }

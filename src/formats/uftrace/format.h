@@ -9,8 +9,8 @@
  *   perf-cpuN.dat       context switches and task events of one processor
  *   extern.dat, events.txt, default.opts, kernel_header, kallsyms, kernel-cpuN.dat
  *
- * Integers have the byte order that the info header declares, and so has the order of the bits
- * in the second word of a record.
+ * Integers have the byte order that the info header declares, and so has the order
+ * of the bits in the second word of a record.
  */
 #ifndef CN_FORMATS_UFTRACE_FORMAT_H
 #define CN_FORMATS_UFTRACE_FORMAT_H
@@ -29,13 +29,13 @@ enum {
     CN_UFT_64_BIT = 2,
 };
 
-#define CN_UFT_INFO_HEADER(F)                                                    \
-    F(0x08, u32, version, "of the format: 4, or 3")                              \
-    F(0x0c, u16, header_len, "40")                                               \
-    F(0x0e, u8, byte_order, "1 little endian, 2 big endian")                     \
-    F(0x0f, u8, word_class, "1: 32 bit, 2: 64 bit")                              \
-    F(0x10, u64, features, "what was recorded, CN_FEATURE_*")                    \
-    F(0x18, u64, info_mask, "which groups of lines follow, CN_UFT_INFO_*")       \
+#define CN_UFT_INFO_HEADER(F)                                              \
+    F(0x08, u32, version, "of the format: 4, or 3")                        \
+    F(0x0c, u16, header_len, "40")                                         \
+    F(0x0e, u8, byte_order, "1 little endian, 2 big endian")               \
+    F(0x0f, u8, word_class, "1: 32 bit, 2: 64 bit")                        \
+    F(0x10, u64, features, "what was recorded, CN_FEATURE_*")              \
+    F(0x18, u64, info_mask, "which groups of lines follow, CN_UFT_INFO_*") \
     F(0x20, u16, max_stack, "the deepest call that was recorded")
 CN_RECORD(cn_uft_info_header, CN_UFT_INFO_HEADER, 0x28);
 CN_RECORD_BE(cn_uft_info_header_be, CN_UFT_INFO_HEADER, 0x28);
@@ -62,15 +62,16 @@ enum {
 };
 
 /* A record of TID.dat; a payload may follow. */
-#define CN_UFT_RECORD(F)             \
-    F(0x00, u64, time_ns, "when")    \
+#define CN_UFT_RECORD(F)          \
+    F(0x00, u64, time_ns, "when") \
     F(0x08, u64, word, "type, more, magic, depth, address")
 CN_RECORD(cn_uft_record, CN_UFT_RECORD, 0x10);
 CN_RECORD_BE(cn_uft_record_be, CN_UFT_RECORD, 0x10);
 
-/* The second word of a record. Version 3 had a magic of four bits, 0xa, where version 4 has
- * `more` and a magic of three: the same bits, with `more` always 0. The first five positions
- * are those of a little-endian recording; a big-endian one counts from the other end. */
+/* The second word of a record. Version 3 had a magic of four bits, 0xa, where
+ * version 4 has `more` and a magic of three: the same bits, with `more` always 0.
+ * The first five positions are those of a little-endian recording; a big-endian one
+ * counts from the other end. */
 enum {
     CN_UFT_TYPE_AT = 0,
     CN_UFT_TYPE_BITS = 2,
@@ -98,38 +99,39 @@ enum {
     CN_UFT_VALUE_ALIGN = 4,   /* each value of a call is padded to this */
     CN_UFT_PAYLOAD_ALIGN = 8, /* and all of them together */
     CN_UFT_PAYLOAD_MAX = 1024,
-    CN_UFT_STRING_HEAD = 2, /* the length before a string, and before the data of an event */
+    CN_UFT_STRING_HEAD =
+        2, /* the length before a string, and before the data of an event */
 };
 
 /* perf-cpuN.dat: records of the kernel's perf ring buffer. */
-#define CN_UFT_PERF_HEADER(F)                              \
-    F(0x00, u32, type, "CN_UFT_PERF_*")                    \
-    F(0x04, u16, misc, "flags")                            \
+#define CN_UFT_PERF_HEADER(F)           \
+    F(0x00, u32, type, "CN_UFT_PERF_*") \
+    F(0x04, u16, misc, "flags")         \
     F(0x06, u16, size, "of the record with this header")
 CN_RECORD(cn_uft_perf_header, CN_UFT_PERF_HEADER, 0x08);
 CN_RECORD_BE(cn_uft_perf_header_be, CN_UFT_PERF_HEADER, 0x08);
 
 /* The last bytes of every record. */
-#define CN_UFT_PERF_SAMPLE(F)          \
-    F(0x00, u32, pid, "process")       \
-    F(0x04, u32, tid, "task")          \
+#define CN_UFT_PERF_SAMPLE(F)    \
+    F(0x00, u32, pid, "process") \
+    F(0x04, u32, tid, "task")    \
     F(0x08, u64, time_ns, "when")
 CN_RECORD(cn_uft_perf_sample, CN_UFT_PERF_SAMPLE, 0x10);
 CN_RECORD_BE(cn_uft_perf_sample_be, CN_UFT_PERF_SAMPLE, 0x10);
 
 /* The body of FORK and EXIT. */
-#define CN_UFT_PERF_TASK(F)                    \
-    F(0x00, u32, pid, "process")               \
-    F(0x04, u32, parent_pid, "its parent")     \
-    F(0x08, u32, tid, "task")                  \
-    F(0x0c, u32, parent_tid, "its parent")     \
+#define CN_UFT_PERF_TASK(F)                \
+    F(0x00, u32, pid, "process")           \
+    F(0x04, u32, parent_pid, "its parent") \
+    F(0x08, u32, tid, "task")              \
+    F(0x0c, u32, parent_tid, "its parent") \
     F(0x10, u64, time_ns, "when")
 CN_RECORD(cn_uft_perf_task, CN_UFT_PERF_TASK, 0x18);
 CN_RECORD_BE(cn_uft_perf_task_be, CN_UFT_PERF_TASK, 0x18);
 
 /* The body of COMM; the new name follows, padded to 8 bytes. */
-#define CN_UFT_PERF_COMM_BODY(F)       \
-    F(0x00, u32, pid, "process")       \
+#define CN_UFT_PERF_COMM_BODY(F) \
+    F(0x00, u32, pid, "process") \
     F(0x04, u32, tid, "task")
 CN_RECORD(cn_uft_perf_comm, CN_UFT_PERF_COMM_BODY, 0x08);
 CN_RECORD_BE(cn_uft_perf_comm_be, CN_UFT_PERF_COMM_BODY, 0x08);
@@ -147,13 +149,14 @@ enum {
 
 /* Limits: what a directory may hold before it is refused. */
 enum {
-    CN_UFT_LINE_MAX = 1 << 20,    /* bytes of one line of a text file */
-    CN_UFT_NAME_MAX = 1 << 16,    /* bytes of one symbol name */
-    CN_UFT_SID_LEN = 16,          /* hexadecimal digits of a session id */
+    CN_UFT_LINE_MAX = 1 << 20, /* bytes of one line of a text file */
+    CN_UFT_NAME_MAX = 1 << 16, /* bytes of one symbol name */
+    CN_UFT_SID_LEN = 16,       /* hexadecimal digits of a session id */
     CN_UFT_TASKS_MAX = 1 << 20,
     CN_UFT_SYMBOLS_MAX = 1 << 26, /* of all modules together */
     CN_UFT_FILES_MAX = 1 << 21,
-    CN_UFT_SPECS_MAX = 32, /* arguments of one function */
+    CN_UFT_LOADS_MAX = 4096, /* libraries loaded later into one session */
+    CN_UFT_SPECS_MAX = 32,   /* arguments of one function */
 };
 
 #endif

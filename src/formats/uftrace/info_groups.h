@@ -8,7 +8,8 @@
 
 #include "formats/uftrace/format.h"
 
-/* A group has a line for each of its keys or, counted, as many lines as its first one says. */
+/* A group has a line for each of its keys or, counted, as many lines as its first
+ * one says. */
 struct cn_uft_info_group {
     const char *keys[2];
     bool is_counted;

@@ -34,9 +34,8 @@ static bool decode_header(struct cn_bytes file, struct cn_uft_info_header *out)
         !cn_uft_info_header_be_decode(file, &big))
         return false;
     if (out->byte_order == CN_UFT_BIG_ENDIAN)
-        *out = (struct cn_uft_info_header){big.version,    big.header_len,
-                                           big.byte_order, big.word_class,
-                                           big.features,   big.info_mask,
+        *out = (struct cn_uft_info_header){big.version,    big.header_len, big.byte_order,
+                                           big.word_class, big.features,   big.info_mask,
                                            big.max_stack};
     return true;
 }
@@ -101,7 +100,8 @@ static bool expect_key(struct cn_uft_lines *lines, const char *key,
     return true;
 }
 
-/* "cpuinfo:desc=ARM64" is the fact "cpuinfo:desc"; "argauto:..." is the fact "argauto". */
+/* "cpuinfo:desc=ARM64" is the fact "cpuinfo:desc"; "argauto:..." is the fact
+ * "argauto". */
 static bool read_member(struct cn_uft_lines *lines, const char *group,
                         struct cn_arena *arena, struct cn_uft_facts *out,
                         struct cn_error *err)

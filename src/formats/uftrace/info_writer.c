@@ -1,4 +1,5 @@
-/* The info file of a recording that has none: its facts in groups, behind the header. */
+/* The info file of a recording that has none: its facts in groups, behind the
+ * header. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 static bool has_specs(const struct cn_recording *rec, bool is_result)
 {
     for (uint32_t i = 0; i < rec->function_count; i++)
-        if ((is_result ? rec->functions[i].result : rec->functions[i].arguments).count > 0)
+        if ((is_result ? rec->functions[i].result : rec->functions[i].arguments).count >
+            0)
             return true;
     return false;
 }
@@ -49,8 +51,8 @@ static bool add_counted(const struct cn_recording *rec, const char *group,
     return true;
 }
 
-static bool add_plain(const struct cn_recording *rec, const struct cn_uft_info_group *group,
-                      struct cn_text *text)
+static bool add_plain(const struct cn_recording *rec,
+                      const struct cn_uft_info_group *group, struct cn_text *text)
 {
     if (!cn_recording_fact(rec, group->keys[0]))
         return false;

@@ -16,7 +16,8 @@ struct cn_uft_map_line {
     struct cn_bytes build_id; /* empty when there is none */
 };
 
-/* The next line. A line that is not understood fails, and reading can go on after it. */
+/* The next line. A line that is not understood fails, and reading can go on after
+ * it. */
 CN_CHECK enum cn_step cn_uft_map_next(struct cn_uft_lines *lines,
                                       struct cn_uft_map_line *out, struct cn_error *err);
 

@@ -1,5 +1,5 @@
-/* Modules of a directory: which .sym and .dbg file belongs to which, and the functions they
- * describe. */
+/* Modules of a directory: which .sym and .dbg file belongs to which, and the
+ * functions they describe. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
     return id;
 }
 
-/* Modules of the same name are told apart by the start of their build-id or, without one, by
- * the sum of the bytes of their path. */
+/* Modules of the same name are told apart by the start of their build-id or, without
+ * one, by the sum of the bytes of their path. */
 static unsigned path_sum(const char *path)
 {
     unsigned sum = 0;
@@ -50,7 +50,8 @@ static bool belongs(const struct cn_call_module *module, struct cn_bytes file)
         return cn_uft_text_equals(head.build_id, module->build_id);
     if (head.path.len == 0 || cn_uft_text_equals(head.path, module->path))
         return true;
-    /* A library may be loaded under a relative path and mapped under an absolute one. */
+    /* A library may be loaded under a relative path and mapped under an absolute
+     * one. */
     return module->path[0] != '/' && module->build_id[0] == '\0';
 }
 
@@ -108,7 +109,8 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
         return;
     cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
     cn_uft_bad_lines_done(&bad);
-    /* Before symbols became relative, those of a program at a fixed address were absolute. */
+    /* Before symbols became relative, those of a program at a fixed address were
+     * absolute. */
     base = !(dir->rec.features & CN_FEATURE_SYM_REL_ADDR) && symbols.count > 0 &&
                    symbols.list[0].offset >= begin
                ? begin
@@ -129,7 +131,8 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
 /* How far the symbols of a module reach. */
 static uint64_t symbols_end(const struct cn_uft_directory *dir, uint32_t module)
 {
-    const struct cn_call_function *f = dir->functions + dir->modules[module].first_function;
+    const struct cn_call_function *f =
+        dir->functions + dir->modules[module].first_function;
     uint64_t end, last = 0;
 
     for (uint32_t i = 0; i < dir->modules[module].function_count; i++)

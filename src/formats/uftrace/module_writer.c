@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "formats/uftrace/writer.h"
 
-/* Modules of one name: the first gets the name, the others the start of their build-id or the
- * sum of the bytes of their path too. */
+/* Modules of one name: the first gets the name, the others the start of their
+ * build-id or the sum of the bytes of their path too. */
 static void file_base(const struct cn_call_module *module, struct cn_names *used,
                       struct cn_text *out)
 {

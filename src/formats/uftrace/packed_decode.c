@@ -7,13 +7,8 @@
 #include "base/compress.h"
 #include "formats/uftrace/packed_places.h"
 
-struct cn_uft_unpacker {
-    struct cn_uft_places places;
-    uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
-    struct cn_decompressor *decompressor;
-    uint8_t *body, *records;
-    size_t body_capacity, records_capacity;
-};
+/* Records are handed out in pieces that stay in the cache. */
+enum { STEP_ITEMS = 1 << 12 };
 
 /* The columns of a chunk; those whose length is not implied shrink as they are read. */
 struct columns {
@@ -26,8 +21,20 @@ struct walk {
     struct cn_uft_unpacker *unpacker;
     uint8_t *out; /* the next byte to write */
     uint64_t time_ns;
+    uint64_t made_len; /* in the steps before */
+    uint32_t item;     /* the next one */
     uint32_t pick_end; /* one past the largest pick */
     bool is_big_endian;
+};
+
+struct cn_uft_unpacker {
+    struct cn_uft_places places;
+    uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
+    struct cn_decompressor *decompressor;
+    uint8_t *body, *records;
+    size_t body_capacity, records_capacity;
+    struct cn_uft_packed_lead lead; /* of the chunk being unpacked */
+    struct walk walk;
 };
 
 struct cn_uft_unpacker *cn_uft_unpacker_new(void)
@@ -329,48 +336,83 @@ static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
     return !(word & CN_UFT_MORE_MASK) || copy_piece(walk, err);
 }
 
-static bool unpack_items(struct walk *walk, uint32_t count, struct cn_error *err)
+static bool unpack_items(struct walk *walk, uint32_t end, struct cn_error *err)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned at = i % CN_UFT_CHOICES_A_BYTE * CN_UFT_CHOICE_BITS;
-        unsigned choice = walk->columns.choices.ptr[i / CN_UFT_CHOICES_A_BYTE] >> at & 3;
+    /* A copy that nothing else can reach stays in registers. */
+    struct walk at = *walk;
+    bool ok = true;
 
-        if (!unpack_item(walk, choice, walk->columns.times.ptr[i], err))
-            return cn_fail_in(err, "record %u of the chunk", i);
+    for (; at.item < end && ok; at.item++) {
+        unsigned shift = at.item % CN_UFT_CHOICES_A_BYTE * CN_UFT_CHOICE_BITS;
+        uint8_t choices = at.columns.choices.ptr[at.item / CN_UFT_CHOICES_A_BYTE];
+
+        ok = unpack_item(&at, choices >> shift & CN_UFT_CHOICE_NONE,
+                         at.columns.times.ptr[at.item], err) ||
+             cn_fail_in(err, "item %u of the chunk", at.item);
     }
+    *walk = at;
+    return ok;
+}
+
+bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
+                           struct cn_uft_packed_lead *lead, struct cn_error *err)
+{
+    struct walk walk = {.unpacker = unpacker};
+    struct cn_bytes stored;
+
+    unpacker->lead.item_count = unpacker->walk.item = 0; /* in case of a failure */
+    if (!cn_uft_packed_lead_read(chunk, lead, err) ||
+        !cn_bytes_from(chunk, cn_uft_packed_lead_size, &stored) ||
+        !read_body(unpacker, lead, stored, &walk.columns, err) ||
+        !read_words(unpacker, lead, walk.columns.words, err))
+        return false;
+    walk.time_ns = lead->start_ns;
+    walk.pick_end = CN_UFT_PICK_WORD + lead->word_count;
+    walk.is_big_endian = lead->flags & CN_UFT_PACKED_BIG_ENDIAN;
+    unpacker->walk = walk;
+    unpacker->lead = *lead;
     return true;
 }
 
-bool cn_uft_unpack(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
-                   struct cn_uft_unpacked *out, struct cn_error *err)
+/* At the end everything must have been used, and have made what the lead says. */
+static enum cn_step end_chunk(const struct cn_uft_unpacker *unpacker,
+                              struct cn_error *err)
 {
-    struct cn_uft_packed_lead lead;
-    struct walk walk = {.unpacker = unpacker};
-    struct cn_bytes stored;
+    const struct columns *left = &unpacker->walk.columns;
+
+    if (unpacker->walk.made_len != unpacker->lead.unpacked_len)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "packed chunk makes %" PRIu64 " bytes instead of %u",
+                       unpacker->walk.made_len, unpacker->lead.unpacked_len);
+    if (left->wide.len + left->picks.len + left->lengths.len + left->payload.len > 0)
+        return cn_fail(err, CN_ERR_FORMAT, "packed chunk has bytes that are not used");
+    return CN_END;
+}
+
+enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_bytes *out,
+                                  struct cn_error *err)
+{
+    struct walk *walk = &unpacker->walk;
+    uint32_t count = unpacker->lead.item_count - walk->item;
     size_t len;
 
-    if (!cn_uft_packed_lead_read(chunk, &lead, err) ||
-        !cn_bytes_from(chunk, cn_uft_packed_lead_size, &stored) ||
-        !read_body(unpacker, &lead, stored, &walk.columns, err) ||
-        !read_words(unpacker, &lead, walk.columns.words, err))
-        return false;
+    if (count == 0)
+        return end_chunk(unpacker, err);
+    if (count > STEP_ITEMS)
+        count = STEP_ITEMS;
     /* Room for whatever the columns can make, so that writing needs no checks. */
     make_room(&unpacker->records, &unpacker->records_capacity,
-              (size_t)lead.item_count * cn_uft_record_size + lead.payload_len);
-    walk.out = unpacker->records;
-    walk.time_ns = lead.start_ns;
-    walk.pick_end = CN_UFT_PICK_WORD + lead.word_count;
-    walk.is_big_endian = lead.flags & CN_UFT_PACKED_BIG_ENDIAN;
-    if (!unpack_items(&walk, lead.item_count, err))
-        return false;
-    len = (size_t)(walk.out - unpacker->records);
-    if (len != lead.unpacked_len)
-        return cn_fail(err, CN_ERR_FORMAT, "packed chunk makes %zu bytes instead of %u",
-                       len, lead.unpacked_len);
-    *out = (struct cn_uft_unpacked){
-        .lead = lead,
-        .bytes = {unpacker->records, len},
-        .open_words = unpacker->words + CN_UFT_PICK_WORD,
-    };
-    return true;
+              (size_t)count * cn_uft_record_size + walk->columns.payload.len);
+    walk->out = unpacker->records;
+    if (!unpack_items(walk, walk->item + count, err))
+        return CN_FAIL;
+    len = (size_t)(walk->out - unpacker->records);
+    walk->made_len += len;
+    *out = (struct cn_bytes){unpacker->records, len};
+    return CN_ITEM;
+}
+
+const uint64_t *cn_uft_unpacker_open_words(const struct cn_uft_unpacker *unpacker)
+{
+    return unpacker->words + CN_UFT_PICK_WORD;
 }

@@ -21,7 +21,8 @@ enum {
      ((UINT64_C(1) << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT)
 #define PLAIN_WORD ((uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT)
 
-/* A column being filled; it has room for the most that a chunk can need. */
+/* A column being filled; but for the payload it has room for the most that a chunk can
+ * need. */
 struct column {
     uint8_t *bytes;
     size_t len;
@@ -33,11 +34,13 @@ struct cn_uft_packer {
     uint16_t slots[SLOT_COUNT]; /* picks by the hash of their word; 0 is free */
     uint8_t choices[ITEMS_MAX], times[ITEMS_MAX]; /* a byte an item; packed later */
     struct column wide, picks, lengths, payload;
+    size_t payload_capacity;
     uint64_t last_ns; /* of the record before */
     uint64_t unpacked_len;
     struct cn_uft_packed_lead lead; /* of the chunk being filled */
     struct cn_compressor *compressor;
     uint8_t *body, *chunk;
+    size_t body_capacity, chunk_capacity;
     uint8_t method;
 };
 
@@ -69,11 +72,19 @@ static void put_low_bytes(struct column *column, uint64_t value, size_t len)
     column->len += len;
 }
 
-static void put_bytes(struct column *column, struct cn_bytes bytes)
+/* Most recordings have no payload at all: this column alone grows as it is filled. */
+static void put_payload(struct cn_uft_packer *packer, struct cn_bytes bytes)
 {
+    struct column *column = &packer->payload;
+    size_t len = column->len + bytes.len;
+
+    if (len > packer->payload_capacity) {
+        packer->payload_capacity = 2 * len;
+        column->bytes = cn_realloc(column->bytes, 2 * len, 1);
+    }
     if (bytes.len)
         memcpy(column->bytes + column->len, bytes.ptr, bytes.len);
-    column->len += bytes.len;
+    column->len = len;
 }
 
 static size_t slot_of(uint64_t word)
@@ -131,9 +142,6 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
                                         int level)
 {
     struct cn_uft_packer *packer = cn_alloc(1, sizeof(*packer));
-    size_t body_len = sizeof(packer->words) +
-                      (size_t)ITEMS_MAX * (2 + WIDE_MAX + PICKS_MAX + LENGTH_MAX) +
-                      CN_UFT_PACKED_PAYLOAD_MAX;
 
     packer->method = (uint8_t)method;
     packer->lead.flags = is_big_endian ? CN_UFT_PACKED_BIG_ENDIAN : 0;
@@ -141,10 +149,6 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
     column_init(&packer->wide, (size_t)ITEMS_MAX * WIDE_MAX);
     column_init(&packer->picks, (size_t)ITEMS_MAX * PICKS_MAX);
     column_init(&packer->lengths, (size_t)ITEMS_MAX * LENGTH_MAX);
-    column_init(&packer->payload, CN_UFT_PACKED_PAYLOAD_MAX);
-    packer->body = cn_alloc(body_len, 1);
-    packer->chunk = cn_alloc(
-        cn_uft_packed_lead_size + cn_compressor_bound(packer->compressor, body_len), 1);
     for (uint32_t i = 0; i < CN_UFT_PICK_WORD; i++)
         packer->words[i] = UINT64_MAX; /* no record: its magic is wrong */
     begin_chunk(packer);
@@ -340,7 +344,7 @@ void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t 
     packer->unpacked_len += cn_uft_record_size + payload.len;
     if (word & CN_UFT_MORE_MASK) {
         put_number(&packer->lengths, (uint32_t)payload.len);
-        put_bytes(&packer->payload, payload);
+        put_payload(packer, payload);
     }
 }
 
@@ -383,7 +387,7 @@ void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes pi
     packer->choices[packer->lead.item_count++] = CN_UFT_CHOICE_NONE;
     put_number(&packer->picks, CN_UFT_PICK_VERBATIM);
     put_number(&packer->lengths, (uint32_t)piece.len);
-    put_bytes(&packer->payload, piece);
+    put_payload(packer, piece);
     packer->unpacked_len += piece.len;
 }
 
@@ -402,19 +406,38 @@ static uint8_t *pack_choices(struct cn_uft_packer *packer, uint8_t *to)
     return to;
 }
 
+static void make_room(uint8_t **buffer, size_t *capacity, size_t len)
+{
+    if (len <= *capacity)
+        return;
+    free(*buffer);
+    *buffer = cn_alloc(len, 1);
+    *capacity = len;
+}
+
+static size_t body_length(const struct cn_uft_packer *packer)
+{
+    return packer->lead.word_count * sizeof(uint64_t) + 2 * packer->lead.item_count +
+           packer->wide.len + packer->picks.len + packer->lengths.len +
+           packer->payload.len;
+}
+
 static size_t gather_body(struct cn_uft_packer *packer)
 {
     const struct column *columns[] = {&packer->wide, &packer->picks, &packer->lengths,
                                       &packer->payload};
-    uint8_t *end = packer->body;
+    uint8_t *end;
 
+    make_room(&packer->body, &packer->body_capacity, body_length(packer));
+    end = packer->body;
     for (uint32_t i = 0; i < packer->lead.word_count; i++, end += sizeof(uint64_t))
         cn_u64_put(end, packer->words[CN_UFT_PICK_WORD + i]);
     end = pack_choices(packer, end);
     memcpy(end, packer->times, packer->lead.item_count);
     end += packer->lead.item_count;
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
-        memcpy(end, columns[i]->bytes, columns[i]->len);
+        if (columns[i]->len)
+            memcpy(end, columns[i]->bytes, columns[i]->len);
         end += columns[i]->len;
     }
     return (size_t)(end - packer->body);
@@ -425,8 +448,11 @@ static size_t gather_body(struct cn_uft_packer *packer)
 static bool store_body(struct cn_uft_packer *packer, size_t body_len, size_t *stored_len,
                        struct cn_error *err)
 {
-    uint8_t *to = packer->chunk + cn_uft_packed_lead_size;
+    size_t bound = cn_compressor_bound(packer->compressor, body_len);
+    uint8_t *to;
 
+    make_room(&packer->chunk, &packer->chunk_capacity, cn_uft_packed_lead_size + bound);
+    to = packer->chunk + cn_uft_packed_lead_size;
     packer->lead.compression = packer->method;
     if (!cn_compress(packer->compressor, (struct cn_bytes){packer->body, body_len}, to,
                      stored_len, err))

@@ -1,4 +1,5 @@
-/* The events of all processors, sorted by task and time; and what they tell about tasks. */
+/* The events of all processors, sorted by task and time; and what they tell about
+ * tasks. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,18 +88,19 @@ static void each_event(struct cn_uft_directory *dir, bool is_first, event_fn vis
         uint64_t off = 0, at;
         enum cn_step step;
 
-        while (at = off, (step = cn_uft_perf_next(dir->perf_files[i],
-                                                  dir->rec.is_big_endian, &off, &event,
-                                                  &err)) == CN_ITEM) {
+        while (at = off,
+               (step = cn_uft_perf_next(dir->perf_files[i], dir->rec.is_big_endian, &off,
+                                        &event, &err)) == CN_ITEM) {
             uint32_t task = event.id == 0 ? CN_NONE : find_task(dir, event.tid);
 
             if (task != CN_NONE)
                 visit(arg, task, (uint64_t)i << 48 | at / CN_UFT_PERF_ALIGN, &event);
         }
         if (step == CN_FAIL && is_first)
-            cn_recording_warn(&dir->rec, true, "%s: %s",
-                              dir->sources[dir->source_count - dir->perf_file_count + i].name,
-                              err.text);
+            cn_recording_warn(
+                &dir->rec, true, "%s: %s",
+                dir->sources[dir->source_count - dir->perf_file_count + i].name,
+                err.text);
     }
 }
 

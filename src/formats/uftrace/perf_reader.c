@@ -92,9 +92,9 @@ static bool decode_event(const struct cn_uft_perf_header *head, struct cn_bytes 
     (void)cn_bytes_from(record, cn_uft_perf_header_size, &body);
     switch (head->type) {
     case CN_UFT_PERF_SWITCH:
-        out->id = !(head->misc & CN_UFT_PERF_MISC_OUT)      ? CN_EVENT_SCHED_IN
-                  : head->misc & CN_UFT_PERF_MISC_PREEMPT   ? CN_EVENT_SCHED_OUT_PREEMPT
-                                                            : CN_EVENT_SCHED_OUT;
+        out->id = !(head->misc & CN_UFT_PERF_MISC_OUT)    ? CN_EVENT_SCHED_IN
+                  : head->misc & CN_UFT_PERF_MISC_PREEMPT ? CN_EVENT_SCHED_OUT_PREEMPT
+                                                          : CN_EVENT_SCHED_OUT;
         return decode_sample(record, is_big, out);
     case CN_UFT_PERF_FORK:
         out->id = CN_EVENT_TASK_NEW;
@@ -121,7 +121,8 @@ enum cn_step cn_uft_perf_next(struct cn_bytes file, bool is_big_endian, uint64_t
         return CN_END;
     (void)cn_bytes_from(file, *off, &rest);
     if (!decode_header(rest, is_big_endian, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "%zu stray bytes at 0x%" PRIx64, rest.len, *off);
+        return cn_fail(err, CN_ERR_FORMAT, "%zu stray bytes at 0x%" PRIx64, rest.len,
+                       *off);
     if (head.size < cn_uft_perf_header_size || head.size % CN_UFT_PERF_ALIGN != 0)
         return cn_fail(err, CN_ERR_FORMAT, "record at 0x%" PRIx64 ": size %u", *off,
                        head.size);
@@ -131,7 +132,8 @@ enum cn_step cn_uft_perf_next(struct cn_bytes file, bool is_big_endian, uint64_t
                        head.size);
     if (!decode_event(&head, event.bytes, is_big_endian, &event))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "record at 0x%" PRIx64 ": %u bytes are too short for type %" PRIu32,
+                       "record at 0x%" PRIx64
+                       ": %u bytes are too short for type %" PRIu32,
                        *off, head.size, head.type);
     *off += head.size;
     *out = event;

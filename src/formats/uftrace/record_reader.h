@@ -1,4 +1,5 @@
-/* Records of TID.dat, one at a time: the two words, and how long the payload after them is.
+/* Records of TID.dat, one at a time: the two words, and how long the payload after
+ * them is.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_RECORD_READER_H
@@ -49,9 +50,10 @@ struct cn_uft_payload {
     bool is_skipped;   /* nothing says how to read it; `len` is 0 */
 };
 
-/* Measure the payload of a record with `more`; `rest` is everything after its two words.
- * Without a specification, or when the one there is does not lead to another record, the next
- * plausible record is looked for. False when there is none within the longest payload. */
+/* Measure the payload of a record with `more`; `rest` is everything after its two
+ * words. Without a specification, or when the one there is does not lead to another
+ * record, the next plausible record is looked for. False when there is none within
+ * the longest payload. */
 CN_CHECK bool cn_uft_payload_measure(const struct cn_recording *rec,
                                      struct cn_uft_record record, uint32_t function,
                                      struct cn_bytes rest, struct cn_uft_payload *out);

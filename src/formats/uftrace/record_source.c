@@ -4,11 +4,15 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed_decode.h"
 
-/* The longest thing that a block can end in the middle of. */
-enum { LEFT_MAX = cn_uft_record_size + (1 << 16) + CN_UFT_PAYLOAD_ALIGN };
+enum {
+    /* The longest thing that a block can end in the middle of. */
+    LEFT_MAX = cn_uft_record_size + (1 << 16) + CN_UFT_PAYLOAD_ALIGN,
+    FORGET_LEN = 8 << 20, /* pages are given back in pieces of this size */
+};
 
 struct cn_uft_record_reader {
     const struct cn_uft_records *records;
@@ -16,7 +20,9 @@ struct cn_uft_record_reader {
     struct cn_chunk_walk walk;
     struct cn_uft_record_block block; /* the last one */
     uint64_t stored_off;              /* where a plain file begins */
-    bool has_block, is_at_end;
+    uint64_t chunk_off;               /* of the chunk being unpacked */
+    uint64_t forgotten_off;           /* up to where pages were given back */
+    bool has_chunk, has_block, is_at_end;
     uint8_t *kept; /* what was left of the last block */
     size_t kept_len;
     uint8_t *joined; /* that and all of the next chunk */
@@ -88,7 +94,7 @@ cn_uft_record_reader_new(const struct cn_uft_records *records, uint64_t stored_o
     struct cn_uft_record_reader *reader = cn_alloc(1, sizeof(*reader));
 
     reader->records = records;
-    reader->stored_off = stored_off;
+    reader->stored_off = reader->forgotten_off = stored_off;
     if (records->is_packed) {
         reader->unpacker = cn_uft_unpacker_new();
         reader->kept = cn_alloc(LEFT_MAX, 1);
@@ -138,7 +144,7 @@ static bool keep_unused(struct cn_uft_record_reader *reader, size_t used_len,
     if (left.len > LEFT_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "%zu bytes at %" PRIu64 " make no record",
                        left.len, reader->block.off + used_len);
-    memcpy(reader->kept, left.ptr, left.len);
+    memmove(reader->kept, left.ptr, left.len); /* may be what was kept before */
     reader->kept_len = left.len;
     return true;
 }
@@ -161,38 +167,86 @@ static struct cn_bytes join_kept(struct cn_uft_record_reader *reader,
     return (struct cn_bytes){reader->joined, len};
 }
 
-static bool check_lead(const struct cn_uft_record_reader *reader,
-                       const struct cn_uft_packed_lead *lead, struct cn_error *err)
+static bool check_order(const struct cn_uft_record_reader *reader,
+                        const struct cn_uft_packed_lead *lead, struct cn_error *err)
 {
-    uint64_t expected_off = reader->block.off + reader->block.bytes.len;
     bool is_big_endian = lead->flags & CN_UFT_PACKED_BIG_ENDIAN;
 
-    if (is_big_endian != reader->records->is_big_endian)
-        return cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
-    if (reader->has_block && lead->unpacked_off != expected_off)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "packed records go on at byte %" PRIu64 " instead of %" PRIu64,
-                       lead->unpacked_off, expected_off);
-    return true;
+    return is_big_endian == reader->records->is_big_endian ||
+           cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
 }
 
-static bool read_chunk(struct cn_uft_record_reader *reader,
-                       struct cn_uft_record_block *out, struct cn_error *err)
+/* When a chunk is missing, the one behind the gap comes with the next call. */
+static bool check_gap(struct cn_uft_record_reader *reader,
+                      const struct cn_uft_packed_lead *lead, struct cn_error *err)
 {
-    struct cn_uft_unpacked unpacked;
+    uint64_t expected_off = reader->block.off + reader->block.bytes.len;
+
+    if (!reader->has_block || lead->unpacked_off == expected_off)
+        return true;
+    reader->walk.off = reader->chunk_off;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "packed records go on at byte %" PRIu64 " instead of %" PRIu64,
+                   lead->unpacked_off, expected_off);
+}
+
+static void forget_behind(struct cn_uft_record_reader *reader)
+{
+    struct cn_bytes behind;
+
+    if (!reader->records->is_mapped ||
+        reader->chunk_off - reader->forgotten_off < FORGET_LEN)
+        return;
+    if (cn_bytes_slice(reader->records->bytes, reader->forgotten_off,
+                       reader->chunk_off - reader->forgotten_off, &behind))
+        cn_file_forget(behind);
+    reader->forgotten_off = reader->chunk_off;
+}
+
+static bool begin_chunk(struct cn_uft_record_reader *reader,
+                        struct cn_uft_record_block *out, struct cn_error *err)
+{
+    struct cn_uft_packed_lead lead;
     struct cn_chunk chunk;
 
     if (!cn_chunk_walk_next(&reader->walk, true, &chunk, err))
         return false;
-    if (!cn_uft_unpack(reader->unpacker, chunk.stored, &unpacked, err) ||
-        !check_lead(reader, &unpacked.lead, err))
+    reader->chunk_off = chunk.off;
+    forget_behind(reader);
+    if (!cn_uft_unpacker_begin(reader->unpacker, chunk.stored, &lead, err) ||
+        !check_order(reader, &lead, err) || !check_gap(reader, &lead, err))
         return cn_fail_in(err, "chunk at 0x%" PRIx64, chunk.off);
-    out->bytes = join_kept(reader, unpacked.bytes);
-    out->off = unpacked.lead.unpacked_off - reader->kept_len;
-    out->stored_off = chunk.off;
-    out->open_words = unpacked.open_words;
-    out->open_count = unpacked.lead.depth;
+    out->off = lead.unpacked_off;
+    out->open_words = cn_uft_unpacker_open_words(reader->unpacker);
+    out->open_count = lead.depth;
     return true;
+}
+
+/* The next records of the chunk being unpacked, or of the chunk after it. */
+static enum cn_step read_chunk(struct cn_uft_record_reader *reader,
+                               struct cn_uft_record_block *out, struct cn_error *err)
+{
+    enum cn_step step = CN_END;
+    struct cn_bytes bytes;
+
+    out->off = reader->block.off + reader->block.bytes.len;
+    if (reader->has_chunk)
+        step = cn_uft_unpacker_next(reader->unpacker, &bytes, err);
+    while (step == CN_END) {
+        reader->has_chunk = false;
+        if (cn_chunk_walk_is_at_end(&reader->walk))
+            return CN_END;
+        if (!begin_chunk(reader, out, err))
+            return CN_FAIL;
+        reader->has_chunk = true;
+        step = cn_uft_unpacker_next(reader->unpacker, &bytes, err);
+    }
+    if (step == CN_FAIL)
+        return cn_fail_in(err, "chunk at 0x%" PRIx64, reader->chunk_off);
+    out->bytes = join_kept(reader, bytes);
+    out->off -= reader->kept_len;
+    out->stored_off = reader->chunk_off;
+    return CN_ITEM;
 }
 
 /* The end of the file: what is left is no record, but the caller should see it. */
@@ -212,15 +266,14 @@ static enum cn_step next_packed(struct cn_uft_record_reader *reader, size_t used
                                 struct cn_uft_record_block *out, struct cn_error *err)
 {
     struct cn_uft_record_block block = {0};
-    enum cn_step step = CN_ITEM;
+    enum cn_step step = CN_FAIL;
 
-    if (!keep_unused(reader, used_len, err)) {
-        step = CN_FAIL;
-    } else if (cn_chunk_walk_is_at_end(&reader->walk)) {
+    if (keep_unused(reader, used_len, err))
+        step = read_chunk(reader, &block, err);
+    if (step == CN_END)
         step = read_rest(reader, &block);
-    } else if (!read_chunk(reader, &block, err)) {
-        step = CN_FAIL;
-    }
+    if (step == CN_FAIL)
+        reader->has_chunk = false;
     /* Behind damage nothing is known of what was before. */
     reader->has_block = step == CN_ITEM;
     reader->block = step == CN_ITEM ? block : (struct cn_uft_record_block){0};

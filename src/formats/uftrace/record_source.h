@@ -30,6 +30,7 @@ struct cn_uft_records {
     struct cn_chunk_file chunks; /* of a packed file */
     bool is_packed;
     bool is_big_endian; /* the records, not the file around packed ones */
+    bool is_mapped;     /* false unless set: readers give back pages of `bytes` */
 };
 
 /* Borrowed until the next call to the reader. */
@@ -37,8 +38,9 @@ struct cn_uft_record_block {
     struct cn_bytes bytes;
     uint64_t off;        /* of the first byte, in TID.dat */
     uint64_t stored_off; /* where it is stored: the same, or of the packed chunk */
-    /* The entries of functions that are open at the start of a packed chunk, outermost first,
-     * as the second word of a record without depth; 0 where unknown. NULL in a plain file. */
+    /* In the first block of a packed chunk, else NULL: the entries of functions that are open
+     * at the start of the chunk, outermost first, as the second word of a record without
+     * depth; 0 where unknown. */
     const uint64_t *open_words;
     uint32_t open_count;
 };

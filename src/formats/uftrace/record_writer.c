@@ -1,4 +1,5 @@
-/* Files of records: TID.dat, and the events of tasks in perf-cpu0.dat and extern.dat. */
+/* Files of records: TID.dat, and the events of tasks in perf-cpu0.dat and
+ * extern.dat. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,9 +28,10 @@ struct side_events {
 
 static bool is_side(const struct cn_call *call)
 {
-    return call->kind == CN_CALL_EVENT && ((call->address >= CN_EVENT_SCHED_IN &&
-                                            call->address <= CN_EVENT_SCHED_BOTH_PREEMPT) ||
-                                           call->address == CN_EVENT_EXTERN);
+    return call->kind == CN_CALL_EVENT &&
+           ((call->address >= CN_EVENT_SCHED_IN &&
+             call->address <= CN_EVENT_SCHED_BOTH_PREEMPT) ||
+            call->address == CN_EVENT_EXTERN);
 }
 
 static void add_side(struct side_events *side, const struct cn_recording *rec,
@@ -115,8 +117,8 @@ static void count_losses(const struct cn_call *call, struct losses *losses)
 {
     losses->depths += call->depth >= 1 << CN_UFT_DEPTH_BITS;
     losses->addresses += call->address >> CN_UFT_ADDRESS_BITS != 0;
-    losses->data += call->data_len > data_max(call) ||
-                    (call->flags & CN_CALL_DATA_SKIPPED) != 0;
+    losses->data +=
+        call->data_len > data_max(call) || (call->flags & CN_CALL_DATA_SKIPPED) != 0;
 }
 
 static void tell_losses(const struct cn_uft_writing *w, const struct losses *losses)

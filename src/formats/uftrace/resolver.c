@@ -5,7 +5,7 @@
 /* Symbols overlap now and then: how many before the nearest one are looked at. */
 enum { OVERLAP_MAX = 16 };
 
-static uint32_t find_symbol(const struct cn_uft_directory *dir, uint32_t module,
+uint32_t cn_uft_find_symbol(const struct cn_uft_directory *dir, uint32_t module,
                             uint64_t offset)
 {
     const struct cn_call_module *m = &dir->modules[module];
@@ -57,10 +57,11 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
     for (size_t i = map_count + load_count; i-- > map_count;) {
         mapping = &session->mappings[i];
         if (address >= mapping->begin && address < mapping->end)
-            return find_symbol(dir, mapping->module, address - mapping->begin);
+            return cn_uft_find_symbol(dir, mapping->module, address - mapping->begin);
     }
     mapping = find_mapping(session, map_count, address);
-    return mapping ? find_symbol(dir, mapping->module, address - mapping->begin) : CN_NONE;
+    return mapping ? cn_uft_find_symbol(dir, mapping->module, address - mapping->begin)
+                   : CN_NONE;
 }
 
 /* The index of the session at a time; 0 before the first one. */
@@ -77,6 +78,30 @@ static size_t session_index(const struct cn_task *task, uint64_t time_ns)
             high = middle;
     }
     return low;
+}
+
+/* Count what has been loaded by now, and narrow the time to that before the next
+ * load. */
+static void follow_loads(struct cn_uft_resolver *resolver, uint64_t time_ns,
+                         uint64_t *begin_ns, uint64_t *last_ns)
+{
+    const struct cn_mapping *loads = resolver->session->mappings + resolver->map_count;
+    size_t low = 0, high = resolver->session->mapping_count - resolver->map_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (loads[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    resolver->load_count = low;
+    if (low > 0 && loads[low - 1].time_ns > *begin_ns)
+        *begin_ns = loads[low - 1].time_ns;
+    if (low < resolver->session->mapping_count - resolver->map_count &&
+        loads[low].time_ns - 1 < *last_ns)
+        *last_ns = loads[low].time_ns - 1;
 }
 
 void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
@@ -101,17 +126,7 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
         last_ns = task->sessions[at + 1].from_ns - 1;
     resolver->session = &dir->sessions[session];
     resolver->map_count = dir->map_counts[session];
-    resolver->load_count = 0;
-    for (size_t i = resolver->map_count; i < resolver->session->mapping_count; i++) {
-        uint64_t load_ns = resolver->session->mappings[i].time_ns;
-
-        if (load_ns > time_ns) {
-            last_ns = load_ns - 1 < last_ns ? load_ns - 1 : last_ns;
-            break;
-        }
-        begin_ns = load_ns > begin_ns ? load_ns : begin_ns;
-        resolver->load_count++;
-    }
+    follow_loads(resolver, time_ns, &begin_ns, &last_ns);
     resolver->begin_ns = begin_ns;
     resolver->span_ns = last_ns - begin_ns;
 }

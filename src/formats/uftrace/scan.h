@@ -1,7 +1,7 @@
 /* Text files of a uftrace directory: lines, and the pieces of a line.
  *
- * Each cn_uft_scan_*() takes something off the front of `text` and returns true, or returns
- * false and leaves it alone.
+ * Each cn_uft_scan_*() takes something off the front of `text` and returns true, or
+ * returns false and leaves it alone.
  * Threads: any thread; views borrow their bytes.
  */
 #ifndef CN_FORMATS_UFTRACE_SCAN_H
@@ -24,8 +24,8 @@ struct cn_uft_lines {
 
 void cn_uft_lines_begin(struct cn_uft_lines *lines, struct cn_bytes file);
 
-/* The next line without its end. Fails when one is longer than CN_UFT_LINE_MAX, and can go on
- * after it. */
+/* The next line without its end. Fails when one is longer than CN_UFT_LINE_MAX, and
+ * can go on after it. */
 CN_CHECK enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                         struct cn_error *err);
 
@@ -34,12 +34,12 @@ bool cn_uft_scan_spaces(struct cn_bytes *text); /* one or more */
 bool cn_uft_scan_dec(struct cn_bytes *text, uint64_t *out);
 bool cn_uft_scan_u32(struct cn_bytes *text, uint32_t *out); /* decimal */
 bool cn_uft_scan_hex(struct cn_bytes *text, uint64_t *out);
-bool cn_uft_scan_time(struct cn_bytes *text, uint64_t *time_ns); /* "12.000000345" */
+bool cn_uft_scan_time(struct cn_bytes *text, uint64_t *time_ns);      /* "12.000000345" */
 bool cn_uft_scan_quoted(struct cn_bytes *text, struct cn_bytes *out); /* to the last " */
-bool cn_uft_scan_word(struct cn_bytes *text, struct cn_bytes *out); /* up to a space */
+bool cn_uft_scan_word(struct cn_bytes *text, struct cn_bytes *out);   /* up to a space */
 
-/* Everything up to `end`, which is taken but not part of the result; all of the text when there
- * is none. False when the text is empty. */
+/* Everything up to `end`, which is taken but not part of the result; all of the text
+ * when there is none. False when the text is empty. */
 bool cn_uft_scan_until(struct cn_bytes *text, char end, struct cn_bytes *out);
 
 bool cn_uft_text_equals(struct cn_bytes text, const char *string);

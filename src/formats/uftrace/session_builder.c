@@ -1,4 +1,5 @@
-/* Sessions of a directory: the SESS and DLOP lines of task.txt, and the maps they name. */
+/* Sessions of a directory: the SESS and DLOP lines of task.txt, and the maps they
+ * name. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -124,8 +125,8 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
     dir->sessions = cn_grow(dir->sessions, dir->session_count, &dir->session_capacity,
                             sizeof(*dir->sessions));
     if (dir->session_capacity != known)
-        dir->map_counts = cn_realloc(dir->map_counts, dir->session_capacity,
-                                     sizeof(*dir->map_counts));
+        dir->map_counts =
+            cn_realloc(dir->map_counts, dir->session_capacity, sizeof(*dir->map_counts));
     dir->map_counts[dir->session_count] = (uint32_t)mappings.count;
     dir->sessions[dir->session_count++] = session;
 }
@@ -190,6 +191,13 @@ static void keep_loads(struct cn_uft_directory *dir, struct loads *loads)
 
         while (end < loads->count && loads->list[end].session == index)
             end++;
+        /* Each of them is looked at for an address that is not known yet. */
+        if (end - next > CN_UFT_LOADS_MAX) {
+            cn_recording_warn(&dir->rec, true,
+                              "task.txt: session %s loads %zu libraries, at most %d",
+                              session->sid, end - next, CN_UFT_LOADS_MAX);
+            next = end - CN_UFT_LOADS_MAX;
+        }
         all = cn_arena_alloc(&dir->rec.arena, count + end - next, sizeof(*all));
         if (count > 0)
             memcpy(all, session->mappings, count * sizeof(*all));

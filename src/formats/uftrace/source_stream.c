@@ -33,8 +33,9 @@ static void set_data(struct source_stream *s, struct cn_call *call, uint64_t beg
     call->data_len = (uint32_t)data.len;
 }
 
-static enum cn_step finish_batch(struct source_stream *s, size_t count, uint64_t begin_off,
-                                 uint64_t end_off, struct cn_call_batch *out)
+static enum cn_step finish_batch(struct source_stream *s, size_t count,
+                                 uint64_t begin_off, uint64_t end_off,
+                                 struct cn_call_batch *out)
 {
     struct cn_bytes data = {0};
 
@@ -91,9 +92,8 @@ static enum cn_step extern_next(struct cn_uft_stream *stream, struct cn_call_bat
             .kind = CN_CALL_EVENT,
         };
         set_data(s, &s->calls[count], 0, item->text);
-        s->tids[count] = s->dir->extern_task == CN_NONE
-                             ? 0
-                             : s->dir->tasks[s->dir->extern_task].tid;
+        s->tids[count] =
+            s->dir->extern_task == CN_NONE ? 0 : s->dir->tasks[s->dir->extern_task].tid;
         s->raw[count++] = item->text;
     }
     return count > 0 ? finish_batch(s, count, 0, s->file.len, out) : CN_END;

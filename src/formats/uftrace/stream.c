@@ -1,6 +1,7 @@
 #include "formats/uftrace/stream.h"
 
 #include "formats/uftrace/kernel.h"
+#include "formats/uftrace/range_index.h"
 #include "formats/uftrace/resolver.h"
 
 static bool stream_open(const struct cn_recording *rec, uint32_t task,
@@ -61,5 +62,6 @@ const struct cn_recording_ops cn_uft_recording_ops = {
     .stream_close = stream_close,
     .find_function = cn_uft_find_function,
     .print_tracepoint = cn_uft_kernel_print,
+    .prepare = cn_uft_ranges_prepare,
     .close = cn_uft_close,
 };

@@ -1,5 +1,5 @@
-/* Streams of calls over a directory: of a task, with everything that concerns it merged, and of
- * a single file.
+/* Streams of calls over a directory: of a task, with everything that concerns it
+ * merged, and of a single file.
  * Threads: each stream belongs to one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_STREAM_H
@@ -17,8 +17,8 @@ struct cn_uft_stream {
     void (*close)(struct cn_uft_stream *stream);
 };
 
-/* The calls of a task. With `is_raw` just its file, nothing merged, with the bytes of each
- * record. */
+/* The calls of a task. With `is_raw` just its file, nothing merged, with the bytes
+ * of each record. */
 struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task, struct cn_time_range range,
                                              bool is_raw);

@@ -132,7 +132,6 @@ static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *by
     struct cn_bytes rest = bytes->bytes;
     size_t used_len = 0, len;
 
-    scan->room = 0;
     if (bytes->open_words)
         begin_chunk(scan, bytes);
     while (measure(scan, rest, &record, &len)) {

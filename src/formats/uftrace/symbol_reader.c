@@ -80,8 +80,8 @@ static bool is_terminator(const struct cn_uft_symbol *symbol)
            cn_uft_text_equals(symbol->name, "__func_end");
 }
 
-/* Symbols without a size reach to the next one. Terminators say where the last one ends and
- * are no symbols themselves. */
+/* Symbols without a size reach to the next one. Terminators say where the last one
+ * ends and are no symbols themselves. */
 static void settle_sizes(struct cn_uft_symbols *symbols)
 {
     uint64_t next = UINT64_MAX, here = UINT64_MAX;

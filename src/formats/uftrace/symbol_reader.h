@@ -38,7 +38,8 @@ void cn_uft_symbols_done(struct cn_uft_symbols *symbols);
 /* Just the first lines: whose symbols or debug information this is. */
 void cn_uft_module_head_read(struct cn_bytes file, struct cn_uft_module_head *out);
 
-/* "# path name: P" or "# build-id: B" into the head; true for every line that begins with #. */
+/* "# path name: P" or "# build-id: B" into the head; true for every line that begins
+ * with #. */
 bool cn_uft_module_head_scan(struct cn_bytes line, struct cn_uft_module_head *out);
 
 #endif

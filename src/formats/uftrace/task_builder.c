@@ -1,6 +1,8 @@
-/* Tasks of a directory: the TASK and FORK lines of task.txt and the files of records, with the
- * sessions that each task runs in. */
+/* Tasks of a directory: the TASK and FORK lines of task.txt and the files of
+ * records, with the sessions that each task runs in. */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,12 +50,11 @@ static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
                                uint64_t time_ns)
 {
     struct cn_uft_directory *dir = b->dir;
-    uint32_t index =
-        *cn_map_at(&b->task_of_tid, tid, (uint32_t)dir->task_count);
+    uint32_t index = *cn_map_at(&b->task_of_tid, tid, (uint32_t)dir->task_count);
 
     if (index == dir->task_count) {
-        dir->tasks =
-            cn_grow(dir->tasks, dir->task_count, &dir->task_capacity, sizeof(*dir->tasks));
+        dir->tasks = cn_grow(dir->tasks, dir->task_count, &dir->task_capacity,
+                             sizeof(*dir->tasks));
         dir->tasks[dir->task_count++] = (struct cn_task){
             .tid = tid, .pid = pid, .parent = CN_NONE, .name = "", .time_ns = time_ns};
     }
@@ -65,7 +66,8 @@ static void begin_session(struct building *b, const struct cn_uft_task_line *lin
     const struct cn_uft_directory *dir = b->dir;
     uint32_t session = b->next_session;
 
-    if (session >= dir->session_count || !cn_uft_text_equals(line->sid, dir->sessions[session].sid))
+    if (session >= dir->session_count ||
+        !cn_uft_text_equals(line->sid, dir->sessions[session].sid))
         return;
     b->next_session++;
     enter_session(process_at(b, line->pid), line->time_ns, session);
@@ -120,7 +122,8 @@ static void add_files(struct building *b)
         const struct cn_uft_entry *entry = &dir->entries[i];
         struct cn_task *task;
 
-        if (!cn_uft_is_task_file(entry->name, &tid))
+        if (!cn_uft_is_task_file(entry->name, &tid) &&
+            !cn_uft_is_packed_task_file(entry->name, &tid))
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
             cn_recording_warn(&dir->rec, false, "%s: task.txt does not know this task",
@@ -128,10 +131,48 @@ static void add_files(struct building *b)
         task = task_at(b, tid, tid, 0);
         task->has_file = true;
         task->data_len = entry->file.bytes.len;
-        task->first_ns = cn_uft_first_time(&dir->rec, entry->file.bytes);
-        if (task->time_ns == 0)
-            task->time_ns = task->first_ns;
     }
+}
+
+static bool find_records(const struct cn_uft_directory *dir, uint32_t tid,
+                         const char **name, struct cn_bytes *bytes)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char wanted[16];
+
+        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", tid,
+                       i == 0 ? ".dat" : ".zts");
+        *name = cn_uft_directory_find_name(dir, wanted, bytes);
+        if (*name)
+            return true;
+    }
+    return false;
+}
+
+/* Where the records of a task are, and when they begin. */
+static void add_records(struct cn_uft_directory *dir, size_t index)
+{
+    struct cn_task *task = &dir->tasks[index];
+    struct cn_uft_records *records = &dir->records[index];
+    struct cn_uft_record_reader *reader;
+    struct cn_uft_record_block block;
+    struct cn_error err = {0};
+    struct cn_bytes bytes;
+    const char *name;
+
+    if (!task->has_file || !find_records(dir, task->tid, &name, &bytes))
+        return;
+    if (!cn_uft_records_init(records, name, bytes, dir->rec.is_big_endian, &err)) {
+        cn_recording_warn(&dir->rec, true, "%s", err.text);
+        *records = (struct cn_uft_records){0};
+        return;
+    }
+    reader = cn_uft_record_reader_new(records, 0);
+    if (cn_uft_record_reader_next(reader, 0, &block, &err) == CN_ITEM)
+        task->first_ns = cn_uft_first_time(&dir->rec, block.bytes);
+    cn_uft_record_reader_free(reader);
+    if (task->time_ns == 0)
+        task->time_ns = task->first_ns;
 }
 
 static int by_tid(const void *a, const void *b)
@@ -217,15 +258,17 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     add_files(&b);
     if (dir->task_count > 1)
         qsort(dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+    dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));
+    for (size_t i = 0; i < dir->task_count; i++)
+        add_records(dir, i);
     for (size_t i = 0; i < b.count; i++)
         settle_process(&b, &b.processes[i]);
     for (size_t i = 0; i < dir->task_count; i++) {
         settle_task(&b, &dir->tasks[i]);
         if (dir->tasks[i].has_file)
-            add_source(dir, (struct cn_source){
-                                cn_arena_printf(&dir->rec.arena, "%u.dat",
-                                                dir->tasks[i].tid),
-                                CN_SOURCE_TASK, (uint32_t)i});
+            add_source(dir, (struct cn_source){cn_arena_printf(&dir->rec.arena, "%u.dat",
+                                                               dir->tasks[i].tid),
+                                               CN_SOURCE_TASK, (uint32_t)i});
     }
     for (size_t i = 0; i < b.count; i++)
         if (b.processes[i].count == 0)

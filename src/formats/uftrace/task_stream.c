@@ -1,8 +1,9 @@
-/* The calls of one task: the records of its file, with the events of processors, of the kernel
- * and from outside merged in by time.
+/* The calls of one task: the records of its file, with the events of processors, of
+ * the kernel and from outside merged in by time.
  *
- * decode_run() is the loop that everything waits for: it handles calls without a payload and
- * leaves the rest to take_special(). It stops where something has to be merged in. */
+ * decode_run() is the loop that everything waits for: it handles calls without a
+ * payload and leaves the rest to take_special(). It stops where something has to be
+ * merged in. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "formats/uftrace/kernel.h"
 #include "formats/uftrace/perf_index.h"
+#include "formats/uftrace/range_index.h"
 #include "formats/uftrace/record_reader.h"
 #include "formats/uftrace/resolver.h"
 #include "formats/uftrace/stream.h"
@@ -19,7 +22,8 @@
 enum {
     BATCH = 1024,
     FORGET_LEN = 8 << 20, /* pages are given back in pieces of this size */
-    /* The word of an entry or exit without a payload: magic, no `more`, upper type bit 0. */
+    /* The word of an entry or exit without a payload: magic, no `more`, upper type
+     * bit 0. */
     PLAIN_MASK = ((1 << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT |
                  1 << CN_UFT_MORE_AT | 2 << CN_UFT_TYPE_AT,
     PLAIN = CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT,
@@ -28,8 +32,13 @@ enum {
 struct task_stream {
     struct cn_uft_stream base;
     const struct cn_uft_directory *dir;
-    struct cn_bytes file;
-    uint64_t at, forgotten; /* offsets in the file */
+    const struct cn_uft_records *records;
+    struct cn_uft_record_reader *reader;
+    struct cn_bytes block;  /* of the records; all of them when they are not packed */
+    uint64_t block_off;     /* where it begins in TID.dat */
+    uint64_t at, forgotten; /* offsets in the block */
+    bool is_final;          /* no block follows */
+    bool wants_block;       /* the next record ends in the next block */
     struct cn_time_range range;
     uint64_t last_ns; /* of the last record that had a time */
     bool is_ended, has_failed;
@@ -39,6 +48,7 @@ struct task_stream {
     const uint64_t *perf_next, *perf_end;
     struct cn_uft_perf_event perf; /* the one at perf_next */
     const struct cn_uft_extern *extern_next, *extern_end;
+    const struct cn_uft_kernel_record *kernel_next, *kernel_end;
     struct cn_text side_data;
 
     /* The batch; raw and tids only in the stream of a file. */
@@ -50,24 +60,26 @@ struct task_stream {
     struct cn_uft_resolver resolver;
 };
 
-static const char *file_name(const struct task_stream *s, char name[static 16])
-{
-    struct cn_text text = {0};
-
-    cn_text_printf(&text, "%" PRIu32 ".dat", s->dir->tasks[s->base.base.task].tid);
-    memcpy(name, cn_text_str(&text), text.len + 1);
-    cn_text_done(&text);
-    return name;
-}
-
 static bool fail_at(struct task_stream *s, const char *what, uint64_t value)
 {
-    char name[16];
-
     s->has_failed = true;
-    return cn_fail(&s->failure, CN_ERR_FORMAT,
-                   "%s: record at 0x%" PRIx64 ": %s %" PRIu64, file_name(s, name), s->at,
-                   what, value);
+    return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: record at 0x%" PRIx64 ": %s %" PRIu64,
+                   s->records->name, s->block_off + s->at, what, value);
+}
+
+/* Whether a payload may go on in the next block. */
+static bool is_cut(const struct task_stream *s, unsigned type, struct cn_bytes rest)
+{
+    uint64_t needed = CN_UFT_PAYLOAD_MAX + cn_uft_record_size;
+
+    if (s->is_final)
+        return false;
+    if (type == CN_UFT_EVENT && rest.len >= CN_UFT_STRING_HEAD)
+        needed = cn_align_up(CN_UFT_STRING_HEAD + (s->dir->rec.is_big_endian
+                                                       ? cn_u16_be_get(rest.ptr)
+                                                       : cn_u16_get(rest.ptr)),
+                             CN_UFT_PAYLOAD_ALIGN);
+    return rest.len < needed;
 }
 
 /* A record that is not just an entry or exit. False when the loop has to end. */
@@ -89,7 +101,10 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
     if (type <= CN_UFT_EXIT)
         call->function = cn_uft_resolve(&s->resolver, record.time_ns, call->address);
     if (record.word & 1 << CN_UFT_MORE_AT) {
-        (void)cn_bytes_from(s->file, body, &rest);
+        (void)cn_bytes_from(s->block, body, &rest);
+        s->wants_block = is_cut(s, type, rest);
+        if (s->wants_block)
+            return false;
         if (!cn_uft_payload_measure(&s->dir->rec, record, call->function, rest, &payload))
             return fail_at(s, "no end of its data in the remaining bytes, which are",
                            rest.len);
@@ -102,28 +117,29 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
     else
         s->last_ns = time_ns;
     if (s->raw)
-        (void)cn_bytes_slice(s->file, s->at, cn_uft_record_size + payload.all_len,
+        (void)cn_bytes_slice(s->block, s->at, cn_uft_record_size + payload.all_len,
                              &s->raw[s->count]);
     s->at = body + payload.all_len;
     s->count += time_ns >= s->range.first_ns && time_ns <= s->range.last_ns;
     return true;
 }
 
-/* Entries and exits without a payload, up to the first record of another kind, one outside the
- * time during which the mappings stay as they are, or one after `stop_ns`. */
+/* Entries and exits without a payload, up to the first record of another kind, one
+ * outside the time during which the mappings stay as they are, or one after
+ * `stop_ns`. */
 static void decode_run(struct task_stream *s, uint64_t stop_ns)
 {
     struct cn_uft_resolver *resolver = &s->resolver;
     uint64_t low_ns = resolver->begin_ns, span_ns = resolver->span_ns;
     uint64_t first_ns = s->range.first_ns, at = s->at;
-    struct cn_bytes file = s->file, bytes, *raw = s->raw;
+    struct cn_bytes block = s->block, bytes, *raw = s->raw;
     bool is_big_endian = s->dir->rec.is_big_endian;
     size_t count = s->count;
 
     if (stop_ns < low_ns)
         return;
     span_ns = span_ns < stop_ns - low_ns ? span_ns : stop_ns - low_ns;
-    while (count < BATCH && cn_bytes_slice(file, at, cn_uft_record_size, &bytes)) {
+    while (count < BATCH && cn_bytes_slice(block, at, cn_uft_record_size, &bytes)) {
         struct cn_uft_record record = cn_uft_record_get(bytes, is_big_endian);
         uint64_t address = record.word >> CN_UFT_ADDRESS_AT;
         struct cn_call *call = &s->calls[count];
@@ -157,7 +173,7 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
 
         decode_run(s, stop_ns);
         if (s->count == BATCH ||
-            !cn_bytes_slice(s->file, s->at, cn_uft_record_size, &bytes))
+            !cn_bytes_slice(s->block, s->at, cn_uft_record_size, &bytes))
             return;
         record = cn_uft_record_get(bytes, s->dir->rec.is_big_endian);
         if (!cn_uft_record_has_magic(record) || record.time_ns > stop_ns)
@@ -169,17 +185,16 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
     }
 }
 
-/* Why decode_records() stopped before the batch was full: true when there is a record that
- * comes later, false when there will be none. */
+/* Why decode_records() stopped before the batch was full: true when there is a
+ * record that comes later, false when there will be none. */
 static bool has_record(struct task_stream *s)
 {
     struct cn_uft_record record;
     struct cn_bytes rest;
-    char name[16];
 
     if (s->has_failed || s->is_ended)
         return false;
-    (void)cn_bytes_from(s->file, s->at, &rest);
+    (void)cn_bytes_from(s->block, s->at, &rest);
     if (rest.len == 0) {
         s->is_ended = true;
         return false;
@@ -187,21 +202,22 @@ static bool has_record(struct task_stream *s)
     if (rest.len < cn_uft_record_size) {
         s->has_failed = true;
         return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: %zu stray bytes at 0x%" PRIx64,
-                       file_name(s, name), rest.len, s->at);
+                       s->records->name, rest.len, s->block_off + s->at);
     }
     record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
     if (!cn_uft_record_has_magic(record)) {
         char what[48];
 
         (void)snprintf(what, sizeof(what), "magic is not %d but", CN_UFT_RECORD_MAGIC);
-        return fail_at(s, what,
-                       cn_bits(record.word, CN_UFT_RECORD_MAGIC_AT,
-                               CN_UFT_RECORD_MAGIC_BITS));
+        return fail_at(
+            s, what,
+            cn_bits(record.word, CN_UFT_RECORD_MAGIC_AT, CN_UFT_RECORD_MAGIC_BITS));
     }
     return true;
 }
 
-/* Records after the range: the file is done with, unless its order is not that of time. */
+/* Records after the range: the file is done with, unless its order is not that of
+ * time. */
 static void skip_late(struct task_stream *s)
 {
     struct cn_uft_record record;
@@ -212,21 +228,35 @@ static void skip_late(struct task_stream *s)
         s->is_ended = true;
         return;
     }
-    (void)cn_bytes_from(s->file, s->at, &rest);
+    (void)cn_bytes_from(s->block, s->at, &rest);
     record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
     (void)take_special(s, record);
     s->count = count;
 }
 
-static uint64_t side_time(const struct task_stream *s)
-{
-    uint64_t time_ns = UINT64_MAX;
+enum side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
 
-    if (s->perf_next != s->perf_end)
-        time_ns = s->perf.time_ns;
-    if (s->extern_next != s->extern_end && s->extern_next->time_ns < time_ns)
-        time_ns = s->extern_next->time_ns;
-    return time_ns;
+/* What has to be merged in next, and when. */
+static enum side next_side(const struct task_stream *s, uint64_t *time_ns)
+{
+    enum side side = SIDE_NONE;
+
+    *time_ns = UINT64_MAX;
+    if (s->perf_next != s->perf_end) {
+        side = SIDE_PERF;
+        *time_ns = s->perf.time_ns;
+    }
+    if (s->extern_next != s->extern_end &&
+        (side == SIDE_NONE || s->extern_next->time_ns < *time_ns)) {
+        side = SIDE_EXTERN;
+        *time_ns = s->extern_next->time_ns;
+    }
+    if (s->kernel_next != s->kernel_end &&
+        (side == SIDE_NONE || s->kernel_next->time_ns < *time_ns)) {
+        side = SIDE_KERNEL;
+        *time_ns = s->kernel_next->time_ns;
+    }
+    return side;
 }
 
 static void load_perf(struct task_stream *s)
@@ -236,96 +266,132 @@ static void load_perf(struct task_stream *s)
         (void)cn_uft_perf_event_at(s->dir, *s->perf_next, &s->perf);
 }
 
-/* Is there an event to be merged in, and has it data? */
-static bool has_side(const struct task_stream *s)
+/* Decode the next event that is merged in, and step over it. */
+static struct cn_bytes decode_side(struct task_stream *s, enum side side,
+                                   struct cn_call *call)
 {
-    return s->perf_next != s->perf_end || s->extern_next != s->extern_end;
-}
-
-static bool is_perf_first(const struct task_stream *s)
-{
-    return s->perf_next != s->perf_end &&
-           (s->extern_next == s->extern_end ||
-            s->perf.time_ns <= s->extern_next->time_ns);
-}
-
-static void take_side(struct task_stream *s)
-{
-    struct cn_call *call = &s->calls[s->count];
     struct cn_bytes data = {0};
 
     *call = (struct cn_call){.function = CN_NONE, .kind = CN_CALL_EVENT};
-    if (is_perf_first(s)) {
+    if (side == SIDE_PERF) {
         call->time_ns = s->perf.time_ns;
         call->address = s->perf.id;
         data = s->perf.name;
         s->perf_next++;
         load_perf(s);
-    } else {
+    } else if (side == SIDE_EXTERN) {
         call->time_ns = s->extern_next->time_ns;
         call->address = CN_EVENT_EXTERN;
         data = s->extern_next->text;
         s->extern_next++;
+    } else {
+        cn_uft_kernel_decode(s->dir, s->kernel_next++, call, &data);
     }
+    return data;
+}
+
+static void take_side(struct task_stream *s, enum side side)
+{
+    struct cn_call *call = &s->calls[s->count];
+    struct cn_bytes data = decode_side(s, side, call);
+
     if (call->time_ns < s->range.first_ns || call->time_ns > s->range.last_ns)
         return;
     s->count++;
     if (data.len > 0) {
-        call->flags = CN_CALL_HAS_DATA;
+        call->flags |= CN_CALL_HAS_DATA;
         call->data_off = (uint32_t)s->side_data.len;
         call->data_len = (uint32_t)data.len;
         cn_text_add(&s->side_data, (const char *)data.ptr, data.len);
     }
 }
 
-static bool side_has_data(const struct task_stream *s)
+static bool side_has_data(const struct task_stream *s, enum side side)
 {
-    return !is_perf_first(s) || s->perf.name.len > 0;
+    struct cn_call call;
+    struct cn_bytes data;
+
+    if (side != SIDE_KERNEL)
+        return side == SIDE_EXTERN || s->perf.name.len > 0;
+    cn_uft_kernel_decode(s->dir, s->kernel_next, &call, &data);
+    return data.len > 0;
 }
 
-/* The data of records is borrowed from their file, that of events is copied: they cannot share
- * a batch. False when the batch has to go out first. */
-static bool merge_side(struct task_stream *s)
+/* The data of records is borrowed from their file, that of events is copied: they
+ * cannot share a batch. False when the batch has to go out first. */
+static bool merge_side(struct task_stream *s, enum side side)
 {
-    if (s->side_data.len == 0 && s->count > 0 && side_has_data(s))
+    if (s->side_data.len == 0 && s->count > 0 && side_has_data(s, side))
         return false;
-    take_side(s);
+    take_side(s, side);
     return true;
+}
+
+/* After an event with data the next record waits for the next batch. */
+static bool is_record_due(const struct task_stream *s, uint64_t side_ns)
+{
+    struct cn_bytes rest;
+
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    return cn_uft_record_get(rest, s->dir->rec.is_big_endian).time_ns <= side_ns;
+}
+
+/* The next block of records. Its memory may be that of the one before, so no call of
+ * the batch may lie in that. */
+static void next_block(struct task_stream *s)
+{
+    struct cn_uft_record_block block;
+    uint64_t left = s->block.len - s->at;
+    enum cn_step step =
+        cn_uft_record_reader_next(s->reader, (size_t)s->at, &block, &s->failure);
+
+    s->wants_block = false;
+    s->has_failed = step == CN_FAIL;
+    s->is_ended = step == CN_END;
+    if (step != CN_ITEM)
+        return;
+    /* What was left over is all there is: the end of the data. */
+    s->is_final = !s->records->is_packed || (left > 0 && block.bytes.len == left);
+    s->block = block.bytes;
+    s->block_off = block.off;
+    s->at = s->begin_off = 0;
+}
+
+static bool is_block_done(const struct task_stream *s)
+{
+    return !s->is_final && !s->is_ended &&
+           (s->wants_block || s->block.len - s->at < cn_uft_record_size);
 }
 
 static void fill_batch(struct task_stream *s)
 {
     while (s->count < BATCH) {
-        uint64_t side_ns = side_time(s);
-        uint64_t stop_ns = side_ns < s->range.last_ns ? side_ns : s->range.last_ns;
-        bool is_more;
+        uint64_t side_ns;
+        enum side side = next_side(s, &side_ns);
+        bool is_copied = s->side_data.len > 0, is_more;
 
-        if (s->side_data.len == 0 && !s->is_ended) {
-            decode_records(s, stop_ns);
-            if (s->count == BATCH)
-                return;
-        }
-        is_more = has_record(s);
-        if (s->has_failed)
+        if (!is_copied && !s->is_ended)
+            decode_records(s, side_ns < s->range.last_ns ? side_ns : s->range.last_ns);
+        if (s->count == BATCH)
             return;
-        if (is_more && side_ns > s->range.last_ns) {
-            if (s->side_data.len > 0)
+        if (is_block_done(s)) {
+            if (s->count > 0)
                 return;
-            skip_late(s);
+            next_block(s);
+            if (s->has_failed)
+                return;
             continue;
         }
-        if (!has_side(s))
+        is_more = has_record(s);
+        if (s->has_failed || (is_copied && is_more && is_record_due(s, side_ns)))
             return;
-        /* After an event with data the next record waits for the next batch. */
-        if (s->side_data.len > 0 && is_more) {
-            struct cn_bytes rest;
-
-            (void)cn_bytes_from(s->file, s->at, &rest);
-            if (cn_uft_record_get(rest, s->dir->rec.is_big_endian).time_ns <= side_ns)
+        if (is_more && side_ns > s->range.last_ns) {
+            if (is_copied)
                 return;
-        }
-        if (!merge_side(s))
+            skip_late(s);
+        } else if (side == SIDE_NONE || !merge_side(s, side)) {
             return;
+        }
     }
 }
 
@@ -333,9 +399,9 @@ static void forget_behind(struct task_stream *s)
 {
     struct cn_bytes behind;
 
-    if (s->begin_off - s->forgotten < FORGET_LEN)
+    if (s->records->is_packed || s->begin_off - s->forgotten < FORGET_LEN)
         return;
-    if (cn_bytes_slice(s->file, s->forgotten, s->begin_off - s->forgotten, &behind))
+    if (cn_bytes_slice(s->block, s->forgotten, s->begin_off - s->forgotten, &behind))
         cn_file_forget(behind);
     s->forgotten = s->begin_off;
 }
@@ -362,7 +428,7 @@ static enum cn_step task_next(struct cn_uft_stream *stream, struct cn_call_batch
     if (s->side_data.len > 0)
         data = (struct cn_bytes){(const uint8_t *)s->side_data.chars, s->side_data.len};
     else
-        (void)cn_bytes_slice(s->file, s->begin_off, s->at - s->begin_off, &data);
+        (void)cn_bytes_slice(s->block, s->begin_off, s->at - s->begin_off, &data);
     *out = (struct cn_call_batch){s->calls, s->count, data, s->tids, s->raw};
     return CN_ITEM;
 }
@@ -371,6 +437,7 @@ static void task_close(struct cn_uft_stream *stream)
 {
     struct task_stream *s = (struct task_stream *)stream;
 
+    cn_uft_record_reader_free(s->reader);
     cn_text_done(&s->side_data);
     free(s->raw);
     free(s->tids);
@@ -390,6 +457,7 @@ static void prepare_side(struct task_stream *s, uint32_t task)
         s->extern_next = dir->externs;
         s->extern_end = dir->externs + dir->extern_count;
     }
+    cn_uft_kernel_task(dir, task, &s->kernel_next, &s->kernel_end);
 }
 
 struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
@@ -397,12 +465,15 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
                                              bool is_raw)
 {
     struct task_stream *s = cn_alloc(1, sizeof(*s));
-    char name[16];
 
     s->base = (struct cn_uft_stream){{&dir->rec, task}, task_next, task_close};
     s->dir = dir;
     s->range = range;
-    (void)cn_uft_directory_find(dir, file_name(s, name), &s->file);
+    s->records = &dir->records[task];
+    s->is_ended = !s->records->name;
+    if (s->records->name)
+        s->reader = cn_uft_record_reader_new(
+            s->records, cn_uft_ranges_find(dir, task, range.first_ns));
     cn_uft_resolver_init(&s->resolver, dir, task);
     if (is_raw) {
         s->raw = cn_alloc(BATCH, sizeof(*s->raw));

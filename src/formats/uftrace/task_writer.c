@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "formats/uftrace/writer.h"
 
-/* A line of task.txt. They are written in the order of time; at one time a session begins before
- * its tasks. */
+/* A line of task.txt. They are written in the order of time; at one time a session
+ * begins before its tasks. */
 struct line {
     uint64_t time_ns;
     enum { LINE_SESSION, LINE_FORK, LINE_TASK, LINE_LOAD } kind;
-    uint32_t index;             /* of the session or task */
+    uint32_t index; /* of the session or task */
     const struct cn_mapping *load;
 };
 
@@ -40,8 +40,8 @@ static int by_time(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* A process begins with FORK or, when it is the first of its program, with its session. A task
- * whose session begins later was renamed by exec: it has both. */
+/* A process begins with FORK or, when it is the first of its program, with its
+ * session. A task whose session begins later was renamed by exec: it has both. */
 static void collect(const struct cn_recording *rec, struct lines *lines)
 {
     for (uint32_t i = 0; i < rec->session_count; i++) {
@@ -61,10 +61,11 @@ static void collect(const struct cn_recording *rec, struct lines *lines)
         else
             add_line(lines, (struct line){task->time_ns, LINE_TASK, i, NULL});
         if (task->is_fork && task->has_session)
-            add_line(lines, (struct line){
-                                rec->sessions[task->sessions[task->session_count - 1].session]
-                                    .time_ns,
-                                LINE_TASK, i, NULL});
+            add_line(lines,
+                     (struct line){
+                         rec->sessions[task->sessions[task->session_count - 1].session]
+                             .time_ns,
+                         LINE_TASK, i, NULL});
     }
     if (lines->count > 1)
         qsort(lines->list, lines->count, sizeof(*lines->list), by_time);

@@ -6,12 +6,13 @@
 
 #include "formats/formats.h"
 
-/* Report each broken rule of the directory at `path`, and go on where that is possible. */
+/* Report each broken rule of the directory at `path`, and go on where that is
+ * possible. */
 CN_CHECK bool cn_uft_verify(const char *path, const struct cn_progress *progress,
                             cn_finding_fn report, void *arg, struct cn_error *err);
 
-/* A check in progress. Of each rule and file, the first findings are reported and the rest is
- * counted. */
+/* A check in progress. Of each rule and file, the first findings are reported and
+ * the rest is counted. */
 struct cn_uft_checking {
     const struct cn_uft_directory *dir;
     cn_finding_fn report;

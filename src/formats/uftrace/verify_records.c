@@ -28,8 +28,8 @@ static bool is_mapped(const struct cn_uft_directory *dir, uint32_t task,
     return false;
 }
 
-/* longjmp, exec and the child of a fork change the depth without a record, so this is only a
- * warning. */
+/* longjmp, exec and the child of a fork change the depth without a record, so this
+ * is only a warning. */
 static void check_depth(struct cn_uft_checking *c, struct nesting *n, uint64_t off,
                         const struct cn_call *call)
 {

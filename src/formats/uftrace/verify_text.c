@@ -26,7 +26,8 @@ static void check_info(struct cn_uft_checking *c)
     cn_uft_check_file(c, "info");
     if (cn_uft_directory_find(c->dir, "info", &file) &&
         !cn_uft_facts_read(file, c->dir->rec.info_mask, &arena, &facts, &err))
-        cn_uft_check_found(c, true, "info-lines", cn_uft_info_header_size, "%s", err.text);
+        cn_uft_check_found(c, true, "info-lines", cn_uft_info_header_size, "%s",
+                           err.text);
     if (c->dir->rec.header_len != cn_uft_info_header_size)
         cn_uft_check_found(c, false, "info-header-size", 12,
                            "header size is %u instead of %d", c->dir->rec.header_len,
@@ -85,8 +86,8 @@ static void check_map(struct cn_uft_checking *c, const struct cn_session *sessio
     (void)snprintf(name, sizeof(name), "sid-%s.map", session->sid);
     cn_uft_check_file(c, name);
     if (!cn_uft_directory_find(c->dir, name, &file))
-        cn_uft_check_found(c, true, "file-missing", 0,
-                           "not there: %s has no functions", session->exename);
+        cn_uft_check_found(c, true, "file-missing", 0, "not there: %s has no functions",
+                           session->exename);
     else {
         cn_uft_lines_begin(&lines, file);
         while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
@@ -97,7 +98,8 @@ static void check_map(struct cn_uft_checking *c, const struct cn_session *sessio
             if (line.begin < last_end)
                 cn_uft_check_found(c, true, "map-overlap", lines.off,
                                    "0x%" PRIx64 " lies before the end of the line "
-                                   "before, 0x%" PRIx64, line.begin, last_end);
+                                   "before, 0x%" PRIx64,
+                                   line.begin, last_end);
             last_end = line.end;
         }
     }

@@ -35,7 +35,8 @@ bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
     return write_bytes(w, name, bytes, err);
 }
 
-/* A recording that came from such a directory: its files, and the records of its tasks. */
+/* A recording that came from such a directory: its files, and the records of its
+ * tasks. */
 static bool copy_all(const struct cn_uft_writing *w, struct cn_error *err)
 {
     const struct cn_recording *rec = w->rec;

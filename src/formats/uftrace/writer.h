@@ -1,7 +1,7 @@
 /* Recordings into uftrace data directories.
  *
- * What was read from such a directory is written byte for byte the same. Anything else is
- * written as a recorder of version 4 would have done it.
+ * What was read from such a directory is written byte for byte the same. Anything
+ * else is written as a recorder of version 4 would have done it.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_WRITER_H

@@ -92,8 +92,9 @@ static bool find_elements(const struct cn_hpc_proto_meta *meta,
         !cn_hpc_proto_records_find(&meta->functions, place->function.function_off,
                                    "function", &out->function, err))
         return false;
-    if (out->has_source && !cn_hpc_proto_records_find(&meta->files, place->source.file_off,
-                                                      "file", &out->file, err))
+    if (out->has_source &&
+        !cn_hpc_proto_records_find(&meta->files, place->source.file_off, "file",
+                                   &out->file, err))
         return false;
     if (out->has_point &&
         !cn_hpc_proto_records_find(&meta->modules, place->point.module_off, "module",
@@ -253,8 +254,8 @@ bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
 }
 
 /* The next root as the file has it. Damage ends the list: whoever walks it will see. */
-static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_proto_span *rest,
-                      struct cn_context *out)
+static bool next_root(const struct cn_hpc_proto_meta *meta,
+                      struct cn_hpc_proto_span *rest, struct cn_context *out)
 {
     struct cn_bytes ignored;
     struct cn_error damage;

@@ -21,7 +21,8 @@ enum { LEXICAL_PROPAGATION = 1 };
 struct level {
     uint8_t *bytes;
     size_t len, capacity;
-    bool has_calls; /* one of them is called, or a place in the same function that calls */
+    bool
+        has_calls; /* one of them is called, or a place in the same function that calls */
 };
 
 struct tree_writer {
@@ -135,9 +136,9 @@ static uint8_t *put_place(uint8_t *at, const struct cn_hpc_proto_writing *w,
         at += cn_hpc_proto_source_size;
     }
     if (head->flags & CN_HPC_PROTO_HAS_POINT) {
-        struct cn_hpc_proto_point point = {
-            w->modules_off + (uint64_t)context->module * cn_hpc_proto_module_size,
-            context->offset};
+        struct cn_hpc_proto_point point = {w->modules_off + (uint64_t)context->module *
+                                                                cn_hpc_proto_module_size,
+                                           context->offset};
 
         cn_hpc_proto_point_encode(&point, at);
         at += cn_hpc_proto_point_size;
@@ -164,8 +165,7 @@ static bool find_head(struct tree_writer *t, const struct cn_context *context,
     bool has_source = context->has_source && context->file != CN_NONE;
     bool has_point = context->has_point && context->module != CN_NONE;
     bool has_function = context->has_function && context->function != CN_NONE;
-    bool is_source_of_calls =
-        has_source && has_calls && context->kind == CN_CONTEXT_LINE;
+    bool is_source_of_calls = has_source && has_calls && context->kind == CN_CONTEXT_LINE;
 
     if ((has_function &&
          !check_index(context->function, db->function_count, "function", err)) ||
@@ -228,8 +228,7 @@ static void add_entry(struct tree_writer *t, const struct cn_context *entry,
 {
     static const struct cn_hpc_proto_lexical head = {CN_CONTEXT_FUNCTION,
                                                      CN_HPC_PROTO_HAS_FUNCTION};
-    uint32_t number =
-        cn_names_add(&t->w->entry_functions, cn_hpc_proto_root_name(entry));
+    uint32_t number = cn_names_add(&t->w->entry_functions, cn_hpc_proto_root_name(entry));
     uint8_t bytes[CN_HPC_PROTO_NODE_MAX];
     uint8_t *lexical = bytes + cn_hpc_proto_context_size;
 

@@ -29,9 +29,9 @@ static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
                 continue;
             return false;
         }
-        ok = cn_hpc_sparse_dump_bytes(kinds[i], file.bytes, emit, arg, &is_stopped,
-                                      err) ||
-             cn_fail_in(err, "%s/%s", dir, kinds[i]->name);
+        ok =
+            cn_hpc_sparse_dump_bytes(kinds[i], file.bytes, emit, arg, &is_stopped, err) ||
+            cn_fail_in(err, "%s/%s", dir, kinds[i]->name);
         cn_file_close(&file);
     }
     return ok;

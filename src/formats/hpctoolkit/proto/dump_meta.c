@@ -163,9 +163,8 @@ static bool dump_table(struct cn_hpc_sparse_dump *dump,
         uint64_t off = string_off(cn_hpc_proto_records_at(&records, i));
         const char *text = NULL;
 
-        if (off != 0 &&
-            !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], off, "string",
-                                      &text, err))
+        if (off != 0 && !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS],
+                                                  off, "string", &text, err))
             return cn_fail_in(err, "%s at 0x%" PRIx64, layout->name,
                               cn_hpc_proto_records_off(&records, i));
         if (!cn_hpc_sparse_dump_item(dump, layout, cn_hpc_proto_records_off(&records, i),
@@ -183,8 +182,9 @@ static bool dump_callee(struct cn_hpc_sparse_dump *dump, struct cn_bytes callee,
     if (callee.len == 0)
         return true;
     if (!cn_hpc_proto_callee_decode(callee, &record))
-        return cn_fail(err, CN_ERR_FORMAT, "callee specification of %zu bytes at 0x%" PRIx64,
-                       callee.len, off);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "callee specification of %zu bytes at 0x%" PRIx64, callee.len,
+                       off);
     return cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_callee_layout, off, 0, NULL,
                                    err) &&
            (!(record.flags & CN_HPC_PROTO_HAS_CALLER) ||

@@ -78,7 +78,7 @@ CN_RECORD_BE(cn_hpc_proto_metric, CN_HPC_PROTO_METRIC, 0x02);
 CN_RECORD_BE(cn_hpc_proto_scope, CN_HPC_PROTO_SCOPE, 0x04);
 
 /* Followed by the formula. */
-#define CN_HPC_PROTO_STATISTIC(F)                              \
+#define CN_HPC_PROTO_STATISTIC(F)                               \
     F(0x00, u16, stat_id, "metric id in the summary's profile") \
     F(0x02, u8, combine, "0 sum, 1 min, 2 max")
 CN_RECORD_BE(cn_hpc_proto_statistic, CN_HPC_PROTO_STATISTIC, 0x03);
@@ -101,12 +101,12 @@ CN_RECORD_BE(cn_hpc_proto_source_file, CN_HPC_PROTO_SOURCE_FILE, 0x0c);
 enum { CN_HPC_PROTO_FILE_COPIED = 1 << 0 };
 #define CN_HPC_PROTO_COPIES "src/" /* where copied files lie in the database */
 
-#define CN_HPC_PROTO_FUNCTION(F)                                             \
-    F(0x00, u32, flags, "reserved")                                          \
-    F(0x04, u64, name_off, "name, or 0")                                     \
-    F(0x0c, u64, module_off, "module, or 0")                                 \
+#define CN_HPC_PROTO_FUNCTION(F)                                              \
+    F(0x00, u32, flags, "reserved")                                           \
+    F(0x04, u64, name_off, "name, or 0")                                      \
+    F(0x0c, u64, module_off, "module, or 0")                                  \
     F(0x14, u64, entry_off, "offset of its entry in the module, or all ones") \
-    F(0x1c, u64, file_off, "source file, or 0")                              \
+    F(0x1c, u64, file_off, "source file, or 0")                               \
     F(0x24, u32, line, "line of its definition, or 0")
 CN_RECORD_BE(cn_hpc_proto_function, CN_HPC_PROTO_FUNCTION, 0x28);
 #define CN_HPC_PROTO_NO_ENTRY UINT64_MAX
@@ -117,22 +117,22 @@ CN_RECORD_BE(cn_hpc_proto_contexts_header, CN_HPC_PROTO_CONTEXTS_HEADER, 0x08);
 
 /* A context is followed by its callee specification (none: it was not called) and its
  * lexical specification, of the sizes it states. */
-#define CN_HPC_PROTO_CONTEXT(F)                                  \
-    F(0x00, u32, context, "context id")                          \
-    F(0x04, u64, children_off, "block of child contexts, or 0")  \
-    F(0x0c, u64, children_len, "size of that block")             \
-    F(0x14, u8, callee_len, "size of the callee specification")  \
+#define CN_HPC_PROTO_CONTEXT(F)                                 \
+    F(0x00, u32, context, "context id")                         \
+    F(0x04, u64, children_off, "block of child contexts, or 0") \
+    F(0x0c, u64, children_len, "size of that block")            \
+    F(0x14, u8, callee_len, "size of the callee specification") \
     F(0x15, u8, lexical_len, "size of the lexical specification")
 CN_RECORD_BE(cn_hpc_proto_context, CN_HPC_PROTO_CONTEXT, 0x16);
 
-#define CN_HPC_PROTO_CALLEE(F)                             \
-    F(0x00, u8, type, "0 call, 1 inlined call")            \
+#define CN_HPC_PROTO_CALLEE(F)                  \
+    F(0x00, u8, type, "0 call, 1 inlined call") \
     F(0x01, u8, flags, "bit 0: a caller location follows")
 CN_RECORD_BE(cn_hpc_proto_callee, CN_HPC_PROTO_CALLEE, 0x02);
 enum { CN_HPC_PROTO_HAS_CALLER = 1 << 0 };
 
-#define CN_HPC_PROTO_LEXICAL(F)                                                 \
-    F(0x00, u8, kind, "0 function, 1 loop, 2 line, 3 instruction")              \
+#define CN_HPC_PROTO_LEXICAL(F)                                    \
+    F(0x00, u8, kind, "0 function, 1 loop, 2 line, 3 instruction") \
     F(0x01, u16, flags, "1 has function, 2 has source, 4 has point, 8 is of calls")
 CN_RECORD_BE(cn_hpc_proto_lexical, CN_HPC_PROTO_LEXICAL, 0x03);
 enum {

@@ -346,9 +346,8 @@ static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
                            i, cn_hpc_proto_records_off(&meta->files, i),
                            CN_HPC_PROTO_SHARING_MAX);
         budget -= strlen(file.path);
-        meta->copied_paths[i] =
-            cn_arena_printf(arena, "%s%s", CN_HPC_PROTO_COPIES,
-                            file.path + strspn(file.path, "/"));
+        meta->copied_paths[i] = cn_arena_printf(arena, "%s%s", CN_HPC_PROTO_COPIES,
+                                                file.path + strspn(file.path, "/"));
     }
     return true;
 }

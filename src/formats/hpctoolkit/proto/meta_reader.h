@@ -30,7 +30,8 @@ struct cn_hpc_proto_meta {
     bool has_footer;
     bool is_unfinished; /* it stops after the metrics */
     uint16_t section_count;
-    struct cn_hpc_proto_span sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
+    struct cn_hpc_proto_span
+        sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
     struct cn_hpc_proto_records modules, files, functions;
     struct cn_hpc_proto_span roots;
     const char **copied_paths; /* of files that were copied, where they lie; else NULL */

@@ -239,9 +239,8 @@ static bool write_functions(struct cn_hpc_proto_writing *w, struct cn_error *err
             !write_function(w, &function, err))
             return cn_fail_in(err, "function %" PRIu32, i);
     for (size_t i = 0; i < w->entry_functions.count; i++) {
-        function = (struct cn_function){.name = w->entry_functions.list[i],
-                                        .module = CN_NONE,
-                                        .file = CN_NONE};
+        function = (struct cn_function){
+            .name = w->entry_functions.list[i], .module = CN_NONE, .file = CN_NONE};
         if (!write_function(w, &function, err))
             return false;
     }

@@ -44,8 +44,9 @@ static bool write_scope(struct cn_out *out, const struct cn_metrics *metrics,
     for (size_t k = 0; has_statistics && k < metric->statistic_count; k++)
         count += metric->statistics[k].scope == instance->scope;
     if (count > UINT16_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " statistics of a scope, can write %d",
-                       count, UINT16_MAX);
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%" PRIu64 " statistics of a scope, can write %d", count,
+                       UINT16_MAX);
     record.statistic_count = (uint16_t)count;
     cn_hpc_proto_scope_encode(&record, bytes);
     if (!cn_out_write(out, bytes, sizeof(bytes), err) ||
@@ -96,9 +97,8 @@ static uint64_t count_odd_scopes(const struct cn_metrics *metrics)
         const struct cn_scope *scope = &metrics->scopes[i];
         struct cn_scope known = cn_hpc_proto_scope_of(scope->name);
 
-        count += scope->type != known.type ||
-                 (scope->type == CN_SCOPE_TRANSITIVE &&
-                  scope->propagation != known.propagation);
+        count += scope->type != known.type || (scope->type == CN_SCOPE_TRANSITIVE &&
+                                               scope->propagation != known.propagation);
     }
     return count;
 }

@@ -43,7 +43,7 @@ static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_fil
     options.listed_count = db->context_weight / cn_hpc_proto_context_size;
     options.idle_context = cn_hpc_proto_contexts_idle(&proto->meta);
     if (proto->meta.is_unfinished)
-        options.distrust_cct = "counts other values than the unfinished writer wrote";
+        options.distrust_cct = "is inconsistent in unfinished databases";
     if (!cn_hpc_sparse_open(&proto->sparse, db, &files->values, &options, err))
         return false;
     cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);

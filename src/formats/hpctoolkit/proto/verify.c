@@ -50,7 +50,7 @@ static bool verify_all(struct cn_hpc_proto_check *c, const char *dir,
         known.context_last = c->context_last;
     }
     if (c->is_unfinished)
-        known.distrust_cct = "counts other values than the unfinished writer wrote";
+        known.distrust_cct = "is inconsistent in unfinished databases";
     known.kind_count = (uint32_t)c->kinds.count;
     if (!cn_hpc_sparse_verify(&c->f, &files->values, &known, progress, err))
         return false;

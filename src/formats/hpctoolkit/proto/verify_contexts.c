@@ -129,8 +129,8 @@ static void add_block(struct tree *t, uint64_t off, uint64_t len)
 {
     if (len == 0)
         return;
-    t->pending = cn_grow(t->pending, t->pending_count, &t->pending_capacity,
-                         sizeof(*t->pending));
+    t->pending =
+        cn_grow(t->pending, t->pending_count, &t->pending_capacity, sizeof(*t->pending));
     t->pending[t->pending_count++] = (struct pending){off, len};
 }
 
@@ -141,12 +141,11 @@ static void check_block(struct tree *t, struct pending block)
     struct cn_bytes rest, ignored;
 
     if (!cn_hpc_proto_span_slice(t->section, block.off, block.len, &rest)) {
-        cn_hpc_findings_error(&t->c->f, "block-bounds", block.off,
-                              "contexts of %" PRIu64
-                              " bytes do not fit their section, 0x%" PRIx64
-                              " to 0x%" PRIx64,
-                              block.len, t->section.off,
-                              t->section.off + t->section.bytes.len);
+        cn_hpc_findings_error(
+            &t->c->f, "block-bounds", block.off,
+            "contexts of %" PRIu64 " bytes do not fit their section, 0x%" PRIx64
+            " to 0x%" PRIx64,
+            block.len, t->section.off, t->section.off + t->section.bytes.len);
         return;
     }
     cn_hpc_extents_add(&t->blocks, block.off, block.off + block.len);

@@ -93,8 +93,9 @@ static void check_statistic(struct cn_hpc_proto_check *c, const struct cn_metric
 
     check_id(c, &c->stat_ids, statistic->stat_id, "summary", metric->name);
     if (statistic->combine > COMBINE_LAST)
-        cn_hpc_findings_error(&c->f, "combine", off, "metric %s: combination %u of 0 to %d",
-                              metric->name, statistic->combine, COMBINE_LAST);
+        cn_hpc_findings_error(&c->f, "combine", off,
+                              "metric %s: combination %u of 0 to %d", metric->name,
+                              statistic->combine, COMBINE_LAST);
     if (!cn_formula_parse(&formula, statistic->formula, &c->arena, &damage))
         cn_hpc_findings_error(&c->f, "formula", off, "metric %s: %s", metric->name,
                               damage.text);
@@ -109,9 +110,9 @@ static void check_metric(struct cn_hpc_proto_check *c, const struct cn_metric *m
         check_id(c, &c->prop_ids, metric->instances[i].prop_id, "thread", metric->name);
         for (size_t k = 0; k < i; k++)
             if (metric->instances[k].scope == metric->instances[i].scope)
-                cn_hpc_findings_error(
-                    &c->f, "scope-unique", off, "metric %s: scope %s is there twice",
-                    metric->name, c->metrics.scopes[metric->instances[i].scope].name);
+                cn_hpc_findings_error(&c->f, "scope-unique", off,
+                                      "metric %s: scope %s is there twice", metric->name,
+                                      c->metrics.scopes[metric->instances[i].scope].name);
     }
     for (size_t i = 0; i < metric->statistic_count; i++)
         check_statistic(c, metric, &metric->statistics[i]);

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-struct cn_hpc_sparse_context
-cn_hpc_sparse_cct_record(const struct cn_hpc_sparse_cct *cct, uint32_t context)
+struct cn_hpc_sparse_context cn_hpc_sparse_cct_record(const struct cn_hpc_sparse_cct *cct,
+                                                      uint32_t context)
 {
     struct cn_hpc_sparse_context record = {0};
 
@@ -58,8 +58,8 @@ static bool check_records(struct cn_hpc_sparse_cct *cct, struct cn_error *err)
         total += values.len;
         if (total > file.len)
             return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 " at 0x%" PRIx64 ": blocks overlap: %" PRIu64
-                           " bytes of them in a file of %zu",
+                           "context %" PRIu32 " at 0x%" PRIx64
+                           ": blocks overlap: %" PRIu64 " bytes of them in a file of %zu",
                            i, cn_hpc_sparse_cct_off(cct, i), total, file.len);
     }
     return true;

@@ -26,8 +26,8 @@ CN_CHECK bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_sparse_
                                      struct cn_error *err);
 
 /* The record of a context, which must exist. */
-struct cn_hpc_sparse_context
-cn_hpc_sparse_cct_record(const struct cn_hpc_sparse_cct *cct, uint32_t context);
+struct cn_hpc_sparse_context cn_hpc_sparse_cct_record(const struct cn_hpc_sparse_cct *cct,
+                                                      uint32_t context);
 uint64_t cn_hpc_sparse_cct_off(const struct cn_hpc_sparse_cct *cct, uint32_t context);
 
 /* Where its values are; they lie inside the file and end with their marker. */

@@ -65,8 +65,8 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
 static void skip_until(struct worker *self, uint32_t context)
 {
     for (; self->next < context; self->next++)
-        self->records[self->next - self->first] = (struct cn_hpc_sparse_context){
-            .context = self->next, .block_off = self->len};
+        self->records[self->next - self->first] =
+            (struct cn_hpc_sparse_context){.context = self->next, .block_off = self->len};
 }
 
 static uint8_t *make_room(struct worker *self, size_t len)

@@ -132,7 +132,7 @@ static int compare_extents(const void *a, const void *b)
 }
 
 void cn_hpc_extents_check(struct cn_hpc_findings *f, struct cn_hpc_extents *spans,
-                        const char *what)
+                          const char *what)
 {
     uint64_t end = 0;
 

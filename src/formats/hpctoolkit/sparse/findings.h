@@ -74,6 +74,6 @@ void cn_hpc_extents_add(struct cn_hpc_extents *spans, uint64_t begin, uint64_t e
 
 /* Sort, report each overlap as an error, warn of gaps; empties the spans. */
 void cn_hpc_extents_check(struct cn_hpc_findings *f, struct cn_hpc_extents *spans,
-                        const char *what);
+                          const char *what);
 
 #endif

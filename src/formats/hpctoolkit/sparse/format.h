@@ -53,7 +53,7 @@ enum {
 CN_RECORD_BE(cn_hpc_sparse_header, CN_HPC_SPARSE_HEADER, 0x28);
 
 /* profile.db: behind the header. */
-#define CN_HPC_SPARSE_PROFILE_HEADER(F)                    \
+#define CN_HPC_SPARSE_PROFILE_HEADER(F)                     \
     F(0x28, u64, tuples_len, "size of the identity tuples") \
     F(0x30, u64, tuples_off, "the identity tuples")
 CN_RECORD_BE(cn_hpc_sparse_profile_header, CN_HPC_SPARSE_PROFILE_HEADER, 0x38);
@@ -74,7 +74,7 @@ CN_RECORD_BE(cn_hpc_sparse_profile, CN_HPC_SPARSE_PROFILE, 0x34);
     F(0x08, u16, metric, "metric id")
 CN_RECORD_BE(cn_hpc_sparse_profile_value, CN_HPC_SPARSE_PROFILE_VALUE, 0x0a);
 
-#define CN_HPC_SPARSE_PROFILE_INDEX(F)                \
+#define CN_HPC_SPARSE_PROFILE_INDEX(F)               \
     F(0x00, u32, context, "context id, or \"end!\"") \
     F(0x04, u64, start, "index of the context's first value")
 CN_RECORD_BE(cn_hpc_sparse_profile_index, CN_HPC_SPARSE_PROFILE_INDEX, 0x0c);
@@ -110,7 +110,7 @@ CN_RECORD_BE(cn_hpc_sparse_context, CN_HPC_SPARSE_CONTEXT, 0x16);
     F(0x08, u32, profile, "index of the profile")
 CN_RECORD_BE(cn_hpc_sparse_context_value, CN_HPC_SPARSE_CONTEXT_VALUE, 0x0c);
 
-#define CN_HPC_SPARSE_CONTEXT_INDEX(F)             \
+#define CN_HPC_SPARSE_CONTEXT_INDEX(F)           \
     F(0x00, u16, metric, "metric id, or \"ed\"") \
     F(0x02, u64, start, "index of the metric's first value")
 CN_RECORD_BE(cn_hpc_sparse_context_index, CN_HPC_SPARSE_CONTEXT_INDEX, 0x0a);

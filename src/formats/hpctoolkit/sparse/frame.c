@@ -89,9 +89,8 @@ bool cn_hpc_sparse_frame_open(struct cn_bytes file, const struct cn_hpc_sparse_k
                            "file of %zu bytes is incomplete: no footer", file.len);
         frame.file.len -= CN_HPC_SPARSE_FOOTER_LEN;
     }
-    if (head->count > 0 &&
-        !cn_bytes_array(frame.file, head->infos_off, head->count, kind->record_len,
-                        &frame.records))
+    if (head->count > 0 && !cn_bytes_array(frame.file, head->infos_off, head->count,
+                                           kind->record_len, &frame.records))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %zu",
                        head->count, kind->records, head->infos_off, file.len);

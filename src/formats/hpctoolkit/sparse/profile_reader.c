@@ -43,8 +43,8 @@ static bool check_apart(const struct cn_hpc_sparse_profiles *profiles,
         total += values_len + index_len;
         if (total > profiles->frame.file.len)
             return cn_fail(err, CN_ERR_FORMAT,
-                           "profile %" PRIu32 " at 0x%" PRIx64 ": blocks overlap: %" PRIu64
-                           " bytes of them in a file of %zu",
+                           "profile %" PRIu32 " at 0x%" PRIx64
+                           ": blocks overlap: %" PRIu64 " bytes of them in a file of %zu",
                            i, cn_hpc_sparse_profiles_off(profiles, i), total,
                            profiles->frame.file.len);
     }
@@ -154,8 +154,8 @@ static bool read_tuple(const struct cn_hpc_sparse_profiles *profiles, uint64_t o
         !cn_bytes_array(rest, cn_hpc_sparse_tuple_size, tuple.id_count,
                         cn_hpc_sparse_identity_size, &ids))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "identity tuple at 0x%" PRIx64 " does not fit its section, 0x%" PRIx64
-                       " to 0x%" PRIx64,
+                       "identity tuple at 0x%" PRIx64
+                       " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
                        off, profiles->tuples_off,
                        profiles->tuples_off + profiles->tuples.len);
     if (tuple.id_count > CN_IDENTITY_MAX)
@@ -228,9 +228,9 @@ bool cn_hpc_sparse_profile_values_begin(const struct cn_hpc_sparse_profiles *pro
 
     if (!cn_hpc_sparse_profiles_block(profiles, cursor->owner, &block, err))
         return false;
-    cursor->index_at = cursor->first_key == 0 ? 0
-                                              : cn_hpc_sparse_profile_block_find(
-                                                    &block, cursor->first_key);
+    cursor->index_at = cursor->first_key == 0
+                           ? 0
+                           : cn_hpc_sparse_profile_block_find(&block, cursor->first_key);
     cursor->index_end = block.context_count;
     cursor->at = 0; /* metric ids of the current context below this were delivered */
     return true;
@@ -328,7 +328,8 @@ static bool open_run(const struct cn_hpc_sparse_profile_block *block, uint64_t i
         cn_hpc_sparse_profile_block_entry(block, i);
     uint64_t end = cn_hpc_sparse_profile_block_entry(block, i + 1).start;
     uint64_t off = block->index_off + i * cn_hpc_sparse_profile_index_size;
-    uint32_t before = i == 0 ? 0 : cn_hpc_sparse_profile_block_entry(block, i - 1).context;
+    uint32_t before =
+        i == 0 ? 0 : cn_hpc_sparse_profile_block_entry(block, i - 1).context;
 
     if (i > 0 && entry.context <= before)
         return cn_fail(err, CN_ERR_FORMAT,

@@ -136,8 +136,8 @@ static bool scan(struct profile_writer *p, struct worker *self,
             return cn_fail(err, CN_ERR_LIMIT, "metric id %u, readers know ids up to %d",
                            value->metric, CN_HPC_SPARSE_METRIC_ID_MAX);
         if (plane->value_count == 0 || value->key != plane->last.key) {
-            plane->is_sorted = plane->is_sorted && (plane->value_count == 0 ||
-                                                    value->key > plane->last.key);
+            plane->is_sorted = plane->is_sorted &&
+                               (plane->value_count == 0 || value->key > plane->last.key);
             plane->context_count++;
         } else {
             plane->is_sorted = plane->is_sorted && value->metric > plane->last.metric;
@@ -379,8 +379,8 @@ static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *iden
     for (size_t i = 0; i < identity->count; i++) {
         const struct cn_identity *id = &identity->ids[i];
         struct cn_hpc_sparse_identity record = {
-            .kind = (uint16_t)(id->kind |
-                               (id->is_physical ? 0 : CN_HPC_SPARSE_LOGICAL_ONLY)),
+            .kind =
+                (uint16_t)(id->kind | (id->is_physical ? 0 : CN_HPC_SPARSE_LOGICAL_ONLY)),
             .physical = id->physical,
             .logical = id->logical,
         };

@@ -19,7 +19,8 @@ static bool limit_by_summary(struct cn_hpc_sparse *s, struct cn_error *err)
         return true;
     }
     last = cn_hpc_sparse_profile_block_entry(&block, block.context_count - 1).context;
-    limit = (s->options.listed_count + block.context_count + 1) * CN_HPC_SPARSE_SPREAD_MAX;
+    limit =
+        (s->options.listed_count + block.context_count + 1) * CN_HPC_SPARSE_SPREAD_MAX;
     if (last >= limit || last == UINT32_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
                        "context %" PRIu32
@@ -122,10 +123,10 @@ enum cn_step cn_hpc_sparse_values_next(const struct cn_hpc_sparse *sparse,
     enum cn_step step;
 
     if (is_profile)
-        step = cn_hpc_sparse_profile_values_next(
-            &sparse->profiles,
-            cursor->owner == 0 ? &options->summaries : &options->threads,
-            sparse->context_limit, cursor, out, err);
+        step = cn_hpc_sparse_profile_values_next(&sparse->profiles,
+                                                 cursor->owner == 0 ? &options->summaries
+                                                                    : &options->threads,
+                                                 sparse->context_limit, cursor, out, err);
     else if (sparse->has_cct)
         step = cn_hpc_sparse_cct_values_next(&sparse->cct, &options->threads,
                                              sparse->profiles.frame.head.count, cursor,

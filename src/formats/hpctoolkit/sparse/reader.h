@@ -26,7 +26,8 @@ struct cn_hpc_sparse_files {
 struct cn_hpc_sparse_options {
     /* Metric ids of the files and what the database calls them; zeroed: the same. */
     struct cn_hpc_sparse_ids threads, summaries;
-    uint64_t listed_count;    /* contexts that the tree may hold; bounds ids without cct.db */
+    uint64_t
+        listed_count; /* contexts that the tree may hold; bounds ids without cct.db */
     uint32_t idle_context;    /* samples there say that a thread does not run; or 0 */
     const char *distrust_cct; /* why cct.db must not be used; NULL: it may */
 };

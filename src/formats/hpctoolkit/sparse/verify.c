@@ -39,9 +39,8 @@ static void check_padding(struct cn_hpc_sparse_check *c, struct cn_bytes file,
 
     if (!cn_bytes_slice(file, kind->header_len,
                         CN_HPC_SPARSE_HEADER_LEN - kind->header_len, &area)) {
-        cn_hpc_findings_error(c->f, "file-length", 0,
-                              "%zu bytes, the header area has %d", file.len,
-                              CN_HPC_SPARSE_HEADER_LEN);
+        cn_hpc_findings_error(c->f, "file-length", 0, "%zu bytes, the header area has %d",
+                              file.len, CN_HPC_SPARSE_HEADER_LEN);
         return;
     }
     for (size_t i = 0; i < area.len; i++)
@@ -93,11 +92,10 @@ bool cn_hpc_sparse_check_frame(struct cn_hpc_sparse_check *c, struct cn_bytes fi
     if (frame.head.count > 0 &&
         !cn_bytes_array(frame.file, frame.head.infos_off, frame.head.count,
                         kind->record_len, &frame.records)) {
-        cn_hpc_findings_error(c->f, "section-bounds", 0x20,
-                              "%" PRIu32 " %s at 0x%" PRIx64
-                              " do not fit the file of %zu",
-                              frame.head.count, kind->records, frame.head.infos_off,
-                              file.len);
+        cn_hpc_findings_error(
+            c->f, "section-bounds", 0x20,
+            "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %zu",
+            frame.head.count, kind->records, frame.head.infos_off, file.len);
         return false;
     }
     *out = frame;
@@ -128,7 +126,8 @@ bool cn_hpc_sparse_verify(struct cn_hpc_findings *f,
     if (!files->has_cct)
         cn_hpc_findings_error(f, "file-missing", 0, "not there: a database needs it");
     else if (known->distrust_cct)
-        cn_hpc_findings_warn(f, "cct-distrusted", 0, "%s", known->distrust_cct);
+        cn_hpc_findings_warn(f, "cct-distrusted", 0, "not looked at: %s",
+                             known->distrust_cct);
     else if (!cn_hpc_sparse_check_cct(&c, files->cct, err))
         return false;
     cn_hpc_findings_begin(f, cn_hpc_sparse_trace_kind.name);

@@ -16,11 +16,12 @@ struct cn_progress;
 
 /* What the tree said; NULL where it could not be read. */
 struct cn_hpc_sparse_known {
-    const struct cn_hpc_set *thread_ids, *summary_ids; /* metric ids that mean something */
+    const struct cn_hpc_set *thread_ids,
+        *summary_ids; /* metric ids that mean something */
     const struct cn_hpc_set *contexts;
-    uint32_t context_last; /* the largest id */
-    uint32_t kind_count;   /* kinds of identities that have a name */
-    bool has_time_range;   /* trace.db has to state it */
+    uint32_t context_last;    /* the largest id */
+    uint32_t kind_count;      /* kinds of identities that have a name */
+    bool has_time_range;      /* trace.db has to state it */
     const char *distrust_cct; /* why cct.db is not looked at; NULL: it is */
 };
 

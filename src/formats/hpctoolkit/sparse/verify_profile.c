@@ -71,8 +71,7 @@ static void check_tuple(struct parts *p, uint32_t profile, uint64_t off)
     struct cn_hpc_sparse_tuple tuple;
     struct cn_bytes rest, ids;
 
-    if (off < p->tuples_off ||
-        !cn_bytes_from(p->tuples, off - p->tuples_off, &rest) ||
+    if (off < p->tuples_off || !cn_bytes_from(p->tuples, off - p->tuples_off, &rest) ||
         !cn_hpc_sparse_tuple_decode(rest, &tuple) ||
         !cn_bytes_array(rest, cn_hpc_sparse_tuple_size, tuple.id_count,
                         cn_hpc_sparse_identity_size, &ids)) {

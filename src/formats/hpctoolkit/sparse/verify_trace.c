@@ -71,10 +71,10 @@ static void check_samples(struct parts *p, const struct line *line)
                                   line->number, sample.time_ns, last_ns);
         if (line->record.type == CN_HPC_SPARSE_TRACE_OF_CONTEXTS && contexts &&
             sample.context != 0 && !cn_hpc_set_has(contexts, sample.context))
-            cn_hpc_findings_error(p->c->f, "trace-context", off,
-                                  "trace %" PRIu32 ": context %" PRIu32
-                                  " is not listed in the tree",
-                                  line->number, sample.context);
+            cn_hpc_findings_warn(p->c->f, "trace-context", off,
+                                 "trace %" PRIu32 ": context %" PRIu32
+                                 " is not listed in the tree",
+                                 line->number, sample.context);
         note_time(p, sample.time_ns);
         last_ns = sample.time_ns;
     }

@@ -135,6 +135,41 @@ const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_
 void cn_verify_aligned(struct cn_verify *v, uint64_t off, unsigned align,
                        const char *what);
 
+/* A block of values and, behind it, where the values of each key start: the keys are the
+ * contexts of a profile, or the metrics of a context. */
+struct cn_verify_shape {
+    const char *owner, *key, *keys; /* "profile", "context", "contexts" */
+    const char *index_name;         /* "index of contexts" */
+    const char *empty_rule;         /* of a key without values */
+    uint8_t value_len, value_align, index_len, index_align;
+};
+
+struct cn_verify_block {
+    const struct cn_verify_shape *shape;
+    uint32_t owner;
+    uint64_t values_off, value_count, index_off;
+    uint32_t index_count;
+    struct cn_bytes values, index; /* set when it is opened */
+};
+
+/* The blocks of a file: where they are, and how much may still be looked at. */
+struct cn_verify_blocks {
+    struct cn_verify_spans spans;
+    uint64_t budget;
+};
+
+/* Find and check the place of a block whose record is at `off`. False when there is nothing
+ * to look at in it. */
+bool cn_verify_block_open(struct cn_verify *v, const struct cn_verify_file *file,
+                          struct cn_verify_blocks *blocks, struct cn_verify_block *b,
+                          uint64_t off);
+
+/* The values start..end of entry `i` of the index; false when they are not in the block. */
+bool cn_verify_block_range(struct cn_verify *v, const struct cn_verify_block *b,
+                           uint32_t i, uint32_t key, uint64_t start, uint64_t end);
+
+void cn_verify_number(struct cn_verify *v, double value, uint64_t off);
+
 void cn_verify_meta(struct cn_verify *v);
 void cn_verify_metrics(struct cn_verify *v);
 void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,

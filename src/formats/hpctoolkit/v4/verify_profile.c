@@ -1,16 +1,26 @@
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/map.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
 #include "model/identity.h"
 
-enum { PADDING_MAX = 7, PROGRESS_EVERY = 64 };
+enum { PROGRESS_EVERY = 64 };
+
+static const struct cn_verify_shape shape = {
+    .owner = "profile",
+    .key = "context",
+    .keys = "contexts",
+    .index_name = "index of contexts",
+    .empty_rule = "empty-context",
+    .value_len = cn_hpc_profile_value_size,
+    .value_align = 2,
+    .index_len = cn_hpc_profile_index_size,
+    .index_align = 4,
+};
 
 struct parts {
     struct cn_hpc_table profiles;
-    struct cn_verify_spans blocks;
-    uint64_t block_budget; /* bytes of values that may still be checked */
+    struct cn_verify_blocks blocks;
     struct cn_names tuples;
 };
 
@@ -129,131 +139,61 @@ static void check_role(struct cn_verify *v, struct parts *p, uint32_t i,
         check_tuple(v, p, record->tuple_off);
 }
 
-/* One profile's values, in the file. */
-struct block {
-    uint32_t profile;
-    struct cn_bytes values, index;
-    struct cn_hpc_profile record;
-};
-
-static void check_in_section(struct cn_verify *v, const struct block *b, uint64_t begin,
-                             uint64_t end)
+static struct cn_hpc_profile_index index_at(const struct cn_verify_block *b, uint64_t i)
 {
-    for (size_t i = 0; i < CN_HPC_PROFILE_SECTION_COUNT; i++) {
-        struct cn_hpc_span section = v->profile.sections.list[i];
+    struct cn_hpc_profile_index entry = {.start = b->value_count};
 
-        if (begin < section.off + section.bytes.len && section.off < end)
-            cn_verify_error(v, "block-in-section", begin,
-                            "values of profile %" PRIu32 " lie in section %s", b->profile,
-                            cn_hpc_profile_kind.section[i]);
-    }
-}
-
-static bool open_block(struct cn_verify *v, struct parts *p, struct block *b,
-                       uint64_t off)
-{
-    struct cn_bytes file = v->profile.sections.file.bytes;
-    const struct cn_hpc_profile *record = &b->record;
-    uint64_t values_end, index_end;
-
-    if (!cn_bytes_array(file, record->values_off, record->value_count,
-                        cn_hpc_profile_value_size, &b->values)) {
-        cn_verify_error(v, "values-bounds", off,
-                        "%" PRIu64 " values at 0x%" PRIx64 " do not fit the file of %zu",
-                        record->value_count, record->values_off, v->profile.bytes.len);
-        return false;
-    }
-    if (!cn_bytes_array(file, record->index_off, record->context_count,
-                        cn_hpc_profile_index_size, &b->index)) {
-        cn_verify_error(v, "index-bounds", off,
-                        "index of %" PRIu32 " contexts at 0x%" PRIx64
-                        " does not fit the file of %zu",
-                        record->context_count, record->index_off, v->profile.bytes.len);
-        return false;
-    }
-    values_end = record->values_off + b->values.len;
-    index_end = record->index_off + b->index.len;
-    cn_verify_aligned(v, record->values_off, 2, "values");
-    cn_verify_aligned(v, record->index_off, 4, "index of contexts");
-    if (values_end > record->index_off)
-        cn_verify_error(v, "values-before-index", off,
-                        "values end at 0x%" PRIx64
-                        ", after the index begins at 0x%" PRIx64,
-                        values_end, record->index_off);
-    else if (record->index_off - values_end > PADDING_MAX)
-        cn_verify_error(v, "values-before-index", off,
-                        "%" PRIu64
-                        " bytes between values and index, padding is at most %d",
-                        record->index_off - values_end, PADDING_MAX);
-    check_in_section(v, b, record->values_off, values_end);
-    check_in_section(v, b, record->index_off, index_end);
-    cn_verify_spans_add(&p->blocks, record->values_off, values_end);
-    cn_verify_spans_add(&p->blocks, record->index_off, index_end);
-    return true;
-}
-
-static struct cn_hpc_profile_index index_at(const struct block *b, uint64_t i)
-{
-    struct cn_hpc_profile_index entry = {.start = b->record.value_count};
-
-    if (i < b->record.context_count)
+    if (i < b->index_count)
         (void)cn_hpc_profile_index_decode(
             cn_bytes_element(b->index, i, cn_hpc_profile_index_size), &entry);
     return entry;
 }
 
-static void check_value(struct cn_verify *v, const struct block *b, uint64_t i,
-                        uint32_t context, int *last_metric)
+/* Values of one context: which ids they may have, and which came last. */
+struct run {
+    const struct cn_verify_set *ids;
+    uint32_t context;
+    int last_metric;
+};
+
+static void check_value(struct cn_verify *v, const struct cn_verify_block *b, uint64_t i,
+                        struct run *run)
 {
-    const struct cn_verify_set *ids =
-        b->record.flags & CN_HPC_IS_SUMMARY ? &v->stat_ids : &v->prop_ids;
-    uint64_t off = b->record.values_off + i * cn_hpc_profile_value_size;
+    uint64_t off = b->values_off + i * cn_hpc_profile_value_size;
     struct cn_hpc_profile_value value;
 
     if (!cn_hpc_profile_value_decode(
             cn_bytes_element(b->values, i, cn_hpc_profile_value_size), &value))
         return;
-    if (value.metric <= *last_metric)
+    if (value.metric <= run->last_metric)
         cn_verify_error(v, "metrics-sorted", off,
                         "profile %" PRIu32 ", context %" PRIu32
                         ": metric %u after %d, not ascending",
-                        b->profile, context, value.metric, *last_metric);
-    *last_metric = value.metric;
-    if (v->has_metrics && !cn_verify_set_has(ids, value.metric))
+                        b->owner, run->context, value.metric, run->last_metric);
+    run->last_metric = value.metric;
+    if (v->has_metrics && !cn_verify_set_has(run->ids, value.metric))
         cn_verify_error(v, "metric-id", off, "metric id %u is not listed in meta.db",
                         value.metric);
-    if (value.value == 0)
-        cn_verify_warn(v, "zero-value", off, "a value of 0 is written out");
-    if (!isfinite(value.value))
-        cn_verify_warn(v, "value-finite", off, "value %g is not finite", value.value);
+    cn_verify_number(v, value.value, off);
 }
 
-static void check_entry(struct cn_verify *v, const struct block *b, uint64_t i,
-                        uint64_t off)
+static void check_entry(struct cn_verify *v, const struct cn_verify_block *b, uint32_t i,
+                        const struct cn_verify_set *ids)
 {
+    uint64_t off = b->index_off + (uint64_t)i * cn_hpc_profile_index_size;
     struct cn_hpc_profile_index entry = index_at(b, i);
-    uint64_t end = index_at(b, i + 1).start;
-    int last_metric = -1;
+    uint64_t end = index_at(b, (uint64_t)i + 1).start;
+    struct run run = {ids, entry.context, -1};
 
     if (i > 0 && entry.context <= index_at(b, i - 1).context)
         cn_verify_error(v, "contexts-sorted", off,
                         "profile %" PRIu32 ": context %" PRIu32 " after %" PRIu32
                         ", not ascending",
-                        b->profile, entry.context, index_at(b, i - 1).context);
-    if ((i == 0 && entry.start != 0) || entry.start > end ||
-        end > b->record.value_count) {
-        cn_verify_error(v, "index-start", off,
-                        "profile %" PRIu32 ", context %" PRIu32 ": values %" PRIu64
-                        " to %" PRIu64 " of %" PRIu64,
-                        b->profile, entry.context, entry.start, end,
-                        b->record.value_count);
+                        b->owner, entry.context, index_at(b, i - 1).context);
+    if (!cn_verify_block_range(v, b, i, entry.context, entry.start, end))
         return;
-    }
     if (entry.context > v->value_context_last)
         v->value_context_last = entry.context;
-    if (entry.start == end)
-        cn_verify_warn(v, "empty-context", off, "context %" PRIu32 " has no values",
-                       entry.context);
     if (v->has_contexts && entry.context != 0 &&
         !cn_verify_set_has(&v->contexts, entry.context))
         cn_verify_warn(v, "context-unlisted", off,
@@ -261,29 +201,28 @@ static void check_entry(struct cn_verify *v, const struct block *b, uint64_t i,
                        "that was left out",
                        entry.context);
     for (uint64_t k = entry.start; k < end; k++)
-        check_value(v, b, k, entry.context, &last_metric);
+        check_value(v, b, k, &run);
 }
 
-static void check_block(struct cn_verify *v, struct parts *p, struct block *b,
-                        uint64_t off)
+static void check_values(struct cn_verify *v, struct parts *p, uint32_t i,
+                         const struct cn_hpc_profile *record)
 {
-    uint64_t len;
+    const struct cn_verify_set *ids =
+        record->flags & CN_HPC_IS_SUMMARY ? &v->stat_ids : &v->prop_ids;
+    struct cn_verify_block b = {
+        .shape = &shape,
+        .owner = i,
+        .values_off = record->values_off,
+        .value_count = record->value_count,
+        .index_off = record->index_off,
+        .index_count = record->context_count,
+    };
 
-    if (b->record.value_count == 0 && b->record.context_count == 0)
-        return;
-    if (!open_block(v, p, b, off))
-        return;
-    if (b->record.context_count == 0)
-        cn_verify_error(v, "index-start", off,
-                        "profile %" PRIu32 ": %" PRIu64 " values, but no contexts",
-                        b->profile, b->record.value_count);
-    /* Blocks that do not overlap fit the file; others are reported as such. */
-    len = b->values.len + b->index.len;
-    if (len > p->block_budget)
-        return;
-    p->block_budget -= len;
-    for (uint64_t i = 0; i < b->record.context_count; i++)
-        check_entry(v, b, i, b->record.index_off + i * cn_hpc_profile_index_size);
+    if (cn_verify_block_open(v, &v->profile, &p->blocks, &b,
+                             cn_hpc_table_off(&p->profiles, i)))
+        for (uint32_t k = 0; k < b.index_count; k++)
+            check_entry(v, &b, k, ids);
+    cn_verify_forget(v, &v->profile, b.values.len + b.index.len);
 }
 
 static bool open_profiles(struct cn_verify *v, struct parts *p)
@@ -317,13 +256,12 @@ static bool open_profiles(struct cn_verify *v, struct parts *p)
 static bool check_profiles(struct cn_verify *v, struct parts *p, struct cn_error *err)
 {
     for (uint32_t i = 0; i < p->profiles.count; i++) {
-        struct block block = {.profile = i};
+        struct cn_hpc_profile record;
 
-        if (!decode_profile(p, i, &block.record))
+        if (!decode_profile(p, i, &record))
             continue;
-        check_role(v, p, i, &block.record);
-        check_block(v, p, &block, cn_hpc_table_off(&p->profiles, i));
-        cn_verify_forget(v, &v->profile, block.values.len + block.index.len);
+        check_role(v, p, i, &record);
+        check_values(v, p, i, &record);
         if (i % PROGRESS_EVERY == 0 &&
             !cn_progress_report(v->progress, "verifying profile.db", i, p->profiles.count,
                                 "profiles", err))
@@ -334,7 +272,7 @@ static bool check_profiles(struct cn_verify *v, struct parts *p, struct cn_error
 
 bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
 {
-    struct parts p = {.block_budget = v->profile.bytes.len};
+    struct parts p = {.blocks.budget = v->profile.bytes.len};
     bool ok;
 
     if (!open_profiles(v, &p))
@@ -343,7 +281,7 @@ bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
     v->profile_count = p.profiles.count;
     cn_verify_set_init(&v->summaries, p.profiles.count);
     ok = check_profiles(v, &p, err);
-    cn_verify_spans_check(v, &p.blocks, "blocks-overlap", "a block of values");
+    cn_verify_spans_check(v, &p.blocks.spans, "blocks-overlap", "a block of values");
     cn_names_done(&p.tuples);
     return ok;
 }

@@ -6,10 +6,10 @@
 #include "base/outdir.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/v4/companions.h"
 #include "formats/hpctoolkit/v4/meta_writer.h"
-#include "formats/hpctoolkit/v4/rooted.h"
 #include "formats/hpctoolkit/v4/value_writer.h"
 
 static bool make_folder(const char *dir, const char *name, struct cn_error *err)

@@ -1,42 +1,24 @@
 #include "formats/hpctoolkit/xml/head_reader.h"
 
-#include <expat.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "formats/hpctoolkit/xml/events.h"
+#include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/scanner.h"
 
-enum { FEED_LEN = 64 * 1024 };
-
-struct reading {
+struct reader {
     struct cn_hpc_xml_head *head;
     struct cn_arena *arena;
-    XML_Parser parser;
-    unsigned depth;
     bool is_at_tree;
-    struct cn_error err; /* why a handler stopped the parser */
 };
 
-static void refuse(struct reading *r)
+static const char *keep(struct reader *r, const struct cn_hpc_xml_event *e,
+                        const char *name, const char *otherwise)
 {
-    (void)XML_StopParser(r->parser, XML_FALSE);
-}
-
-/* An attribute, or NULL. */
-static const char *get(const char **attributes, const char *name)
-{
-    for (size_t i = 0; attributes[i]; i += 2)
-        if (strcmp(attributes[i], name) == 0)
-            return attributes[i + 1];
-    return NULL;
-}
-
-static const char *keep(struct reading *r, const char **attributes, const char *name,
-                        const char *otherwise)
-{
-    const char *value = get(attributes, name);
+    const char *value = cn_hpc_xml_event_get(e, name);
 
     return value ? cn_arena_strdup(r->arena, value) : otherwise;
 }
@@ -46,155 +28,148 @@ static struct cn_bytes bytes_of(const char *text)
     return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-static bool number(struct reading *r, const char *element, const char **attributes,
-                   const char *name, int64_t otherwise, int64_t *out)
+static bool number(const struct cn_hpc_xml_event *e, const char *name, int64_t otherwise,
+                   int64_t *out, struct cn_error *err)
 {
-    const char *value = get(attributes, name);
+    const char *value = cn_hpc_xml_event_get(e, name);
 
     *out = otherwise;
     if (!value || cn_hpc_xml_parse_i64(bytes_of(value), out))
         return true;
-    (void)cn_fail(&r->err, CN_ERR_FORMAT, "<%s>: %s=\"%.64s\" is no whole number",
-                  element, name, value);
-    refuse(r);
-    return false;
+    return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: %s=\"%.64s\" is no whole number",
+                   e->name, name, value);
 }
 
 /* The number a row cannot be without. */
-static bool needed(struct reading *r, const char *element, const char **attributes,
-                   const char *name, int64_t *out)
+static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *out,
+                   struct cn_error *err)
 {
-    if (get(attributes, name))
-        return number(r, element, attributes, name, 0, out);
-    (void)cn_fail(&r->err, CN_ERR_FORMAT, "<%s> has no %s", element, name);
-    refuse(r);
-    return false;
+    if (cn_hpc_xml_event_get(e, name))
+        return number(e, name, 0, out, err);
+    return cn_fail(err, CN_ERR_FORMAT, "<%.32s> has no %s", e->name, name);
 }
 
-static void add_row(struct reading *r, struct cn_hpc_xml_rows *rows, const char *element,
-                    const char **attributes)
+static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
+                    const struct cn_hpc_xml_event *e, struct cn_error *err)
 {
-    struct cn_hpc_xml_row row = {.name = keep(r, attributes, "n", "")};
-    const char *address = get(attributes, "v");
+    struct cn_hpc_xml_row row = {.name = keep(r, e, "n", "")};
+    const char *address = cn_hpc_xml_event_get(e, "v");
 
-    if (!needed(r, element, attributes, "i", &row.id) ||
-        !number(r, element, attributes, "f", 0, &row.flags))
-        return;
-    if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address)) {
-        (void)cn_fail(&r->err, CN_ERR_FORMAT, "<%s>: v=\"%.64s\" is no address", element,
-                      address);
-        refuse(r);
-        return;
-    }
+    if (!needed(e, "i", &row.id, err) || !number(e, "f", 0, &row.flags, err))
+        return false;
+    if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address))
+        return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is no address", e->name,
+                       address);
     rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
     rows->list[rows->count++] = row;
+    return true;
 }
 
-static bool has_room(struct reading *r, size_t count, const char *element)
+static bool has_room(const struct cn_hpc_xml_event *e, size_t count, struct cn_error *err)
 {
-    if (count < CN_HPC_XML_METRIC_MAX)
-        return true;
-    (void)cn_fail(&r->err, CN_ERR_LIMIT, "more than %d <%s>s", CN_HPC_XML_METRIC_MAX,
-                  element);
-    refuse(r);
-    return false;
+    return count < CN_HPC_XML_METRIC_MAX || cn_fail(err, CN_ERR_LIMIT, "more than %d <%s>s",
+                                                    CN_HPC_XML_METRIC_MAX, e->name);
 }
 
-static void add_metric(struct reading *r, const char **attributes)
+static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
+                       struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric metric = {
-        .name = keep(r, attributes, "n", ""),
-        .type = keep(r, attributes, "t", ""),
-        .format = keep(r, attributes, "fmt", NULL),
+        .name = keep(r, e, "n", ""),
+        .type = keep(r, e, "t", ""),
+        .format = keep(r, e, "fmt", NULL),
         .combine = "",
         .view = "",
     };
 
-    if (!has_room(r, head->metric_count, "Metric") ||
-        !needed(r, "Metric", attributes, "i", &metric.id) ||
-        !number(r, "Metric", attributes, "show", CN_HPC_XML_SHOWN, &metric.show) ||
-        !number(r, "Metric", attributes, "show-percent", 1, &metric.show_percent))
-        return;
+    if (!has_room(e, head->metric_count, err) || !needed(e, "i", &metric.id, err) ||
+        !number(e, "show", CN_HPC_XML_SHOWN, &metric.show, err) ||
+        !number(e, "show-percent", 1, &metric.show_percent, err))
+        return false;
     head->metrics = cn_grow(head->metrics, head->metric_count, &head->metric_capacity,
                             sizeof(*head->metrics));
     head->metrics[head->metric_count++] = metric;
+    return true;
 }
 
-static void add_formula(struct reading *r, const char **attributes)
+static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
+                        struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
-    const char *type = get(attributes, "t");
+    const char *type = cn_hpc_xml_event_get(e, "t");
     struct cn_hpc_xml_metric *metric;
 
-    if (head->metric_count == 0) {
-        (void)cn_fail(&r->err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
-        refuse(r);
-        return;
-    }
+    if (head->metric_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
     metric = &head->metrics[head->metric_count - 1];
     if (type && strcmp(type, "combine") == 0)
-        metric->combine = keep(r, attributes, "frm", "");
+        metric->combine = keep(r, e, "frm", "");
     else
-        metric->view = keep(r, attributes, "frm", "");
+        metric->view = keep(r, e, "frm", "");
+    return true;
 }
 
-static void add_metric_db(struct reading *r, const char **attributes)
+static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
+                          struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric_db row = {
-        .name = keep(r, attributes, "n", ""),
-        .type = keep(r, attributes, "t", ""),
+        .name = keep(r, e, "n", ""),
+        .type = keep(r, e, "t", ""),
     };
 
-    if (!has_room(r, head->metric_db_count, "MetricDB") ||
-        !needed(r, "MetricDB", attributes, "i", &row.id) ||
-        !number(r, "MetricDB", attributes, "db-id", row.id, &row.column))
-        return;
+    if (!has_room(e, head->metric_db_count, err) || !needed(e, "i", &row.id, err) ||
+        !number(e, "db-id", row.id, &row.column, err))
+        return false;
     head->metric_dbs = cn_grow(head->metric_dbs, head->metric_db_count,
                                &head->metric_db_capacity, sizeof(*head->metric_dbs));
     head->metric_dbs[head->metric_db_count++] = row;
+    return true;
 }
 
-static void add_times(struct reading *r, const char **attributes)
+static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
+                      struct cn_error *err)
 {
     /* The first writers counted microseconds and did not say so. */
     enum { MICROSECONDS = 1000000 };
     int64_t begin, end, ticks;
 
-    if (!number(r, "TraceDB", attributes, "db-min-time", 0, &begin) ||
-        !number(r, "TraceDB", attributes, "db-max-time", 0, &end) ||
-        !number(r, "TraceDB", attributes, "u", MICROSECONDS, &ticks))
-        return;
-    r->head->has_times = get(attributes, "db-min-time") && get(attributes, "db-max-time");
+    if (!number(e, "db-min-time", 0, &begin, err) ||
+        !number(e, "db-max-time", 0, &end, err) ||
+        !number(e, "u", MICROSECONDS, &ticks, err))
+        return false;
+    r->head->has_times = cn_hpc_xml_event_get(e, "db-min-time") &&
+                         cn_hpc_xml_event_get(e, "db-max-time");
     r->head->begin = (uint64_t)begin;
     r->head->end = (uint64_t)end;
     r->head->ticks_per_second = (uint64_t)ticks;
+    return true;
 }
 
-static void add_pair(struct reading *r, const char **attributes)
+static bool add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
 {
-    const char *name = get(attributes, "n");
-    const char *value = get(attributes, "v");
+    const char *name = cn_hpc_xml_event_get(e, "n");
+    const char *value = cn_hpc_xml_event_get(e, "v");
 
     if (!name || !value)
-        return;
+        return true;
     if (strcmp(name, CN_HPC_XML_DESCRIPTION) == 0)
         r->head->description = cn_arena_strdup(r->arena, value);
     else if (strcmp(name, CN_HPC_XML_LINES_NAME) == 0)
         r->head->lines_have_calls = strcmp(value, CN_HPC_XML_LINES_VALUE) == 0;
+    return true;
 }
 
 /* "4.0" */
 static bool parse_version(const char *text, struct cn_hpc_xml_head *head)
 {
     const char *dot = text ? strchr(text, '.') : NULL;
+    struct cn_bytes before;
     uint64_t major, minor;
 
-    if (!dot ||
-        !cn_hpc_xml_parse_u64((struct cn_bytes){(const uint8_t *)text,
-                                                (size_t)(dot - text)},
-                              &major) ||
+    if (!dot || !cn_bytes_slice(bytes_of(text), 0, (uint64_t)(dot - text), &before) ||
+        !cn_hpc_xml_parse_u64(before, &major) ||
         !cn_hpc_xml_parse_u64(bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
         return false;
     head->major = (unsigned)major;
@@ -202,183 +177,86 @@ static bool parse_version(const char *text, struct cn_hpc_xml_head *head)
     return true;
 }
 
-static void begin_root(struct reading *r, const char *name, const char **attributes)
+static bool begin_root(struct reader *r, const struct cn_hpc_xml_event *e,
+                       struct cn_error *err)
 {
-    const char *version = get(attributes, "version");
+    const char *version = cn_hpc_xml_event_get(e, "version");
 
-    if (strcmp(name, "HPCToolkitExperiment") != 0)
-        (void)cn_fail(&r->err, CN_ERR_FORMAT,
-                      "the root element is <%.64s>, not <HPCToolkitExperiment>", name);
-    else if (!parse_version(version, r->head))
-        (void)cn_fail(&r->err, CN_ERR_FORMAT, "version \"%.64s\" is none",
-                      version ? version : "");
-    else
-        return;
-    refuse(r);
+    if (strcmp(e->name, "HPCToolkitExperiment") != 0)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "the root element is <%.64s>, not <HPCToolkitExperiment>",
+                       e->name);
+    return parse_version(version, r->head) ||
+           cn_fail(err, CN_ERR_FORMAT, "version \"%.64s\" is none",
+                   version ? version : "");
 }
 
-static void begin_tree(struct reading *r)
+static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
+                        struct cn_error *err)
 {
-    XML_Index off = XML_GetCurrentByteIndex(r->parser);
-
-    r->head->tree_off =
-        (uint64_t)off + (uint64_t)XML_GetCurrentByteCount(r->parser);
-    r->is_at_tree = true;
-    (void)XML_StopParser(r->parser, XML_TRUE);
-}
-
-static void XMLCALL on_start(void *arg, const char *name, const char **attributes)
-{
-    struct reading *r = arg;
     struct cn_hpc_xml_head *head = r->head;
+    const char *name = e->name;
 
-    if (r->is_at_tree || r->err.kind != CN_ERR_NONE)
-        return;
-    if (r->depth++ == 0)
-        begin_root(r, name, attributes);
-    else if (r->depth > CN_HPC_XML_HEAD_DEPTH_MAX) {
-        (void)cn_fail(&r->err, CN_ERR_LIMIT, "elements nested deeper than %d",
-                      CN_HPC_XML_HEAD_DEPTH_MAX);
-        refuse(r);
-    } else if (strcmp(name, "Procedure") == 0)
-        add_row(r, &head->procedures, name, attributes);
-    else if (strcmp(name, "File") == 0)
-        add_row(r, &head->files, name, attributes);
-    else if (strcmp(name, "LoadModule") == 0)
-        add_row(r, &head->modules, name, attributes);
-    else if (strcmp(name, "Identifier") == 0)
-        add_row(r, &head->identifiers, name, attributes);
-    else if (strcmp(name, "Metric") == 0)
-        add_metric(r, attributes);
-    else if (strcmp(name, "MetricFormula") == 0)
-        add_formula(r, attributes);
-    else if (strcmp(name, "MetricDB") == 0)
-        add_metric_db(r, attributes);
-    else if (strcmp(name, "TraceDB") == 0)
-        add_times(r, attributes);
-    else if (strcmp(name, "NV") == 0)
-        add_pair(r, attributes);
-    else if (strcmp(name, "SecCallPathProfile") == 0)
-        head->title = keep(r, attributes, "n", "");
-    else if (strcmp(name, "SecCallPathProfileData") == 0)
-        begin_tree(r);
-}
-
-static void XMLCALL on_end(void *arg, const char *name)
-{
-    struct reading *r = arg;
-
-    (void)name;
-    if (!r->is_at_tree)
-        r->depth--;
-}
-
-static void XMLCALL on_entity(void *arg, const XML_Char *name, int is_parameter,
-                              const XML_Char *value, int value_len, const XML_Char *base,
-                              const XML_Char *system_id, const XML_Char *public_id,
-                              const XML_Char *notation)
-{
-    struct reading *r = arg;
-
-    (void)is_parameter, (void)value, (void)value_len, (void)base;
-    (void)system_id, (void)public_id, (void)notation;
-    (void)cn_fail(&r->err, CN_ERR_FORMAT,
-                  "entity %.64s is declared: such files are not read", name);
-    refuse(r);
-}
-
-static void XMLCALL on_declaration(void *arg, const XML_Char *version,
-                                   const XML_Char *encoding, int standalone)
-{
-    struct reading *r = arg;
-
-    (void)version, (void)standalone;
-    if (!encoding || strcasecmp(encoding, "UTF-8") == 0 ||
-        strcasecmp(encoding, "US-ASCII") == 0)
-        return;
-    (void)cn_fail(&r->err, CN_ERR_FORMAT, "encoding %.64s, can read UTF-8", encoding);
-    refuse(r);
-}
-
-/* Why the parser gave up. */
-static bool parser_failure(struct reading *r, struct cn_bytes text, struct cn_error *err)
-{
-    XML_Index off = XML_GetCurrentByteIndex(r->parser);
-
-    if (r->err.kind != CN_ERR_NONE)
-        *err = r->err;
-    else
-        (void)cn_fail(err, CN_ERR_FORMAT, "%s",
-                      XML_ErrorString(XML_GetErrorCode(r->parser)));
-    return cn_hpc_xml_fail_at(text, off < 0 ? 0 : (uint64_t)off, err);
-}
-
-/* Give the text to expat piece by piece. It keeps what it has not understood yet: more of that
- * than the longest tag ends the reading. */
-static bool feed(struct reading *r, struct cn_bytes text, struct cn_error *err)
-{
-    size_t fed = 0;
-
-    while (!r->is_at_tree) {
-        size_t len = text.len - fed < FEED_LEN ? text.len - fed : FEED_LEN;
-        struct cn_bytes part;
-        XML_Index off;
-
-        (void)cn_bytes_slice(text, fed, len, &part);
-        fed += len;
-        if (XML_Parse(r->parser, (const char *)part.ptr, (int)len, fed == text.len) ==
-            XML_STATUS_ERROR)
-            return parser_failure(r, text, err);
-        off = XML_GetCurrentByteIndex(r->parser);
-        if (!r->is_at_tree && off >= 0 && fed - (uint64_t)off > CN_HPC_XML_TAG_MAX + len) {
-            (void)cn_fail(err, CN_ERR_LIMIT, "a tag of more than %d bytes",
-                          CN_HPC_XML_TAG_MAX);
-            return cn_hpc_xml_fail_at(text, (uint64_t)off, err);
-        }
-        if (!r->is_at_tree && fed == text.len)
-            return cn_fail(err, CN_ERR_FORMAT, "no <SecCallPathProfileData>");
-    }
-    r->head->tree_is_empty =
-        r->head->tree_off >= 2 && text.ptr[r->head->tree_off - 2] == '/';
+    if (e->depth == 0)
+        return begin_root(r, e, err);
+    if (strcmp(name, "Procedure") == 0)
+        return add_row(r, &head->procedures, e, err);
+    if (strcmp(name, "File") == 0)
+        return add_row(r, &head->files, e, err);
+    if (strcmp(name, "LoadModule") == 0)
+        return add_row(r, &head->modules, e, err);
+    if (strcmp(name, "Identifier") == 0)
+        return add_row(r, &head->identifiers, e, err);
+    if (strcmp(name, "Metric") == 0)
+        return add_metric(r, e, err);
+    if (strcmp(name, "MetricFormula") == 0)
+        return add_formula(r, e, err);
+    if (strcmp(name, "MetricDB") == 0)
+        return add_metric_db(r, e, err);
+    if (strcmp(name, "TraceDB") == 0)
+        return add_times(r, e, err);
+    if (strcmp(name, "NV") == 0)
+        return add_pair(r, e);
+    if (strcmp(name, "SecCallPathProfile") == 0)
+        head->title = keep(r, e, "n", "");
     return true;
 }
 
-static bool is_wide(struct cn_bytes text)
+static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
+                             struct cn_error *err)
 {
-    return text.len >= 2 && ((text.ptr[0] == 0xfe && text.ptr[1] == 0xff) ||
-                             (text.ptr[0] == 0xff && text.ptr[1] == 0xfe) ||
-                             text.ptr[0] == 0 || text.ptr[1] == 0);
-}
+    struct reader *r = arg;
 
-static bool read_head(struct reading *r, struct cn_bytes text, struct cn_error *err)
-{
-    if (is_wide(text))
-        return cn_fail(err, CN_ERR_FORMAT, "encoding UTF-16 or UTF-32, can read UTF-8");
-    if (text.len == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "the file is empty");
-    r->parser = XML_ParserCreate(NULL);
-    if (!r->parser)
-        return cn_fail(err, CN_ERR_LIMIT, "no memory for an XML parser");
-    XML_SetUserData(r->parser, r);
-    XML_SetElementHandler(r->parser, on_start, on_end);
-    XML_SetEntityDeclHandler(r->parser, on_entity);
-    XML_SetXmlDeclHandler(r->parser, on_declaration);
-    return feed(r, text, err);
+    if (!e->attributes)
+        return CN_ITEM;
+    if (e->depth > 0 && strcmp(e->name, "SecCallPathProfileData") == 0) {
+        r->is_at_tree = true;
+        r->head->tree_off = e->off + e->len;
+        return CN_END;
+    }
+    return add_element(r, e, err) ? CN_ITEM : CN_FAIL;
 }
 
 bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
                           struct cn_arena *arena, struct cn_error *err)
 {
     struct cn_hpc_xml_head head = {.title = "", .description = ""};
-    struct reading r = {.head = &head, .arena = arena};
-    bool ok = read_head(&r, text, err);
+    struct reader r = {.head = &head, .arena = arena};
+    struct cn_hpc_xml_reading reading = {text, CN_HPC_XML_HEAD_DEPTH_MAX, on_event, &r};
+    struct cn_bytes end;
+    bool is_complete;
+    bool ok = cn_hpc_xml_events_read(&reading, &is_complete, err) &&
+              (r.is_at_tree ||
+               cn_fail(err, CN_ERR_FORMAT, "no <SecCallPathProfileData> anywhere"));
 
-    if (r.parser)
-        XML_ParserFree(r.parser);
+    if (ok)
+        ok = (head.tree_off >= 2 && cn_bytes_slice(text, head.tree_off - 2, 2, &end)) ||
+             cn_fail(err, CN_ERR_FORMAT, "the context tree begins behind the file");
     if (!ok) {
         cn_hpc_xml_head_done(&head);
         return false;
     }
+    head.tree_is_empty = cn_hpc_xml_is(end, "/>");
     *out = head;
     return true;
 }

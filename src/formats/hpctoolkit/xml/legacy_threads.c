@@ -92,9 +92,11 @@ static void add_id(struct cn_identity_tuple *tuple, uint8_t kind, uint32_t numbe
 static void identity_of(const char *name, struct cn_identity_tuple *out,
                         uint32_t *process, uint32_t *thread)
 {
-    const char *at = name + strlen(name);
+    const char *at = strstr(name, CN_HPC_LEGACY_VALUES_SUFFIX);
     const char *part[5];
 
+    if (!at)
+        at = name + strlen(name);
     *out = (struct cn_identity_tuple){0};
     *process = *thread = 0;
     for (size_t i = 5; i > 0; i--) {

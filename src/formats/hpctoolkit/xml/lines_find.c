@@ -73,6 +73,23 @@ static void count_calls(const struct cn_hpc_xml_tree *tree, size_t *line_count,
     }
 }
 
+/* Writers that number contexts as they write them leave nothing to sort. */
+static bool lines_are_sorted(const struct cn_hpc_xml_lines *lines)
+{
+    for (size_t i = 1; i < lines->count; i++)
+        if (lines->list[i - 1].id > lines->list[i].id)
+            return false;
+    return true;
+}
+
+static bool callees_are_sorted(const struct cn_hpc_xml_lines *lines)
+{
+    for (size_t i = 1; i < lines->callee_count; i++)
+        if (lines->callees[i - 1].id > lines->callees[i].id)
+            return false;
+    return true;
+}
+
 static void list_calls(const struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_lines *lines)
 {
     size_t line_count, callee_count, unique = 0;
@@ -92,8 +109,10 @@ static void list_calls(const struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_lin
     }
     if (line_count == 0)
         return;
-    qsort(lines->list, line_count, sizeof(*lines->list), compare_lines);
-    qsort(lines->callees, callee_count, sizeof(*lines->callees), compare_callees);
+    if (!lines_are_sorted(lines))
+        qsort(lines->list, line_count, sizeof(*lines->list), compare_lines);
+    if (!callees_are_sorted(lines))
+        qsort(lines->callees, callee_count, sizeof(*lines->callees), compare_callees);
     /* Ids should be unique; where they are not, the first one counts. */
     for (size_t i = 1; i < line_count; i++)
         if (lines->list[i].id != lines->list[unique].id)

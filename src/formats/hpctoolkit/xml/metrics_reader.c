@@ -266,7 +266,7 @@ static void add_rows(struct building *b)
         const struct cn_hpc_xml_metric *row = &b->head->metrics[i];
 
         cn_hpc_xml_metric_name_parse(row->name, row->type, &name);
-        if (name.scope != CN_NO_ID && !name.is_partial && name.variant)
+        if (name.scope != CN_NO_ID && row->show != CN_HPC_XML_INTERNAL && name.variant)
             learn_formula(b, row, &name);
     }
 }

@@ -44,9 +44,48 @@ CN_CHECK enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
 /* Prepend "line 12, column 3" of `off` to a message. Returns false. */
 bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err);
 
+/* The digits of a number from `at` on; `base` is 10 or 16. */
+static inline bool cn_hpc_xml_parse_digits(struct cn_bytes value, size_t at,
+                                           unsigned base, uint64_t *out)
+{
+    uint64_t number = 0;
+
+    if (at >= value.len)
+        return false;
+    for (; at < value.len; at++) {
+        uint8_t c = value.ptr[at];
+        unsigned digit = c <= '9' ? c - (unsigned)'0' : (c | 0x20u) - 'a' + 10;
+
+        /* What is below '0' wraps and is too large as well. */
+        if (digit >= base || number > (UINT64_MAX - digit) / base)
+            return false;
+        number = number * base + digit;
+    }
+    *out = number;
+    return true;
+}
+
 /* Whole numbers, decimal or with 0x hexadecimal; false when it is none or too large. */
-bool cn_hpc_xml_parse_u64(struct cn_bytes value, uint64_t *out);
-bool cn_hpc_xml_parse_i64(struct cn_bytes value, int64_t *out); /* with a sign */
+static inline bool cn_hpc_xml_parse_u64(struct cn_bytes value, uint64_t *out)
+{
+    if (value.len > 2 && value.ptr[0] == '0' && value.ptr[1] == 'x')
+        return cn_hpc_xml_parse_digits(value, 2, 16, out);
+    return cn_hpc_xml_parse_digits(value, 0, 10, out);
+}
+
+/* The same with a sign. */
+static inline bool cn_hpc_xml_parse_i64(struct cn_bytes value, int64_t *out)
+{
+    bool is_negative = value.len > 0 && value.ptr[0] == '-';
+    uint64_t number;
+
+    if (!(is_negative ? cn_hpc_xml_parse_digits(value, 1, 10, &number)
+                      : cn_hpc_xml_parse_u64(value, &number)) ||
+        number > INT64_MAX)
+        return false;
+    *out = is_negative ? -(int64_t)number : (int64_t)number;
+    return true;
+}
 
 static inline bool cn_hpc_xml_is(struct cn_bytes name, const char *word)
 {

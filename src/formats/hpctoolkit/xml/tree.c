@@ -18,15 +18,42 @@ static bool is_unknown_module(const char *name)
            strcmp(name, CN_HPC_XML_NO_MODULE) == 0 || strcmp(name, "unknown module") == 0;
 }
 
+/* Room for the numbers of a table: for small ones as many as it has rows, and some more. */
+static void ids_init(struct cn_hpc_xml_ids *ids, size_t row_count)
+{
+    enum { MORE = 1024 };
+
+    ids->small_count = 4 * row_count + MORE;
+    ids->small = cn_alloc(ids->small_count, sizeof(*ids->small));
+    for (size_t i = 0; i < ids->small_count; i++)
+        ids->small[i] = CN_HPC_XML_MISSING;
+}
+
+static void ids_add(struct cn_hpc_xml_ids *ids, int64_t id, uint32_t position)
+{
+    if (id >= 0 && (uint64_t)id < ids->small_count)
+        ids->small[id] = position;
+    else
+        *cn_map_at(&ids->others, (uint64_t)id, 0) = position;
+}
+
+static void ids_done(struct cn_hpc_xml_ids *ids)
+{
+    free(ids->small);
+    cn_map_done(&ids->others);
+    *ids = (struct cn_hpc_xml_ids){0};
+}
+
 static void add_modules(struct cn_hpc_xml_tree *tree, const struct cn_hpc_xml_rows *rows)
 {
+    ids_init(&tree->module_ids, rows->count);
     tree->modules = cn_alloc(rows->count, sizeof(*tree->modules));
     for (size_t i = 0; i < rows->count; i++) {
         const struct cn_hpc_xml_row *row = &rows->list[i];
         bool is_known = !is_unknown_module(row->name);
 
-        *cn_map_at(&tree->module_ids, (uint64_t)row->id, 0) =
-            is_known ? (uint32_t)tree->module_count : CN_NONE;
+        ids_add(&tree->module_ids, row->id,
+                is_known ? (uint32_t)tree->module_count : CN_NONE);
         if (is_known)
             tree->modules[tree->module_count++] = row->name;
     }
@@ -34,14 +61,15 @@ static void add_modules(struct cn_hpc_xml_tree *tree, const struct cn_hpc_xml_ro
 
 static void add_files(struct cn_hpc_xml_tree *tree, const struct cn_hpc_xml_rows *rows)
 {
+    ids_init(&tree->file_ids, rows->count);
     tree->files = cn_alloc(rows->count, sizeof(*tree->files));
     for (size_t i = 0; i < rows->count; i++) {
         const struct cn_hpc_xml_row *row = &rows->list[i];
         bool is_known = !begins_with(row->name, CN_HPC_XML_UNKNOWN_FILE);
         bool is_copied = begins_with(row->name, CN_HPC_XML_COPIED);
 
-        *cn_map_at(&tree->file_ids, (uint64_t)row->id, 0) =
-            is_known ? (uint32_t)tree->file_count : CN_NONE;
+        ids_add(&tree->file_ids, row->id,
+                is_known ? (uint32_t)tree->file_count : CN_NONE);
         if (is_known)
             tree->files[tree->file_count++] = (struct cn_source_file){
                 .path = row->name + (is_copied ? strlen("./") : 0),
@@ -53,11 +81,12 @@ static void add_files(struct cn_hpc_xml_tree *tree, const struct cn_hpc_xml_rows
 static void add_procedures(struct cn_hpc_xml_tree *tree,
                            const struct cn_hpc_xml_rows *rows)
 {
+    ids_init(&tree->procedure_ids, rows->count);
     tree->procedures = cn_alloc(rows->count, sizeof(*tree->procedures));
     for (size_t i = 0; i < rows->count; i++) {
         const struct cn_hpc_xml_row *row = &rows->list[i];
 
-        *cn_map_at(&tree->procedure_ids, (uint64_t)row->id, 0) = (uint32_t)i;
+        ids_add(&tree->procedure_ids, row->id, (uint32_t)i);
         tree->procedures[i] = (struct cn_hpc_xml_procedure){
             .name = row->name,
             .address = row->address,
@@ -79,9 +108,9 @@ void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
 
 void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree)
 {
-    cn_map_done(&tree->module_ids);
-    cn_map_done(&tree->file_ids);
-    cn_map_done(&tree->procedure_ids);
+    ids_done(&tree->module_ids);
+    ids_done(&tree->file_ids);
+    ids_done(&tree->procedure_ids);
     free(tree->next_variants);
     tree->next_variants = NULL;
     if (tree->node_count > 0)
@@ -91,9 +120,9 @@ void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree)
 
 void cn_hpc_xml_tree_done(struct cn_hpc_xml_tree *tree)
 {
-    cn_map_done(&tree->module_ids);
-    cn_map_done(&tree->file_ids);
-    cn_map_done(&tree->procedure_ids);
+    ids_done(&tree->module_ids);
+    ids_done(&tree->file_ids);
+    ids_done(&tree->procedure_ids);
     free(tree->next_variants);
     free(tree->nodes);
     free(tree->modules);

@@ -50,6 +50,13 @@ struct cn_hpc_xml_procedure {
     uint32_t variant_count;
 };
 
+/* Numbers of a table in the file -> positions here. Most are small: these need no hashing. */
+struct cn_hpc_xml_ids {
+    uint32_t *small;
+    size_t small_count;
+    struct cn_map others;
+};
+
 struct cn_hpc_xml_tree {
     struct cn_hpc_xml_node *nodes;
     size_t node_count, node_capacity;
@@ -64,7 +71,7 @@ struct cn_hpc_xml_tree {
     uint32_t *next_variants; /* of each function: another one of the same procedure */
     struct cn_hpc_xml_procedure *procedures;
     size_t module_count, file_count, function_count, function_capacity, procedure_count;
-    struct cn_map module_ids, file_ids, procedure_ids; /* of the file; CN_NONE: unknown */
+    struct cn_hpc_xml_ids module_ids, file_ids, procedure_ids; /* CN_NONE: unknown */
 };
 
 /* The tables of the head; the tree has no contexts yet. Strings are borrowed from
@@ -82,6 +89,16 @@ uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedu
 
 /* Give ids from `first` on to the lines that have none. Returns the next free one. */
 uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first);
+
+/* What cn_hpc_xml_ids_find() returns for a number that is in no table. */
+#define CN_HPC_XML_MISSING (UINT32_MAX - 1)
+
+static inline uint32_t cn_hpc_xml_ids_find(const struct cn_hpc_xml_ids *ids, int64_t id)
+{
+    if (id >= 0 && (uint64_t)id < ids->small_count)
+        return ids->small[id];
+    return cn_map_find(&ids->others, (uint64_t)id, CN_HPC_XML_MISSING);
+}
 
 /* Forget what is only needed while the tree grows. */
 void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree);

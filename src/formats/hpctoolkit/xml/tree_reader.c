@@ -57,6 +57,7 @@ struct reading {
     const struct cn_hpc_xml_tree_source *source;
     struct cn_hpc_xml_scanner scanner;
     bool is_ours; /* written so that lines and points can be told from what they are at */
+    bool is_legacy;
     size_t forgotten;
     struct frame *frames;
     size_t depth, capacity;
@@ -205,13 +206,11 @@ static bool push(struct reading *r, struct frame frame, struct cn_error *err)
 }
 
 /* A row of a table by its number in the file; CN_NONE when it stands for "unknown". */
-static bool look_up(const struct cn_map *ids, int64_t id, const char *what, uint32_t *out,
-                    struct cn_error *err)
+static bool look_up(const struct cn_hpc_xml_ids *ids, int64_t id, const char *what,
+                    uint32_t *out, struct cn_error *err)
 {
-    enum { MISSING = UINT32_MAX - 1 };
-
-    *out = cn_map_find(ids, (uint64_t)id, MISSING);
-    if (*out != MISSING)
+    *out = cn_hpc_xml_ids_find(ids, id);
+    if (*out != CN_HPC_XML_MISSING)
         return true;
     return cn_fail(err, CN_ERR_FORMAT, "%s %" PRId64 " is in no table", what, id);
 }
@@ -351,6 +350,19 @@ static struct cn_hpc_xml_node place_node(const struct reading *r, const struct e
     return node;
 }
 
+/* Which <S> and <C> are no contexts. */
+static bool is_no_context(struct reading *r, const struct element *e,
+                          const struct cn_hpc_xml_node *node, uint32_t file)
+{
+    uint32_t owner = r->frames[top(r)->owner].node;
+
+    if (e->type == LINE)
+        return e->id <= 0 || (r->is_legacy && file == CN_NONE);
+    return e->type == CALL && node->kind == CN_CONTEXT_LINE &&
+           (file == CN_NONE ||
+            (!r->is_ours && r->tree->nodes[owner].kind == CN_CONTEXT_ENTRY));
+}
+
 static bool open_place(struct reading *r, const struct element *e, struct cn_error *err)
 {
     const struct frame *owner = &r->frames[top(r)->owner];
@@ -365,13 +377,12 @@ static bool open_place(struct reading *r, const struct element *e, struct cn_err
     if (!find_place(r, e, &frame.file, &frame.module, err))
         return false;
     node = place_node(r, e, frame.file, frame.module);
-    if (e->type == LINE && e->id <= 0) {
-        frame.is_context = false; /* the procedure's own costs once more */
-        frame.is_ignored = true;
-    } else if (e->type == CALL && node.kind == CN_CONTEXT_LINE &&
-               (frame.file == CN_NONE ||
-                r->tree->nodes[owner->node].kind == CN_CONTEXT_ENTRY)) {
+    if (is_no_context(r, e, &node, frame.file)) {
         frame.is_context = false;
+        frame.is_ignored = e->type == LINE; /* the procedure's own costs once more */
+        if (e->type == LINE && r->source->sink.sample_id && e->sample_id > 0)
+            r->source->sink.sample_id(r->source->sink.arg, (uint64_t)e->sample_id,
+                                      r->tree->nodes[owner->node].id);
     }
     if (frame.is_context && !link_node(r, node, &frame.node, err))
         return false;
@@ -543,6 +554,7 @@ bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
         .source = source,
         .scanner = {source->text, (size_t)source->head->tree_off},
         .is_ours = source->head->lines_have_calls,
+        .is_legacy = source->head->major < CN_HPC_XML_MAJOR,
     };
     bool ok = push(&r,
                    (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE},

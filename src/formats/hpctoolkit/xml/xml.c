@@ -2,6 +2,7 @@
 
 #include "formats/hpctoolkit/xml/legacy.h"
 #include "formats/hpctoolkit/xml/open.h"
+#include "formats/hpctoolkit/xml/writer.h"
 
 const struct cn_format cn_format_hpctoolkit_xml = {
     .name = "hpctoolkit-xml",
@@ -9,6 +10,7 @@ const struct cn_format cn_format_hpctoolkit_xml = {
     .holds = "database",
     .probe = cn_hpc_xml_probe,
     .open_database = cn_hpc_xml_open,
+    .write_database = cn_hpc_xml_write,
 };
 
 const struct cn_format cn_format_hpctoolkit_xml_legacy = {

@@ -9,8 +9,8 @@
  * The view borrows the other database and needs no release.
  * Threads: as the database it shows.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_V4_ROOTED_H
-#define CN_FORMATS_HPCTOOLKIT_V4_ROOTED_H
+#ifndef CN_FORMATS_HPCTOOLKIT_ROOTED_H
+#define CN_FORMATS_HPCTOOLKIT_ROOTED_H
 
 #include "model/database.h"
 

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/v4/rooted.h"
+#include "formats/hpctoolkit/rooted.h"
 
 #include <inttypes.h>
 

@@ -1,0 +1,249 @@
+#include "analyze/cct_planes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cct_metrics.h"
+#include "analyze/cct_plane.h"
+#include "analyze/cct_summary.h"
+#include "base/alloc.h"
+#include "base/failures.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "model/transpose.h"
+
+enum {
+    BUFFER_COUNT = 1 << 16,        /* values that are written at once */
+    LARGE_TREE_LEN = 32 * 1 << 20, /* one of these at a time */
+};
+
+struct plane_worker {
+    struct cn_cct_plane plane;
+    struct cn_value *buffer;
+};
+
+struct planes {
+    struct cn_cct_database *self;
+    const struct cn_calls_options *options;
+    struct plane_worker *workers;
+    bool has_bucket[CN_BUCKET_COUNT];
+    struct cn_failures failures;
+};
+
+static void measure_run(void *arg, size_t job, unsigned worker)
+{
+    struct planes *p = arg;
+    struct cn_cct_member *member = &p->self->members.list[job];
+    struct cn_cct_plane *plane = &p->workers[worker].plane;
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+
+    if (cn_failures_stopped(&p->failures, worker))
+        return;
+    if (!cn_cct_member_bring_back(member, &p->self->spool, true, err)) {
+        cn_failures_note(&p->failures, worker, job);
+        return;
+    }
+    cn_cct_task_count_open(&member->task);
+    cn_cct_plane_init(plane, &p->self->merged, &member->task, member->nodes);
+    cn_cct_plane_measure(plane);
+}
+
+static void place_take(void *arg, size_t job, unsigned worker)
+{
+    struct planes *p = arg;
+    const struct cn_cct_plane *plane = &p->workers[worker].plane;
+    struct cn_cct_profile *profile = &p->self->profiles[job + 1];
+
+    if (!cn_failures_share(&p->failures, worker))
+        return;
+    profile->value_count = plane->value_count;
+    profile->context_count = plane->context_count;
+    profile->off = cn_cct_spool_reserve(&p->self->spool,
+                                        plane->value_count * sizeof(struct cn_value));
+    for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
+        p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
+    if (!cn_progress_report(p->options->progress, "adding up", job + 1,
+                            p->self->members.count, "threads",
+                            cn_failures_error(&p->failures, worker)))
+        cn_failures_note(&p->failures, worker, job);
+}
+
+static bool write_plane(const struct planes *p, size_t job, struct plane_worker *worker,
+                        struct cn_error *err)
+{
+    const struct cn_cct_spool *spool = &p->self->spool;
+    uint64_t off = p->self->profiles[job + 1].off;
+    size_t filled = 0, count;
+
+    do {
+        count = cn_cct_plane_next(&worker->plane, worker->buffer + filled);
+        filled += count;
+        if (count > 0 && filled + CN_CCT_ID_COUNT <= BUFFER_COUNT)
+            continue;
+        if (!cn_cct_spool_write(spool, off, worker->buffer,
+                                filled * sizeof(struct cn_value), err))
+            return false;
+        off += filled * sizeof(struct cn_value);
+        filled = 0;
+    } while (count > 0);
+    return true;
+}
+
+static void write_finish(void *arg, size_t job, unsigned worker)
+{
+    struct planes *p = arg;
+    struct cn_cct_member *member = &p->self->members.list[job];
+    struct plane_worker *self = &p->workers[worker];
+
+    if (!cn_failures_stopped(&p->failures, worker) &&
+        !write_plane(p, job, self, cn_failures_error(&p->failures, worker)))
+        cn_failures_note(&p->failures, worker, job);
+    cn_cct_plane_done(&self->plane);
+    cn_cct_member_release(member);
+    /* From now on only timelines ask, and they want contexts. */
+    for (size_t i = 0; i < member->node_count; i++)
+        member->nodes[i] = p->self->merged.ids[member->nodes[i]];
+}
+
+/* Large trees would need more memory side by side than there are contexts. */
+static unsigned worker_count(const struct planes *p)
+{
+    const struct cn_cct_members *members = &p->self->members;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].node_count * sizeof(struct cn_cct_link) > LARGE_TREE_LEN)
+            return 1;
+    return p->options->workers;
+}
+
+static bool write_threads(struct planes *p, struct cn_error *err)
+{
+    struct cn_jobs jobs = {p->self->members.count, p, measure_run, place_take,
+                           write_finish};
+    unsigned workers = worker_count(p);
+    bool ok;
+
+    p->workers = cn_alloc(workers, sizeof(*p->workers));
+    for (unsigned i = 0; i < workers; i++)
+        p->workers[i].buffer = cn_realloc(NULL, BUFFER_COUNT, sizeof(struct cn_value));
+    cn_failures_init(&p->failures, workers);
+    cn_pool_run(&jobs, workers);
+    ok = cn_failures_result(&p->failures, err);
+    cn_failures_done(&p->failures);
+    for (unsigned i = 0; i < workers; i++)
+        free(p->workers[i].buffer);
+    free(p->workers);
+    return ok;
+}
+
+/* The summary of one range of contexts. */
+struct summary_worker {
+    struct cn_value *values;
+    size_t count, capacity;
+    uint32_t context_count;
+    uint64_t off;
+};
+
+struct summary {
+    struct cn_cct_database *self;
+    bool has_all;
+    struct summary_worker *workers;
+};
+
+static bool summary_begin(void *arg, unsigned worker,
+                          const struct cn_context_range *range, struct cn_error *err)
+{
+    struct summary_worker *self = &((struct summary *)arg)->workers[worker];
+
+    (void)range;
+    (void)err;
+    self->count = 0;
+    self->context_count = 0;
+    return true;
+}
+
+static bool summary_context(void *arg, unsigned worker, uint32_t context,
+                            struct cn_value_batch plane, struct cn_error *err)
+{
+    struct summary *s = arg;
+    struct summary_worker *self = &s->workers[worker];
+    size_t most = CN_CCT_SUMMARY_MAX(plane.count);
+
+    (void)err;
+    if (self->capacity - self->count < most) {
+        self->capacity = 2 * self->capacity + most;
+        self->values = cn_realloc(self->values, self->capacity, sizeof(*self->values));
+    }
+    self->count +=
+        cn_cct_summarise(plane, context, s->has_all, self->values + self->count);
+    self->context_count++;
+    return true;
+}
+
+static bool summary_take(void *arg, unsigned worker, const struct cn_context_range *range,
+                         struct cn_error *err)
+{
+    struct summary *s = arg;
+    struct summary_worker *self = &s->workers[worker];
+    struct cn_cct_profile *profile = &s->self->profiles[0];
+
+    (void)range;
+    (void)err;
+    self->off =
+        cn_cct_spool_reserve(&s->self->spool, self->count * sizeof(*self->values));
+    profile->value_count += self->count;
+    profile->context_count += self->context_count;
+    return true;
+}
+
+static bool summary_finish(void *arg, unsigned worker,
+                           const struct cn_context_range *range, struct cn_error *err)
+{
+    struct summary *s = arg;
+    struct summary_worker *self = &s->workers[worker];
+
+    (void)range;
+    return cn_cct_spool_write(&s->self->spool, self->off, self->values,
+                              self->count * sizeof(*self->values), err);
+}
+
+static bool write_summary(struct planes *p, struct cn_error *err)
+{
+    struct summary s = {
+        .self = p->self,
+        .has_all = p->options->has_all_statistics,
+        .workers = cn_alloc(p->options->workers, sizeof(*s.workers)),
+    };
+    struct cn_transpose_options options = {
+        .workers = p->options->workers,
+        .value_len = CN_CCT_STATISTICS_MAX * sizeof(struct cn_value),
+        .what = "summing up",
+        .progress = p->options->progress,
+    };
+    struct cn_transpose_sink sink = {&s, summary_begin, summary_context, summary_take,
+                                     summary_finish};
+    bool ok;
+
+    p->self->profiles[0].off = p->self->spool.end_off;
+    ok = cn_transpose_run(&p->self->db, &options, &sink, err);
+    for (unsigned i = 0; i < p->options->workers; i++)
+        free(s.workers[i].values);
+    free(s.workers);
+    return ok;
+}
+
+bool cn_cct_planes_make(struct cn_cct_database *self,
+                        const struct cn_calls_options *options, struct cn_error *err)
+{
+    struct planes p = {.self = self, .options = options};
+    struct cn_cct_metric_choice choice = {
+        .has_cpu_time = self->merged.has_schedule,
+        .has_all_statistics = options->has_all_statistics,
+        .has_bucket = p.has_bucket,
+    };
+
+    if (!write_threads(&p, err))
+        return false;
+    cn_cct_metrics_build(&self->db, &choice);
+    return write_summary(&p, err);
+}

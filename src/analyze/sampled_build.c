@@ -1,0 +1,360 @@
+/* The pass over all profiles: workers read them, one at a time they are added to the tree in
+ * the order of their names, and workers write what came out of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sampled_nodes.h"
+#include "analyze/sampled_parts.h"
+#include "analyze/sampled_values.h"
+#include "base/alloc.h"
+#include "base/failures.h"
+#include "base/pool.h"
+#include "base/progress.h"
+
+/* A profile on its way through the pass; each worker has one and uses it again. */
+struct job {
+    struct cn_sampled_profile profile;
+    struct cn_sampled_nodes nodes;
+    struct cn_value_list values;
+    struct cn_sample *samples;
+    size_t sample_count, sample_capacity;
+    struct cn_error err;
+    bool is_read;
+    struct cn_sampled_thread *thread; /* NULL: not part of the database */
+    uint64_t begin_ns, end_ns;        /* over all samples that this worker has seen */
+    bool has_span;
+};
+
+struct pass {
+    struct cn_sampled_database *self;
+    const struct cn_sampled_options *options;
+    struct cn_sampled_values values;
+    struct cn_sampled_totals totals;
+    struct cn_failures failures;
+    struct job *jobs;
+    uint32_t thread_count; /* the summary included */
+};
+
+static void read_run(void *arg, size_t index, unsigned worker)
+{
+    struct pass *pass = arg;
+    struct job *job = &pass->jobs[worker];
+
+    job->thread = NULL;
+    if (cn_failures_stopped(&pass->failures, worker))
+        return;
+    job->err = (struct cn_error){0};
+    job->is_read =
+        cn_measurements_read(pass->self->measurements, index, &job->profile, &job->err);
+}
+
+static bool is_wanted(const struct pass *pass, const struct cn_sampled_profile *profile)
+{
+    struct cn_bytes path = profile->program_path;
+    size_t start = path.len;
+
+    if (pass->options->only_program_count == 0)
+        return true;
+    while (start > 0 && path.ptr[start - 1] != '/')
+        start--;
+    for (size_t i = 0; i < pass->options->only_program_count; i++) {
+        const char *name = pass->options->only_programs[i];
+
+        if (strlen(name) == path.len - start &&
+            memcmp(name, path.ptr + start, path.len - start) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void name_database(struct pass *pass, const struct cn_sampled_profile *profile)
+{
+    struct cn_database *db = &pass->self->db;
+
+    if (db->title)
+        return;
+    if (pass->options->title)
+        db->title = cn_arena_strdup(&db->arena, pass->options->title);
+    else if (profile->program.len > 0)
+        db->title = cn_arena_copy(&db->arena, (const char *)profile->program.ptr,
+                                  profile->program.len);
+}
+
+static void add_values(struct pass *pass, struct job *job)
+{
+    const struct cn_sampled_profile *profile = &job->profile;
+    struct cn_sampled_values *values = &pass->values;
+
+    cn_sampled_values_begin(values);
+    for (size_t i = 0; i < profile->value_count; i++) {
+        const struct cn_sampled_value *value = &profile->values[i];
+        const struct cn_sampled_node_contexts *at = &job->nodes.list[value->node];
+        bool is_moved = profile->metrics[value->metric].is_moved;
+
+        cn_sampled_values_add(values, is_moved ? at->first : at->last,
+                              pass->self->metrics.map[value->metric], value->value);
+    }
+    cn_sampled_values_finish(values, &job->values);
+}
+
+static void reserve(struct pass *pass, struct job *job, const struct cn_identity *ids,
+                    size_t id_count)
+{
+    struct cn_sampled_database *self = pass->self;
+    struct cn_sampled_thread *thread = &self->threads[pass->thread_count++];
+
+    thread->value_count = job->values.count;
+    thread->context_count = job->values.context_count;
+    thread->values_off = cn_cct_spool_reserve(
+        &self->spool, job->values.count * sizeof(*job->values.values));
+    thread->samples_off = cn_cct_spool_reserve(
+        &self->spool, job->profile.sample_count * sizeof(*job->samples));
+    thread->ids = cn_arena_alloc(&self->thread_arena, id_count, sizeof(*thread->ids));
+    thread->id_count = (uint32_t)id_count;
+    memcpy(thread->ids, ids, id_count * sizeof(*ids));
+    pass->totals.profile_count++;
+    pass->totals.value_count += job->values.count;
+    self->db.has_timelines = self->db.has_timelines || job->profile.sample_count > 0;
+    job->thread = thread;
+}
+
+/* Whatever can be refused comes before anything is added. */
+static bool add_profile(struct pass *pass, size_t index, struct job *job,
+                        struct cn_error *err)
+{
+    struct cn_sampled_database *self = pass->self;
+    struct cn_identity ids[CN_IDENTITY_MAX] = {0};
+    size_t id_count;
+
+    if (!cn_sampled_metrics_add(&self->metrics, &job->profile, err) ||
+        !cn_sampled_nodes_check(&job->nodes, self->measurements, index, &job->profile,
+                                err) ||
+        !cn_sampled_identities_add(&self->identities, &job->profile, ids, &id_count,
+                                   err) ||
+        !cn_sampled_nodes_place(&job->nodes, &self->contexts, &job->profile, err))
+        return cn_fail_in(err, "%s",
+                          cn_measurements_profile_path(self->measurements, index));
+    name_database(pass, &job->profile);
+    add_values(pass, job);
+    reserve(pass, job, ids, id_count);
+    return true;
+}
+
+/* False when damage is not allowed. */
+static bool tell_damage(const struct pass *pass, const char *text, struct cn_error *err)
+{
+    if (pass->options->is_strict)
+        return err->kind != CN_ERR_NONE ? false
+                                        : cn_fail(err, CN_ERR_FORMAT, "%s", text);
+    if (pass->options->on_damage)
+        pass->options->on_damage(pass->options->on_damage_arg, text);
+    *err = (struct cn_error){0};
+    return true;
+}
+
+static bool take_one(struct pass *pass, size_t index, struct job *job)
+{
+    const char *path = cn_measurements_profile_path(pass->self->measurements, index);
+    struct cn_error text = {0};
+
+    if (job->is_read && !is_wanted(pass, &job->profile)) {
+        pass->totals.excluded_count++;
+        return true;
+    }
+    if (!job->is_read || !add_profile(pass, index, job, &job->err)) {
+        pass->totals.unreadable_count++;
+        return tell_damage(pass, job->err.text, &job->err);
+    }
+    if (!job->profile.damage)
+        return true;
+    (void)cn_fail(&text, CN_ERR_FORMAT, "%s: %s", path, job->profile.damage);
+    return tell_damage(pass, text.text, &job->err);
+}
+
+static void add_take(void *arg, size_t index, unsigned worker)
+{
+    struct pass *pass = arg;
+    struct job *job = &pass->jobs[worker];
+
+    if (!cn_failures_share(&pass->failures, worker))
+        return;
+    if (take_one(pass, index, job) &&
+        cn_progress_report(pass->options->progress, "reading profiles", index + 1,
+                           pass->self->measurements->profile_count, "profiles", &job->err))
+        return;
+    job->thread = NULL;
+    *cn_failures_error(&pass->failures, worker) = job->err;
+    cn_failures_note(&pass->failures, worker, index);
+}
+
+static void note_time(struct job *job, uint64_t time_ns)
+{
+    if (!job->has_span || time_ns < job->begin_ns)
+        job->begin_ns = time_ns;
+    if (!job->has_span || time_ns > job->end_ns)
+        job->end_ns = time_ns;
+    job->has_span = true;
+}
+
+/* "Does not run" twice in a row is once. */
+static void place_samples(struct job *job)
+{
+    const struct cn_sampled_profile *profile = &job->profile;
+
+    if (job->sample_capacity < profile->sample_count) {
+        free(job->samples);
+        job->sample_capacity = profile->sample_count * 2;
+        job->samples = cn_alloc(job->sample_capacity, sizeof(*job->samples));
+    }
+    job->sample_count = 0;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        struct cn_sample sample = {.time_ns = profile->samples[i].time_ns};
+
+        if (profile->samples[i].node == CN_NONE ||
+            job->nodes.list[profile->samples[i].node].sampled == CN_NONE)
+            continue;
+        sample.context = job->nodes.list[profile->samples[i].node].sampled;
+        note_time(job, sample.time_ns);
+        if (sample.context == 0 && job->sample_count > 0 &&
+            job->samples[job->sample_count - 1].context == 0)
+            continue;
+        job->samples[job->sample_count++] = sample;
+    }
+}
+
+static void write_finish(void *arg, size_t index, unsigned worker)
+{
+    struct pass *pass = arg;
+    struct job *job = &pass->jobs[worker];
+    const struct cn_cct_spool *spool = &pass->self->spool;
+    struct cn_error *err = cn_failures_error(&pass->failures, worker);
+
+    if (!job->thread || cn_failures_stopped(&pass->failures, worker))
+        return;
+    place_samples(job);
+    job->thread->sample_count = job->sample_count;
+    if (!cn_cct_spool_write(spool, job->thread->values_off, job->values.values,
+                            job->values.count * sizeof(*job->values.values), err) ||
+        !cn_cct_spool_write(spool, job->thread->samples_off, job->samples,
+                            job->sample_count * sizeof(*job->samples), err))
+        cn_failures_note(&pass->failures, worker, index);
+}
+
+static void end_jobs(struct pass *pass, unsigned workers)
+{
+    struct cn_database *db = &pass->self->db;
+    bool has_span = false;
+
+    for (unsigned i = 0; i < workers; i++) {
+        struct job *job = &pass->jobs[i];
+
+        if (job->has_span && (!has_span || job->begin_ns < db->begin_ns))
+            db->begin_ns = job->begin_ns;
+        if (job->has_span && (!has_span || job->end_ns > db->end_ns))
+            db->end_ns = job->end_ns;
+        has_span = has_span || job->has_span;
+        cn_sampled_profile_done(pass->self->measurements, &job->profile);
+        cn_sampled_nodes_done(&job->nodes);
+        free(job->values.values);
+        free(job->samples);
+    }
+    free(pass->jobs);
+}
+
+static bool add_summary(struct pass *pass, struct cn_error *err)
+{
+    struct cn_sampled_database *self = pass->self;
+    struct cn_sampled_thread *summary = &self->threads[0];
+    struct cn_value_list list = {0};
+    size_t len;
+    bool ok;
+
+    cn_sampled_values_summary(&pass->values, &list);
+    len = list.count * sizeof(*list.values);
+    summary->value_count = list.count;
+    summary->context_count = list.context_count;
+    summary->values_off = cn_cct_spool_reserve(&self->spool, len);
+    ok = cn_cct_spool_write(&self->spool, summary->values_off, list.values, len, err);
+    free(list.values);
+    return ok;
+}
+
+static bool run_pass(struct pass *pass, struct cn_error *err)
+{
+    struct cn_sampled_database *self = pass->self;
+    struct cn_jobs jobs = {self->measurements->profile_count, pass, read_run, add_take,
+                           write_finish};
+    unsigned workers =
+        pass->options->workers ? pass->options->workers : cn_pool_default_workers();
+    bool ok;
+
+    self->threads =
+        cn_alloc(self->measurements->profile_count + 1, sizeof(*self->threads));
+    pass->thread_count = 1;
+    pass->jobs = cn_alloc(workers, sizeof(*pass->jobs));
+    cn_failures_init(&pass->failures, workers);
+    cn_pool_run(&jobs, workers);
+    ok = cn_failures_result(&pass->failures, err);
+    cn_failures_done(&pass->failures);
+    end_jobs(pass, workers);
+    for (uint32_t i = 1; i < pass->thread_count; i++)
+        pass->totals.sample_count += self->threads[i].sample_count;
+    if (ok && pass->totals.profile_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s: none of %zu profiles can be analysed",
+                       self->measurements->path, self->measurements->profile_count);
+    return ok && add_summary(pass, err);
+}
+
+static void describe(struct pass *pass)
+{
+    struct cn_database *db = &pass->self->db;
+
+    if (!db->title)
+        db->title = "<unnamed>";
+    /* The words that hpcprof writes. */
+    db->description =
+        pass->options->is_hpcprof_compatible ? "TODO database description" : "";
+    db->profile_count = pass->thread_count;
+    cn_sampled_metrics_describe(&pass->self->metrics, !pass->options->without_roots,
+                                &db->arena, &db->metrics, &db->taxonomy);
+}
+
+static unsigned wanted_statistics(unsigned statistics)
+{
+    unsigned wanted = 1u << CN_SAMPLED_SUM;
+
+    if (statistics & CN_SAMPLED_NORMAL)
+        wanted |= 1u << CN_SAMPLED_COUNT | 1u << CN_SAMPLED_SQUARES;
+    if (statistics & CN_SAMPLED_EXTREMA)
+        wanted |= 1u << CN_SAMPLED_MIN | 1u << CN_SAMPLED_MAX;
+    return wanted;
+}
+
+bool cn_sampled_database_build(struct cn_database **out,
+                               struct cn_measurements *measurements,
+                               const struct cn_sampled_options *options,
+                               struct cn_sampled_totals *totals, struct cn_error *err)
+{
+    struct cn_sampled_database *self = cn_sampled_database_new(measurements);
+    struct pass pass = {.self = self, .options = options};
+    bool ok;
+
+    self->metrics.wanted = wanted_statistics(options->statistics);
+    pass.values.contexts = &self->contexts;
+    pass.values.metrics = &self->metrics;
+    pass.values.is_hpcprof_compatible = options->is_hpcprof_compatible;
+    ok = cn_cct_spool_open(&self->spool, options->spool_folder, err) &&
+         run_pass(&pass, err) && cn_sampled_database_complete(self, err);
+    cn_sampled_values_done(&pass.values);
+    if (!ok) {
+        cn_sampled_database_free(self);
+        return false;
+    }
+    describe(&pass);
+    if (totals)
+        *totals = pass.totals;
+    *out = &self->db;
+    return true;
+}

@@ -1,0 +1,50 @@
+/* The inside of a database made from samples, shared by the files that implement it.
+ * Threads: as sampled_database.h.
+ */
+#ifndef CN_ANALYZE_SAMPLED_PARTS_H
+#define CN_ANALYZE_SAMPLED_PARTS_H
+
+#include "analyze/cct_spool.h"
+#include "analyze/sampled_contexts.h"
+#include "analyze/sampled_database.h"
+#include "analyze/sampled_identity.h"
+#include "analyze/sampled_metrics.h"
+#include "base/file.h"
+
+/* A thread, or the summary. */
+struct cn_sampled_thread {
+    uint64_t values_off, samples_off; /* in the spool */
+    uint64_t value_count, sample_count;
+    uint32_t context_count;
+    uint32_t id_count;
+    struct cn_identity *ids;
+};
+
+struct cn_sampled_database {
+    struct cn_database db; /* first: operations receive a pointer to it */
+    struct cn_measurements *measurements;
+    struct cn_sampled_contexts contexts;
+    struct cn_sampled_metrics metrics;
+    struct cn_sampled_identities identities;
+    struct cn_cct_spool spool;
+    struct cn_bytes mapped; /* the spool, once it is complete */
+    struct cn_sampled_thread *threads; /* 0 is the summary */
+    struct cn_arena thread_arena;      /* of their identities */
+
+    /* Set when the tree is complete. */
+    uint32_t *children;    /* shown ones, by parent */
+    uint32_t *child_ends;  /* by parent: where its children end; they begin where those of
+                              the context before it end */
+    uint32_t *modules, *files, *functions; /* that are used: number of the measurements */
+    uint32_t *module_numbers, *file_numbers, *function_numbers; /* and back */
+};
+
+/* Number what the contexts use and list their children. */
+CN_CHECK bool cn_sampled_database_complete(struct cn_sampled_database *self,
+                                           struct cn_error *err);
+
+/* The operations, and a database that can be closed. */
+struct cn_sampled_database *cn_sampled_database_new(struct cn_measurements *measurements);
+void cn_sampled_database_free(struct cn_sampled_database *self);
+
+#endif

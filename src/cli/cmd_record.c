@@ -1,0 +1,118 @@
+/* cairn record: run a program and record its calls. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/quantity.h"
+#include "cli/record_options.h"
+#include "launcher/launch.h"
+#include "record/shared.h"
+
+static const char *why_stopped(int stop)
+{
+    switch ((enum cn_rec_stop)stop) {
+    case CN_REC_RUNNING:
+        return NULL;
+    case CN_REC_STOP_DISK:
+        return "recording stopped: the disk is full or cannot be written";
+    case CN_REC_STOP_SIZE:
+        return "recording stopped at --size-limit";
+    case CN_REC_STOP_DURATION:
+        return "recording stopped after --duration";
+    case CN_REC_STOP_FINISH:
+        return "recording stopped by the trigger 'finish'";
+    }
+    return NULL;
+}
+
+static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
+                        const char *dir)
+{
+    const char *stopped = why_stopped(result->stop);
+    struct cn_text text = {0};
+
+    if (stopped)
+        cn_cli_warn(args, "%s; the program ran on", stopped);
+    cn_count_print_of(&text, result->call_count, "call");
+    cn_text_str_add(&text, " in ");
+    cn_size_print(&text, result->stored_len);
+    if (result->lost_count > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, result->lost_count, "record");
+        cn_text_str_add(&text, " lost");
+    } else {
+        cn_text_str_add(&text, ", none lost");
+    }
+    cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), dir);
+    cn_text_done(&text);
+}
+
+/* End as the program did: whoever waits for us is to see the same. */
+static void end_like(int wait_status)
+{
+    struct rlimit none = {0};
+
+    if (WIFSIGNALED(wait_status)) {
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(WTERMSIG(wait_status), SIG_DFL);
+        (void)raise(WTERMSIG(wait_status));
+        exit(128 + WTERMSIG(wait_status));
+    }
+    if (WEXITSTATUS(wait_status) != 0)
+        exit(WEXITSTATUS(wait_status));
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_launch_options options;
+    struct cn_launch_result result;
+    bool ok = cn_record_options_init(&options, args, err) &&
+              cn_launch_run(&options, &result, err);
+
+    if (ok)
+        tell_result(args, &result, options.dir);
+    cn_record_options_done(&options);
+    if (ok)
+        end_like(result.wait_status);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    CN_RECORD_OPTIONS,
+    {.name = "data",
+     .letter = 'd',
+     .value = "DIR",
+     .help = "record into this directory (default: cairn.data); an earlier recording is "
+             "kept as DIR.old"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn record -- ./server --port 8080", "record a program with its arguments"},
+    {"cairn record -d run.data --buffer 1M -- make test", "record all that make starts"},
+    {0},
+};
+
+const struct cn_command cn_cmd_record = {
+    .name = "record",
+    .section = CN_SECTION_RECORDING,
+    .operands = "PROGRAM [ARGUMENT]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "run a program and record its calls",
+    .description =
+        "Runs a program and records when its functions are called and return, in all its "
+        "threads and in the programs that it starts. Build it with -pg or "
+        "-finstrument-functions.\n\n"
+        "The result is a uftrace data directory: look at it with cairn replay, cairn "
+        "report, cairn graph or with uftrace itself. Output and exit status are those of "
+        "the program.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,92 @@
+#include "cli/record_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "record/shared.h"
+
+enum { DEFAULT_RING = 512 << 10 };
+
+static void pass_on(void *arg, const char *text)
+{
+    cn_cli_warn(arg, "%s", text);
+}
+
+/* "512K", "1M", "2G": bytes. */
+static bool parse_size(const char *name, const char *str, uint64_t *out,
+                       struct cn_error *err)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned long long value;
+    const char *unit;
+    unsigned shift;
+
+    errno = 0;
+    value = strtoull(str, &end, 10);
+    unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : units;
+    shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == str || *str == '-' || errno || !unit || (*end && end[1]) ||
+        value > UINT64_MAX >> shift)
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is no size such as 512K", name, str);
+    *out = value << shift;
+    return true;
+}
+
+static bool choose_buffer(const struct cn_args *args, uint64_t *out, struct cn_error *err)
+{
+    const char *value = cn_args_value(args, "buffer");
+    uint64_t len = DEFAULT_RING;
+
+    if (value && !parse_size("buffer", value, &len, err))
+        return false;
+    if (len < CN_REC_RING_MIN || len > CN_REC_RING_MAX || (len & (len - 1)))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--buffer: %s is no power of two between 16K and 64M", value);
+    *out = len;
+    return true;
+}
+
+static char *join_words(const struct cn_args *args)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(&text, "cairn %s", args->command->name);
+    for (size_t i = 0; i < cn_args_count(args); i++) {
+        cn_text_char(&text, ' ');
+        for (const char *c = cn_args_operand(args, i); *c; c++)
+            cn_text_char(&text, *c == '\n' ? ' ' : *c);
+    }
+    return text.chars;
+}
+
+bool cn_record_options_init(struct cn_launch_options *options, const struct cn_args *args,
+                            struct cn_error *err)
+{
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 1, sizeof(*words));
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = cn_args_operand(args, i);
+    *options = (struct cn_launch_options){
+        .dir = cn_args_value(args, "data") ? cn_args_value(args, "data") : CN_RECORD_DIR,
+        .words = words,
+        .command_line = join_words(args),
+        .is_forced = cn_args_has(args, "force"),
+        .say = pass_on,
+        .say_arg = (void *)(uintptr_t)args,
+    };
+    return choose_buffer(args, &options->ring_len, err);
+}
+
+void cn_record_options_done(struct cn_launch_options *options)
+{
+    free((void *)(uintptr_t)options->words);
+    free((void *)(uintptr_t)options->command_line);
+    cn_text_done(&options->spec);
+    cn_text_done(&options->defaults);
+}

@@ -1,0 +1,25 @@
+/* The options of the commands that record: record and live.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_RECORD_OPTIONS_H
+#define CN_CLI_RECORD_OPTIONS_H
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "launcher/launch.h"
+
+#define CN_RECORD_OPTIONS                                                             \
+    {.name = "buffer",                                                                \
+     .letter = 'b',                                                                   \
+     .value = "SIZE",                                                                 \
+     .help = "memory for the records of a thread, a power of two (default: 512K)"},   \
+        {.name = "force", .help = "run a program, too, that offers no calls to record"}
+
+#define CN_RECORD_DIR "cairn.data"
+
+/* Understand the arguments; they must outlive the options. */
+CN_CHECK bool cn_record_options_init(struct cn_launch_options *options,
+                                     const struct cn_args *args, struct cn_error *err);
+void cn_record_options_done(struct cn_launch_options *options);
+
+#endif

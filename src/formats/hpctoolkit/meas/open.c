@@ -1,0 +1,243 @@
+#include "formats/hpctoolkit/meas/open.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "formats/hpctoolkit/meas/modules.h"
+#include "formats/hpctoolkit/meas/path_map.h"
+#include "formats/hpctoolkit/meas/placeholders.h"
+#include "formats/hpctoolkit/meas/profile.h"
+#include "formats/hpctoolkit/meas/run_reader.h"
+
+struct measurements {
+    struct cn_measurements base; /* first: operations receive a pointer to it */
+    struct cn_hpc_meas_options options;
+    struct cn_hpc_directories directories;
+    struct cn_hpc_modules modules;
+    struct cn_map placeholders; /* code -> function */
+};
+
+static struct measurements *self_of(struct cn_measurements *m)
+{
+    return (struct measurements *)m;
+}
+
+static const struct measurements *view_of(const struct cn_measurements *m)
+{
+    return (const struct measurements *)m;
+}
+
+static bool read_profile(const struct cn_measurements *m, size_t index,
+                         struct cn_sampled_profile *into, struct cn_error *err)
+{
+    const struct measurements *self = view_of(m);
+    const struct cn_hpc_directory *dir = cn_hpc_directories_of(&self->directories, index);
+    char path[4096];
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir->path,
+                 cn_hpc_directories_name(&self->directories, index)) >= (int)sizeof(path))
+        return cn_fail(err, CN_ERR_LIMIT, "path too long");
+    into->folder = (size_t)(dir - self->directories.list);
+    return cn_hpc_profile_read(path, self->options.without_traces, into, err);
+}
+
+static const char *profile_path(const struct cn_measurements *m, size_t index)
+{
+    return cn_hpc_directories_name(&view_of(m)->directories, index);
+}
+
+static bool find_module(struct cn_measurements *m, size_t profile, struct cn_bytes path,
+                        uint32_t *out, struct cn_error *err)
+{
+    struct measurements *self = self_of(m);
+
+    if (path.len == 0 || memchr(path.ptr, '\0', path.len))
+        return cn_fail(err, CN_ERR_FORMAT, "load module without a proper path");
+    *out = cn_hpc_modules_find(&self->modules,
+                               cn_hpc_directories_of(&self->directories, profile)->path,
+                               path);
+    return true;
+}
+
+static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
+                   struct cn_places *out, struct cn_error *err)
+{
+    return cn_hpc_modules_places(&self_of(m)->modules, module, address, out, err);
+}
+
+static uint32_t placeholder(struct cn_measurements *m, uint64_t code)
+{
+    struct measurements *self = self_of(m);
+    uint32_t *function = cn_map_at(&self->placeholders, code, CN_NONE);
+    struct cn_text name = {0};
+
+    if (*function == CN_NONE) {
+        cn_hpc_placeholder_print(code, &name);
+        *function = cn_hpc_tables_add_function(
+            &self->modules.tables, (struct cn_function){.name = cn_text_str(&name),
+                                                        .module = CN_NONE,
+                                                        .file = CN_NONE});
+        cn_text_done(&name);
+    }
+    return *function;
+}
+
+static bool calls(struct cn_measurements *m, uint32_t module, struct cn_call_edges *out)
+{
+    const struct cn_hpc_structure *structure =
+        cn_hpc_modules_structure(&self_of(m)->modules, module);
+
+    if (!structure || !structure->has_calls)
+        return false;
+    *out = (struct cn_call_edges){structure->entries, structure->calls,
+                                  structure->entry_count, structure->call_count};
+    return true;
+}
+
+static bool function_around(struct cn_measurements *m, uint32_t module, uint64_t address,
+                            uint64_t *entry)
+{
+    struct measurements *self = self_of(m);
+    const struct cn_hpc_structure *structure =
+        cn_hpc_modules_structure(&self->modules, module);
+    const struct cn_hpc_range *range =
+        structure ? cn_hpc_ranges_find(&structure->ranges, address) : NULL;
+    uint32_t scope;
+
+    if (!range)
+        return false;
+    scope = range->value;
+    while (structure->scopes[scope].around != CN_NONE)
+        scope = structure->scopes[scope].around;
+    *entry =
+        self->modules.tables.functions[structure->scopes[scope].place.function].offset;
+    return true;
+}
+
+static void module_of(const struct cn_measurements *m, uint32_t index,
+                      struct cn_module *out)
+{
+    out->path = view_of(m)->modules.list[index].shown;
+}
+
+/* A source file that is here and may be used is copied into the database. */
+static void find_source(struct measurements *self, const char *path,
+                        struct cn_source_file *out)
+{
+    const struct cn_hpc_meas_options *options = &self->options;
+    struct cn_text local = {0};
+    struct stat st;
+
+    *out = (struct cn_source_file){.path = path};
+    if (path[0] != '/' || options->without_sources || options->is_foreign)
+        return;
+    cn_path_map_apply(options->maps, options->map_count, path, &local);
+    if (stat(cn_text_str(&local), &st) == 0 && S_ISREG(st.st_mode)) {
+        out->path = cn_arena_printf(&self->base.arena, "src%s", path);
+        out->origin = cn_arena_strdup(&self->base.arena, cn_text_str(&local));
+        out->is_copied = true;
+    }
+    cn_text_done(&local);
+}
+
+static void file_of(struct cn_measurements *m, uint32_t index, struct cn_source_file *out)
+{
+    find_source(self_of(m), view_of(m)->modules.tables.files.list[index], out);
+}
+
+static void function_of(const struct cn_measurements *m, uint32_t index,
+                        struct cn_function *out)
+{
+    *out = view_of(m)->modules.tables.functions[index];
+}
+
+static void close_all(struct cn_measurements *m)
+{
+    struct measurements *self = self_of(m);
+
+    cn_hpc_modules_done(&self->modules);
+    cn_hpc_directories_done(&self->directories);
+    cn_map_done(&self->placeholders);
+    cn_arena_done(&self->base.arena);
+    free(self);
+}
+
+static const struct cn_measurements_ops ops = {
+    .read = read_profile,
+    .profile_done = cn_hpc_profile_done,
+    .profile_path = profile_path,
+    .find_module = find_module,
+    .places = places,
+    .placeholder = placeholder,
+    .calls = calls,
+    .function_around = function_around,
+    .module = module_of,
+    .file = file_of,
+    .function = function_of,
+    .close = close_all,
+};
+
+static bool ends_in(const char *text, const char *suffix)
+{
+    size_t len = strlen(text), suffix_len = strlen(suffix);
+
+    return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+static bool is_profile(const char *path)
+{
+    struct cn_error ignored = {0};
+    struct cn_file file = {0};
+    bool found = cn_file_open(&file, path, &ignored) && cn_hpc_run_is(file.bytes);
+
+    cn_file_close(&file);
+    return found;
+}
+
+bool cn_hpc_meas_probe(const char *path)
+{
+    struct dirent *entry;
+    bool is_found = false;
+    struct stat st;
+    DIR *dir;
+
+    if (stat(path, &st) < 0)
+        return false;
+    if (!S_ISDIR(st.st_mode))
+        return ends_in(path, ".hpcrun") || is_profile(path);
+    dir = opendir(path);
+    while (dir && !is_found && (entry = readdir(dir)))
+        is_found = ends_in(entry->d_name, ".hpcrun");
+    if (dir)
+        (void)closedir(dir);
+    return is_found;
+}
+
+bool cn_hpc_meas_open(struct cn_measurements **out, const char *const *paths,
+                      size_t count, const struct cn_hpc_meas_options *options,
+                      struct cn_error *err)
+{
+    struct measurements *self = cn_alloc(1, sizeof(*self));
+
+    self->base.ops = &ops;
+    if (options)
+        self->options = *options;
+    for (size_t i = 0; i < count; i++) {
+        if (!cn_hpc_directories_add(&self->directories, paths[i], err)) {
+            close_all(&self->base);
+            return false;
+        }
+    }
+    self->base.path = self->directories.list[0].path;
+    self->base.profile_count = self->directories.profile_count;
+    self->modules.warn = &self->base;
+    self->modules.directories = &self->directories;
+    self->modules.options = &self->options;
+    *out = &self->base;
+    return true;
+}

@@ -1,0 +1,205 @@
+#include "launcher/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/drain_packed.h"
+
+enum {
+    LOOK_FOR_DEAD_STEPS = 8,
+    LEAST_LEN = 16 << 10, /* a running thread's bytes that are worth a system call */
+};
+
+static bool is_gone(const struct cn_rec_track *track)
+{
+    return syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 && errno == ESRCH;
+}
+
+static int open_file(const struct cn_drain *drain, uint32_t tid, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    int fd;
+
+    cn_text_printf(&path, "%s/%u.dat", drain->dir, tid);
+    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0)
+        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
+    cn_text_done(&path);
+    return fd;
+}
+
+static const uint8_t *ring_of(const struct cn_drain *drain,
+                              const struct cn_rec_track *track)
+{
+    return drain->memory->rings +
+           (size_t)(track - drain->memory->tracks) * drain->memory->head->ring_len;
+}
+
+/* The program may have died in the middle of writing, before it could say how far it
+ * came; the length of the file tells. */
+static bool skip_written(const struct cn_drain *drain, struct cn_rec_track *track, int fd,
+                         struct cn_error *err)
+{
+    struct stat status;
+    uint64_t known = track->file_len + atomic_load(&track->drained);
+    uint64_t left = atomic_load(&track->recorded) - atomic_load(&track->drained);
+
+    (void)drain;
+    if (fstat(fd, &status) != 0)
+        return cn_fail_errno(err, "cannot read the length of %u.dat", track->tid);
+    if ((uint64_t)status.st_size > known) {
+        uint64_t more = (uint64_t)status.st_size - known;
+
+        atomic_fetch_add(&track->drained, more < left ? more : left);
+    }
+    return true;
+}
+
+static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int fd,
+                       struct cn_error *err)
+{
+    const uint8_t *ring = ring_of(drain, track);
+    uint64_t ring_len = drain->memory->head->ring_len;
+
+    for (;;) {
+        uint64_t drained = atomic_load(&track->drained);
+        uint64_t len = atomic_load(&track->recorded) - drained;
+        uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
+        struct iovec parts[2] = {
+            {(void *)(uintptr_t)(ring + at), len < to_end ? len : to_end},
+            {(void *)(uintptr_t)ring, len < to_end ? 0 : len - to_end},
+        };
+        ssize_t done;
+
+        if (len == 0)
+            return true;
+        if (len > ring_len)
+            return cn_fail(err, CN_ERR_FORMAT, "%u.dat: the program overwrote its track",
+                           track->tid);
+        done = writev(fd, parts, 2);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return cn_fail_errno(err, "cannot write %u.dat", track->tid);
+        atomic_fetch_add(&track->drained, (uint64_t)done);
+        atomic_fetch_add(&drain->memory->head->byte_count, (uint64_t)done);
+        drain->stored_len += (uint64_t)done;
+    }
+}
+
+static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track, bool gone,
+                        struct cn_error *err)
+{
+    int fd = open_file(drain, track->tid, err);
+    bool ok;
+
+    if (fd < 0)
+        return false;
+    ok = (!gone || skip_written(drain, track, fd, err)) &&
+         write_ring(drain, track, fd, err);
+    (void)close(fd);
+    return ok;
+}
+
+static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool gone,
+                      struct cn_error *err)
+{
+    uint32_t writer = 0;
+    bool ok;
+
+    /* Who is gone does not hold the lock any more. */
+    if (gone)
+        atomic_store(&track->writer, drain->memory->head->launcher_pid);
+    else if (!atomic_compare_exchange_strong(&track->writer, &writer,
+                                             drain->memory->head->launcher_pid))
+        return true;
+    ok = drain->is_packed ? cn_drain_packed_write(drain, track, ring_of(drain, track), err)
+                          : write_plain(drain, track, gone, err);
+    atomic_store(&track->writer, 0);
+    return ok;
+}
+
+static bool release(struct cn_drain *drain, struct cn_rec_track *track,
+                    struct cn_error *err)
+{
+    uint32_t state = atomic_load(&track->state);
+
+    /* The same task may be taking over its own track after an exec. */
+    if (!atomic_compare_exchange_strong(&track->state, &state, CN_REC_TAKEN))
+        return true;
+    if (!write_out(drain, track, true, err))
+        return false;
+    atomic_fetch_add(&drain->memory->head->lost_count, atomic_load(&track->lost));
+    atomic_store(&track->state, CN_REC_FREE);
+    return true;
+}
+
+static bool look_at(struct cn_drain *drain, struct cn_rec_track *track, bool looks_for_dead,
+                    struct cn_error *err)
+{
+    uint32_t state = atomic_load(&track->state);
+    uint64_t len;
+
+    if (state == CN_REC_CLOSED)
+        return release(drain, track, err);
+    if (state != CN_REC_OPEN)
+        return true;
+    if (looks_for_dead && is_gone(track))
+        return release(drain, track, err);
+    drain->open_count++;
+    len = atomic_load(&track->recorded) - atomic_load(&track->drained);
+    return len < LEAST_LEN || write_out(drain, track, false, err);
+}
+
+bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
+{
+    bool looks_for_dead = drain->step_count++ % LOOK_FOR_DEAD_STEPS == 0;
+    uint32_t count = atomic_load(&drain->memory->head->track_count);
+    bool ok = true;
+
+    drain->open_count = 0;
+    for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
+        ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
+    if (!ok && !atomic_load(&drain->memory->head->stop))
+        atomic_store(&drain->memory->head->stop, CN_REC_STOP_DISK);
+    return ok;
+}
+
+void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
+{
+    struct cn_rec_shared *head = drain->memory->head;
+    struct timespec timeout = {
+        .tv_sec = timeout_ms / 1000,
+        .tv_nsec = (long)(timeout_ms % 1000) * 1000000,
+    };
+    uint32_t bell = atomic_load(&head->bell);
+
+    atomic_store(&head->is_asleep, 1);
+    if (syscall(SYS_futex, &head->bell, FUTEX_WAIT, bell, &timeout, NULL, 0) != 0 &&
+        errno == ETIMEDOUT)
+        drain->step_count = 0;
+    atomic_store(&head->is_asleep, 0);
+}
+
+bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
+{
+    drain->step_count = 0;
+    return cn_drain_step(drain, err) && (!drain->is_packed || cn_drain_packed_finish(drain, err));
+}
+
+void cn_drain_done(struct cn_drain *drain)
+{
+    cn_drain_packed_done(drain);
+}

@@ -1,0 +1,40 @@
+/* Getting records out of the shared memory into the recording's files.
+ *
+ * cn_drain_step() writes what threads have recorded since; once a thread is gone it takes
+ * the rest, whatever ended the thread. cn_drain_wait() sleeps until there is more.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_LAUNCHER_DRAIN_H
+#define CN_LAUNCHER_DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "launcher/shared_memory.h"
+
+struct cn_drain_file;
+
+struct cn_drain {
+    struct cn_shared_memory *memory;
+    const char *dir;
+    bool is_packed;
+    uint32_t open_count;  /* tracks in use when we last looked */
+    uint64_t stored_len;  /* bytes written, packed or not, by us */
+    struct cn_drain_file *files; /* of packed tasks */
+    size_t file_count, file_capacity;
+    uint64_t step_count;
+};
+
+/* Write out what there is. On failure recording stops; what is in the files stays. */
+CN_CHECK bool cn_drain_step(struct cn_drain *drain, struct cn_error *err);
+
+/* Sleep until a thread rings, a signal arrives, or the time is over. */
+void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms);
+
+/* Write the last blocks of packed files. */
+CN_CHECK bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err);
+
+void cn_drain_done(struct cn_drain *drain);
+
+#endif

@@ -1,0 +1,303 @@
+#include "launcher/elf_file.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+struct reading {
+    Elf *elf;
+    struct cn_elf_file *out;
+    GElf_Ehdr head;
+    uint64_t base; /* where the first segment wants to be */
+    bool has_symtab;
+};
+
+static void note_symbol_use(struct cn_elf_file *out, const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned offer;
+    } hooks[] = {
+        {"mcount", CN_ELF_MCOUNT},
+        {"_mcount", CN_ELF_MCOUNT},
+        {"__fentry__", CN_ELF_FENTRY},
+        {"__cyg_profile_func_enter", CN_ELF_INSTRUMENT},
+    };
+
+    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+        if (strcmp(name, hooks[i].name) == 0)
+            out->offers |= hooks[i].offer;
+    }
+}
+
+static void add_symbol(struct cn_elf_file *out, uint64_t address, uint64_t size, char kind,
+                       const char *name)
+{
+    out->symbols = cn_grow(out->symbols, out->symbol_count, &out->symbol_capacity,
+                           sizeof(*out->symbols));
+    out->symbols[out->symbol_count++] = (struct cn_elf_symbol){
+        .address = address,
+        .size = size,
+        .kind = kind,
+        .name = cn_strdup(name),
+    };
+}
+
+static char kind_of(const GElf_Sym *symbol)
+{
+    bool is_function = GELF_ST_TYPE(symbol->st_info) == STT_FUNC ||
+                       GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
+
+    switch (GELF_ST_BIND(symbol->st_info)) {
+    case STB_WEAK:
+        return is_function ? 'w' : 'v';
+    case STB_GLOBAL:
+        return is_function ? 'T' : 'D';
+    default:
+        return is_function ? 't' : 'd';
+    }
+}
+
+static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
+                         bool wanted)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
+
+    for (size_t i = 1; data && i < count && i <= INT_MAX; i++) {
+        GElf_Sym symbol;
+        const char *name;
+        int type;
+
+        if (!gelf_getsym(data, (int)i, &symbol))
+            return;
+        name = elf_strptr(reading->elf, head->sh_link, symbol.st_name);
+        if (!name || !*name)
+            continue;
+        type = GELF_ST_TYPE(symbol.st_info);
+        if (symbol.st_shndx == SHN_UNDEF) {
+            note_symbol_use(reading->out, name);
+            continue;
+        }
+        if (wanted && symbol.st_shndx < SHN_LORESERVE && !strchr(name, '\n') &&
+            symbol.st_value >= reading->base &&
+            (type == STT_FUNC || type == STT_GNU_IFUNC ||
+             (type == STT_OBJECT && symbol.st_size > 0)))
+            add_symbol(reading->out, symbol.st_value - reading->base, symbol.st_size,
+                       kind_of(&symbol), name);
+    }
+}
+
+static bool is_jump_slot(unsigned machine, uint64_t type)
+{
+    return (machine == EM_X86_64 && type == R_X86_64_JUMP_SLOT) ||
+           (machine == EM_AARCH64 && type == R_AARCH64_JUMP_SLOT);
+}
+
+/* A library call is known by the slot that holds the function's address. */
+static void take_libcalls(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
+                          bool wanted)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    Elf_Scn *symbols = elf_getscn(reading->elf, head->sh_link);
+    Elf_Data *symbol_data = symbols ? elf_getdata(symbols, NULL) : NULL;
+    size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
+    GElf_Shdr symbol_head;
+
+    if (!data || !symbol_data || !gelf_getshdr(symbols, &symbol_head))
+        return;
+    for (size_t i = 0; i < count && i <= INT_MAX; i++) {
+        GElf_Rela rela;
+        GElf_Sym symbol;
+        const char *name;
+
+        if (!gelf_getrela(data, (int)i, &rela) ||
+            !is_jump_slot(reading->out->machine, GELF_R_TYPE(rela.r_info)) ||
+            !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
+            continue;
+        name = elf_strptr(reading->elf, symbol_head.sh_link, symbol.st_name);
+        reading->out->offers |= CN_ELF_LIBCALLS;
+        if (wanted && name && *name && !strchr(name, '\n') &&
+            rela.r_offset >= reading->base)
+            add_symbol(reading->out, rela.r_offset - reading->base, 8, 'P', name);
+    }
+}
+
+static void take_note(struct reading *reading, Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Nhdr note;
+    size_t at = 0, name_at, desc_at;
+
+    while (data && (at = gelf_getnote(data, at, &note, &name_at, &desc_at)) > 0) {
+        const uint8_t *desc = (const uint8_t *)data->d_buf + desc_at;
+
+        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+            memcmp((const char *)data->d_buf + name_at, "GNU", 4) != 0)
+            continue;
+        for (size_t i = 0; i < note.n_descsz && i < 20; i++) {
+            reading->out->build_id[2 * i] = "0123456789abcdef"[desc[i] >> 4];
+            reading->out->build_id[2 * i + 1] = "0123456789abcdef"[desc[i] & 15];
+        }
+    }
+}
+
+static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
+
+    reading->out->is_static = false;
+    for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
+        GElf_Dyn entry;
+        const char *name;
+
+        if (!gelf_getdyn(data, (int)i, &entry) || entry.d_tag != DT_NEEDED)
+            continue;
+        name = elf_strptr(reading->elf, head->sh_link, entry.d_un.d_val);
+        if (name && !reading->out->sanitizer &&
+            (strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "libtsan.so", 10) == 0))
+            reading->out->sanitizer = cn_strdup(name);
+    }
+}
+
+static void find_base(struct reading *reading)
+{
+    size_t count = 0;
+
+    (void)elf_getphdrnum(reading->elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr segment;
+
+        if (gelf_getphdr(reading->elf, (int)i, &segment) && segment.p_type == PT_LOAD) {
+            reading->base = segment.p_vaddr - segment.p_offset;
+            return;
+        }
+    }
+}
+
+static void take_section(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
+                         const char *name, bool with_symbols)
+{
+    switch (head->sh_type) {
+    case SHT_SYMTAB:
+        take_symbols(reading, section, head, with_symbols);
+        break;
+    case SHT_DYNSYM:
+        take_symbols(reading, section, head, with_symbols && !reading->has_symtab);
+        break;
+    case SHT_RELA:
+        take_libcalls(reading, section, head, with_symbols);
+        break;
+    case SHT_NOTE:
+        take_note(reading, section);
+        break;
+    case SHT_DYNAMIC:
+        take_needed(reading, section, head);
+        break;
+    default:
+        if (strcmp(name, "__patchable_function_entries") == 0)
+            reading->out->offers |= CN_ELF_PATCHABLE;
+    }
+}
+
+static void walk_sections(struct reading *reading, bool with_symbols)
+{
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr head;
+
+    (void)elf_getshdrstrndx(reading->elf, &names);
+    while ((section = elf_nextscn(reading->elf, section)))
+        if (gelf_getshdr(section, &head))
+            reading->has_symtab |= head.sh_type == SHT_SYMTAB;
+    while ((section = elf_nextscn(reading->elf, section))) {
+        const char *name;
+
+        if (!gelf_getshdr(section, &head))
+            continue;
+        name = elf_strptr(reading->elf, names, head.sh_name);
+        take_section(reading, section, &head, name ? name : "", with_symbols);
+    }
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct cn_elf_symbol *a = left, *b = right;
+
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    /* Of several names for one place the global one comes first. */
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbols,
+                      struct cn_error *err)
+{
+    struct reading reading = {.out = elf};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok;
+
+    *elf = (struct cn_elf_file){.is_static = true};
+    if (fd < 0)
+        return cn_fail_errno(err, "cannot open '%s'", path);
+    (void)elf_version(EV_CURRENT);
+    reading.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    ok = reading.elf && elf_kind(reading.elf) == ELF_K_ELF &&
+         gelf_getehdr(reading.elf, &reading.head);
+    if (ok) {
+        elf->machine = reading.head.e_machine;
+        elf->word_class = reading.head.e_ident[EI_CLASS];
+        elf->byte_order = reading.head.e_ident[EI_DATA];
+        find_base(&reading);
+        walk_sections(&reading, with_symbols);
+        if (elf->symbol_count > 0)
+            qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols), compare_symbols);
+    }
+    (void)elf_end(reading.elf);
+    (void)close(fd);
+    return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is no ELF file", path);
+}
+
+void cn_elf_file_close(struct cn_elf_file *elf)
+{
+    for (size_t i = 0; i < elf->symbol_count; i++)
+        free(elf->symbols[i].name);
+    free(elf->symbols);
+    free(elf->sanitizer);
+    *elf = (struct cn_elf_file){0};
+}
+
+/* The form that every version of uftrace reads: without sizes, a symbol ends where the
+ * next one begins, and one more without a meaning ends the last. */
+void cn_elf_symbols_print(const struct cn_elf_file *elf, const char *path,
+                          struct cn_text *text)
+{
+    uint64_t end = 0;
+
+    cn_text_printf(text, "# symbols: %zu\n# path name: %s\n", elf->symbol_count, path);
+    if (elf->build_id[0])
+        cn_text_printf(text, "# build-id: %s\n", elf->build_id);
+    for (size_t i = 0; i < elf->symbol_count; i++) {
+        const struct cn_elf_symbol *symbol = &elf->symbols[i];
+
+        /* One name a place, and a gap ends a symbol. */
+        if (i > 0 && symbol->address == symbol[-1].address)
+            continue;
+        if (end > 0 && symbol->address > end)
+            cn_text_printf(text, "%016" PRIx64 " ? __sym_end\n", end);
+        end = symbol->size > 0 ? symbol->address + symbol->size : 0;
+        cn_text_printf(text, "%016" PRIx64 " %c %s\n", symbol->address, symbol->kind,
+                       symbol->name);
+    }
+    if (end > 0)
+        cn_text_printf(text, "%016" PRIx64 " ? __sym_end\n", end);
+}

@@ -1,0 +1,48 @@
+/* An ELF file, as far as the recorder needs it: what it offers to be recorded by, its
+ * build-id and its functions.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_LAUNCHER_ELF_FILE_H
+#define CN_LAUNCHER_ELF_FILE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* How a program lets its calls be seen; a set of these. */
+enum {
+    CN_ELF_MCOUNT = 1,
+    CN_ELF_FENTRY = 2,
+    CN_ELF_INSTRUMENT = 4,
+    CN_ELF_PATCHABLE = 8,
+    CN_ELF_LIBCALLS = 16,
+};
+
+struct cn_elf_symbol {
+    uint64_t address, size; /* relative to where the file is mapped */
+    char kind;              /* as nm shows it: T, t, w, P, D, d */
+    char *name;
+};
+
+struct cn_elf_file {
+    unsigned offers;  /* CN_ELF_* */
+    unsigned machine; /* EM_* */
+    uint8_t word_class, byte_order;
+    bool is_static;
+    char build_id[41];
+    char *sanitizer; /* the library that must be loaded before all others; NULL */
+    struct cn_elf_symbol *symbols; /* sorted by address */
+    size_t symbol_count, symbol_capacity;
+};
+
+/* Read a file; without symbols unless asked for them. */
+CN_CHECK bool cn_elf_file_open(struct cn_elf_file *elf, const char *path,
+                               bool with_symbols, struct cn_error *err);
+void cn_elf_file_close(struct cn_elf_file *elf);
+
+/* Append the symbols as uftrace stores them. */
+void cn_elf_symbols_print(const struct cn_elf_file *elf, const char *path,
+                          struct cn_text *text);
+
+#endif

@@ -1,0 +1,220 @@
+#include "launcher/info_file.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/uftrace/format.h"
+#include "launcher/elf_file.h"
+#include "launcher/recording_dir.h"
+#include "model/recording.h"
+
+enum {
+    MAX_STACK = UINT16_MAX, /* depths are stored modulo 1024 and unfolded by readers */
+};
+
+struct info {
+    const struct cn_info_facts *facts;
+    struct cn_text text;
+    uint64_t mask;
+};
+
+static void begin_group(struct info *info, unsigned bit)
+{
+    info->mask |= UINT64_C(1) << bit;
+}
+
+static void add_first_line_of(struct cn_text *text, const char *path, const char *key)
+{
+    FILE *file = fopen(path, "re");
+    char line[512];
+    size_t key_len = strlen(key);
+
+    while (file && fgets(line, sizeof(line), file)) {
+        const char *value = line + key_len;
+
+        if (strncmp(line, key, key_len) != 0)
+            continue;
+        value += strspn(value, "\t :=");
+        cn_text_add(text, value, strcspn(value, "\n"));
+        break;
+    }
+    if (file)
+        (void)fclose(file);
+}
+
+static void add_program(struct info *info)
+{
+    const struct cn_info_facts *facts = info->facts;
+
+    begin_group(info, CN_UFT_INFO_EXENAME);
+    cn_text_printf(&info->text, "exename:%s\n", facts->exe_path);
+    if (facts->exe->build_id[0]) {
+        begin_group(info, CN_UFT_INFO_BUILD_ID);
+        cn_text_printf(&info->text, "build_id:%s\n", facts->exe->build_id);
+    }
+    if (facts->is_finished) {
+        begin_group(info, CN_UFT_INFO_EXIT_STATUS);
+        cn_text_printf(&info->text, "exit_status:%d\n", facts->wait_status);
+    }
+    begin_group(info, CN_UFT_INFO_CMDLINE);
+    cn_text_printf(&info->text, "cmdline:%s\n", facts->command_line);
+}
+
+static void add_machine(struct info *info)
+{
+    struct cn_text *text = &info->text;
+    struct sysinfo memory = {0};
+    struct utsname names;
+
+    begin_group(info, CN_UFT_INFO_CPUINFO);
+    cn_text_printf(text, "cpuinfo:lines=2\ncpuinfo:nr_cpus=%ld / %ld (online/possible)\n",
+                   sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF));
+    cn_text_str_add(text, "cpuinfo:desc=");
+#if defined(__aarch64__)
+    cn_text_str_add(text, "ARM64 (v8)");
+#else
+    add_first_line_of(text, "/proc/cpuinfo", "model name");
+#endif
+    cn_text_char(text, '\n');
+    if (sysinfo(&memory) == 0) {
+        double gib = 1024.0 * 1024 * 1024 / memory.mem_unit;
+
+        begin_group(info, CN_UFT_INFO_MEMINFO);
+        cn_text_printf(text, "meminfo:%.1f / %.1f GB (free / total)\n",
+                       (double)memory.freeram / gib, (double)memory.totalram / gib);
+    }
+    if (uname(&names) == 0) {
+        begin_group(info, CN_UFT_INFO_OSINFO);
+        cn_text_printf(text, "osinfo:lines=3\nosinfo:kernel=%s %s\nosinfo:hostname=%s\n",
+                       names.sysname, names.release, names.nodename);
+        cn_text_str_add(text, "osinfo:distro=");
+        add_first_line_of(text, "/etc/os-release", "PRETTY_NAME");
+        cn_text_char(text, '\n');
+    }
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+    const unsigned long *left = a, *right = b;
+
+    return *left < *right ? -1 : *left > *right;
+}
+
+static void add_tasks(struct info *info)
+{
+    DIR *dir = opendir(info->facts->dir);
+    struct dirent *entry;
+    unsigned long *tids = NULL;
+    size_t count = 0, capacity = 0;
+
+    while (dir && (entry = readdir(dir))) {
+        char *end;
+        unsigned long tid = strtoul(entry->d_name, &end, 10);
+
+        if (end == entry->d_name || (strcmp(end, ".dat") != 0 && strcmp(end, ".zts") != 0))
+            continue;
+        tids = cn_grow(tids, count, &capacity, sizeof(*tids));
+        tids[count++] = tid;
+    }
+    if (dir)
+        (void)closedir(dir);
+    if (count > 0)
+        qsort(tids, count, sizeof(*tids), compare_tids);
+    begin_group(info, CN_UFT_INFO_TASKINFO);
+    cn_text_printf(&info->text, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=",
+                   count);
+    for (size_t i = 0; i < count; i++)
+        cn_text_printf(&info->text, i ? ",%lu" : "%lu", tids[i]);
+    cn_text_char(&info->text, '\n');
+    free(tids);
+}
+
+static void add_usage(struct info *info)
+{
+    const struct rusage *usage = &info->facts->usage;
+    struct cn_text *text = &info->text;
+    double loads[3] = {0};
+
+    begin_group(info, CN_UFT_INFO_USAGEINFO);
+    cn_text_printf(text,
+                   "usageinfo:lines=6\nusageinfo:systime=%ld.%06ld\n"
+                   "usageinfo:usrtime=%ld.%06ld\n",
+                   (long)usage->ru_stime.tv_sec, (long)usage->ru_stime.tv_usec,
+                   (long)usage->ru_utime.tv_sec, (long)usage->ru_utime.tv_usec);
+    cn_text_printf(text,
+                   "usageinfo:ctxsw=%ld / %ld (voluntary / involuntary)\n"
+                   "usageinfo:maxrss=%ld\nusageinfo:pagefault=%ld / %ld (major / minor)\n"
+                   "usageinfo:iops=%ld / %ld (read / write)\n",
+                   usage->ru_nvcsw, usage->ru_nivcsw, usage->ru_maxrss, usage->ru_majflt,
+                   usage->ru_minflt, usage->ru_inblock, usage->ru_oublock);
+    if (getloadavg(loads, 3) == 3) {
+        begin_group(info, CN_UFT_INFO_LOADINFO);
+        cn_text_printf(text, "loadinfo:%.2f / %.2f / %.2f\n", loads[0], loads[1],
+                       loads[2]);
+    }
+}
+
+static void add_how(struct info *info)
+{
+    const struct cn_info_facts *facts = info->facts;
+    struct cn_text *text = &info->text;
+    char date[64] = "";
+    struct timespec now, mono;
+
+    begin_group(info, CN_UFT_INFO_RECORD_DATE);
+    (void)ctime_r(&facts->started_at, date);
+    cn_text_printf(text, "record_date:%selapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n", date,
+                   facts->elapsed_ns / 1000000000, facts->elapsed_ns % 1000000000);
+    begin_group(info, CN_UFT_INFO_PATTERN_TYPE);
+    cn_text_str_add(text, "pattern_type:regex\n");
+    begin_group(info, CN_UFT_INFO_VERSION);
+    cn_text_printf(text, "uftrace_version:cairn %s ( call-cost=%" PRIu64 ".%03" PRIu64
+                         "ns )\n",
+                   CN_VERSION, facts->call_cost_ns / 1000, facts->call_cost_ns % 1000);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)clock_gettime(CLOCK_MONOTONIC, &mono);
+    begin_group(info, CN_UFT_INFO_UTC_OFFSET);
+    cn_text_printf(text, "utc_offset:%ld\n", (long)(now.tv_sec - mono.tv_sec));
+}
+
+bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
+{
+    struct info info = {.facts = facts};
+    struct cn_uft_info_header head = {
+        .version = CN_UFT_VERSION,
+        .header_len = cn_uft_info_header_size,
+        .byte_order = facts->exe->byte_order,
+        .word_class = facts->exe->word_class,
+        .features = CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK,
+        .max_stack = MAX_STACK,
+    };
+    uint8_t bytes[cn_uft_info_header_size];
+    struct cn_text all = {0};
+    bool ok;
+
+    head.features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
+    head.features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
+    add_program(&info);
+    add_machine(&info);
+    add_tasks(&info);
+    if (facts->is_finished)
+        add_usage(&info);
+    add_how(&info);
+    head.info_mask = info.mask;
+    cn_uft_info_header_encode(&head, bytes);
+    memcpy(bytes, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
+    cn_text_add(&all, (const char *)bytes, sizeof(bytes));
+    cn_text_add(&all, cn_text_str(&info.text), info.text.len);
+    ok = cn_recording_dir_write(facts->dir, "info", all.chars, all.len, err);
+    cn_text_done(&all);
+    cn_text_done(&info.text);
+    return ok;
+}

@@ -1,0 +1,34 @@
+/* The info file of a recording being made: once when the program starts, so that a
+ * recording can be read at any time, and again when all is known.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_LAUNCHER_INFO_FILE_H
+#define CN_LAUNCHER_INFO_FILE_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/error.h"
+
+struct cn_elf_file;
+
+struct cn_info_facts {
+    const char *dir;
+    const char *exe_path;
+    const struct cn_elf_file *exe;
+    const char *command_line;
+    time_t started_at;
+    uint64_t call_cost_ns; /* of a recorded call, measured; in 1/1000 ns */
+    bool has_libcalls, has_events;
+
+    /* When the program has ended. */
+    bool is_finished;
+    int wait_status;
+    struct rusage usage;
+    uint64_t elapsed_ns;
+};
+
+CN_CHECK bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err);
+
+#endif

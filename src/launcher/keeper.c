@@ -1,0 +1,81 @@
+#include "launcher/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOOK_EVERY_MS = 50 };
+
+/* Until the last task is gone. The launcher itself would have had more to do, such as the
+ * symbols of libraries loaded from now on; records come first. */
+static void take_over(struct cn_drain *drain)
+{
+    struct cn_error err = {0};
+    bool ok;
+
+    drain->memory->head->launcher_pid = (uint32_t)getpid();
+    do {
+        cn_drain_wait(drain, LOOK_EVERY_MS);
+        drain->step_count = 0;
+        ok = cn_drain_step(drain, &err);
+    } while (ok && drain->open_count > 0);
+    if (ok)
+        ok = cn_drain_finish(drain, &err);
+    cn_shared_memory_close(drain->memory);
+}
+
+static void keep(struct cn_drain *drain, int fd)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
+    char dismissed;
+    ssize_t len;
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)signal(signals[i], SIG_IGN);
+    /* Whoever reads what the program prints must not wait for us. */
+    (void)close(STDIN_FILENO);
+    (void)close(STDOUT_FILENO);
+    (void)close(STDERR_FILENO);
+    do
+        len = read(fd, &dismissed, 1);
+    while (len < 0 && errno == EINTR);
+    if (len == 0)
+        take_over(drain);
+}
+
+bool cn_keeper_start(struct cn_keeper *keeper, struct cn_drain *drain,
+                     struct cn_error *err)
+{
+    int fds[2];
+    pid_t pid;
+
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return cn_fail_errno(err, "cannot make a pipe");
+    pid = fork();
+    if (pid == 0) {
+        (void)close(fds[1]);
+        (void)setsid();
+        keep(drain, fds[0]);
+        _exit(0);
+    }
+    (void)close(fds[0]);
+    if (pid < 0) {
+        (void)close(fds[1]);
+        return cn_fail_errno(err, "cannot start a process");
+    }
+    *keeper = (struct cn_keeper){pid, fds[1]};
+    return true;
+}
+
+void cn_keeper_dismiss(struct cn_keeper *keeper)
+{
+    if (keeper->pid == 0)
+        return;
+    (void)!write(keeper->fd, "", 1);
+    (void)close(keeper->fd);
+    while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    *keeper = (struct cn_keeper){0};
+}

@@ -1,0 +1,280 @@
+#include "launcher/launch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "launcher/drain.h"
+#include "launcher/info_file.h"
+#include "launcher/keeper.h"
+#include "launcher/module_files.h"
+#include "launcher/program.h"
+#include "launcher/recording_dir.h"
+#include "launcher/shared_memory.h"
+
+enum {
+    WAIT_MS = 20,
+    PATIENCE_MS = 1000, /* then we say what we are waiting for */
+    RECORD_LEN = 16,
+};
+
+struct launch {
+    const struct cn_launch_options *options;
+    struct cn_program_file program;
+    char *dir, *library;
+    struct cn_shared_memory memory;
+    struct cn_drain drain;
+    struct cn_keeper keeper;
+    struct cn_module_files modules;
+    struct cn_info_facts facts;
+    uint32_t session_count; /* whose symbols are written */
+    uint64_t start_ns;
+    pid_t pid; /* 0 when it has ended */
+};
+
+/* What the handlers of signals leave for the loop. */
+static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t forwarded_to;
+
+static void on_child(int number)
+{
+    (void)number; /* it ends the wait, no more */
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static void on_terminate(int number)
+{
+    if (forwarded_to > 0)
+        (void)kill((pid_t)forwarded_to, number);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction child = {.sa_handler = on_child};
+    struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction terminate = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
+
+    (void)sigaction(SIGCHLD, &child, NULL);
+    /* The terminal sends these to the program as well: how to end is its decision. */
+    (void)sigaction(SIGINT, &interrupt, NULL);
+    (void)sigaction(SIGQUIT, &interrupt, NULL);
+    (void)sigaction(SIGTERM, &terminate, NULL);
+    (void)sigaction(SIGHUP, &terminate, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool configure(struct launch *launch, struct cn_error *err)
+{
+    const struct cn_launch_options *options = launch->options;
+    struct cn_rec_shared *head = launch->memory.head;
+
+    if (strlen(launch->dir) >= sizeof(head->dir))
+        return cn_fail(err, CN_ERR_LIMIT, "'%s' is a path of %zu bytes, limit %zu",
+                       launch->dir, strlen(launch->dir), sizeof(head->dir) - 1);
+    if (options->spec.len > sizeof(head->spec))
+        return cn_fail(err, CN_ERR_LIMIT, "patterns of %zu bytes, limit %zu",
+                       options->spec.len, sizeof(head->spec));
+    memcpy(head->dir, launch->dir, strlen(launch->dir) + 1);
+    if (options->spec.len > 0)
+        memcpy(head->spec, options->spec.chars, options->spec.len);
+    head->spec_len = (uint32_t)options->spec.len;
+    head->size_limit = options->size_limit;
+    head->time_limit_ns = options->time_limit_ns;
+    head->depth_limit = options->depth_limit;
+    head->function_len_min = options->function_len_min;
+    head->has_own_writing = !options->is_packed;
+    head->has_libcalls = options->has_libcalls;
+    head->has_callsites = options->has_callsites;
+    head->is_glob = options->is_glob;
+    head->is_on = !options->is_off;
+    return true;
+}
+
+static bool prepare(struct launch *launch, struct cn_error *err)
+{
+    const struct cn_launch_options *options = launch->options;
+
+    if (!cn_program_file_open(&launch->program, options->words[0], err) ||
+        (!options->is_forced &&
+         !cn_program_file_check(&launch->program, options->has_libcalls, err)))
+        return false;
+    if (options->library)
+        launch->library = cn_strdup(options->library);
+    else if (!cn_program_find_library(&launch->library, err))
+        return false;
+    if (!cn_recording_dir_create(options->dir, &launch->dir, err) ||
+        !cn_shared_memory_open(&launch->memory, launch->dir, options->ring_len, err))
+        return false;
+    cn_shared_memory_clock_begin(&launch->memory);
+    launch->drain = (struct cn_drain){
+        .memory = &launch->memory,
+        .dir = launch->dir,
+        .is_packed = options->is_packed,
+    };
+    launch->modules.dir = launch->dir;
+    return configure(launch, err) && cn_keeper_start(&launch->keeper, &launch->drain, err);
+}
+
+static bool write_first_files(struct launch *launch, struct cn_error *err)
+{
+    const struct cn_launch_options *options = launch->options;
+
+    launch->facts = (struct cn_info_facts){
+        .dir = launch->dir,
+        .exe_path = launch->program.path,
+        .exe = &launch->program.elf,
+        .command_line = options->command_line,
+        .started_at = time(NULL),
+        .has_libcalls = options->has_libcalls,
+        .has_events = options->has_events,
+    };
+    return cn_info_file_write(&launch->facts, err) &&
+           cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
+           cn_recording_dir_write(launch->dir, "default.opts",
+                                  cn_text_str(&options->defaults), options->defaults.len,
+                                  err);
+}
+
+static void say(const struct launch *launch, const char *text)
+{
+    if (launch->options->say)
+        launch->options->say(launch->options->say_arg, text);
+}
+
+static void collect_status(struct launch *launch)
+{
+    int status;
+
+    if (launch->pid == 0 ||
+        wait4(launch->pid, &status, WNOHANG, &launch->facts.usage) != launch->pid)
+        return;
+    launch->facts.wait_status = status;
+    launch->facts.is_finished = true;
+    launch->facts.elapsed_ns = now_ns() - launch->start_ns;
+    launch->pid = 0;
+    forwarded_to = 0;
+    launch->drain.step_count = 0;
+    interrupts = 0;
+}
+
+static void check_limits(struct launch *launch)
+{
+    const struct cn_launch_options *options = launch->options;
+    struct cn_rec_shared *head = launch->memory.head;
+
+    if (atomic_load(&head->stop))
+        return;
+    if (options->size_limit > 0 && atomic_load(&head->byte_count) >= options->size_limit)
+        atomic_store(&head->stop, CN_REC_STOP_SIZE);
+    if (options->duration_ns > 0 && now_ns() - launch->start_ns >= options->duration_ns)
+        atomic_store(&head->stop, CN_REC_STOP_DURATION);
+}
+
+static bool write_new_symbols(struct launch *launch, struct cn_error *err)
+{
+    uint32_t count = atomic_load(&launch->memory.head->session_count);
+
+    if (count == launch->session_count)
+        return true;
+    launch->session_count = count;
+    return cn_module_files_update(&launch->modules, err);
+}
+
+/* Until the program has ended, and all processes that it left. False when the disk is
+ * full: then nothing more is recorded, and the program goes on. */
+static bool watch(struct launch *launch, struct cn_error *err)
+{
+    uint64_t ended_ns = 0;
+    bool ok = true, has_said = false;
+
+    for (;;) {
+        ok = ok && cn_drain_step(&launch->drain, err) && write_new_symbols(launch, err);
+        check_limits(launch);
+        collect_status(launch);
+        if (launch->pid == 0 && ended_ns == 0) {
+            ended_ns = now_ns();
+            continue;
+        }
+        if (launch->pid == 0 && (!ok || launch->drain.open_count == 0 || interrupts > 0))
+            return ok;
+        if (launch->pid == 0 && !has_said &&
+            now_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
+            say(launch, "waiting for processes that the program left; Ctrl-C to stop");
+            has_said = true;
+        }
+        cn_drain_wait(&launch->drain, WAIT_MS);
+    }
+}
+
+static bool complete(struct launch *launch, bool ok, struct cn_launch_result *result,
+                     struct cn_error *err)
+{
+    struct cn_rec_shared *head = launch->memory.head;
+
+    ok = ok && cn_drain_finish(&launch->drain, err);
+    ok = cn_module_files_finish(&launch->modules, err) && ok;
+    ok = cn_info_file_write(&launch->facts, err) && ok;
+    if (!ok)
+        say(launch, err->text);
+    *result = (struct cn_launch_result){
+        .wait_status = launch->facts.wait_status,
+        .record_len = atomic_load(&head->byte_count),
+        .call_count = atomic_load(&head->byte_count) / RECORD_LEN / 2,
+        .stored_len = launch->options->is_packed ? launch->drain.stored_len
+                                                 : atomic_load(&head->byte_count),
+        .lost_count = atomic_load(&head->lost_count),
+        .stop = (int)atomic_load(&head->stop),
+    };
+    return true;
+}
+
+static bool start_and_watch(struct launch *launch, struct cn_launch_result *result,
+                            struct cn_error *err)
+{
+    struct cn_error trouble = {0};
+
+    cn_shared_memory_clock_end(&launch->memory);
+    catch_signals();
+    launch->start_ns = now_ns();
+    if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
+                               launch->options->words, &launch->pid, err))
+        return false;
+    forwarded_to = launch->pid;
+    return complete(launch, watch(launch, &trouble), result, &trouble);
+}
+
+bool cn_launch_run(const struct cn_launch_options *options,
+                   struct cn_launch_result *result, struct cn_error *err)
+{
+    struct launch launch = {.options = options};
+    bool ok = prepare(&launch, err) && write_first_files(&launch, err) &&
+              start_and_watch(&launch, result, err);
+
+    cn_drain_done(&launch.drain);
+    cn_module_files_done(&launch.modules);
+    cn_shared_memory_close(&launch.memory);
+    cn_keeper_dismiss(&launch.keeper);
+    cn_program_file_close(&launch.program);
+    free(launch.dir);
+    free(launch.library);
+    return ok;
+}

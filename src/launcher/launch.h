@@ -1,0 +1,49 @@
+/* Running a program and recording it.
+ *
+ * cn_launch_run() does all of it: it prepares the directory, starts the program with the
+ * recorder loaded, writes out what it records, and completes the recording when the
+ * program and the processes it started have ended. Should the launcher be killed, a
+ * process it left behind keeps the records that only memory holds.
+ * Threads: one thread at a time; the calling process must have no other.
+ */
+#ifndef CN_LAUNCHER_LAUNCH_H
+#define CN_LAUNCHER_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct cn_launch_options {
+    const char *dir;          /* to record into */
+    const char *library;      /* the recorder; NULL: found beside this program */
+    const char *command_line; /* as it is told in the recording */
+    const char *const *words; /* the program and its arguments, NULL at the end */
+    uint64_t ring_len;        /* bytes of memory a thread; a power of two */
+    uint64_t size_limit;      /* bytes of records; 0: none */
+    uint64_t duration_ns;     /* record this long; 0: to the end */
+    uint64_t time_limit_ns;   /* leave out calls that take less */
+    uint32_t depth_limit;     /* leave out calls nested deeper; 0: none */
+    uint32_t function_len_min;
+    bool is_packed, is_off, has_libcalls, has_callsites, has_events, is_glob;
+    bool is_forced;           /* record even a program that offers nothing */
+    struct cn_text spec;      /* patterns, as struct cn_rec_shared wants them */
+    struct cn_text defaults;  /* options for those who look at the recording */
+
+    /* Something the user should know, while the program runs. */
+    void (*say)(void *arg, const char *text);
+    void *say_arg;
+};
+
+struct cn_launch_result {
+    int wait_status;
+    uint64_t call_count, record_len, stored_len, lost_count;
+    int stop; /* enum cn_rec_stop */
+};
+
+/* True when the program ran, however it ended. */
+CN_CHECK bool cn_launch_run(const struct cn_launch_options *options,
+                            struct cn_launch_result *result, struct cn_error *err);
+
+#endif

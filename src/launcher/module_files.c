@@ -1,0 +1,204 @@
+#include "launcher/module_files.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/elf_file.h"
+#include "launcher/recording_dir.h"
+
+struct cn_module_file {
+    char *path, *name; /* as mapped, and the file's name in the recording without .sym */
+    char build_id[41];
+};
+
+static const struct cn_module_file *find(const struct cn_module_files *files,
+                                         const char *path)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        if (strcmp(files->list[i].path, path) == 0)
+            return &files->list[i];
+    }
+    return NULL;
+}
+
+static bool is_name_taken(const struct cn_module_files *files, const char *name)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        if (strcmp(files->list[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Two files of the same name: the second is told apart by its build-id or its path. */
+static char *choose_name(const struct cn_module_files *files, const char *path,
+                         const char *build_id)
+{
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    struct cn_text name = {0};
+    unsigned sum = 0;
+
+    cn_text_str_add(&name, base);
+    if (is_name_taken(files, base)) {
+        for (const char *c = path; *c; c++)
+            sum += (unsigned char)*c;
+        if (build_id[0])
+            cn_text_printf(&name, "-%.4s", build_id);
+        else
+            cn_text_printf(&name, "-%04x", sum & 0xffff);
+    }
+    return name.chars;
+}
+
+static bool add_module(struct cn_module_files *files, const char *path,
+                       struct cn_error *err)
+{
+    struct cn_error ignored = {0};
+    struct cn_elf_file elf;
+    struct cn_module_file module = {0};
+    struct cn_text text = {0}, name = {0};
+    bool ok = true;
+
+    if (cn_elf_file_open(&elf, path, true, &ignored)) {
+        memcpy(module.build_id, elf.build_id, sizeof(module.build_id));
+        module.name = choose_name(files, path, elf.build_id);
+        cn_text_printf(&name, "%s.sym", module.name);
+        cn_elf_symbols_print(&elf, path, &text);
+        ok = cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len,
+                                    err);
+        cn_elf_file_close(&elf);
+    } else {
+        module.name = choose_name(files, path, "");
+    }
+    cn_text_done(&text);
+    cn_text_done(&name);
+    module.path = cn_strdup(path);
+    files->list =
+        cn_grow(files->list, files->count, &files->capacity, sizeof(*files->list));
+    files->list[files->count++] = module;
+    return ok;
+}
+
+/* The path of a line of a map, or of a DLOP line; cut out of the line. NULL for others. */
+static char *path_in(char *line)
+{
+    char *path = strstr(line, "libname=\"");
+    char *end;
+
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "DLOP ", 5) == 0 && path) {
+        path += strlen("libname=\"");
+        end = strchr(path, '"');
+        if (!end)
+            return NULL;
+        *end = '\0';
+        return path;
+    }
+    path = strchr(line, '/');
+    end = path ? strstr(path, " build-id:") : NULL;
+    if (end)
+        *end = '\0';
+    return strstr(line, "p 00000000 00:00 0 ") ? path : NULL;
+}
+
+static bool read_file(struct cn_module_files *files, const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file;
+    bool ok = true;
+
+    cn_text_printf(&path, "%s/%s", files->dir, name);
+    file = fopen(cn_text_str(&path), "re");
+    cn_text_done(&path);
+    if (!file)
+        return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
+    while (ok && getline(&line, &capacity, file) > 0) {
+        const char *module = path_in(line);
+
+        if (module && !find(files, module))
+            ok = add_module(files, module, err);
+    }
+    free(line);
+    (void)fclose(file);
+    return ok;
+}
+
+static bool is_map(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 8 && strncmp(name, "sid-", 4) == 0 && strcmp(name + len - 4, ".map") == 0;
+}
+
+static bool each_map(struct cn_module_files *files,
+                     bool (*visit)(struct cn_module_files *, const char *,
+                                   struct cn_error *),
+                     struct cn_error *err)
+{
+    DIR *dir = opendir(files->dir);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (!dir)
+        return cn_fail_errno(err, "cannot read '%s'", files->dir);
+    while (ok && (entry = readdir(dir)))
+        ok = !is_map(entry->d_name) || visit(files, entry->d_name, err);
+    (void)closedir(dir);
+    return ok;
+}
+
+bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err)
+{
+    return each_map(files, read_file, err) && read_file(files, "task.txt", err);
+}
+
+static bool add_build_ids(struct cn_module_files *files, const char *name,
+                          struct cn_error *err)
+{
+    struct cn_text path = {0}, out = {0};
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file;
+    bool ok;
+
+    cn_text_printf(&path, "%s/%s", files->dir, name);
+    file = fopen(cn_text_str(&path), "re");
+    cn_text_done(&path);
+    if (!file)
+        return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
+    while (getline(&line, &capacity, file) > 0) {
+        const char *module = path_in(line);
+        const struct cn_module_file *known = module ? find(files, module) : NULL;
+
+        cn_text_str_add(&out, line);
+        if (known && known->build_id[0])
+            cn_text_printf(&out, " build-id:%s", known->build_id);
+        cn_text_char(&out, '\n');
+    }
+    free(line);
+    (void)fclose(file);
+    ok = cn_recording_dir_write(files->dir, name, out.chars, out.len, err);
+    cn_text_done(&out);
+    return ok;
+}
+
+bool cn_module_files_finish(struct cn_module_files *files, struct cn_error *err)
+{
+    return cn_module_files_update(files, err) && each_map(files, add_build_ids, err);
+}
+
+void cn_module_files_done(struct cn_module_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].path);
+        free(files->list[i].name);
+    }
+    free(files->list);
+    *files = (struct cn_module_files){0};
+}

@@ -1,0 +1,186 @@
+#include "launcher/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "record/shared.h"
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static char *find_in_path(const char *name)
+{
+    const char *folders = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    struct cn_text path = {0};
+
+    for (;;) {
+        size_t len = strcspn(folders, ":");
+
+        cn_text_clear(&path);
+        cn_text_add(&path, len ? folders : ".", len ? len : 1);
+        cn_text_printf(&path, "/%s", name);
+        if (is_program(cn_text_str(&path)))
+            return path.chars;
+        if (!folders[len])
+            break;
+        folders += len + 1;
+    }
+    cn_text_done(&path);
+    return NULL;
+}
+
+bool cn_program_file_open(struct cn_program_file *program, const char *name,
+                          struct cn_error *err)
+{
+    struct cn_error ignored = {0};
+    char *found = strchr(name, '/') ? cn_strdup(name) : find_in_path(name);
+
+    *program = (struct cn_program_file){0};
+    if (!found)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no program '%s' in PATH", name);
+    program->path = realpath(found, NULL);
+    if (!program->path || !is_program(program->path)) {
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is no program that can be run", found);
+        free(found);
+        cn_program_file_close(program);
+        return false;
+    }
+    free(found);
+    program->is_script = !cn_elf_file_open(&program->elf, program->path, false, &ignored);
+    if (program->is_script) {
+        program->elf.byte_order = ELFDATA2LSB;
+        program->elf.word_class = ELFCLASS64;
+    }
+    return true;
+}
+
+void cn_program_file_close(struct cn_program_file *program)
+{
+    free(program->path);
+    cn_elf_file_close(&program->elf);
+    *program = (struct cn_program_file){0};
+}
+
+static unsigned own_machine(void)
+{
+#if defined(__x86_64__)
+    return EM_X86_64;
+#else
+    return EM_AARCH64;
+#endif
+}
+
+bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,
+                           struct cn_error *err)
+{
+    unsigned usable = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT |
+                      CN_ELF_PATCHABLE | (has_libcalls ? CN_ELF_LIBCALLS : 0);
+    const struct cn_elf_file *elf = &program->elf;
+
+    if (program->is_script)
+        return true;
+    if (elf->machine != own_machine())
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is a program for another processor",
+                       program->path);
+    if (elf->is_static)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is linked statically: link it without -static",
+                       program->path);
+    if (!(elf->offers & usable))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' offers no calls to record: build it with -pg, "
+                       "-finstrument-functions or -fpatchable-function-entry=5, or use "
+                       "--force",
+                       program->path);
+    return true;
+}
+
+bool cn_program_find_library(char **out, struct cn_error *err)
+{
+    static const char *const places[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    if (len < 0)
+        return cn_fail_errno(err, "cannot find out where cairn is");
+    self[len] = '\0';
+    slash = strrchr(self, '/');
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct cn_text path = {0};
+
+        cn_text_printf(&path, "%s%s%s", self, places[i], CN_REC_LIBRARY);
+        if (access(cn_text_str(&path), R_OK) == 0) {
+            *out = path.chars;
+            return true;
+        }
+        cn_text_done(&path);
+    }
+    return cn_fail(err, CN_ERR_NOT_FOUND, "no " CN_REC_LIBRARY " in %s", self);
+}
+
+/* What LD_PRELOAD holds stays there, behind us; a sanitizer insists on being first. */
+static void set_environment(const struct cn_program_file *program, const char *library,
+                            const char *shared_path)
+{
+    const char *before = getenv("LD_PRELOAD");
+    struct cn_text preload = {0};
+
+    if (program->elf.sanitizer)
+        cn_text_printf(&preload, "%s:", program->elf.sanitizer);
+    cn_text_str_add(&preload, library);
+    if (before && *before)
+        cn_text_printf(&preload, ":%s", before);
+    (void)setenv("LD_PRELOAD", cn_text_str(&preload), 1);
+    (void)setenv(CN_REC_ENV, shared_path, 1);
+    cn_text_done(&preload);
+}
+
+bool cn_program_file_start(const struct cn_program_file *program, const char *library,
+                           const char *shared_path, const char *const *words, pid_t *out,
+                           struct cn_error *err)
+{
+    int pipe_fds[2], error = 0;
+    pid_t pid;
+
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+        return cn_fail_errno(err, "cannot start '%s'", program->path);
+    pid = fork();
+    if (pid == 0) {
+        set_environment(program, library, shared_path);
+        (void)execv(program->path, (char *const *)(uintptr_t)words);
+        error = errno;
+        (void)!write(pipe_fds[1], &error, sizeof(error));
+        _exit(127);
+    }
+    (void)close(pipe_fds[1]);
+    if (pid < 0)
+        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
+    else if (read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
+        errno = error;
+        (void)cn_fail_errno(err, "cannot run '%s'", program->path);
+        (void)waitpid(pid, NULL, 0);
+        pid = -1;
+    }
+    (void)close(pipe_fds[0]);
+    if (pid < 0)
+        return false;
+    *out = pid;
+    return true;
+}

@@ -1,0 +1,37 @@
+/* The program to be recorded: where it is, and how it is started with the recorder.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_LAUNCHER_PROGRAM_H
+#define CN_LAUNCHER_PROGRAM_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "launcher/elf_file.h"
+
+struct cn_program_file {
+    char *path; /* absolute */
+    struct cn_elf_file elf;
+    bool is_script; /* no ELF file: what it runs is recorded */
+};
+
+/* Find `name` as execvp() does, and look what it offers. */
+CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *name,
+                                   struct cn_error *err);
+void cn_program_file_close(struct cn_program_file *program);
+
+/* Fails when there is no way to record the program, with a text that says how to build
+ * it. */
+CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
+                                    bool has_libcalls, struct cn_error *err);
+
+/* The recorder, beside this program or where it was installed; release with free(). */
+CN_CHECK bool cn_program_find_library(char **out, struct cn_error *err);
+
+/* Start it. Fails when it cannot be run. */
+CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
+                                    const char *library, const char *shared_path,
+                                    const char *const *words, pid_t *out,
+                                    struct cn_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* Where calls of the program arrive.
+ *
+ * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, put the
+ * address of cn_rec_return() in place of the return address, and store a record. All
+ * else comes here: the first call of a thread, a full ring, calls that left without
+ * returning (longjmp, exceptions), calls on other stacks, filters.
+ *
+ * Frames are pushed before they are filled and popped after they are used, so that a
+ * signal handler that interrupts us at any point pushes and pops above.
+ * Threads: any thread, its own frames.
+ */
+#ifndef CN_RECORD_HOOKS_H
+#define CN_RECORD_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_rec_frame;
+struct cn_rec_thread;
+
+/* A call was made: its return address is at `loc`. */
+void cn_rec_enter(uintptr_t *loc, uintptr_t address);
+
+/* The call whose return address was at `loc` returned. Gives the return address. */
+uintptr_t cn_rec_leave(uintptr_t *loc);
+
+/* The stubs. */
+extern const char cn_rec_return[];
+
+/* Close calls that can never return, now that a call at `loc` is made or returns. */
+void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
+
+/* Push a frame and record its entry; the return address is left alone. NULL when calls
+ * nest too deeply. */
+struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+                                 uintptr_t address, uint64_t flags);
+
+/* Record the exit of the innermost frame and pop it. */
+void cn_rec_pop(struct cn_rec_thread *self);
+
+/* Put the true return addresses back, for whoever walks the stack; and ours again. */
+void cn_rec_unhook_all(struct cn_rec_thread *self);
+void cn_rec_hook_all(struct cn_rec_thread *self);
+
+#endif

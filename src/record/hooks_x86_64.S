@@ -1,0 +1,269 @@
+/* The hooks on x86_64.
+ *
+ * They run where the program expects no call at all: every register that could hold an
+ * argument or a result is kept, and so are all others but r11. Vector and x87 registers
+ * are not touched, neither here nor in the C code behind, which is built without them.
+ *
+ *   mcount       after the prologue: the return address is at 8(%rbp)
+ *   __fentry__   before the prologue: it is at 8(%rsp), above our own
+ *   cn_rec_return  where calls return to in place of their caller
+ */
+#include "record/layout.h"
+
+#define T(member) CN_REC_T_##member(%r11)
+
+	.macro	load_self
+	movq	cn_rec_self@gottpoff(%rip), %r11
+	movq	%fs:(%r11), %r11
+	.endm
+
+	.macro	save reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro	restore reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+/* Store a record with the word in %rdi, or go to \full. The record counts once
+ * `recorded` has moved over it; a signal handler that stored its own in between makes
+ * us begin again. Uses rax, rcx, rdx, rsi. */
+	.macro	record full
+1:	movq	T(TRACK), %rsi
+	movq	(%rsi), %rcx
+	cmpq	T(LIMIT), %rcx
+	jae	\full
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	mulq	T(MULT)
+	shrdq	$32, %rdx, %rax
+	addq	T(BASE_NS), %rax
+	movq	T(MASK), %rdx
+	andq	%rcx, %rdx
+	addq	T(RING), %rdx
+	movq	%rax, (%rdx)
+	movq	%rdi, 8(%rdx)
+	movq	%rcx, %rax
+	addq	$16, %rcx
+	cmpxchgq %rcx, (%rsi)
+	jne	1b
+	.endm
+
+/* Call C with every register kept that C may change; rdi and rsi are its arguments.
+ * rbx holds the stack pointer meanwhile. */
+	.macro	call_c function
+	save	%r8
+	save	%r9
+	save	%r10
+	save	%r11
+	save	%rbx
+	movq	%rsp, %rbx
+	.cfi_remember_state
+	.cfi_def_cfa_register %rbx
+	andq	$-16, %rsp
+	cld
+	call	\function
+	movq	%rbx, %rsp
+	.cfi_restore_state
+	restore	%rbx
+	restore	%r11
+	restore	%r10
+	restore	%r9
+	restore	%r8
+	.endm
+
+	.text
+
+/* rdi: where the return address lies, rsi: the function, r11: the thread. */
+	.macro	enter
+	testq	%r11, %r11
+	jz	.Lslow\@
+	movq	T(TOP), %rdx
+	cmpq	CN_REC_F_LOC(%rdx), %rdi
+	jae	.Lodd\@
+.Lpush\@:
+	cmpq	T(END), %rdx
+	jae	.Lslow\@
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	(%rdi), %rax
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	$0, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	leaq	cn_rec_return(%rip), %rax
+	movq	%rax, (%rdi)
+	subq	T(FRAMES), %rdx
+	addl	%edx, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	movq	%rsi, %rdi
+	shlq	$16, %rdi
+	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	record	.Lfull\@
+.Ldone\@:
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	ret
+	.cfi_adjust_cfa_offset 40
+.Lodd\@: /* a tail call finds our own address there; anything else is for C */
+	jne	.Lslow\@
+	leaq	cn_rec_return(%rip), %rax
+	cmpq	%rax, (%rdi)
+	je	.Lpush\@
+.Lslow\@:
+	call_c	cn_rec_enter
+	jmp	.Ldone\@
+.Lfull\@:
+	call_c	cn_rec_append
+	jmp	.Ldone\@
+	.endm
+
+	.macro	save_arguments
+	save	%rax
+	save	%rcx
+	save	%rdx
+	save	%rsi
+	save	%rdi
+	.endm
+
+	.globl	mcount, _mcount
+	.type	mcount, @function
+	.type	_mcount, @function
+	.p2align 5
+mcount:
+_mcount:
+	.cfi_startproc
+	endbr64
+	save_arguments
+	load_self
+	leaq	8(%rbp), %rdi
+	movq	40(%rsp), %rsi
+	enter
+	.cfi_endproc
+	.size	mcount, .-mcount
+	.size	_mcount, .-_mcount
+
+	.globl	__fentry__
+	.type	__fentry__, @function
+	.p2align 5
+__fentry__:
+	.cfi_startproc
+	endbr64
+	save_arguments
+	load_self
+	leaq	48(%rsp), %rdi
+	movq	40(%rsp), %rsi
+	enter
+	.cfi_endproc
+	.size	__fentry__, .-__fentry__
+
+/* Calls return here. Whoever unwinds the stack finds this address as that of a caller,
+ * looks up the byte before it, and gets the true return address from an expression that
+ * searches the open calls of all threads for the one at CFA-8:
+ *
+ *	t = CFA - 8
+ *	for (n = cn_rec_threads; n; n = n->next)
+ *		for (p = n->top; p->loc != UINTPTR_MAX; p--)
+ *			if (p->loc == t && p->ret != cn_rec_return)
+ *				return p->ret - 1
+ *	return 0
+ *
+ * It is marked as a signal frame, as its CFA is the one of its caller and unwinders tell
+ * the two apart by that mark. They take the address in the caller of a signal frame as
+ * it is, hence the 1 subtracted: a byte of the call instruction.
+ * `t` is there twice as libgcc cannot pick the lowest element. The address of
+ * cn_rec_threads is found from the place of this code, which is what reg 16 holds. */
+	.p2align 5
+	.quad	cn_rec_threads - .
+	.p2align 4
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 0
+	.cfi_escape 0x16, 0x10, 66
+	.cfi_escape 0x38, 0x1c, 0x12		/* lit8 minus dup		[t t] */
+	.cfi_escape 0x80, 0x60, 0x12, 0x06, 0x22, 0x06	/* breg16 -32 dup deref plus deref [t n] */
+	.cfi_escape 0x12, 0x28, 0x03, 0x00	/* 1: dup bra 2f */
+	.cfi_escape 0x2f, 50, 0x00		/* skip end */
+	.cfi_escape 0x12, 0x23, 0x00, 0x06	/* 2: dup +TOP deref		[t n p] */
+	.cfi_escape 0x12, 0x06			/* 3: dup deref			[t n p l] */
+	.cfi_escape 0x12, 0x31, 0x22, 0x28, 9, 0x00	/* dup lit1 plus bra 4f */
+	.cfi_escape 0x13, 0x13			/* drop drop			[t n] */
+	.cfi_escape 0x23, 0xc0, 0x00, 0x06	/* +NEXT deref			[t n'] */
+	.cfi_escape 0x2f, 0xe4, 0xff		/* skip 1b */
+	.cfi_escape 0x15, 0x03, 0x29		/* 4: pick 3 eq */
+	.cfi_escape 0x28, 6, 0x00		/* bra 6f */
+	.cfi_escape 0x08, 32, 0x1c		/* 5: const1u 32 minus		[t n p-1] */
+	.cfi_escape 0x2f, 0xe3, 0xff		/* skip 3b */
+	.cfi_escape 0x12, 0x23, 0x08, 0x06	/* 6: dup +RET deref		[t n p r] */
+	.cfi_escape 0x12, 0x80, 0x00, 0x2e	/* dup breg16 0 ne */
+	.cfi_escape 0x28, 4, 0x00		/* bra 7f */
+	.cfi_escape 0x13			/* drop */
+	.cfi_escape 0x2f, 0xeb, 0xff		/* skip 5b */
+	.cfi_escape 0x31, 0x1c			/* 7: lit1 minus		[.. r-1] */
+	.fill	16, 1, 0x90
+	.globl	cn_rec_return
+	.hidden	cn_rec_return
+	.type	cn_rec_return, @function
+cn_rec_return:
+	leaq	-8(%rsp), %rsp
+	.cfi_endproc
+/* From here to where the return address is known, a stack ends with us. */
+	.cfi_startproc
+	.cfi_def_cfa_offset 8
+	.cfi_undefined %rip
+	save	%rax
+	save	%rcx
+	save	%rdx
+	save	%rsi
+	save	%rdi
+	save	%r11
+	load_self
+	leaq	48(%rsp), %rdi
+	movq	T(TOP), %rdx
+	cmpq	CN_REC_F_LOC(%rdx), %rdi
+	jne	.Lleave_slow
+	cmpq	$0, CN_REC_F_FLAGS(%rdx)
+	jne	.Lleave_slow
+	movq	CN_REC_F_RET(%rdx), %rax
+	movq	%rax, (%rdi)
+	.cfi_offset %rip, -8
+	movq	CN_REC_F_ADDRESS(%rdx), %rdi
+	subq	T(FRAMES), %rdx
+	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	record	.Lleave_full
+.Lleave_pop:
+	subq	$CN_REC_F_SIZE, T(TOP)
+.Lleave_done:
+	restore	%r11
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	/* Not a `ret`: the processor's guess for that one belongs to our caller's caller.
+	 * Signal handlers leave the 128 bytes below the stack pointer alone. */
+	jmp	*-8(%rsp)
+	.cfi_adjust_cfa_offset 56
+.Lleave_full:
+	call_c	cn_rec_append
+	jmp	.Lleave_pop
+.Lleave_slow:
+	.cfi_undefined %rip
+	call_c	cn_rec_leave
+	movq	%rax, 48(%rsp)
+	jmp	.Lleave_done
+	.cfi_endproc
+	.size	cn_rec_return, .-cn_rec_return
+
+	.section .note.GNU-stack,"",@progbits

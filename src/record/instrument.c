@@ -1,0 +1,56 @@
+/* -finstrument-functions: the compiler calls us at entry and exit, by the usual rules. */
+
+#include <stddef.h>
+
+#include "record/filter.h"
+#include "record/hooks.h"
+#include "record/layout.h"
+#include "record/process.h"
+#include "record/thread.h"
+
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
+/* Both hooks are called with the same stack pointer, so this identifies the call; only
+ * functions inlined into each other share it. */
+__attribute__((visibility("default"))) void __cyg_profile_func_enter(void *function,
+                                                                     void *call_site)
+{
+    uintptr_t *loc = (uintptr_t *)__builtin_frame_address(0) + 1;
+    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+    struct cn_rec_frame *frame;
+
+    (void)call_site;
+    if (!self || self->is_off || !cn_rec_thread_is_ours(self))
+        return;
+    if (loc > self->top->loc)
+        cn_rec_close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
+    frame = cn_rec_push(self, loc, (uintptr_t)function, CN_REC_FRAME_UNHOOKED);
+    if (!frame)
+        return;
+    if (cn_rec_process.has_filters)
+        cn_rec_filter_enter(self, frame);
+    else
+        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_ENTRY_WORD);
+}
+
+__attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function,
+                                                                    void *call_site)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    struct cn_rec_frame *frame;
+
+    (void)call_site;
+    if (!self || !cn_rec_thread_is_ours(self))
+        return;
+    frame = self->top;
+    while (frame > self->frames && frame->address != (uintptr_t)function)
+        frame--;
+    if (frame == self->frames || !(frame->flags & CN_REC_FRAME_UNHOOKED))
+        return; /* its entry came before we were ready */
+    while (self->top > frame)
+        cn_rec_pop(self);
+    cn_rec_pop(self);
+}

@@ -1,0 +1,159 @@
+#include "record/interpose.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "record/hooks.h"
+#include "record/process.h"
+#include "record/syscalls.h"
+#include "record/thread.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*clone_fn)(int (*)(void *), void *, int, void *, ...);
+typedef int (*backtrace_fn)(void **, int);
+
+static struct {
+    create_fn create;
+    clone_fn clone;
+    backtrace_fn backtrace;
+    pthread_key_t key; /* its destructor ends a thread's recording */
+} real;
+
+/* dlsym() hands out objects; POSIX promises that they hold functions too. */
+static void find(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    __builtin_memcpy(function, &found, sizeof(found));
+}
+
+static void end_thread(void *thread)
+{
+    int error = errno;
+
+    if (cn_rec_self == thread)
+        cn_rec_thread_end(thread);
+    errno = error;
+}
+
+/* A child that makes no recorded call is part of the recording too. */
+static void begin_child(void)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+
+    if (self)
+        cn_rec_thread_adopt(self);
+}
+
+void cn_rec_interpose_begin(void)
+{
+    find("pthread_create", &real.create);
+    find("clone", &real.clone);
+    find("backtrace", &real.backtrace);
+    (void)pthread_key_create(&real.key, end_thread);
+    (void)pthread_atfork(NULL, NULL, begin_child);
+}
+
+struct start {
+    void *(*run)(void *);
+    void *arg;
+};
+
+static void know_stack(struct cn_rec_thread *self)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t len;
+
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        return;
+    if (pthread_attr_getstack(&attr, &low, &len) == 0) {
+        self->stack_low = (uintptr_t)low;
+        self->stack_high = (uintptr_t)low + len;
+    }
+    (void)pthread_attr_destroy(&attr);
+}
+
+static void *start_thread(void *arg)
+{
+    struct start start = *(struct start *)arg;
+    struct cn_rec_thread *self = cn_rec_thread_begin();
+
+    free(arg);
+    if (self) {
+        know_stack(self);
+        (void)pthread_setspecific(real.key, self);
+    }
+    return start.run(start.arg);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *arg)
+{
+    struct start *start = NULL;
+    int result;
+
+    if (!real.create)
+        find("pthread_create", &real.create);
+    if (cn_rec_process.shared)
+        start = malloc(sizeof(*start));
+    if (!start)
+        return real.create(thread, attr, run, arg);
+    *start = (struct start){run, arg};
+    result = real.create(thread, attr, start_thread, start);
+    if (result != 0)
+        free(start);
+    return result;
+}
+
+/* A task that shares our memory but has no thread-local storage of its own would use our
+ * frames. From now on each call of ours asks whose it is. */
+EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    va_list rest;
+    void *more[3];
+
+    va_start(rest, arg);
+    for (int i = 0; i < 3; i++)
+        more[i] = va_arg(rest, void *);
+    va_end(rest);
+    if (self && (flags & CLONE_VM) && !(flags & (CLONE_SETTLS | CLONE_VFORK))) {
+        self->is_shared = true;
+        self->end = NULL;
+    }
+    if (!real.clone)
+        find("clone", &real.clone);
+    return real.clone(run, stack, flags, arg, more[0], more[1], more[2]);
+}
+
+/* Who walks the stack finds the true addresses, and not our own call among them. */
+EXPORT int backtrace(void **buffer, int size);
+EXPORT int backtrace(void **buffer, int size)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    void **all;
+    int count;
+
+    if (!real.backtrace)
+        find("backtrace", &real.backtrace);
+    if (!self || size <= 0 || !(all = malloc(sizeof(*all) * ((size_t)size + 1))))
+        return real.backtrace(buffer, size);
+    cn_rec_unhook_all(self);
+    count = real.backtrace(all, size + 1);
+    cn_rec_hook_all(self);
+    if (count > 0)
+        count--;
+    for (int i = 0; i < count; i++)
+        buffer[i] = all[i + 1];
+    free(all);
+    return count;
+}

@@ -1,0 +1,199 @@
+#include "record/session.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+
+#include "record/maps.h"
+#include "record/process.h"
+#include "record/syscalls.h"
+#include "record/text.h"
+
+enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
+
+struct session {
+    char id[17];
+    uintptr_t modules[MODULES_MAX]; /* where the files known so far are mapped */
+    uint32_t module_count;
+};
+
+static struct session session;
+
+struct map_writer {
+    struct cn_rec_text text;
+    char name[32];
+    uint64_t time_ns;
+    uint32_t tid;
+    bool has_new;
+};
+
+bool cn_rec_session_write(const char *name, const void *data, uint64_t len)
+{
+    char space[CN_REC_NAME_MAX];
+    struct cn_rec_text path = {space, sizeof(space), 0, false};
+    long fd, done;
+
+    cn_rec_text_str(&path, cn_rec_process.shared->dir);
+    cn_rec_text_char(&path, '/');
+    cn_rec_text_str(&path, name);
+    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path.chars,
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+    if (fd < 0)
+        return false;
+    done = cn_rec_syscall3(SYS_write, fd, (long)data, (long)len);
+    (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
+    return done == (long)len;
+}
+
+static void begin_line(struct cn_rec_text *line, const char *kind, uint64_t time_ns)
+{
+    cn_rec_text_str(line, kind);
+    cn_rec_text_str(line, " timestamp=");
+    cn_rec_text_u64(line, time_ns / 1000000000);
+    cn_rec_text_char(line, '.');
+    cn_rec_text_number(line, time_ns % 1000000000, 10, 9);
+}
+
+static void add_number(struct cn_rec_text *line, const char *key, uint64_t value)
+{
+    cn_rec_text_str(line, key);
+    cn_rec_text_u64(line, value);
+}
+
+static bool end_line(struct cn_rec_text *line)
+{
+    cn_rec_text_char(line, '\n');
+    return !line->is_cut && cn_rec_session_write("task.txt", line->chars, line->len);
+}
+
+void cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid)
+{
+    char space[LINE_MAX_LEN];
+    struct cn_rec_text line = {space, sizeof(space), 0, false};
+
+    begin_line(&line, "TASK", time_ns);
+    add_number(&line, " tid=", tid);
+    add_number(&line, " pid=", pid);
+    (void)end_line(&line);
+}
+
+void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
+{
+    char space[LINE_MAX_LEN];
+    struct cn_rec_text line = {space, sizeof(space), 0, false};
+
+    begin_line(&line, "FORK", time_ns);
+    add_number(&line, " pid=", pid);
+    add_number(&line, " ppid=", parent_pid);
+    (void)end_line(&line);
+}
+
+static bool is_known(uintptr_t start)
+{
+    for (uint32_t i = 0; i < session.module_count; i++) {
+        if (session.modules[i] == start)
+            return true;
+    }
+    return false;
+}
+
+static void add_known(uintptr_t start)
+{
+    if (session.module_count < MODULES_MAX)
+        session.modules[session.module_count++] = start;
+}
+
+static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
+{
+    struct map_writer *writer = arg;
+    struct cn_rec_text *text = &writer->text;
+
+    if (!mapping->is_code && mapping->path[0] == '/')
+        return;
+    add_known(mapping->start);
+    text->len = 0;
+    cn_rec_text_number(text, mapping->start, 16, 8);
+    cn_rec_text_char(text, '-');
+    cn_rec_text_number(text, mapping->end, 16, 8);
+    cn_rec_text_str(text, mapping->is_code ? " r-xp" : " rw-p");
+    cn_rec_text_str(text, " 00000000 00:00 0                          ");
+    cn_rec_text_str(text, mapping->path);
+    cn_rec_text_char(text, '\n');
+    if (!text->is_cut)
+        (void)cn_rec_session_write(writer->name, text->chars, text->len);
+}
+
+static void make_session_id(void)
+{
+    uint64_t bits = 0;
+    struct cn_rec_text text = {session.id, sizeof(session.id), 0, false};
+
+    (void)cn_rec_syscall3(SYS_getrandom, (long)&bits, sizeof(bits), 0);
+    cn_rec_text_number(&text, bits, 16, 16);
+    session.module_count = 0;
+}
+
+/* Runs when the library is loaded, on a stack of the usual size. */
+bool cn_rec_session_begin(uint64_t time_ns)
+{
+    char space[PATH_MAX + LINE_MAX_LEN], exe[PATH_MAX];
+    struct map_writer writer = {.text = {space, sizeof(space), 0, false}};
+    struct cn_rec_text name = {writer.name, sizeof(writer.name), 0, false};
+    struct cn_rec_text line = {space, sizeof(space), 0, false};
+    long len = cn_rec_syscall6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
+                               (long)exe, sizeof(exe) - 1, 0, 0);
+
+    exe[len < 0 ? 0 : len] = '\0';
+    make_session_id();
+    cn_rec_text_str(&name, "sid-");
+    cn_rec_text_str(&name, session.id);
+    cn_rec_text_str(&name, ".map");
+    if (!cn_rec_maps_walk(write_map_line, &writer))
+        return false;
+    begin_line(&line, "SESS", time_ns);
+    add_number(&line, " pid=", atomic_load(&cn_rec_process.pid));
+    cn_rec_text_str(&line, " sid=");
+    cn_rec_text_str(&line, session.id);
+    cn_rec_text_str(&line, " exename=\"");
+    cn_rec_text_str(&line, exe);
+    cn_rec_text_char(&line, '"');
+    atomic_fetch_add(&cn_rec_process.shared->session_count, 1);
+    return end_line(&line);
+}
+
+static void write_library_line(const struct cn_rec_mapping *mapping, void *arg)
+{
+    struct map_writer *writer = arg;
+    struct cn_rec_text *line = &writer->text;
+
+    if (!mapping->is_code || is_known(mapping->start))
+        return;
+    add_known(mapping->start);
+    line->len = 0;
+    begin_line(line, "DLOP", writer->time_ns);
+    add_number(line, " tid=", writer->tid);
+    cn_rec_text_str(line, " sid=");
+    cn_rec_text_str(line, session.id);
+    cn_rec_text_str(line, " base=");
+    cn_rec_text_number(line, mapping->start, 16, 1);
+    cn_rec_text_str(line, " libname=\"");
+    cn_rec_text_str(line, mapping->path);
+    cn_rec_text_char(line, '"');
+    (void)end_line(line);
+    writer->has_new = true;
+}
+
+bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
+{
+    char space[1024];
+    struct map_writer writer = {
+        .text = {space, sizeof(space), 0, false},
+        .time_ns = time_ns,
+        .tid = tid,
+    };
+
+    (void)cn_rec_maps_walk(write_library_line, &writer);
+    if (writer.has_new)
+        atomic_fetch_add(&cn_rec_process.shared->session_count, 1);
+    return writer.has_new;
+}

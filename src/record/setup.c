@@ -1,0 +1,98 @@
+/* Set-up when the library is loaded. Whatever fails: the program runs, unrecorded. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/interpose.h"
+#include "record/process.h"
+#include "record/session.h"
+#include "record/syscalls.h"
+#include "record/thread.h"
+
+extern void *__libc_stack_end;
+
+struct cn_rec_process cn_rec_process;
+
+static void say(const char *what)
+{
+    char line[160] = "cairn record: this program runs without being recorded: ";
+
+    strncat(line, what, sizeof(line) - strlen(line) - 2);
+    strcat(line, "\n");
+    (void)!write(STDERR_FILENO, line, strlen(line));
+}
+
+static bool map_shared(const char *path)
+{
+    struct cn_rec_process *process = &cn_rec_process;
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    char *at;
+
+    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size < CN_REC_RINGS_OFF) {
+        if (fd >= 0)
+            (void)close(fd);
+        return false;
+    }
+    at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_NORESERVE, fd, 0);
+    (void)close(fd);
+    if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
+        return false;
+    process->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
+    process->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
+    process->path = strdup(path);
+    atomic_store(&process->pid, (uint32_t)getpid());
+    process->shared = (struct cn_rec_shared *)at;
+    return process->path;
+}
+
+/* The first thread's stack grows downwards from what the loader remembers. */
+static void know_main_stack(struct cn_rec_thread *self)
+{
+    struct rlimit limit = {0};
+    uintptr_t high = ((uintptr_t)__libc_stack_end + CN_REC_PAGE_LEN) &
+                     ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+    uintptr_t len = (uintptr_t)1 << 30;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < len)
+        len = limit.rlim_cur;
+    self->stack_high = high;
+    self->stack_low = high > len ? high - len : 0;
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    const char *path = getenv(CN_REC_ENV);
+    struct cn_rec_thread *self;
+    int error = errno;
+
+    if (!path)
+        return;
+    if (!map_shared(path)) {
+        cn_rec_process.shared = NULL;
+        say("it cannot reach the memory of cairn record");
+        errno = error;
+        return;
+    }
+    if (!cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
+        cn_rec_process.shared = NULL;
+        say("it cannot write into the recording");
+        errno = error;
+        return;
+    }
+    cn_rec_interpose_begin();
+    self = cn_rec_thread_begin();
+    if (self)
+        know_main_stack(self);
+    errno = error;
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Compare every view of every real recording with what uftrace 0.19 printed.
+
+differences.txt lists the outputs that differ: how many lines of the original are missing,
+how many are new, and under which heading of docs/uftrace-differences.md the reason stands.
+Anything else that differs is named and makes the test fail; so does an entry of the list
+that is no longer true. With --list, print the list as it would have to be.
+"""
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ALL_FIELDS = (
+    "total,total-avg,total-min,total-max,total-stdv,"
+    "self,self-avg,self-min,self-max,self-stdv,call,size"
+)
+VIEWS = {
+    "replay": ["replay"],
+    "replay-flat": ["replay", "--flat"],
+    "replay-nomerge": ["replay", "--no-merge"],
+    "replay-fields": ["replay", "-f", "duration,tid,time,delta,elapsed,task,module,addr"],
+    "replay-D3": ["replay", "-D", "3"],
+    "replay-t1us": ["replay", "-t", "1us"],
+    "replay-demangle-full": ["replay", "--demangle=full"],
+    "replay-srcline": ["replay", "--srcline"],
+    "report": ["report"],
+    "report-all": ["report", "-f", ALL_FIELDS, "-s", "call,func"],
+    "report-avg": ["report", "--avg-total"],
+    "report-task": ["report", "--task"],
+    "report-csv": ["report", "--format", "csv"],
+    "graph": ["graph"],
+    "graph-main": ["graph", "main"],
+    "graph-task": ["graph", "--task"],
+    "dump": ["dump"],
+    "info": ["info"],
+    "info-task": ["info", "--task"],
+}
+
+
+def read_list(path):
+    known = {}
+    for line in path.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, removed, added, reason = line.split()
+            known[name] = (int(removed), int(added), reason)
+    return known
+
+
+def headings(source):
+    text = (source / "docs" / "uftrace-differences.md").read_text()
+    return set(re.findall(r"^## `([a-z-]+)`", text, re.MULTILINE))
+
+
+def run(recording, words):
+    env = dict(os.environ, TZ="UTC", LC_ALL="C")
+    command = ["cairn", *words, "--no-pager", "-d", str(recording)]
+    return subprocess.run(command, capture_output=True, env=env, check=False).stdout
+
+
+def changed_lines(want, got):
+    want, got = (text.decode(errors="replace").split("\n") for text in (want, got))
+    diff = list(difflib.unified_diff(want, got, lineterm="", n=0))[2:]
+    return [line for line in diff if line[0] in "-+"]
+
+
+def compare_all(fixtures):
+    for expected in sorted(fixtures.glob("*.expected")):
+        recording = expected.with_suffix("")
+        for view, words in VIEWS.items():
+            want = expected / f"{view}.txt"
+            if want.exists():
+                lines = changed_lines(want.read_bytes(), run(recording, words))
+                yield f"{recording.name}/{view}", lines
+
+
+def main():
+    case = pathlib.Path(os.environ["CASE"])
+    fixtures = pathlib.Path(os.environ["CAIRN_FIXTURES"]) / "uftrace"
+    known = read_list(case / "differences.txt")
+    documented = headings(case.parents[2])
+    wants_list = "--list" in sys.argv
+    failed = False
+    for name, lines in compare_all(fixtures):
+        removed = sum(line[0] == "-" for line in lines)
+        added = len(lines) - removed
+        known_removed, known_added, reason = known.pop(name, (0, 0, "unknown"))
+        if wants_list and lines:
+            print(name, removed, added, reason)
+        elif (removed, added) != (known_removed, known_added):
+            failed = True
+            print(f"{name}: -{removed} +{added}, expected -{known_removed} +{known_added}")
+            print("\n".join(lines[:10]))
+        elif lines and reason not in documented:
+            failed = True
+            print(f"{name}: no heading `{reason}` in docs/uftrace-differences.md")
+    for name in known:
+        failed = True
+        print(f"{name}: listed, but there is no such output")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

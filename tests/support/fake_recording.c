@@ -1,0 +1,136 @@
+#include "support/fake_recording.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { FIRST_TID = 100, BATCH_LEN = 3, FUNCTION_LEN = 64 };
+
+struct fake_stream {
+    struct cn_call_stream base;
+    struct cn_time_range range;
+    size_t next;
+};
+
+static const struct cn_fake_recording *fake_of(const struct cn_recording *rec)
+{
+    return (const struct cn_fake_recording *)rec;
+}
+
+static bool stream_open(const struct cn_recording *rec, uint32_t task,
+                        struct cn_time_range range, struct cn_call_stream **out,
+                        struct cn_error *err)
+{
+    struct fake_stream *stream = cn_alloc(1, sizeof(*stream));
+
+    (void)err;
+    stream->base = (struct cn_call_stream){rec, task};
+    stream->range = range;
+    *out = &stream->base;
+    return true;
+}
+
+static bool is_inside(const struct cn_call *call, struct cn_time_range range)
+{
+    return call->kind == CN_CALL_LOST ||
+           (call->time_ns >= range.first_ns && call->time_ns <= range.last_ns);
+}
+
+static enum cn_step stream_next(struct cn_call_stream *base, struct cn_call_batch *out,
+                                struct cn_error *err)
+{
+    struct fake_stream *stream = (struct fake_stream *)base;
+    const struct cn_fake_recording *fake = fake_of(base->rec);
+    const struct cn_fake_task *task = &fake->fake_tasks[base->task];
+    size_t first;
+
+    while (stream->next < task->count &&
+           !is_inside(&task->calls[stream->next], stream->range))
+        stream->next++;
+    first = stream->next;
+    while (stream->next < task->count && stream->next - first < fake->batch_len &&
+           is_inside(&task->calls[stream->next], stream->range))
+        stream->next++;
+    *out = (struct cn_call_batch){.calls = task->calls + first,
+                                  .count = stream->next - first};
+    if (out->count > 0)
+        return CN_ITEM;
+    return task->is_damaged ? cn_fail(err, CN_ERR_FORMAT, "damaged") : CN_END;
+}
+
+static void stream_close(struct cn_call_stream *stream)
+{
+    free(stream);
+}
+
+static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
+                              uint64_t time_ns, uint64_t address)
+{
+    (void)task;
+    (void)time_ns;
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        uint64_t begin = 0x1000 + rec->functions[i].offset;
+
+        if (address >= begin && address < begin + rec->functions[i].size)
+            return i;
+    }
+    return CN_NONE;
+}
+
+static const struct cn_recording_ops ops = {
+    .stream_open = stream_open,
+    .stream_next = stream_next,
+    .stream_close = stream_close,
+    .find_function = find_function,
+};
+
+void cn_fake_recording_init(struct cn_fake_recording *fake, const char *const *names)
+{
+    uint32_t count = 0;
+
+    *fake = (struct cn_fake_recording){
+        .rec = {.ops = &ops, .path = "", .options = "", .max_stack = 1024},
+        .sessions = {{.sid = "0123456789abcdef", .exename = "/bin/fake"}},
+        .modules = {{.path = "/bin/fake", .name = "fake", .build_id = ""}},
+        .batch_len = BATCH_LEN,
+    };
+    for (; names[count]; count++) {
+        assert(count < CN_FAKE_FUNCTIONS_MAX);
+        fake->functions[count] = (struct cn_call_function){
+            .name = names[count],
+            .raw_name = names[count],
+            .type = 'T',
+            .offset = FUNCTION_LEN * count,
+            .size = FUNCTION_LEN,
+            .file = "",
+        };
+    }
+    fake->modules[0].function_count = count;
+    fake->rec.functions = fake->functions;
+    fake->rec.function_count = count;
+    fake->rec.modules = fake->modules;
+    fake->rec.module_count = 1;
+    fake->rec.sessions = fake->sessions;
+    fake->rec.session_count = 1;
+    fake->rec.tasks = fake->tasks;
+}
+
+void cn_fake_recording_add(struct cn_fake_recording *fake, const struct cn_call *calls,
+                           size_t count)
+{
+    uint32_t i = fake->rec.task_count++;
+
+    assert(i < CN_FAKE_TASKS_MAX);
+    fake->fake_tasks[i] = (struct cn_fake_task){.calls = calls, .count = count};
+    fake->tasks[i] = (struct cn_task){
+        .tid = FIRST_TID + i,
+        .pid = FIRST_TID + i,
+        .parent = CN_NONE,
+        .name = "fake",
+        .first_ns = count > 0 ? calls[0].time_ns : 0,
+        .time_ns = count > 0 ? calls[0].time_ns : 0,
+        .sessions = fake->task_sessions,
+        .session_count = 1,
+    };
+}

@@ -1,0 +1,275 @@
+/* Reports, graphs and merged streams of several tasks. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/call_graph.h"
+#include "analyze/call_report.h"
+#include "analyze/call_tally.h"
+#include "analyze/call_tasks.h"
+#include "support/fake_recording.h"
+
+enum { MAIN, F, FORK, G };
+
+static const char *const names[] = {"main", "f", "fork", "g", NULL};
+
+/* f calls itself; main is still open at the end. */
+static const struct cn_call first[] = {
+    CN_FAKE_ENTER(10, MAIN, 0), CN_FAKE_ENTER(20, F, 1),    CN_FAKE_ENTER(30, F, 2),
+    CN_FAKE_EXIT(40, F, 2),     CN_FAKE_EXIT(60, F, 1),     CN_FAKE_ENTER(70, FORK, 1),
+    CN_FAKE_EXIT(90, FORK, 1),  CN_FAKE_ENTER(95, CN_NONE, 1), CN_FAKE_EXIT(97, CN_NONE, 1),
+};
+/* Forked by the first, at 80. */
+static const struct cn_call second[] = {
+    CN_FAKE_EXIT(85, FORK, 1),
+    CN_FAKE_ENTER(100, G, 1),
+    CN_FAKE_EXIT(120, G, 1),
+};
+
+struct fixture {
+    struct cn_fake_recording fake;
+    struct cn_call_filter filter;
+    struct cn_call_query query;
+    uint32_t tasks[CN_FAKE_TASKS_MAX];
+};
+
+static void set_up(struct fixture *t)
+{
+    cn_fake_recording_init(&t->fake, names);
+    cn_fake_recording_add(&t->fake, first, sizeof(first) / sizeof(first[0]));
+    cn_fake_recording_add(&t->fake, second, sizeof(second) / sizeof(second[0]));
+    t->fake.tasks[1].is_fork = true;
+    t->fake.tasks[1].parent = 0;
+    t->fake.tasks[1].time_ns = 80;
+    cn_call_filter_init(&t->filter, &t->fake.rec);
+    cn_call_filter_ready(&t->filter);
+    for (uint32_t i = 0; i < CN_FAKE_TASKS_MAX; i++)
+        t->tasks[i] = i;
+    t->query = (struct cn_call_query){.rec = &t->fake.rec,
+                                      .filter = &t->filter,
+                                      .range = cn_time_always,
+                                      .tasks = t->tasks,
+                                      .task_count = 2};
+}
+
+static const struct cn_call_row *row_of(const struct cn_call_report *report,
+                                        const char *name)
+{
+    for (size_t i = 0; i < report->row_count; i++)
+        if (strcmp(report->rows[i].name, name) == 0)
+            return &report->rows[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+static void reports_the_same_on_any_number_of_workers(void **state)
+{
+    struct cn_call_report_options options = {.with_squares = true,
+                                             .with_histograms = true};
+    struct fixture t;
+
+    (void)state;
+    set_up(&t);
+    for (unsigned workers = 1; workers <= 4; workers++) {
+        struct cn_call_report report;
+        const struct cn_call_row *row;
+        struct cn_error err;
+
+        assert_true(cn_call_report_build(&report, &t.query, workers, options, &err));
+        assert_int_equal(report.row_count, 5);
+        row = row_of(&report, "f");
+        assert_int_equal(row->cost.calls, 2);
+        assert_int_equal(row->cost.total_ns, 40); /* of the outer one */
+        assert_int_equal(row->cost.total.sum_ns, 50);
+        assert_int_equal(row->cost.self.sum_ns, 40);
+        assert_int_equal(row->cost.total_squares.low, 40 * 40 + 10 * 10);
+        assert_int_equal(row->totals->count, 2);
+        row = row_of(&report, "main"); /* ends with the recording */
+        assert_int_equal(row->cost.total_ns, 110);
+        assert_int_equal(row_of(&report, "fork")->cost.calls, 2);
+        assert_int_equal(row_of(&report, "fork")->cost.total.min_ns, 0);
+        (void)row_of(&report, "<4000000fc0>");
+        cn_call_report_done(&report);
+    }
+    cn_call_filter_done(&t.filter);
+}
+
+static void goes_on_after_a_damaged_task(void **state)
+{
+    struct cn_call_report_options options = {0};
+    struct cn_call_report report;
+    struct cn_call_tasks tasks;
+    struct cn_error err;
+    struct fixture t;
+
+    (void)state;
+    set_up(&t);
+    t.fake.fake_tasks[0].is_damaged = true;
+    assert_true(cn_call_report_build(&report, &t.query, 2, options, &err));
+    assert_int_equal(report.damages.count, 1);
+    assert_int_equal(report.damages.list[0].task, 0);
+    assert_string_equal(report.damages.list[0].err.text, "damaged");
+    assert_int_equal(row_of(&report, "f")->cost.calls, 2);
+    assert_int_equal(row_of(&report, "g")->cost.calls, 1);
+    cn_call_report_done(&report);
+    cn_call_tasks_build(&tasks, &t.query, 2);
+    assert_int_equal(tasks.damages.count, 1);
+    assert_int_equal(tasks.list[1].total_ns, 20);
+    cn_call_tasks_done(&tasks);
+    cn_call_filter_done(&t.filter);
+}
+
+static const struct cn_graph_node *child_of(const struct cn_call_tree *tree,
+                                            uint32_t parent, uint32_t id)
+{
+    for (uint32_t at = tree->nodes[parent].first_child; at; at = tree->nodes[at].next)
+        if (tree->nodes[at].id == id)
+            return &tree->nodes[at];
+    fail_msg("no child %u", id);
+    return NULL;
+}
+
+static void puts_a_forked_task_below_its_parents_calls(void **state)
+{
+    struct cn_call_graph graph;
+    struct cn_error err;
+    struct fixture t;
+
+    (void)state;
+    set_up(&t);
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        const struct cn_graph_node *main_node, *g;
+        uint32_t session;
+
+        assert_true(cn_call_graph_build(&graph, &t.query, workers, false, &err));
+        session = graph.tree.nodes[0].first_child;
+        main_node = child_of(&graph.tree, session, MAIN);
+        assert_int_equal(main_node->total_ns, 110);
+        g = child_of(&graph.tree, (uint32_t)(main_node - graph.tree.nodes), G);
+        assert_int_equal(g->total_ns, 20);
+        cn_call_graph_done(&graph);
+    }
+    assert_true(cn_call_graph_build(&graph, &t.query, 2, true, &err));
+    assert_int_equal(
+        child_of(&graph.tree, graph.tree.nodes[0].first_child, G)->calls, 1);
+    cn_call_graph_done(&graph);
+    cn_call_filter_done(&t.filter);
+}
+
+static void cuts_out_the_graph_of_a_function(void **state)
+{
+    struct cn_call_graph graph;
+    struct cn_call_subgraph sub;
+    struct cn_error err;
+    struct fixture t;
+    uint32_t session;
+
+    (void)state;
+    set_up(&t);
+    assert_true(cn_call_graph_build(&graph, &t.query, 2, true, &err));
+    session = graph.tree.nodes[0].first_child;
+    assert_true(cn_call_subgraph_build(&sub, &graph.tree, session, "f"));
+    assert_int_equal(sub.backtrace_count, 1);
+    assert_int_equal(sub.backtraces[0].calls, 1);
+    assert_int_equal(child_of(&sub.tree, 0, F)->total_ns, 40);
+    assert_int_equal(
+        child_of(&sub.tree, sub.tree.nodes[0].first_child, F)->total_ns, 10);
+    cn_call_subgraph_done(&sub);
+    assert_false(cn_call_subgraph_build(&sub, &graph.tree, session, "nobody"));
+    cn_call_graph_done(&graph);
+    cn_call_filter_done(&t.filter);
+}
+
+/* 64 tasks whose calls alternate, with a loss in each, which has no time. */
+static void merges_many_tasks_by_time(void **state)
+{
+    enum { TASKS = 64, CALLS = 40 };
+    static struct cn_call all[TASKS][CALLS];
+    struct cn_merged_call next;
+    struct cn_call_merge merge;
+    struct cn_error err;
+    struct fixture t;
+    uint64_t last_ns = 0;
+    size_t count = 0;
+
+    (void)state;
+    set_up(&t);
+    t.fake.rec.task_count = 0;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        for (uint32_t k = 0; k < CALLS; k++)
+            all[i][k] = (struct cn_call)CN_FAKE_ENTER(1 + k * TASKS + (i * 37) % TASKS,
+                                                      F, (uint16_t)k);
+        all[i][7] = (struct cn_call)CN_FAKE_LOST(5);
+        cn_fake_recording_add(&t.fake, all[i], CALLS);
+    }
+    t.fake.fake_tasks[5].is_damaged = true;
+    t.query.task_count = TASKS;
+    assert_true(cn_call_merge_open(&merge, &t.query, &err));
+    for (; cn_call_merge_next(&merge, &next); count++) {
+        if (next.call->kind == CN_CALL_LOST)
+            continue;
+        assert_true(next.call->time_ns > last_ns);
+        last_ns = next.call->time_ns;
+    }
+    assert_int_equal(count, TASKS * CALLS);
+    assert_int_equal(merge.damages.count, 1);
+    cn_call_merge_close(&merge);
+    cn_call_filter_done(&t.filter);
+}
+
+static void adds_squares_beyond_64_bits(void **state)
+{
+    /* The square of the number is 0xfdbac097c8dc5acc deec6cd7a44a4100. */
+    const uint64_t high = UINT64_C(0xfdbac097c8dc5acc), low = UINT64_C(0xdeec6cd7a44a4100);
+    struct cn_call_squares squares = {0};
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        cn_call_squares_add(&squares, UINT64_C(0xfedcba9876543210));
+    assert_int_equal(squares.low, 2 * low);
+    assert_int_equal(squares.high, 2 * high + 1);
+}
+
+static void keeps_percentiles_within_two_percent(void **state)
+{
+    struct cn_call_histogram a = {0}, b = {0};
+
+    (void)state;
+    for (uint64_t i = 1; i <= 100000; i++)
+        cn_call_histogram_add(i % 2 ? &a : &b, i * 977);
+    cn_call_histogram_merge(&a, &b);
+    assert_int_equal(a.count, 100000);
+    for (int percent = 1; percent < 100; percent++) {
+        double exact = percent * 1000.0 * 977;
+        double found = (double)cn_call_histogram_at(&a, percent / 100.0);
+
+        assert_true(found > exact * 0.98 && found < exact * 1.02);
+    }
+    cn_call_histogram_add(&b, UINT64_MAX);
+    cn_call_histogram_add(&b, 0);
+    assert_int_equal(cn_call_histogram_at(&b, 0), 0);
+    assert_true(cn_call_histogram_at(&b, 1) > UINT64_MAX / 100 * 98);
+    cn_call_histogram_done(&a);
+    cn_call_histogram_done(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_the_same_on_any_number_of_workers),
+        cmocka_unit_test(goes_on_after_a_damaged_task),
+        cmocka_unit_test(puts_a_forked_task_below_its_parents_calls),
+        cmocka_unit_test(cuts_out_the_graph_of_a_function),
+        cmocka_unit_test(merges_many_tasks_by_time),
+        cmocka_unit_test(adds_squares_beyond_64_bits),
+        cmocka_unit_test(keeps_percentiles_within_two_percent),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
