@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 
-/* Events in a call that is never decided pile up; the oldest views of a program that did
- * nothing but sleep can do without more than these. */
+/* Events in a call that is never decided pile up; the oldest views of a program that
+ * did nothing but sleep can do without more than these. */
 enum { HELD_MAX = 1 << 16, DEPTH_COUNT = 1 << 16 };
 
 struct cn_held_call {
@@ -58,9 +58,9 @@ static void release(struct cn_call_feed *feed, size_t count)
         const struct cn_held_call *held = &feed->held[i];
 
         emit(feed, &held->call,
-             (struct cn_bytes){
-                 (const uint8_t *)cn_text_str(&feed->held_data) + held->data_off,
-                 held->call.data_len});
+             (struct cn_bytes){(const uint8_t *)cn_text_str(&feed->held_data) +
+                                   held->data_off,
+                               held->call.data_len});
         feed->undecided -= held->is_undecided;
     }
     feed->held_count -= count;
@@ -87,8 +87,8 @@ static void hold(struct cn_call_feed *feed, const struct cn_call *call, bool is_
 
     if (feed->held_count >= HELD_MAX && !is_undecided)
         return;
-    feed->held = cn_grow(feed->held, feed->held_count, &feed->held_capacity,
-                         sizeof(*feed->held));
+    feed->held =
+        cn_grow(feed->held, feed->held_count, &feed->held_capacity, sizeof(*feed->held));
     feed->held[feed->held_count++] = (struct cn_held_call){
         .call = *call,
         .data_off = feed->held_data.len,
@@ -99,8 +99,8 @@ static void hold(struct cn_call_feed *feed, const struct cn_call *call, bool is_
     cn_text_add(&feed->held_data, (const char *)data.ptr, data.len);
 }
 
-/* Hand out everything up to the last call that is decided at `now_ns`, and the events that
- * follow it. */
+/* Hand out everything up to the last call that is decided at `now_ns`, and the
+ * events that follow it. */
 static void release_decided(struct cn_call_feed *feed, uint64_t now_ns)
 {
     const struct cn_call_filter *filter = feed->filter;
@@ -145,8 +145,8 @@ static void enter(struct cn_call_feed *feed, const struct cn_call *call)
         release_decided(feed, call->time_ns);
 }
 
-/* The held entry at this depth; held_count when its entry was handed out, or never seen.
- * Deeper ones never returned and are forgotten. */
+/* The held entry at this depth; held_count when its entry was handed out, or never
+ * seen. Deeper ones never returned and are forgotten. */
 static size_t find_entry(struct cn_call_feed *feed, unsigned depth)
 {
     size_t i = feed->held_count;

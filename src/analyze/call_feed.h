@@ -1,9 +1,9 @@
-/* The calls of one task as a view wants them: in batches, without those that turn out too short
- * (-t) or that do not lead to a chosen function (-C).
+/* The calls of one task as a view wants them: in batches, without those that turn
+ * out too short (-t) or that do not lead to a chosen function (-C).
  *
- * Whether such a call is shown is known when it ends, or when it has lasted long enough. Until
- * then it is held back with the events inside it; what was shown never has to be taken back.
- * A call is shown when one inside it is.
+ * Whether such a call is shown is known when it ends, or when it has lasted long
+ * enough. Until then it is held back with the events inside it; what was shown never
+ * has to be taken back. A call is shown when one inside it is.
  *
  *     cn_call_feed_open(&feed, rec, filter, task, range, err)
  *     while ((step = cn_call_feed_next(&feed, &batch, err)) == CN_ITEM) ...
@@ -40,8 +40,7 @@ struct cn_call_feed {
     struct cn_error err;
 };
 
-CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed,
-                                const struct cn_recording *rec,
+CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec,
                                 const struct cn_call_filter *filter, uint32_t task,
                                 struct cn_time_range range, struct cn_error *err);
 

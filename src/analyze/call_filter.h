@@ -1,5 +1,5 @@
-/* Which calls a view shows: uftrace's filters and triggers, resolved once for every function of
- * a recording, then asked with a table lookup for each call.
+/* Which calls a view shows: uftrace's filters and triggers, resolved once for every
+ * function of a recording, then asked with a table lookup for each call.
  *
  *     cn_call_filter_init(&filter, rec);
  *     cn_call_filter_add(&filter, CN_FILTER_ONLY, "^net_", CN_MATCH_REGEX, err)  ...
@@ -101,13 +101,14 @@ struct cn_call_filter {
 void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec);
 void cn_call_filter_done(struct cn_call_filter *filter);
 
-/* "FUNC", "FUNC@module", "FUNC@depth=2,backtrace", "FUNC@if:arg1>3". A pattern that matches no
- * function changes nothing. */
+/* "FUNC", "FUNC@module", "FUNC@depth=2,backtrace", "FUNC@if:arg1>3". A pattern that
+ * matches no function changes nothing. */
 CN_CHECK bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
                                  const char *spec, enum cn_match match,
                                  struct cn_error *err);
 
-/* -L: "file.c", "src/.*" or "file.c@hide": functions by the file that defines them. */
+/* -L: "file.c", "src/.*" or "file.c@hide": functions by the file that defines
+ * them. */
 CN_CHECK bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
                                        enum cn_match match, struct cn_error *err);
 
@@ -121,13 +122,14 @@ struct cn_filter_scope {
 
 struct cn_filter_scope cn_call_filter_start(const struct cn_call_filter *filter);
 
-/* What the rules say about a call, those with a condition that does not hold left out: the
- * flags of all, the depth, time and colour of the last one that has them. */
+/* What the rules say about a call, those with a condition that does not hold left
+ * out: the flags of all, the depth, time and colour of the last one that has
+ * them. */
 void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_call *call,
                          const struct cn_call_batch *batch, struct cn_call_rule *out);
 
-/* Enter a function: changes the scope and says whether the call is shown. `is_on` is the
- * switch of trace_on and trace_off. */
+/* Enter a function: changes the scope and says whether the call is shown. `is_on` is
+ * the switch of trace_on and trace_off. */
 bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_call *call,
                           const struct cn_call_rule *rule, struct cn_filter_scope *scope,
                           bool *is_on);
@@ -137,6 +139,7 @@ bool cn_call_filter_shows(const struct cn_call_filter *filter,
                           const struct cn_filter_scope *scope, bool is_on);
 
 /* "10us", "1.5ms", "2s", "1m", "1h" or plain nanoseconds. */
-CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err);
+CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns,
+                                 struct cn_error *err);
 
 #endif

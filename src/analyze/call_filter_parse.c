@@ -16,8 +16,9 @@ bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err
         const char *name;
         double ns;
     } units[] = {
-        {"", 1},    {"ns", 1},   {"nsec", 1},  {"us", 1e3}, {"usec", 1e3}, {"ms", 1e6},
-        {"s", 1e9}, {"sec", 1e9}, {"msec", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
+        {"", 1},       {"ns", 1},   {"nsec", 1},   {"us", 1e3},
+        {"usec", 1e3}, {"ms", 1e6}, {"s", 1e9},    {"sec", 1e9},
+        {"msec", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
     };
     char *end;
     double number;
@@ -61,7 +62,8 @@ static bool parse_condition(const char *text, struct cn_call_condition *out,
     unsigned long argument;
 
     if (strncmp(text, "arg", 3) != 0)
-        return cn_fail(err, CN_ERR_USAGE, "condition '%s' does not start with argN", text);
+        return cn_fail(err, CN_ERR_USAGE, "condition '%s' does not start with argN",
+                       text);
     argument = strtoul(text + 3, &end, 10);
     if (end == text + 3 || argument == 0 || argument > UINT8_MAX)
         return cn_fail(err, CN_ERR_USAGE, "condition '%s': no such argument", text);
@@ -79,8 +81,8 @@ static bool parse_condition(const char *text, struct cn_call_condition *out,
             return cn_fail(err, CN_ERR_USAGE, "condition '%s': no number", text);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "condition '%s': expected one of == != < <= > >= &", text);
+    return cn_fail(err, CN_ERR_USAGE, "condition '%s': expected one of == != < <= > >= &",
+                   text);
 }
 
 static bool parse_depth(const char *text, uint16_t *out, struct cn_error *err)
@@ -116,10 +118,11 @@ static unsigned flag_named(const char *name)
     return 0;
 }
 
-/* What a recorder does with a trigger leaves nothing to do when the recording is looked at. */
+/* What a recorder does with a trigger leaves nothing to do when the recording is
+ * looked at. */
 static bool is_for_recording(const char *action)
 {
-    static const char *const prefixes[] = {"read=", "arg", "fparg", "retval",
+    static const char *const prefixes[] = {"read=",   "arg",    "fparg",    "retval",
                                            "recover", "finish", "callsite", "size="};
 
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -189,8 +192,7 @@ static bool is_in_module(const struct cn_recording *rec,
     if (strcmp(name, "kernel") == 0)
         return function->type == 'K';
     /* "libc" means libc.so.6 and libc-2.36.so. */
-    return strncmp(module, name, len) == 0 &&
-           (!module[len] || strchr(".-", module[len]));
+    return strncmp(module, name, len) == 0 && (!module[len] || strchr(".-", module[len]));
 }
 
 static void add_rule(struct cn_call_filter *filter, uint32_t function,

@@ -7,8 +7,10 @@
 #include "analyze/call_tree.h"
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/text.h"
 
-/* Where the parent of a forked task was when it forked: its open calls, outermost first. */
+/* Where the parent of a forked task was when it forked: its open calls, outermost
+ * first. */
 struct origin {
     unsigned worker; /* whose tree the nodes are in */
     uint32_t *depths, *nodes;
@@ -18,9 +20,9 @@ struct origin {
 struct task {
     struct cn_call_stack stack;
     bool is_on;
-    uint32_t slot;        /* of the query */
-    uint32_t index;       /* in the recording */
-    uint32_t *children;   /* slots of the tasks it forked, by the time they started */
+    uint32_t slot;      /* of the query */
+    uint32_t index;     /* in the recording */
+    uint32_t *children; /* slots of the tasks it forked, by the time they started */
     size_t child_count, next_child;
     struct origin origin;
     uint32_t attached;    /* node of the whole tree below which it goes on */
@@ -32,13 +34,13 @@ struct task {
     struct cn_error err;
 };
 
-/* The children of a worker's root are sessions, then the tasks that go on where another task
- * forked. */
+/* The children of a worker's root are sessions, then the tasks that go on where
+ * another task forked. */
 struct build {
     const struct cn_call_query *query;
     struct cn_call_tree *trees; /* one a worker */
     struct task *tasks;         /* by slot */
-    uint32_t *same_name;        /* by function: the first one of that name */
+    uint32_t *same_name; /* by function: the first one of that name in its module */
     bool apart;
 };
 
@@ -66,8 +68,7 @@ static uint32_t base_node(const struct build *build, struct cn_call_tree *tree,
 {
     const struct cn_recording *rec = build->query->rec;
     const struct cn_task *self = &rec->tasks[task->index];
-    const struct cn_session *session =
-        cn_recording_session_at(rec, task->index, time_ns);
+    const struct cn_session *session = cn_recording_session_at(rec, task->index, time_ns);
     bool goes_on = !build->apart && self->is_fork && self->parent != CN_NONE &&
                    (self->session_count < 2 || time_ns < self->sessions[1].from_ns);
     uint32_t id = session ? (uint32_t)(session - rec->sessions) : rec->session_count;
@@ -117,7 +118,8 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
     if (!(frame->flags & CN_FRAME_SHOWN) || !ended->has_time)
         return;
     id = node_id(build, tree, frame);
-    /* A second return of setjmp(), in place of the call that was left by longjmp(). */
+    /* A second return of setjmp(), in place of the call that was left by
+     * longjmp(). */
     if (tree->nodes[node].id != id) {
         node = cn_call_tree_child(tree, tree->nodes[node].parent, id, frame->address,
                                   frame->enter_ns);
@@ -277,7 +279,8 @@ static uint32_t follow(struct build *build, struct cn_call_tree *into,
     return at;
 }
 
-/* Below what a forked task goes on: the innermost call of its parent that it shares. */
+/* Below what a forked task goes on: the innermost call of its parent that it
+ * shares. */
 static uint32_t find_place(struct build *build, struct cn_call_tree *into,
                            const struct task *task)
 {
@@ -291,7 +294,8 @@ static uint32_t find_place(struct build *build, struct cn_call_tree *into,
     }
     session = cn_recording_session_at(rec, task->index, rec->tasks[task->index].time_ns);
     return cn_call_tree_child(
-        into, 0, session ? (uint32_t)(session - rec->sessions) : rec->session_count, 0, 0);
+        into, 0, session ? (uint32_t)(session - rec->sessions) : rec->session_count, 0,
+        0);
 }
 
 static void merge_sessions(struct build *build, struct cn_call_tree *into,
@@ -299,8 +303,8 @@ static void merge_sessions(struct build *build, struct cn_call_tree *into,
 {
     for (uint32_t at = from->nodes[0].first_child; at; at = from->nodes[at].next) {
         if (from->nodes[at].id <= build->query->rec->session_count)
-            cn_call_tree_merge(into, cn_call_tree_child(into, 0, from->nodes[at].id, 0, 0),
-                               from, at);
+            cn_call_tree_merge(
+                into, cn_call_tree_child(into, 0, from->nodes[at].id, 0, 0), from, at);
     }
 }
 
@@ -327,18 +331,26 @@ static void find_same_names(struct build *build)
 {
     const struct cn_recording *rec = build->query->rec;
     struct cn_names names = {0};
+    struct cn_text key = {0};
     uint32_t *first = cn_alloc(rec->function_count, sizeof(*first));
 
     build->same_name = cn_alloc(rec->function_count, sizeof(*build->same_name));
     for (uint32_t i = 0; i < rec->function_count; i++) {
         size_t known = names.count;
-        uint32_t name = cn_names_add(&names, rec->functions[i].name);
+        uint32_t name;
+
+        cn_text_clear(&key);
+        cn_text_u64(&key, rec->functions[i].module);
+        cn_text_char(&key, ':');
+        cn_text_str_add(&key, rec->functions[i].name);
+        name = cn_names_add(&names, cn_text_str(&key));
 
         if (name == known)
             first[name] = i;
         build->same_name[i] = first[name];
     }
     free(first);
+    cn_text_done(&key);
     cn_names_done(&names);
 }
 

@@ -1,5 +1,5 @@
-/* Bucket i below 2 x STEPS holds the value i. From there on the bucket is the position of the
- * highest bit and the STEPS values of the five bits below it:
+/* Bucket i below 2 x STEPS holds the value i. From there on the bucket is the
+ * position of the highest bit and the STEPS values of the five bits below it:
  *
  *     value 1 bbbbb xxxxx  ->  range = number of x + 1, step = bbbbb
  */

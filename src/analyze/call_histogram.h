@@ -1,5 +1,6 @@
-/* How durations are distributed: counts in logarithmic buckets, 32 for each doubling, so that a
- * percentile is off by 1.6 % at most. Histograms merge by addition.
+/* How durations are distributed: counts in logarithmic buckets, 32 for each
+ * doubling, so that a percentile is off by 1.6 % at most. Histograms merge by
+ * addition.
  *
  * A zeroed histogram is ready for use; memory is taken for the doublings that occur.
  * Threads: one thread at a time.

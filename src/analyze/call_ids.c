@@ -16,8 +16,8 @@ uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording 
         return id;
     if (ids->count == CN_CALL_UNKNOWN_MAX)
         return first + CN_CALL_UNKNOWN_MAX - 1;
-    ids->addresses = cn_grow(ids->addresses, ids->count, &ids->capacity,
-                             sizeof(*ids->addresses));
+    ids->addresses =
+        cn_grow(ids->addresses, ids->count, &ids->capacity, sizeof(*ids->addresses));
     id = first + (uint32_t)ids->count;
     ids->addresses[ids->count++] = address;
     return *cn_map_at(&ids->by_address, address, id);

@@ -1,5 +1,5 @@
-/* Dense ids for everything that can be called: functions of the recording, the two kinds of not
- * running, and addresses that lie in no function.
+/* Dense ids for everything that can be called: functions of the recording, the two
+ * kinds of not running, and addresses that lie in no function.
  *
  * A zeroed table knows no addresses.
  * Threads: one thread at a time.

@@ -7,8 +7,9 @@
 struct cn_merge_lane {
     struct cn_call_feed feed;
     struct cn_call_batch batch;
-    size_t next;      /* in the batch */
-    uint64_t time_ns; /* of that call; of a loss, which has none, that of the one before */
+    size_t next; /* in the batch */
+    uint64_t
+        time_ns; /* of that call; of a loss, which has none, that of the one before */
 };
 
 void cn_call_damages_add(struct cn_call_damages *damages, uint32_t task,

@@ -1,10 +1,10 @@
 /* The calls of several tasks in the order of time.
  *
- * Each step costs a comparison while one task goes on, and the logarithm of the number of tasks
- * when another one takes over.
+ * Each step costs a comparison while one task goes on, and the logarithm of the
+ * number of tasks when another one takes over.
  *
- * A damaged task ends where the damage is; cn_call_merge_next() goes on with the others, and the
- * damage is noted.
+ * A damaged task ends where the damage is; cn_call_merge_next() goes on with the
+ * others, and the damage is noted.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALL_MERGE_H
@@ -58,8 +58,8 @@ CN_CHECK bool cn_call_merge_open(struct cn_call_merge *merge,
 bool cn_call_merge_next(struct cn_call_merge *merge, struct cn_merged_call *out);
 void cn_call_merge_close(struct cn_call_merge *merge);
 
-/* When the recording starts as `elapsed` counts: the first time that a task is known to run.
- * 0 when nothing ever runs. */
+/* When the recording starts as `elapsed` counts: the first time that a task is known
+ * to run. 0 when nothing ever runs. */
 uint64_t cn_call_query_start(const struct cn_call_query *query);
 
 #endif

@@ -73,9 +73,8 @@ static const char *print_values(struct run *run, const struct cn_merged_call *ne
 static void put_backtrace(struct run *run, const struct cn_call_stack *stack,
                           const struct cn_merged_call *next)
 {
-    struct cn_replay_line line = {.kind = CN_REPLAY_BACKTRACE,
-                                  .slot = next->slot,
-                                  .time_ns = next->call->time_ns};
+    struct cn_replay_line line = {
+        .kind = CN_REPLAY_BACKTRACE, .slot = next->slot, .time_ns = next->call->time_ns};
 
     for (uint32_t i = 0; i + 1 < stack->count; i++) {
         line.depth = i;
@@ -198,8 +197,7 @@ static uint64_t caller_of(const struct cn_merged_call *next, bool is_big_endian)
     uint64_t address = 0;
 
     for (size_t i = 0; i < data.len && data.len <= sizeof(address); i++)
-        address |= (uint64_t)data.ptr[i]
-                   << 8 * (is_big_endian ? data.len - 1 - i : i);
+        address |= (uint64_t)data.ptr[i] << 8 * (is_big_endian ? data.len - 1 - i : i);
     return address;
 }
 
@@ -286,8 +284,8 @@ static void init(struct cn_call_replay *replay, const struct cn_call_query *quer
         .is_on = !query->filter->is_off,
     };
     for (uint32_t i = 0; i < query->task_count; i++)
-        cn_call_stack_init(&replay->stacks[i], query->rec, query->filter,
-                           query->tasks[i], query->range.first_ns > 0, &replay->is_on);
+        cn_call_stack_init(&replay->stacks[i], query->rec, query->filter, query->tasks[i],
+                           query->range.first_ns > 0, &replay->is_on);
 }
 
 bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_query *query,

@@ -1,10 +1,11 @@
-/* What happened, line by line: calls of all tasks in the order of time, with leaf calls and time
- * slices put on one line, events and losses between them.
+/* What happened, line by line: calls of all tasks in the order of time, with leaf
+ * calls and time slices put on one line, events and losses between them.
  *
  *     cn_call_replay_run(&replay, &query, &options, on_line, arg, err)
  *     cn_call_replay_done(&replay);
  *
- * Lines are borrowed by the callback. After the run, `stacks` holds what was still open.
+ * Lines are borrowed by the callback. After the run, `stacks` holds what was still
+ * open.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALL_REPLAY_H
@@ -26,15 +27,15 @@ enum cn_replay_kind {
 
 struct cn_replay_line {
     enum cn_replay_kind kind;
-    uint32_t slot; /* of the query's tasks */
-    uint32_t depth;          /* as shown */
+    uint32_t slot;  /* of the query's tasks */
+    uint32_t depth; /* as shown */
     uint32_t recorded_depth;
     uint32_t function;
     uint64_t time_ns;
-    uint64_t duration_ns; /* 0: unknown */
-    uint64_t address;     /* of an event its id; of a sched-in that of its sched-out */
-    uint64_t caller;      /* where it was called from; 0 when unknown */
-    uint64_t caller_ns;   /* when that was recorded */
+    uint64_t duration_ns;  /* 0: unknown */
+    uint64_t address;      /* of an event its id; of a sched-in that of its sched-out */
+    uint64_t caller;       /* where it was called from; 0 when unknown */
+    uint64_t caller_ns;    /* when that was recorded */
     const char *arguments; /* "(1, 2)" */
     const char *result;    /* " = 3"; "" when unknown */
     const char *color;     /* from a trigger; NULL when none */
@@ -45,7 +46,7 @@ struct cn_replay_line {
 struct cn_replay_options {
     bool without_merge;     /* leaf calls take two lines */
     bool without_arguments; /* nor results */
-    bool is_flat;           /* records as they are: nothing merged, events of exec() too */
+    bool is_flat; /* records as they are: nothing merged, events of exec() too */
 };
 
 /* False asks to stop. */

@@ -91,8 +91,8 @@ static void count_task(void *arg, size_t job, unsigned worker)
     cn_call_feed_close(&feed);
 }
 
-/* All tasks in the order of time: triggers that switch the view on and off work across
- * tasks. */
+/* All tasks in the order of time: triggers that switch the view on and off work
+ * across tasks. */
 static bool count_merged(struct build *build, struct cn_call_damages *damages,
                          struct cn_error *err)
 {
@@ -111,8 +111,8 @@ static bool count_merged(struct build *build, struct cn_call_damages *damages,
     return true;
 }
 
-/* The marks say where the same function was entered before; they hold as long as the stack
- * does. */
+/* The marks say where the same function was entered before; they hold as long as the
+ * stack does. */
 static void cut_task(struct cn_call_tally *tally, struct remains *task, uint64_t last_ns)
 {
     struct cn_call_end ended;
@@ -125,8 +125,8 @@ static void cut_task(struct cn_call_tally *tally, struct remains *task, uint64_t
     }
 }
 
-/* Calls that never returned last until the end of the recording; when only a part of it is
- * looked at, nobody knows how long they last. */
+/* Calls that never returned last until the end of the recording; when only a part of
+ * it is looked at, nobody knows how long they last. */
 static void cut_all(struct build *build, struct cn_call_tally *tally)
 {
     const struct cn_call_query *query = build->query;
@@ -167,12 +167,10 @@ static void merge_tally(struct cn_call_report *report, const struct cn_call_tall
 
         if (slot->cost.calls == 0)
             continue;
-        at = cn_names_add(&report->names,
-                          cn_call_name(rec, is_known ? slot->id : CN_NONE, address,
-                                       buffer));
+        at = cn_names_add(&report->names, cn_call_name(rec, is_known ? slot->id : CN_NONE,
+                                                       address, buffer));
         if (at == report->row_count) {
-            report->rows =
-                cn_grow(report->rows, at, capacity, sizeof(*report->rows));
+            report->rows = cn_grow(report->rows, at, capacity, sizeof(*report->rows));
             report->rows[report->row_count++] = (struct cn_call_row){
                 .function = slot->id,
                 .cost = {.total.min_ns = UINT64_MAX, .self.min_ns = UINT64_MAX},

@@ -1,8 +1,9 @@
-/* What each function cost: calls, total and self time with their distribution, over all tasks.
+/* What each function cost: calls, total and self time with their distribution, over
+ * all tasks.
  *
- * Functions of the same name are one row. The total of a function that calls itself counts the
- * outermost call only; average, minimum, maximum and deviation are over all calls. Calls that
- * were still running are taken to end with the recording.
+ * Functions of the same name are one row. The total of a function that calls itself
+ * counts the outermost call only; average, minimum, maximum and deviation are over
+ * all calls. Calls that were still running are taken to end with the recording.
  *
  * Tasks are read in parallel; the result does not depend on the number of workers.
  * Threads: one thread at a time; uses `workers` threads of its own.

@@ -44,9 +44,9 @@ const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
 
 bool cn_call_is_exec(const char *name)
 {
-    static const char *const names[] = {"execl",  "execlp",  "execle", "execv",
-                                        "execvp", "execvpe", "execve", "execveat",
-                                        "fexecve"};
+    static const char *const names[] = {"execl",  "execlp",   "execle",
+                                        "execv",  "execvp",   "execvpe",
+                                        "execve", "execveat", "fexecve"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
@@ -76,7 +76,8 @@ static struct cn_call_frame *pop(struct cn_call_stack *stack)
     return frame;
 }
 
-/* The depth of a call that is recorded as `depth`, when `expected` would be a good one. */
+/* The depth of a call that is recorded as `depth`, when `expected` would be a good
+ * one. */
 static uint32_t unwrap(const struct cn_call_stack *stack, uint32_t depth,
                        uint32_t expected)
 {
@@ -200,7 +201,8 @@ struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
     return frame;
 }
 
-bool cn_call_stack_may_sleep(const struct cn_call_stack *stack, const struct cn_call *call)
+bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
+                             const struct cn_call *call)
 {
     const struct cn_call_filter *filter = stack->filter;
 
@@ -216,8 +218,7 @@ bool cn_call_stack_may_sleep(const struct cn_call_stack *stack, const struct cn_
 bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
                         struct cn_call_end *out)
 {
-    if (stack->count == 0 ||
-        !(stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
+    if (stack->count == 0 || !(stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
         return false;
     end(stack, call->time_ns, out);
     return true;

@@ -1,12 +1,12 @@
 /* What a task is in the middle of: its open calls, rebuilt from entries and exits.
  *
- * The recorded depth is what repairs it. An entry or exit at depth d means that whatever was
- * open deeper has ended without saying so: longjmp() and exceptions skip returns, exec() drops
- * all of them, lost records take them along. An exit without an entry has no duration: fork()
- * returns in a child that never called it.
+ * The recorded depth is what repairs it. An entry or exit at depth d means that
+ * whatever was open deeper has ended without saying so: longjmp() and exceptions
+ * skip returns, exec() drops all of them, lost records take them along. An exit
+ * without an entry has no duration: fork() returns in a child that never called it.
  *
- * A time slice that the task did not run in (scheduled out, then in again) is a call of its own
- * on top of the others.
+ * A time slice that the task did not run in (scheduled out, then in again) is a call
+ * of its own on top of the others.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALL_STACK_H
@@ -27,10 +27,10 @@ struct cn_call_frame {
     uint64_t enter_ns;
     uint64_t child_ns; /* spent in calls from here */
     uint64_t address;
-    uint32_t function; /* see cn_call_stack_schedule() */
-    uint32_t depth;    /* as recorded, from the outermost call */
-    uint32_t shown_above; /* calls shown around it */
-    uint32_t mark, slot; /* whatever a view wants to remember */
+    uint32_t function;             /* see cn_call_stack_schedule() */
+    uint32_t depth;                /* as recorded, from the outermost call */
+    uint32_t shown_above;          /* calls shown around it */
+    uint32_t mark, slot;           /* whatever a view wants to remember */
     struct cn_filter_scope before; /* of the filter, to go back to */
     uint8_t flags;
 };
@@ -42,9 +42,9 @@ struct cn_call_stack {
     uint32_t count, capacity;
     uint32_t shown;     /* frames shown, with those that a fork inherited */
     uint32_t inherited; /* of these */
-    bool has_begun; /* a call was seen */
-    bool is_wrapped; /* depths are recorded modulo 1024 */
-    bool keeps_depth; /* the first call is shown as deep as it was recorded */
+    bool has_begun;     /* a call was seen */
+    bool is_wrapped;    /* depths are recorded modulo 1024 */
+    bool keeps_depth;   /* the first call is shown as deep as it was recorded */
     struct cn_filter_scope scope;
     bool *is_on; /* the switch that all tasks share */
 };
@@ -61,21 +61,22 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
                         bool keeps_depth, bool *is_on);
 void cn_call_stack_done(struct cn_call_stack *stack);
 
-/* The ids of "linux:schedule" and its pre-empted kind: behind those of all functions. */
+/* The ids of "linux:schedule" and its pre-empted kind: behind those of all
+ * functions. */
 static inline uint32_t cn_call_schedule_id(const struct cn_recording *rec,
                                            bool is_preempted)
 {
     return rec->function_count + is_preempted;
 }
 
-/* The name of a function or schedule id. An unknown one is called by its address, which
- * needs `buffer`, of CN_CALL_NAME_MAX bytes. */
+/* The name of a function or schedule id. An unknown one is called by its address,
+ * which needs `buffer`, of CN_CALL_NAME_MAX bytes. */
 enum { CN_CALL_NAME_MAX = 24 };
 const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
                          uint64_t address, char *buffer);
 
-/* An entry. The frame is valid until the next change. `rule` receives what the filter says and
- * may be NULL. */
+/* An entry. The frame is valid until the next change. `rule` receives what the
+ * filter says and may be NULL. */
 struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
                                           const struct cn_call *call,
                                           const struct cn_call_batch *batch,
@@ -84,8 +85,8 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out);
 
-/* Whether this is a sched-out that interrupts a call. It does so even where it is not shown: its
- * time is none that the call took. */
+/* Whether this is a sched-out that interrupts a call. It does so even where it is
+ * not shown: its time is none that the call took. */
 bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
                              const struct cn_call *call);
 
@@ -99,16 +100,17 @@ bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
 void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
                        struct cn_call_end *out);
 
-/* Whether an event is to be shown: inside a call, and not between exec() and the first call of
- * the new program. */
+/* Whether an event is to be shown: inside a call, and not between exec() and the
+ * first call of the new program. */
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call);
 
 /* Whether the function starts another program. */
 bool cn_call_is_exec(const char *name);
 
-/* Those below do the same as enter and leave, inline where nothing is unusual: an entry one
- * deeper than the innermost call, or an exit of that call, and everything is shown. */
+/* Those below do the same as enter and leave, inline where nothing is unusual: an
+ * entry one deeper than the innermost call, or an exit of that call, and everything
+ * is shown. */
 
 static inline uint8_t cn_call_stack_flags(const struct cn_call_stack *stack,
                                           const struct cn_call *call)
@@ -141,11 +143,12 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     return frame;
 }
 
-/* Leave the innermost call if that is what the record says; NULL when it says something
- * else. The frame is valid until the next entry. */
-static inline struct cn_call_frame *
-cn_call_stack_leave_top(struct cn_call_stack *stack, const struct cn_call *call,
-                        uint64_t *total_ns, uint64_t *self_ns)
+/* Leave the innermost call if that is what the record says; NULL when it says
+ * something else. The frame is valid until the next entry. */
+static inline struct cn_call_frame *cn_call_stack_leave_top(struct cn_call_stack *stack,
+                                                            const struct cn_call *call,
+                                                            uint64_t *total_ns,
+                                                            uint64_t *self_ns)
 {
     struct cn_call_frame *frame;
 

@@ -25,7 +25,11 @@ static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tr
     uint64_t address = cn_call_ids_address(&tree->ids, tree->rec, from->id);
     uint32_t id =
         address ? cn_call_ids_unknown(&sub->tree.ids, tree->rec, address) : from->id;
-    uint32_t top = cn_call_tree_child(&sub->tree, 0, id, from->address, from->first_ns);
+    /* Whichever modules they are in, all of that name are one. */
+    uint32_t known = sub->tree.nodes[0].first_child;
+    uint32_t top =
+        known ? known
+              : cn_call_tree_child(&sub->tree, 0, id, from->address, from->first_ns);
     struct cn_graph_node *into = &sub->tree.nodes[top];
 
     sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,

@@ -145,7 +145,8 @@ double cn_call_times_deviation(const struct cn_call_times *times,
                                const struct cn_call_squares *squares, uint64_t calls)
 {
     double count = (double)calls;
-    /* Whole nanoseconds, as uftrace has them: its digits are what people compare with. */
+    /* Whole nanoseconds, as uftrace has them: its digits are what people compare
+     * with. */
     double mean = floor((double)times->sum_ns / count);
     double sum = ldexp((double)squares->high, 64) + (double)squares->low;
     double variance = floor(sum / count) - mean * mean;

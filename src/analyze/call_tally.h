@@ -51,8 +51,8 @@ static inline void cn_call_times_add(struct cn_call_times *times, uint64_t ns)
         times->max_ns = ns;
 }
 
-/* The same, inline. The frame has the slot that it got when it was entered, unless something
- * else ended in it, or it never was. */
+/* The same, inline. The frame has the slot that it got when it was entered, unless
+ * something else ended in it, or it never was. */
 static inline void cn_call_tally_count(struct cn_call_tally *tally,
                                        const struct cn_call_frame *frame,
                                        uint64_t total_ns, uint64_t self_ns)

@@ -9,9 +9,9 @@
 
 struct cn_task_cost {
     uint32_t task;
-    uint64_t calls;    /* however they ended, and times that it did not run */
-    uint64_t total_ns; /* in outermost calls */
-    uint64_t self_ns;  /* of these, while the task ran */
+    uint64_t calls;             /* however they ended, and times that it did not run */
+    uint64_t total_ns;          /* in outermost calls */
+    uint64_t self_ns;           /* of these, while the task ran */
     uint64_t first_ns, last_ns; /* of the records; 0 when it has none */
     uint64_t slept_ns;          /* while a call was open */
 };

@@ -45,7 +45,8 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
     uint64_t key = (uint64_t)parent << 32 | id;
     uint32_t node = tree->nodes[parent].recent;
 
-    /* Loops call the same again, sequences the next: look there before asking the map. */
+    /* Loops call the same again, sequences the next: look there before asking the
+     * map. */
     if (node && tree->nodes[node].id != id)
         node = tree->nodes[node].next ? tree->nodes[node].next
                                       : tree->nodes[parent].first_child;

@@ -4,18 +4,12 @@
 
 #include "base/alloc.h"
 
-enum { NO_DOUBLING = 255 };
-
-void cn_cct_costs_init(struct cn_cct_costs *costs)
-{
-    *costs = (struct cn_cct_costs){0};
-    costs->lines = cn_grow(NULL, 0, &costs->line_capacity, sizeof(*costs->lines));
-    costs->lines[costs->line_count++] = (struct cn_cct_line){.doubling = NO_DOUBLING};
-}
+enum { NEAR_FULL = 256 };
 
 void cn_cct_costs_done(struct cn_cct_costs *costs)
 {
     free(costs->list);
+    free(costs->nears);
     free(costs->lines);
     *costs = (struct cn_cct_costs){0};
 }
@@ -25,21 +19,34 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
     while (costs->count <= node) {
         costs->list =
             cn_grow(costs->list, costs->count, &costs->capacity, sizeof(*costs->list));
+        costs->nears = cn_grow(costs->nears, costs->count, &costs->near_capacity,
+                               sizeof(*costs->nears));
+        costs->nears[costs->count] =
+            (struct cn_cct_near){.doubling = CN_CCT_NO_DOUBLING};
         costs->list[costs->count++] = (struct cn_cct_cost){.min_ns = UINT64_MAX};
     }
 }
 
-struct cn_cct_line *cn_cct_costs_line(struct cn_cct_costs *costs, cn_cct_id node,
-                                      struct cn_bucket bucket)
+static bool has_room(const struct cn_cct_line *line, struct cn_bucket bucket,
+                     uint32_t calls)
+{
+    return line->doubling == bucket.doubling &&
+           line->calls[bucket.step] <= UINT32_MAX - calls;
+}
+
+/* The line of a node that can take so many calls of a bucket; it becomes the first one. */
+static struct cn_cct_line *find_line(struct cn_cct_costs *costs, cn_cct_id node,
+                                     struct cn_bucket bucket, uint32_t calls)
 {
     uint32_t first = costs->list[node].line, before = 0, at = first;
 
-    while (at != 0 && (costs->lines[at].doubling != bucket.doubling ||
-                       costs->lines[at].calls[bucket.step] == UINT32_MAX)) {
+    while (at != 0 && !has_room(&costs->lines[at], bucket, calls)) {
         before = at;
         at = costs->lines[at].next;
     }
     if (at == 0) {
+        if (costs->line_count == 0)
+            costs->line_count = 1; /* 0 means none */
         at = (uint32_t)costs->line_count;
         costs->lines = cn_grow(costs->lines, costs->line_count, &costs->line_capacity,
                                sizeof(*costs->lines));
@@ -54,6 +61,47 @@ struct cn_cct_line *cn_cct_costs_line(struct cn_cct_costs *costs, cn_cct_id node
     return &costs->lines[at];
 }
 
+static void add_to_line(struct cn_cct_costs *costs, cn_cct_id node,
+                        struct cn_bucket bucket, uint32_t calls)
+{
+    find_line(costs, node, bucket, calls)->calls[bucket.step] += calls;
+}
+
+/* From now on the durations around this bucket are the usual ones. */
+static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket)
+{
+    struct cn_cct_near *near = &costs->nears[node];
+    unsigned below = bucket.doubling > 0 ? 1 : 0;
+
+    for (unsigned i = 0; i < sizeof(near->calls); i++) {
+        struct cn_bucket old = {(uint8_t)(near->doubling + i / CN_BUCKET_STEPS),
+                                (uint8_t)(i % CN_BUCKET_STEPS)};
+
+        if (near->calls[i] > 0)
+            add_to_line(costs, node, old, near->calls[i]);
+        near->calls[i] = 0;
+    }
+    near->doubling = (uint8_t)(bucket.doubling - below);
+    near->calls[below * CN_BUCKET_STEPS + bucket.step] = 1;
+}
+
+void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
+                          struct cn_bucket bucket)
+{
+    enum { MOVE_EVERY = 32, MOVE_FIRST = 2 };
+    struct cn_cct_near *near = &costs->nears[node];
+    unsigned distance = (unsigned)bucket.doubling - near->doubling;
+
+    /* The first call says little, nothing was in the caches then; the third one more. */
+    if (distance < CN_CCT_NEAR_DOUBLINGS)
+        add_to_line(costs, node, bucket, NEAR_FULL);
+    else if (near->doubling == CN_CCT_NO_DOUBLING ||
+             ++near->far_calls % MOVE_EVERY == MOVE_FIRST)
+        move_near(costs, node, bucket);
+    else
+        add_to_line(costs, node, bucket, 1);
+}
+
 struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id node)
 {
     return node < costs->count ? costs->list[node] : (struct cn_cct_cost){0};
@@ -64,9 +112,35 @@ uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
     uint64_t calls = cost.untimed_calls;
 
+    if (node >= costs->count)
+        return 0;
+    for (size_t i = 0; i < sizeof(costs->nears[node].calls); i++)
+        calls += costs->nears[node].calls[i];
     for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
             calls += costs->lines[at].calls[i];
+    return calls;
+}
+
+static uint64_t add_bucket(struct cn_bucket_calls *out, unsigned doubling, unsigned step,
+                           uint32_t calls)
+{
+    unsigned number =
+        cn_bucket_number((struct cn_bucket){(uint8_t)doubling, (uint8_t)step});
+
+    out->calls[number] += calls;
+    out->used[number / 64] |= UINT64_C(1) << number % 64;
+    return calls;
+}
+
+static uint64_t add_near(const struct cn_cct_near *near, struct cn_bucket_calls *out)
+{
+    uint64_t calls = 0;
+
+    for (unsigned i = 0; i < sizeof(near->calls); i++)
+        if (near->calls[i] > 0)
+            calls += add_bucket(out, near->doubling + i / CN_BUCKET_STEPS,
+                                i % CN_BUCKET_STEPS, near->calls[i]);
     return calls;
 }
 
@@ -76,19 +150,12 @@ uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
     uint64_t calls = 0;
 
-    for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next) {
-        const struct cn_cct_line *line = &costs->lines[at];
-
-        for (uint8_t i = 0; i < CN_BUCKET_STEPS; i++) {
-            unsigned number =
-                cn_bucket_number((struct cn_bucket){line->doubling, i});
-
-            if (line->calls[i] == 0)
-                continue;
-            calls += line->calls[i];
-            out->calls[number] += line->calls[i];
-            out->used[number / 64] |= UINT64_C(1) << number % 64;
-        }
-    }
+    if (node < costs->count)
+        calls = add_near(&costs->nears[node], out);
+    for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
+        for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
+            if (costs->lines[at].calls[i] > 0)
+                calls += add_bucket(out, costs->lines[at].doubling, i,
+                                    costs->lines[at].calls[i]);
     return calls;
 }

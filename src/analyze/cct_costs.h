@@ -1,7 +1,8 @@
 /* What the nodes of one task's calling context tree cost: calls, time, and how durations are
  * distributed.
  *
- * Nodes without costs need no place: look them up with cn_cct_costs_at().
+ * A zeroed one is ready for use. Nodes without costs need no place: look them up with
+ * cn_cct_costs_at().
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CCT_COSTS_H
@@ -10,12 +11,21 @@
 #include "analyze/buckets.h"
 #include "analyze/cct.h"
 
-/* Calls whose duration is known are counted in lines, one for each doubling that occurs. */
 struct cn_cct_cost {
     uint64_t self_ns;
     uint64_t min_ns, max_ns; /* of whole calls */
     uint32_t line;           /* the one used last, the others behind it; 0: none */
     uint32_t untimed_calls;  /* those whose duration is not known */
+};
+
+/* Calls of the usual durations are counted here, in less than a line of the processor's cache,
+ * and every 256 of them, like all others, in lines: one for each doubling that occurs. */
+enum { CN_CCT_NEAR_DOUBLINGS = 4, CN_CCT_NO_DOUBLING = 255 };
+
+struct cn_cct_near {
+    uint8_t doubling;  /* the lowest one, or CN_CCT_NO_DOUBLING */
+    uint8_t far_calls; /* how many were not near, without their carry */
+    uint8_t calls[CN_CCT_NEAR_DOUBLINGS * CN_BUCKET_STEPS];
 };
 
 struct cn_cct_line {
@@ -25,21 +35,21 @@ struct cn_cct_line {
 };
 
 struct cn_cct_costs {
-    struct cn_cct_cost *list; /* by node */
-    size_t count, capacity;
+    struct cn_cct_cost *list; /* by node, and so are the next ones */
+    struct cn_cct_near *nears;
+    size_t count, capacity, near_capacity;
     struct cn_cct_line *lines; /* from 1 on */
     size_t line_count, line_capacity;
 };
 
-void cn_cct_costs_init(struct cn_cct_costs *costs);
 void cn_cct_costs_done(struct cn_cct_costs *costs);
 
 /* Make room for a node; cn_cct_costs_add*() do it themselves. */
 void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node);
 
-/* The line of a node that counts a bucket; it becomes the first one. */
-struct cn_cct_line *cn_cct_costs_line(struct cn_cct_costs *costs, cn_cct_id node,
-                                      struct cn_bucket bucket);
+/* Count calls of a bucket that is not near, or that is full there. */
+void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
+                          struct cn_bucket bucket);
 
 /* Time that belongs to a node but is no call of it. */
 static inline void cn_cct_costs_add_time(struct cn_cct_costs *costs, cn_cct_id node,
@@ -64,21 +74,22 @@ static inline void cn_cct_costs_add(struct cn_cct_costs *costs, cn_cct_id node,
 {
     struct cn_bucket bucket = cn_bucket_of(total_ns);
     struct cn_cct_cost *cost;
-    struct cn_cct_line *line;
+    struct cn_cct_near *near;
+    unsigned distance;
 
     if (node >= costs->count)
         cn_cct_costs_reach(costs, node);
     cost = &costs->list[node];
+    near = &costs->nears[node];
     cost->self_ns += self_ns;
     if (total_ns < cost->min_ns)
         cost->min_ns = total_ns;
     if (total_ns > cost->max_ns)
         cost->max_ns = total_ns;
-    /* Line 0 is of no doubling. */
-    line = &costs->lines[cost->line];
-    if (line->doubling != bucket.doubling || line->calls[bucket.step] == UINT32_MAX)
-        line = cn_cct_costs_line(costs, node, bucket);
-    line->calls[bucket.step]++;
+    distance = (unsigned)bucket.doubling - near->doubling;
+    if (distance >= CN_CCT_NEAR_DOUBLINGS ||
+        ++near->calls[distance * CN_BUCKET_STEPS + bucket.step] == 0)
+        cn_cct_costs_add_far(costs, node, bucket);
 }
 
 /* The costs of a node; all zero when it has none. */

@@ -112,12 +112,8 @@ static struct cn_presented_metric present_single(struct cn_arena *arena,
 {
     struct cn_variant *variant = cn_arena_alloc(arena, 1, sizeof(*variant));
     const struct cn_formula *formula = cn_formula_input(arena, input);
-    enum cn_combine combine = metric->statistics[0].combine;
-
     *variant = (struct cn_variant){
-        .name = combine == CN_COMBINE_SUM   ? "Sum"
-                : combine == CN_COMBINE_MIN ? "Min"
-                                            : "Max",
+        .name = "",
         .render = CN_RENDER_NUMBER,
         .inclusive.standard = formula,
         .exclusive.standard = formula,

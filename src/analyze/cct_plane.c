@@ -111,7 +111,7 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     if (!cn_cct_merged_keeps(merged, plane->nodes[node]))
         return;
     row->calls += cost.untimed_calls;
-    if (cost.line == 0)
+    if (cost.min_ns > cost.max_ns || node >= task->costs.count)
         return;
     if (!row->has_duration || cost.min_ns < row->min_ns)
         row->min_ns = cost.min_ns;

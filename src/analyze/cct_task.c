@@ -33,7 +33,6 @@ void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options
 {
     *task = (struct cn_cct_task){.options = *options};
     cn_cct_init(&task->tree);
-    cn_cct_costs_init(&task->costs);
     follow_init(&task->follow, task);
 }
 

@@ -19,6 +19,7 @@ void cn_costs_init(struct cn_costs *costs, struct cn_database *db)
 void cn_costs_done(struct cn_costs *costs)
 {
     free(costs->is_selected);
+    free(costs->latencies);
     free(costs->summary_routes);
     free(costs->thread_routes);
     cn_arena_done(&costs->arena);
@@ -226,9 +227,8 @@ static enum cn_cost_side side_of_scope(const struct cn_metrics *metrics, int sco
                                                              : CN_EXCLUSIVE;
 }
 
-/* One metric in one scope, summed over threads. */
-static bool add_scope_input(struct cn_costs *costs, int metric, int scope,
-                            uint32_t profile, uint32_t *out, struct cn_error *err)
+bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope, uint32_t profile,
+                         uint32_t *out, struct cn_error *err)
 {
     const struct cn_metrics *metrics = &costs->db->metrics;
     const struct cn_metric *m = &metrics->list[metric];
@@ -261,7 +261,7 @@ static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index,
         return cn_fail(err, CN_ERR_NOT_FOUND, "no metric '%s' in scope '%s'",
                        wanted->metric, wanted->scope);
     if (strcmp(wanted->formula, "$$") == 0 && wanted->combine == CN_COMBINE_SUM)
-        return add_scope_input(costs, metric, scope, request->profile, out, err);
+        return cn_cost_scope_input(costs, metric, scope, request->profile, out, err);
     input.side = side_of_scope(metrics, scope);
     input.stat_id = cn_metric_stat_id(&metrics->list[metric], (unsigned)scope,
                                       wanted->formula, (enum cn_combine)wanted->combine);
@@ -387,12 +387,12 @@ static bool fill_scope_column(struct cn_costs *costs,
                        metric->name);
     if (scope == CN_NO_ID)
         return fail_unknown_scope(metrics, request->scope, err);
-    if (!add_scope_input(costs, m, scope, request->profile, &input, err))
+    if (!cn_cost_scope_input(costs, m, scope, request->profile, &input, err))
         return false;
     column->side = side_of_scope(metrics, scope);
     column->formula = cn_formula_input(&costs->arena, input);
     if (whole != CN_NO_ID &&
-        add_scope_input(costs, m, whole, request->profile, &total, err))
+        cn_cost_scope_input(costs, m, whole, request->profile, &total, err))
         column->total_formula = cn_formula_input(&costs->arena, total);
     column->has_percent = true;
     name_column(costs, column, metric->name, request->scope, request->scope,

@@ -51,9 +51,16 @@ struct cn_cost_column {
     bool has_percent;
     bool is_hidden; /* decides which rows are shown, but is not shown itself */
     double total;   /* value of total_formula for the whole program; NAN when unknown */
+    double fraction; /* of a percentile of latencies, which has no formula; else 0 */
 };
 
-enum { CN_COST_INPUT_MAX = 512, CN_COST_COLUMN_MAX = 256 };
+/* An input that counts calls which took so long. */
+struct cn_cost_latency {
+    uint32_t input;
+    double low_ns, middle_ns;
+};
+
+enum { CN_COST_INPUT_MAX = 1024, CN_COST_COLUMN_MAX = 256 };
 
 struct cn_cost_routes;
 
@@ -64,6 +71,8 @@ struct cn_costs {
     size_t input_count;
     struct cn_cost_column columns[CN_COST_COLUMN_MAX];
     size_t column_count;
+    struct cn_cost_latency *latencies; /* shortest first; NULL until one is asked for */
+    size_t latency_count;
     bool *is_selected; /* by profile; NULL: all threads */
     struct cn_cost_routes *summary_routes, *thread_routes; /* set by cn_costs_ready() */
 };
@@ -96,6 +105,11 @@ const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *d
  * lists what there is. */
 CN_CHECK bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request *request,
                            struct cn_error *err);
+
+/* Add a column with a percentile, in seconds, of how long the calls of each row took: 0.99
+ * called "p99". CN_ERR_NOT_FOUND when the database does not know. */
+CN_CHECK bool cn_costs_add_percentile(struct cn_costs *costs, double fraction,
+                                      const char *name, struct cn_error *err);
 
 /* Call it after the last column was added and before the first value is asked for: works
  * out the columns' totals. */

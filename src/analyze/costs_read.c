@@ -109,9 +109,12 @@ void cn_cost_columns(const struct cn_costs *costs, const double *inputs,
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
 
-        values[i] = column->stat == CN_STAT_SUM
-                        ? cn_cost_eval(column->formula, inputs, costs->input_count)
-                        : statistic(column->stat, &tallies[i]);
+        if (column->fraction > 0)
+            values[i] = cn_cost_percentile(costs, column->fraction, inputs);
+        else
+            values[i] = column->stat == CN_STAT_SUM
+                            ? cn_cost_eval(column->formula, inputs, costs->input_count)
+                            : statistic(column->stat, &tallies[i]);
     }
 }
 

@@ -108,8 +108,8 @@ static void reserve(struct pass *pass, struct job *job, const struct cn_identity
     thread->context_count = job->values.context_count;
     thread->values_off = cn_cct_spool_reserve(
         &self->spool, job->values.count * sizeof(*job->values.values));
-    thread->samples_off = cn_cct_spool_reserve(
-        &self->spool, job->profile.sample_count * sizeof(*job->samples));
+    thread->samples_off = cn_cct_spool_reserve(&self->spool, job->profile.sample_count *
+                                                                 sizeof(*job->samples));
     thread->ids = cn_arena_alloc(&self->thread_arena, id_count, sizeof(*thread->ids));
     thread->id_count = (uint32_t)id_count;
     memcpy(thread->ids, ids, id_count * sizeof(*ids));
@@ -145,8 +145,7 @@ static bool add_profile(struct pass *pass, size_t index, struct job *job,
 static bool tell_damage(const struct pass *pass, const char *text, struct cn_error *err)
 {
     if (pass->options->is_strict)
-        return err->kind != CN_ERR_NONE ? false
-                                        : cn_fail(err, CN_ERR_FORMAT, "%s", text);
+        return err->kind != CN_ERR_NONE ? false : cn_fail(err, CN_ERR_FORMAT, "%s", text);
     if (pass->options->on_damage)
         pass->options->on_damage(pass->options->on_damage_arg, text);
     *err = (struct cn_error){0};
@@ -181,7 +180,8 @@ static void add_take(void *arg, size_t index, unsigned worker)
         return;
     if (take_one(pass, index, job) &&
         cn_progress_report(pass->options->progress, "reading profiles", index + 1,
-                           pass->self->measurements->profile_count, "profiles", &job->err))
+                           pass->self->measurements->profile_count, "profiles",
+                           &job->err))
         return;
     job->thread = NULL;
     *cn_failures_error(&pass->failures, worker) = job->err;
@@ -301,8 +301,7 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     for (uint32_t i = 1; i < pass->thread_count; i++)
         pass->totals.sample_count += self->threads[i].sample_count;
     if (ok && pass->totals.profile_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s: none of %zu profiles can be analysed",
+        return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);
     return ok && add_summary(pass, err);
 }
@@ -342,6 +341,7 @@ bool cn_sampled_database_build(struct cn_database **out,
     bool ok;
 
     self->metrics.wanted = wanted_statistics(options->statistics);
+    self->metrics.is_hpcprof_compatible = options->is_hpcprof_compatible;
     pass.values.contexts = &self->contexts;
     pass.values.metrics = &self->metrics;
     pass.values.is_hpcprof_compatible = options->is_hpcprof_compatible;

@@ -109,8 +109,8 @@ bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_er
             return cn_fail_errno(err, "%s: temporary file", self->spool.folder);
         self->mapped = (struct cn_bytes){map, (size_t)self->spool.end_off};
     }
-    db->kinds = (struct cn_kinds){self->identities.kinds.list,
-                                  self->identities.kinds.count};
+    db->kinds =
+        (struct cn_kinds){self->identities.kinds.list, self->identities.kinds.count};
     db->context_limit = (uint32_t)self->contexts.count;
     db->context_weight = (uint64_t)self->contexts.count * 2 + 1;
     return true;

@@ -33,8 +33,7 @@ void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
                               struct cn_measurements *measurements)
 {
     *contexts = (struct cn_sampled_contexts){.measurements = measurements};
-    contexts->list =
-        cn_grow(NULL, 0, &contexts->capacity, sizeof(*contexts->list));
+    contexts->list = cn_grow(NULL, 0, &contexts->capacity, sizeof(*contexts->list));
     contexts->list[0] = (struct cn_sampled_context){.function = CN_NONE,
                                                     .file = CN_NONE,
                                                     .module = CN_NONE,

@@ -24,9 +24,9 @@ struct cn_sampled_options {
     unsigned statistics; /* CN_SAMPLED_* bits */
     bool without_roots;  /* present no metric */
     bool is_hpcprof_compatible;
-    bool is_strict;           /* damage is a failure */
-    const char *title;        /* NULL: the name of the program */
-    const char *spool_folder; /* for the nameless file */
+    bool is_strict;                   /* damage is a failure */
+    const char *title;                /* NULL: the name of the program */
+    const char *spool_folder;         /* for the nameless file */
     const char *const *only_programs; /* names of files; other profiles are left out */
     size_t only_program_count;
     const struct cn_progress *progress; /* may be NULL */

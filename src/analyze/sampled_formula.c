@@ -102,8 +102,7 @@ static bool parse_operand(struct parser *p, const struct cn_formula **out)
 
     if (*p->at == '#')
         return parse_input(p, out);
-    if (*p->at == '(' || strncmp(p->at, "min(", 4) == 0 ||
-        strncmp(p->at, "max(", 4) == 0)
+    if (*p->at == '(' || strncmp(p->at, "min(", 4) == 0 || strncmp(p->at, "max(", 4) == 0)
         return parse_nested(p, out);
     len = cn_formula_number_scan(p->at, &number);
     if (len == 0)

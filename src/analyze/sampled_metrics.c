@@ -57,8 +57,8 @@ struct formulas {
 };
 
 static bool parse_formulas(struct cn_sampled_metrics *metrics,
-                           const struct cn_sampled_profile *profile,
-                           struct formulas *out, struct cn_error *err)
+                           const struct cn_sampled_profile *profile, struct formulas *out,
+                           struct cn_error *err)
 {
     size_t count = profile->metric_count;
 
@@ -117,8 +117,8 @@ static void add_metric(struct cn_sampled_metrics *metrics,
         metric.first_id = (uint16_t)metrics->next_id;
         metrics->next_id += CN_SAMPLED_SCOPE_COUNT * (uint32_t)metric.statistic_count;
     }
-    metrics->list =
-        cn_grow(metrics->list, metrics->count, &metrics->capacity, sizeof(*metrics->list));
+    metrics->list = cn_grow(metrics->list, metrics->count, &metrics->capacity,
+                            sizeof(*metrics->list));
     metrics->list[metrics->count++] = metric;
 }
 

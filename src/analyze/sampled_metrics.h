@@ -45,6 +45,7 @@ struct cn_measured_metric {
 
 struct cn_sampled_metrics {
     unsigned wanted; /* bits of enum cn_sampled_statistic; the sum is always kept */
+    bool is_hpcprof_compatible;
     struct cn_arena arena;
     struct cn_names names; /* name and description */
     struct cn_measured_metric *list;

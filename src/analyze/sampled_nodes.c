@@ -28,8 +28,8 @@ static void begin_modules(struct cn_sampled_nodes *nodes,
     nodes->module_count = profile->module_count;
     if (nodes->module_capacity <= nodes->module_count) {
         nodes->module_capacity = nodes->module_count * 2 + 1;
-        nodes->modules = cn_realloc(nodes->modules, nodes->module_capacity,
-                                    sizeof(*nodes->modules));
+        nodes->modules =
+            cn_realloc(nodes->modules, nodes->module_capacity, sizeof(*nodes->modules));
     }
     for (size_t i = 0; i < nodes->module_count; i++)
         nodes->modules[i] = CN_NONE;

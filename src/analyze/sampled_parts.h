@@ -27,13 +27,13 @@ struct cn_sampled_database {
     struct cn_sampled_metrics metrics;
     struct cn_sampled_identities identities;
     struct cn_cct_spool spool;
-    struct cn_bytes mapped; /* the spool, once it is complete */
+    struct cn_bytes mapped;            /* the spool, once it is complete */
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */
 
     /* Set when the tree is complete. */
-    uint32_t *children;    /* shown ones, by parent */
-    uint32_t *child_ends;  /* by parent: where its children end; they begin where those of
+    uint32_t *children;   /* shown ones, by parent */
+    uint32_t *child_ends; /* by parent: where its children end; they begin where those of
                               the context before it end */
     uint32_t *modules, *files, *functions; /* that are used: number of the measurements */
     uint32_t *module_numbers, *file_numbers, *function_numbers; /* and back */

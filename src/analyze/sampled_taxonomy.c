@@ -6,7 +6,14 @@
 #include "analyze/sampled_metrics.h"
 #include "base/alloc.h"
 
+/* Only transitive scopes have a bit to follow; hpcprof writes 255 for the others. */
 static const struct cn_scope scopes[CN_SAMPLED_SCOPE_COUNT] = {
+    {"point", CN_SCOPE_POINT, 0},
+    {"function", CN_SCOPE_TRANSITIVE, 0},
+    {"lex_aware", CN_SCOPE_CUSTOM, 0},
+    {"execution", CN_SCOPE_EXECUTION, 0},
+};
+static const struct cn_scope scopes_of_hpcprof[CN_SAMPLED_SCOPE_COUNT] = {
     {"point", CN_SCOPE_POINT, 255},
     {"function", CN_SCOPE_TRANSITIVE, 0},
     {"lex_aware", CN_SCOPE_CUSTOM, 255},
@@ -37,8 +44,8 @@ struct describer {
     struct inputs *inputs; /* by metric */
 };
 
-static void describe_metric(const struct cn_measured_metric *from,
-                            struct cn_arena *arena, struct cn_metric *out)
+static void describe_metric(const struct cn_measured_metric *from, struct cn_arena *arena,
+                            struct cn_metric *out)
 {
     size_t most = (size_t)CN_SAMPLED_SCOPE_COUNT * from->statistic_count;
     struct cn_scope_instance *instances =
@@ -54,13 +61,14 @@ static void describe_metric(const struct cn_measured_metric *from,
         for (uint16_t i = 0; i < from->statistic_count; i++)
             kept[statistic_count++] = (struct cn_statistic){
                 .scope = scope,
-                .stat_id = (uint16_t)(from->first_id + CN_SAMPLED_SCOPE_COUNT * i + scope),
+                .stat_id =
+                    (uint16_t)(from->first_id + CN_SAMPLED_SCOPE_COUNT * i + scope),
                 .combine = statistics[from->statistics[i]].combine,
                 .formula = statistics[from->statistics[i]].formula,
             };
     }
-    *out = (struct cn_metric){from->name, instances, kept, instance_count,
-                              statistic_count};
+    *out =
+        (struct cn_metric){from->name, instances, kept, instance_count, statistic_count};
 }
 
 static void add_inputs(struct describer *d, size_t index, enum cn_sampled_scope scope)
@@ -224,7 +232,8 @@ static void present_formula(const struct describer *d,
     variant->name = "";
     variant->render = CN_RENDER_NUMBER | (metric->shows_percent ? CN_RENDER_PERCENT : 0);
     if (metric->show != CN_SHOW_EXCLUSIVE)
-        variant->inclusive.standard = over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
+        variant->inclusive.standard =
+            over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
     if (metric->show != CN_SHOW_INCLUSIVE)
         variant->exclusive.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
     variant->exclusive.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
@@ -282,7 +291,9 @@ void cn_sampled_metrics_describe(const struct cn_sampled_metrics *metrics,
     for (size_t i = 0; i < metrics->count; i++)
         if (!metrics->list[i].formula)
             describe_metric(&metrics->list[i], arena, &list[count++]);
-    *out = (struct cn_metrics){scopes, list, CN_SAMPLED_SCOPE_COUNT, count};
+    *out =
+        (struct cn_metrics){metrics->is_hpcprof_compatible ? scopes_of_hpcprof : scopes,
+                            list, CN_SAMPLED_SCOPE_COUNT, count};
     add_all_inputs(&d);
     *taxonomy = (struct cn_taxonomy){.inputs = d.list, .input_count = d.count};
     if (with_roots)

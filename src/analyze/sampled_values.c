@@ -35,8 +35,7 @@ void cn_sampled_values_begin(struct cn_sampled_values *v)
     if (v->head_capacity < needed) {
         size_t capacity = (needed * 2 + WORD_BITS) / WORD_BITS * WORD_BITS;
 
-        v->heads =
-            grow_zeroed(v->heads, v->head_capacity, capacity, sizeof(*v->heads));
+        v->heads = grow_zeroed(v->heads, v->head_capacity, capacity, sizeof(*v->heads));
         v->summary_heads = grow_zeroed(v->summary_heads, v->head_capacity, capacity,
                                        sizeof(*v->summary_heads));
         v->touched = grow_zeroed(v->touched, v->head_capacity / WORD_BITS,
@@ -231,8 +230,9 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
         of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
         if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope))
-            cn_value_list_add(out, (struct cn_value){of_scope[scope], context,
-                                                     (uint16_t)(metric->first_id + scope)});
+            cn_value_list_add(out,
+                              (struct cn_value){of_scope[scope], context,
+                                                (uint16_t)(metric->first_id + scope)});
 }
 
 void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list *out)
@@ -276,9 +276,9 @@ void cn_sampled_values_summary(const struct cn_sampled_values *v,
             for (size_t i = 0; i < number_count; i++)
                 if (numbers[i] != 0 &&
                     cn_measured_metric_has(metric, i % CN_SAMPLED_SCOPE_COUNT))
-                    cn_value_list_add(out,
-                                      (struct cn_value){numbers[i], context,
-                                                        (uint16_t)(metric->first_id + i)});
+                    cn_value_list_add(
+                        out, (struct cn_value){numbers[i], context,
+                                               (uint16_t)(metric->first_id + i)});
         }
         out->context_count += out->count > count;
     }

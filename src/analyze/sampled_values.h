@@ -38,8 +38,8 @@ struct cn_sampled_values {
     struct cn_sampled_cell *cells; /* cell 0 is none */
     size_t cell_count, cell_capacity;
     uint32_t last_context, last_cell; /* that was added to; cell 0: none */
-    uint32_t *heads;     /* first cell of each context; all 0 between threads */
-    uint64_t *touched;   /* a bit for each context that has cells */
+    uint32_t *heads;   /* first cell of each context; all 0 between threads */
+    uint64_t *touched; /* a bit for each context that has cells */
     size_t first_word, end_word;
     size_t head_capacity;
     struct cn_summary_cell *summary; /* cell 0 is none */

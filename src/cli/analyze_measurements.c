@@ -27,9 +27,8 @@ enum {
 };
 
 static const char *const own_options[] = {
-    "structure", "replace-path", "only-exe",  "name",
-    "metric",    "foreign",      "no-traces", "ignore-structs",
-    "hpcprof-compatible",
+    "structure", "replace-path",   "only-exe",           "name", "metric", "foreign",
+    "no-traces", "ignore-structs", "hpcprof-compatible",
 };
 
 static const char *const common_options[] = {

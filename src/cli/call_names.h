@@ -1,5 +1,6 @@
-/* The names of a recording's functions as a terminal may see them: control characters and bytes
- * that are not UTF-8 appear as \xHH. Most names are borrowed as they are.
+/* The names of a recording's functions as a terminal may see them: control
+ * characters and bytes that are not UTF-8 appear as \xHH. Most names are borrowed as
+ * they are.
  * Threads: immutable after init.
  */
 #ifndef CN_CLI_CALL_NAMES_H

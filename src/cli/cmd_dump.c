@@ -1,4 +1,5 @@
-/* cairn dump: what the files of a database or recording hold, one structure after another. */
+/* cairn dump: what the files of a database or recording hold, one structure after
+ * another. */
 
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -46,7 +47,8 @@ const struct cn_command cn_cmd_dump = {
     .operand_max = 1,
     .summary = "print every structure of a file, with offsets and field names",
     .description =
-        "Prints a line for each structure of a database, made to be searched with grep:\n\n"
+        "Prints a line for each structure of a database, made to be searched with "
+        "grep:\n\n"
         "  FILE OFFSET RECORD[INDEX] FIELD=VALUE ... \"TEXT\"\n\n"
         "INDEX counts in the array the structure is part of; TEXT is the name it points "
         "at. Fields that hold offsets are shown like OFFSET. CSV has a row for each "

@@ -83,15 +83,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     size_t count = cn_args_count(args);
     const char *first = count > 0 ? cn_args_operand(args, 0) : NULL;
-    /* A lone operand is a recording when there is one of that name, else a function. */
-    bool is_path = count == 2 ||
-                   (first && !cn_args_has(args, "data") && access(first, F_OK) == 0);
+    /* A lone operand is a recording when there is one of that name, else a
+     * function. */
+    bool is_path =
+        count == 2 || (first && !cn_args_has(args, "data") && access(first, F_OK) == 0);
     const char *function = count == 2 ? cn_args_operand(args, 1) : is_path ? NULL : first;
     struct cn_graph_printer printer = {.has_srcline = cn_args_has(args, "srcline")};
     struct cn_recording_setup setup;
-    bool ok = cn_recording_setup_open(&setup, args,
-                                      cn_recording_path(args, is_path ? first : NULL),
-                                      err) &&
+    bool ok = cn_recording_setup_open(
+                  &setup, args, cn_recording_path(args, is_path ? first : NULL), err) &&
               cn_graph_fields_parse(
                   &printer, cn_recording_setup_value(&setup, "output-fields"), err);
 

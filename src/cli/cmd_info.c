@@ -42,7 +42,8 @@ const struct cn_command cn_cmd_info = {
     .operand_max = 1,
     .summary = "tell what a database or recording is and what it holds",
     .description =
-        "Of a database: the files and their sizes, the threads by the kinds of ids that identify "
+        "Of a database: the files and their sizes, the threads by the kinds of ids that "
+        "identify "
         "them, the metrics with their scopes and statistics, the columns that views show "
         "by default, the number of contexts, functions, files, modules and values, and "
         "the time that the timelines span.\n\n"

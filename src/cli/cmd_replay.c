@@ -35,8 +35,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
     printer->column_offset = (uint32_t)offset;
     /* Who asks for a part of the time wants to see what time it is. */
     if (range->first_ns > 0 || range->last_ns < UINT64_MAX)
-        printer->first_field =
-            setup->is_range_elapsed ? CN_FIELD_ELAPSED : CN_FIELD_TIME;
+        printer->first_field = setup->is_range_elapsed ? CN_FIELD_ELAPSED : CN_FIELD_TIME;
     if (printer->has_field[CN_FIELD_ELAPSED] || setup->is_range_elapsed)
         setup->start_ns = cn_call_query_start(&setup->query);
     printer->start_ns = setup->start_ns;

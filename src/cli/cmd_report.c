@@ -30,11 +30,11 @@ static bool compare(struct cn_recording_setup *setup,
 {
     struct cn_recording_setup other;
     struct cn_call_report report = {0};
-    bool ok = cn_recording_setup_open(&other, setup->args, path, err) &&
-              cn_call_report_build(&report, &other.query, other.workers,
-                                   layout->needs, err) &&
-              cn_report_print_diff(setup, layout, base, other.rec, &report, err) &&
-              cn_recording_setup_result(&other, &report.damages, err);
+    bool ok =
+        cn_recording_setup_open(&other, setup->args, path, err) &&
+        cn_call_report_build(&report, &other.query, other.workers, layout->needs, err) &&
+        cn_report_print_diff(setup, layout, base, other.rec, &report, err) &&
+        cn_recording_setup_result(&other, &report.damages, err);
 
     cn_call_report_done(&report);
     cn_recording_setup_done(&other);
@@ -96,14 +96,16 @@ static const struct cn_option options[] = {
     {.name = "output-fields",
      .letter = 'f',
      .value = "FIELDS",
-     .help = "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
-             "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
-             "ones (total,self,call)"},
+     .help =
+         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
+         "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
+         "ones (total,self,call)"},
     {.name = "sort",
      .letter = 's',
      .value = "KEYS",
      .help = "sort by these columns, or by func (default: total)"},
-    {.name = "avg-total", .help = "average, minimum, maximum and deviation of total time"},
+    {.name = "avg-total",
+     .help = "average, minimum, maximum and deviation of total time"},
     {.name = "avg-self", .help = "the same of self time"},
     {.name = "task", .help = "a row for each task: total, self, tid, func"},
     {.name = "histogram",

@@ -40,7 +40,8 @@ static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_a
 {
     size_t exclusive = first_column(&setup->costs, CN_EXCLUSIVE);
 
-    return cn_args_has(args, "sort") || exclusive == setup->costs.column_count
+    return cn_args_has(args, "sort") || cn_args_has(args, "by") ||
+           exclusive == setup->costs.column_count
                ? setup->sort_column
                : exclusive;
 }

@@ -1,4 +1,5 @@
-/* cairn dump for databases: every structure of their files, from the tables that describe them.
+/* cairn dump for databases: every structure of their files, from the tables that
+ * describe them.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_DUMP_DATABASE_H

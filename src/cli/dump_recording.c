@@ -21,15 +21,15 @@ enum {
 };
 
 static const char *const feature_names[] = {
-    "PLTHOOK",   "TASK_SESSION", "KERNEL",          "ARGUMENT",   "RETVAL",
-    "SYM_REL_ADDR", "MAX_STACK", "EVENT",           "PERF_EVENT", "AUTO_ARGS",
-    "DEBUG_INFO", "ESTIMATE_RETURN", "SYM_SIZE",    "CALLSITE",
+    "PLTHOOK",      "TASK_SESSION",    "KERNEL",   "ARGUMENT",   "RETVAL",
+    "SYM_REL_ADDR", "MAX_STACK",       "EVENT",    "PERF_EVENT", "AUTO_ARGS",
+    "DEBUG_INFO",   "ESTIMATE_RETURN", "SYM_SIZE", "CALLSITE",
 };
 
 static const char *const info_names[] = {
-    "EXE_NAME", "EXE_BUILD_ID", "EXIT_STATUS", "CMDLINE",     "CPUINFO",  "MEMINFO",
-    "OSINFO",   "TASKINFO",     "USAGEINFO",   "LOADINFO",    "ARG_SPEC", "RECORD_DATE",
-    "PATTERN_TYPE", "VERSION",  "UTC_OFFSET",  "SYSCTL",
+    "EXE_NAME",     "EXE_BUILD_ID", "EXIT_STATUS", "CMDLINE",  "CPUINFO",  "MEMINFO",
+    "OSINFO",       "TASKINFO",     "USAGEINFO",   "LOADINFO", "ARG_SPEC", "RECORD_DATE",
+    "PATTERN_TYPE", "VERSION",      "UTC_OFFSET",  "SYSCTL",
 };
 
 struct dump {
@@ -89,7 +89,8 @@ static void add_header(struct dump *dump)
     cn_text_char(out, '\n');
 }
 
-/* Records come in long runs of one second and one task: both are put into words once. */
+/* Records come in long runs of one second and one task: both are put into words
+ * once. */
 static void add_time(struct dump *dump, uint64_t time_ns, uint32_t tid)
 {
     uint64_t second = time_ns / NS_A_SECOND;
@@ -272,7 +273,8 @@ static void add_record(struct dump *dump, const struct cn_source *source,
         write_out(dump);
 }
 
-/* uftrace sets the events of processors apart from the tasks, if the first one has any. */
+/* uftrace sets the events of processors apart from the tasks, if the first one has
+ * any. */
 static void add_title(struct dump *dump, const struct cn_source *source)
 {
     if (strcmp(source->name, "perf-cpu0.dat") == 0)

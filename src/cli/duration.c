@@ -100,8 +100,7 @@ void cn_nanoseconds_add(struct cn_text *text, uint32_t ns)
 
 void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width)
 {
-    cn_number_add(text, ns / 1000000000,
-                  width > FRACTION_LEN ? width - FRACTION_LEN : 0);
+    cn_number_add(text, ns / 1000000000, width > FRACTION_LEN ? width - FRACTION_LEN : 0);
     cn_nanoseconds_add(text, (uint32_t)(ns % 1000000000));
 }
 

@@ -76,7 +76,8 @@ static void add_heading(struct cn_graph_printer *printer)
     if (out->len == begin)
         return;
     out->chars[begin] = '#';
-    cn_text_str_add(out, printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
+    cn_text_str_add(out,
+                    printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
 
 static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node)
@@ -112,8 +113,8 @@ static void add_no_fields(struct cn_graph_printer *printer)
         cn_text_str_add(&printer->out, " : ");
 }
 
-/* A walk keeps the text left of the current node: two characters for each branching above it
- * that has more to come ("| ") or not ("  "), with a blank before each. */
+/* A walk keeps the text left of the current node: two characters for each branching
+ * above it that has more to come ("| ") or not ("  "), with a blank before each. */
 struct walk {
     struct cn_graph_printer *printer;
     const struct cn_call_tree *tree;
@@ -124,8 +125,7 @@ struct walk {
 
 static bool branches(const struct cn_call_tree *tree, uint32_t node)
 {
-    return tree->nodes[node].first_child !=
-           tree->nodes[node].last_child;
+    return tree->nodes[node].first_child != tree->nodes[node].last_child;
 }
 
 static void add_node(struct walk *walk, uint32_t node, bool is_branch)
@@ -168,8 +168,8 @@ static void ascend(struct walk *walk)
     walk->margin.len = walk->margin_lens[--walk->depth];
 }
 
-/* Everything below `top`, depth first. What is below a branch that is not the last one stands
- * beside the line that leads to the next. */
+/* Everything below `top`, depth first. What is below a branch that is not the last
+ * one stands beside the line that leads to the next. */
 static void walk_below(struct walk *walk, uint32_t top)
 {
     const struct cn_graph_node *nodes = walk->tree->nodes;

@@ -39,7 +39,8 @@ void cn_graph_print_function(struct cn_graph_printer *printer,
                              const struct cn_call_subgraph *sub, const char *name);
 
 /* Who started whom. */
-void cn_graph_print_tasks(struct cn_graph_printer *printer, const struct cn_recording *rec,
+void cn_graph_print_tasks(struct cn_graph_printer *printer,
+                          const struct cn_recording *rec,
                           const struct cn_call_tasks *tasks);
 
 #endif

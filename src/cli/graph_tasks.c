@@ -10,14 +10,14 @@
 #include "cli/graph_print.h"
 #include "model/recording.h"
 
-enum { TID_WIDTH = 7, FIELDS_WIDTH = 35, NO_TASK = UINT32_MAX };
+enum { TID_WIDTH = 7, FIELDS_WIDTH = 35 };
 
 /* Tasks as a forest, over the positions in the list of costs. */
 struct forest {
     const struct cn_recording *rec;
     const struct cn_call_tasks *tasks;
     uint32_t *order;  /* by their first record */
-    uint32_t *parent; /* NO_TASK: a root */
+    uint32_t *parent; /* CN_NONE: a root */
     bool *is_thread;  /* of its parent's process */
     uint32_t *depth;  /* processes above */
 };
@@ -55,7 +55,7 @@ static uint32_t position_of(const struct forest *forest, uint32_t task)
     for (uint32_t i = 0; task != CN_NONE && i < forest->tasks->count; i++)
         if (forest->tasks->list[i].task == task)
             return i;
-    return NO_TASK;
+    return CN_NONE;
 }
 
 /* A thread hangs below the main thread of its process. */
@@ -68,10 +68,10 @@ static void find_parents(struct forest *forest)
 
         forest->is_thread[i] = task->tid != task->pid;
         forest->parent[i] = position_of(
-            forest, forest->is_thread[i] ? cn_recording_find_task(rec, task->pid)
-                                         : task->parent);
+            forest,
+            forest->is_thread[i] ? cn_recording_find_task(rec, task->pid) : task->parent);
         if (forest->parent[i] == i)
-            forest->parent[i] = NO_TASK;
+            forest->parent[i] = CN_NONE;
     }
 }
 
@@ -82,7 +82,7 @@ static void add_task(struct cn_graph_printer *printer, const struct forest *fore
     const struct cn_task *task = &forest->rec->tasks[cost->task];
     struct cn_text *out = &printer->out;
     uint64_t total_ns = cost->last_ns - cost->first_ns;
-    bool is_child = forest->parent[at] != NO_TASK;
+    bool is_child = forest->parent[at] != CN_NONE;
 
     if (is_child && !forest->is_thread[at]) {
         cn_text_fill(out, ' ', FIELDS_WIDTH);
@@ -105,8 +105,9 @@ static void add_task(struct cn_graph_printer *printer, const struct forest *fore
     cn_text_char(out, '\n');
 }
 
-/* Children below their parents, in the order of their first record. Every task is below at most
- * one other, so nobody is visited twice; a cycle of parents is visited from nowhere. */
+/* Children below their parents, in the order of their first record. Every task is
+ * below at most one other, so nobody is visited twice; a cycle of parents is visited
+ * from nowhere. */
 static void add_below(struct cn_graph_printer *printer, const struct forest *forest)
 {
     size_t count = forest->tasks->count;
@@ -114,7 +115,7 @@ static void add_below(struct cn_graph_printer *printer, const struct forest *for
     size_t depth = 0;
 
     for (size_t i = count; i-- > 0;)
-        if (forest->parent[forest->order[i]] == NO_TASK)
+        if (forest->parent[forest->order[i]] == CN_NONE)
             stack[depth++] = forest->order[i];
     while (depth > 0) {
         uint32_t at = stack[--depth];
@@ -125,7 +126,8 @@ static void add_below(struct cn_graph_printer *printer, const struct forest *for
             for (size_t i = count; i-- > 0;) {
                 uint32_t child = forest->order[i];
 
-                if (forest->parent[child] != at || forest->is_thread[child] != (pass != 0))
+                if (forest->parent[child] != at ||
+                    forest->is_thread[child] != (pass != 0))
                     continue;
                 forest->depth[child] = forest->depth[at] + 1;
                 stack[depth++] = child;
@@ -135,7 +137,8 @@ static void add_below(struct cn_graph_printer *printer, const struct forest *for
     free(stack);
 }
 
-void cn_graph_print_tasks(struct cn_graph_printer *printer, const struct cn_recording *rec,
+void cn_graph_print_tasks(struct cn_graph_printer *printer,
+                          const struct cn_recording *rec,
                           const struct cn_call_tasks *tasks)
 {
     struct forest forest = {
@@ -147,9 +150,8 @@ void cn_graph_print_tasks(struct cn_graph_printer *printer, const struct cn_reco
         .depth = cn_alloc(tasks->count, sizeof(*forest.depth)),
     };
 
-    cn_text_str_add(&printer->out,
-                    "========== TASK GRAPH ==========\n"
-                    "# TOTAL TIME   SELF TIME     TID      TASK NAME\n");
+    cn_text_str_add(&printer->out, "========== TASK GRAPH ==========\n"
+                                   "# TOTAL TIME   SELF TIME     TID      TASK NAME\n");
     sort_tasks(&forest);
     find_parents(&forest);
     add_below(printer, &forest);

@@ -16,7 +16,8 @@
 
 enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WIDTH = 7 };
 
-/* 256 statuses of wait() lie below: this one says that a trigger ended the recording. */
+/* 256 statuses of wait() lie below: this one says that a trigger ended the
+ * recording. */
 enum { FINISHED_BY_TRIGGER = 65536 };
 
 static void add_line(struct cn_text *text, const char *key, const char *value,
@@ -30,8 +31,8 @@ static void add_line(struct cn_text *text, const char *key, const char *value,
     cn_text_char(text, '\n');
 }
 
-static void add_fact(struct cn_text *text, const struct cn_recording *rec, const char *key,
-                     const char *fact, const char *suffix)
+static void add_fact(struct cn_text *text, const struct cn_recording *rec,
+                     const char *key, const char *fact, const char *suffix)
 {
     add_line(text, key, cn_recording_fact(rec, fact), suffix);
 }
@@ -184,9 +185,8 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
         for (size_t k = 0; k < note.len; k++) {
             if (k == 0 || note.ptr[k - 1] == '\n')
                 cn_text_str_add(text, "# ");
-            cn_text_char(text, note.ptr[k] < ' ' && note.ptr[k] != '\n'
-                                   ? '?'
-                                   : (char)note.ptr[k]);
+            cn_text_char(
+                text, note.ptr[k] < ' ' && note.ptr[k] != '\n' ? '?' : (char)note.ptr[k]);
         }
         if (note.len > 0 && note.ptr[note.len - 1] != '\n')
             cn_text_char(text, '\n');

@@ -76,6 +76,7 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .dir = cn_args_value(args, "data") ? cn_args_value(args, "data") : CN_RECORD_DIR,
         .words = words,
         .command_line = join_words(args),
+        .has_libcalls = !cn_args_has(args, "no-libcall"),
         .is_forced = cn_args_has(args, "force"),
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,

@@ -13,6 +13,7 @@
      .letter = 'b',                                                                   \
      .value = "SIZE",                                                                 \
      .help = "memory for the records of a thread, a power of two (default: 512K)"},   \
+        {.name = "no-libcall", .help = "do not record calls of library functions"},      \
         {.name = "force", .help = "run a program, too, that offers no calls to record"}
 
 #define CN_RECORD_DIR "cairn.data"

@@ -144,7 +144,7 @@ static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *
         const char *option;
         enum cn_filter_kind kind;
     } kinds[] = {
-        {"filter", CN_FILTER_ONLY},  {"notrace", CN_FILTER_NOT},
+        {"filter", CN_FILTER_ONLY},          {"notrace", CN_FILTER_NOT},
         {"caller-filter", CN_FILTER_CALLER}, {"hide", CN_FILTER_HIDE},
         {"trigger", CN_FILTER_TRIGGER},
     };
@@ -274,9 +274,8 @@ bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_a
     if (!cn_recording_open(args, path, &setup->rec, err))
         return false;
     parse_defaults(setup);
-    setup->query = (struct cn_call_query){.rec = setup->rec,
-                                          .filter = &setup->filter,
-                                          .range = cn_time_always};
+    setup->query = (struct cn_call_query){
+        .rec = setup->rec, .filter = &setup->filter, .range = cn_time_always};
     if (!make_filter(setup, err) ||
         !cn_recording_choose_tasks(args, setup->rec, &setup->tasks,
                                    &setup->query.task_count, err))

@@ -18,8 +18,8 @@ static const char *name_of(const struct cn_replay_printer *printer,
     return cn_call_names_at(&printer->names, line->function, line->address, buffer, len);
 }
 
-/* Who defines the functions that PLT entries call: the first module that has one of that
- * name. */
+/* Who defines the functions that PLT entries call: the first module that has one of
+ * that name. */
 static void find_libraries(struct cn_replay_printer *printer)
 {
     const struct cn_recording *rec = printer->query->rec;
@@ -106,8 +106,7 @@ static bool ends_in_arguments(const char *name, size_t len)
 }
 
 static void add_arguments(struct cn_replay_printer *printer,
-                          const struct cn_replay_line *line, const char *name,
-                          size_t len)
+                          const struct cn_replay_line *line, const char *name, size_t len)
 {
     if (line->arguments[1] != ')')
         cn_text_str_add(&printer->out, line->arguments);
@@ -143,8 +142,8 @@ static void add_place(struct cn_replay_printer *printer,
     cn_text_u64(&printer->out, function->line);
 }
 
-static const struct cn_call_function *
-place_of(const struct cn_replay_printer *printer, uint32_t function)
+static const struct cn_call_function *place_of(const struct cn_replay_printer *printer,
+                                               uint32_t function)
 {
     const struct cn_recording *rec = printer->query->rec;
 
@@ -163,9 +162,9 @@ static void add_places(struct cn_replay_printer *printer,
     if (printer->has_srcline)
         here = place_of(printer, line->function);
     if (line->caller)
-        caller = place_of(printer, cn_recording_find_function(
-                                       query->rec, query->tasks[line->slot],
-                                       line->time_ns, line->caller));
+        caller = place_of(printer,
+                          cn_recording_find_function(query->rec, query->tasks[line->slot],
+                                                     line->time_ns, line->caller));
     if (!here && !caller)
         return;
     begin_comment(printer);

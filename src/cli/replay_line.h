@@ -1,4 +1,5 @@
-/* What is right of the fields in a line of cairn replay; of use to replay_print.c only.
+/* What is right of the fields in a line of cairn replay; of use to replay_print.c
+ * only.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_REPLAY_LINE_H

@@ -121,7 +121,8 @@ void cn_replay_print_begin(struct cn_replay_printer *printer)
         if (printer->has_field[i] && i != printer->first_field)
             cn_text_str_add(out, fields[i].heading);
     out->chars[0] = '#';
-    cn_text_str_add(out, printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
+    cn_text_str_add(out,
+                    printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
 }
 
 static const char *module_of(const struct cn_recording *rec,
@@ -136,7 +137,8 @@ static const char *module_of(const struct cn_recording *rec,
     return rec->modules[rec->functions[line->function].module].name;
 }
 
-static void add_delta(struct cn_replay_printer *printer, const struct cn_replay_line *line)
+static void add_delta(struct cn_replay_printer *printer,
+                      const struct cn_replay_line *line)
 {
     uint64_t last_ns = printer->tasks[line->slot].last_ns;
 

@@ -45,7 +45,7 @@ struct cn_replay_printer {
     uint64_t line_count;
     const char **libraries; /* by function: who defines what a PLT entry calls */
     struct cn_call_names names;
-    bool is_usual;          /* duration and tid, nothing else */
+    bool is_usual; /* duration and tid, nothing else */
 };
 
 /* The fields of -f: "time,tid", "+delta", "none". */

@@ -109,9 +109,10 @@ static void pair_rows(struct diff *diff, const struct cn_call_report *base,
     diff->pairs = cn_alloc(base->row_count + other->row_count, sizeof(*diff->pairs));
     while (i < base->row_count || k < other->row_count) {
         struct pair *pair = &diff->pairs[diff->count++];
-        int order = i == base->row_count    ? 1
-                    : k == other->row_count ? -1
-                                            : strcmp(base->rows[i].name, other->rows[k].name);
+        int order = i == base->row_count ? 1
+                    : k == other->row_count
+                        ? -1
+                        : strcmp(base->rows[i].name, other->rows[k].name);
 
         if (order <= 0)
             pair->base = &base->rows[i++];
@@ -123,8 +124,7 @@ static void pair_rows(struct diff *diff, const struct cn_call_report *base,
 
 static bool is_shown(const struct diff *diff, int field)
 {
-    return diff->layout->has[field] &&
-           cn_report_columns[field].kind != CN_REPORT_PERCENT;
+    return diff->layout->has[field] && cn_report_columns[field].kind != CN_REPORT_PERCENT;
 }
 
 static size_t group_width(const struct diff *diff, int field)
@@ -287,8 +287,8 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
 
         for (size_t s = 0; is_shown(diff, i) && s < 3; s++)
             columns[count++] = (struct cn_column){
-                .name = cn_arena_printf(&arena, "%s%s", sides[s],
-                                        cn_report_columns[i].key),
+                .name =
+                    cn_arena_printf(&arena, "%s%s", sides[s], cn_report_columns[i].key),
                 .title = "",
                 .kind = s < 2 ? CN_COLUMN_U64 : CN_COLUMN_F64,
             };
@@ -320,9 +320,9 @@ static bool apply_policy(struct diff *diff, const char *word, size_t len)
         bool *flag;
         bool value;
     } words[] = {
-        {"abs", &diff->is_absolute, true},     {"no-abs", &diff->is_absolute, false},
-        {"percent", &diff->is_percent, true},  {"no-percent", &diff->is_percent, false},
-        {"full", &diff->is_full, true},        {"compact", &diff->is_full, false},
+        {"abs", &diff->is_absolute, true},    {"no-abs", &diff->is_absolute, false},
+        {"percent", &diff->is_percent, true}, {"no-percent", &diff->is_percent, false},
+        {"full", &diff->is_full, true},       {"compact", &diff->is_full, false},
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

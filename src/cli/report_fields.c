@@ -75,8 +75,10 @@ static bool add_fields(struct cn_report_layout *layout, const char *fields,
     return true;
 }
 
-/* With --avg-total and --avg-self, "avg", "min" and "max" are meant for that time. */
-static bool find_key(const char *name, size_t len, bool avg_total, bool avg_self, int *out)
+/* With --avg-total and --avg-self, "avg", "min" and "max" are meant for that
+ * time. */
+static bool find_key(const char *name, size_t len, bool avg_total, bool avg_self,
+                     int *out)
 {
     char full[16];
 
@@ -123,7 +125,8 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
 {
     *layout = (struct cn_report_layout){0};
     if (avg_total && avg_self)
-        return cn_fail(err, CN_ERR_USAGE, "--avg-total and --avg-self exclude each other");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--avg-total and --avg-self exclude each other");
     if (!fields)
         fields = avg_total  ? "total-avg,total-min,total-max,total-stdv"
                  : avg_self ? "self-avg,self-min,self-max,self-stdv"

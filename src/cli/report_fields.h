@@ -1,4 +1,5 @@
-/* The columns of cairn report: what they are called, what they hold, how rows are sorted by them.
+/* The columns of cairn report: what they are called, what they hold, how rows are
+ * sorted by them.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_REPORT_FIELDS_H

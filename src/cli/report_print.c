@@ -123,8 +123,7 @@ static void print_text(const struct cn_args *args, const struct cn_report_layout
 }
 
 static void print_csv(const struct cn_args *args, const struct cn_report_layout *layout,
-                      const struct cn_recording *rec,
-                      const struct cn_call_report *report)
+                      const struct cn_recording *rec, const struct cn_call_report *report)
 {
     struct cn_text text = {0};
 
@@ -171,8 +170,8 @@ static void print_json(const struct cn_args *args, const struct cn_report_layout
                 .kind = is_percent ? CN_COLUMN_F64 : CN_COLUMN_U64,
             };
     }
-    columns[count++] =
-        (struct cn_column){.name = "function", .title = "Function", .kind = CN_COLUMN_TEXT};
+    columns[count++] = (struct cn_column){
+        .name = "function", .title = "Function", .kind = CN_COLUMN_TEXT};
     table = cn_cli_table(args, columns, count);
     for (size_t r = 0; r < report->row_count; r++) {
         const struct cn_call_row *row = &report->rows[r];
@@ -273,8 +272,8 @@ static const struct {
     [TASK_FUNC] = {"func", "Num funcs", "calls", FIELD_WIDTH},
 };
 
-static uint64_t task_value(const struct cn_recording *rec, const struct cn_task_cost *cost,
-                           int field)
+static uint64_t task_value(const struct cn_recording *rec,
+                           const struct cn_task_cost *cost, int field)
 {
     switch (field) {
     case TASK_TOTAL:
@@ -315,8 +314,8 @@ static bool find_task_field(const char *name, size_t len, int *out, struct cn_er
         }
     }
     return cn_fail(err, CN_ERR_USAGE,
-                   "no field '%.*s' of tasks; there are: total, self, tid, func", (int)len,
-                   name);
+                   "no field '%.*s' of tasks; there are: total, self, tid, func",
+                   (int)len, name);
 }
 
 static bool parse_task_fields(const char *fields, bool *has, struct cn_error *err)

@@ -107,6 +107,16 @@ static void add_hidden(struct cn_costs *costs, const char *metric)
     (void)!cn_costs_add(costs, &request, &err);
 }
 
+static bool add_percentiles(struct cn_costs *costs, const struct cn_args *args,
+                            struct cn_error *err)
+{
+    if (!cn_args_has(args, "percentiles") && !cn_args_has(args, "by"))
+        return true;
+    return cn_costs_add_percentile(costs, 0.50, "p50", err) &&
+           cn_costs_add_percentile(costs, 0.90, "p90", err) &&
+           cn_costs_add_percentile(costs, 0.99, "p99", err);
+}
+
 static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                         struct cn_error *err)
 {
@@ -126,7 +136,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
             return false;
     }
     add_hidden(costs, count ? cn_args_value_at(args, "metric", 0) : NULL);
-    return true;
+    return add_percentiles(costs, args, err);
 }
 
 static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
@@ -146,8 +156,11 @@ static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
 static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args,
                          struct cn_error *err)
 {
-    const char *sort = cn_args_value(args, "sort");
+    const char *by = cn_args_value(args, "by");
+    const char *sort = by ? by : cn_args_value(args, "sort");
 
+    if (by && cn_args_has(args, "sort"))
+        return cn_fail(err, CN_ERR_USAGE, "--by and --sort exclude each other");
     setup->is_reversed = cn_args_has(args, "reverse");
     setup->sorts_by_name = sort && strcmp(sort, "name") == 0;
     if (!sort || setup->sorts_by_name)

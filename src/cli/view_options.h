@@ -58,6 +58,15 @@
             .help = "order rows by this column: inclusive, exclusive, name, or a "      \
                     "column's name as --format csv shows it",                           \
         },                                                                              \
+        {                                                                               \
+            .name = "percentiles",                                                      \
+            .help = "show how long calls took: p50, p90 and p99, in seconds",           \
+        },                                                                              \
+        {                                                                               \
+            .name = "by",                                                               \
+            .value = "p50|p90|p99",                                                     \
+            .help = "show percentiles, and the rows with the largest first",            \
+        },                                                                              \
         {.name = "reverse", .letter = 'r', .help = "smallest first"},                   \
         {                                                                               \
             .name = "filter",                                                           \

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "formats/hpctoolkit/meas/meas.h"
 #include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/v4/v4.h"
 #include "formats/hpctoolkit/xml/xml.h"
@@ -17,6 +18,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_xml,
     &cn_format_hpctoolkit_xml_legacy,
     &cn_format_uftrace_packed,
+    &cn_format_hpctoolkit_meas,
     &cn_format_uftrace,
     NULL,
 };

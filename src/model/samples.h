@@ -50,9 +50,10 @@ enum cn_metric_show {
 
 struct cn_sampled_metric {
     struct cn_bytes name, description;
-    struct cn_bytes formula; /* over "#0", "#1", ...: the metrics of this list; or empty */
-    struct cn_bytes format;  /* printf's */
-    uint8_t show;            /* enum cn_metric_show */
+    struct cn_bytes
+        formula;            /* over "#0", "#1", ...: the metrics of this list; or empty */
+    struct cn_bytes format; /* printf's */
+    uint8_t show;           /* enum cn_metric_show */
     bool shows_percent;
     bool is_moved; /* values belong to the outermost scope of their node */
 };
@@ -70,9 +71,9 @@ struct cn_node_sample {
 
 /* How the numbers of an identity are to be understood. */
 enum cn_numbering {
-    CN_NUMBERED,         /* both numbers are given */
-    CN_NUMBER_LOCALLY,   /* count physical ids among those with the same ids before them */
-    CN_NUMBER_GLOBALLY,  /* count physical ids of this kind */
+    CN_NUMBERED,        /* both numbers are given */
+    CN_NUMBER_LOCALLY,  /* count physical ids among those with the same ids before them */
+    CN_NUMBER_GLOBALLY, /* count physical ids of this kind */
     CN_NUMBERED_LOGICAL, /* the logical number is what counts */
 };
 
@@ -170,7 +171,8 @@ struct cn_measurements {
 void cn_measurements_close(struct cn_measurements *m); /* NULL is fine */
 
 /* For formats: remember something worth telling the user once. */
-CN_PRINTF(2, 3) void cn_measurements_warn(struct cn_measurements *m, const char *fmt, ...);
+CN_PRINTF(2, 3)
+void cn_measurements_warn(struct cn_measurements *m, const char *fmt, ...);
 
 /* Read a thread whole. Messages name its file. */
 CN_CHECK bool cn_measurements_read(const struct cn_measurements *m, size_t index,

@@ -5,6 +5,7 @@
 
 #include "record/filter.h"
 #include "record/layout.h"
+#include "record/libcalls.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -74,6 +75,8 @@ void cn_rec_pop(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *frame = self->top;
 
+    if (frame->flags & CN_REC_FRAME_LIBCALL)
+        cn_rec_libcall_leave(frame->flags >> 32);
     if (frame->flags & CN_REC_FRAME_FILTERED)
         cn_rec_filter_leave(self, frame);
     else if (!(frame->flags & CN_REC_FRAME_SILENT))
@@ -81,10 +84,17 @@ void cn_rec_pop(struct cn_rec_thread *self)
     self->top = frame - 1;
 }
 
-void cn_rec_enter(uintptr_t *loc, uintptr_t address)
+void cn_rec_enter_pushed(struct cn_rec_thread *self)
+{
+    if (cn_rec_process.has_filters)
+        cn_rec_filter_enter(self, self->top);
+    else
+        cn_rec_record(self, cn_rec_frame_word(self, self->top) | CN_REC_ENTRY_WORD);
+}
+
+void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
-    struct cn_rec_frame *frame;
     bool is_tail_call;
 
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
@@ -98,14 +108,15 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address)
     }
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    frame = cn_rec_push(self, loc, address, 0);
-    if (!frame)
+    if (!cn_rec_push(self, loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    if (cn_rec_process.has_filters)
-        cn_rec_filter_enter(self, frame);
-    else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_ENTRY_WORD);
+    cn_rec_enter_pushed(self);
+}
+
+void cn_rec_enter(uintptr_t *loc, uintptr_t address)
+{
+    cn_rec_enter_flagged(loc, address, 0);
 }
 
 /* Take a frame out of the middle: calls above it are open on other stacks. */
@@ -138,6 +149,8 @@ uintptr_t cn_rec_leave(uintptr_t *loc)
     if (frame == self->frames)
         __builtin_trap(); /* nobody knows where this call came from */
     ret = frame->ret;
+    if (frame->flags & CN_REC_FRAME_LIBCALL)
+        cn_rec_libcall_leave(frame->flags >> 32);
     if (!(frame->flags & CN_REC_FRAME_SILENT))
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
     remove_frame(self, frame);

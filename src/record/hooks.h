@@ -21,11 +21,17 @@ struct cn_rec_thread;
 /* A call was made: its return address is at `loc`. */
 void cn_rec_enter(uintptr_t *loc, uintptr_t address);
 
+/* The same with CN_REC_FRAME_* for the frame. */
+void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags);
+
+/* Record the entry of the innermost frame, as the filters want it. */
+void cn_rec_enter_pushed(struct cn_rec_thread *self);
+
 /* The call whose return address was at `loc` returned. Gives the return address. */
 uintptr_t cn_rec_leave(uintptr_t *loc);
 
-/* The stubs. */
-extern const char cn_rec_return[];
+/* The stubs: where calls return to, and what patched functions call. */
+extern const char cn_rec_return[], cn_rec_patched[];
 
 /* Close calls that can never return, now that a call at `loc` is made or returns. */
 void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);

@@ -149,10 +149,12 @@ _mcount:
 	.size	mcount, .-mcount
 	.size	_mcount, .-_mcount
 
-	.globl	__fentry__
+	.globl	__fentry__, cn_rec_patched
+	.hidden	cn_rec_patched
 	.type	__fentry__, @function
 	.p2align 5
 __fentry__:
+cn_rec_patched:
 	.cfi_startproc
 	endbr64
 	save_arguments
@@ -162,6 +164,58 @@ __fentry__:
 	enter
 	.cfi_endproc
 	.size	__fentry__, .-__fentry__
+
+/* A library call: its number was pushed above the return address. r11 takes us on, as it
+ * may be changed on the way to any library function. */
+	.globl	cn_rec_libcall
+	.hidden	cn_rec_libcall
+	.type	cn_rec_libcall, @function
+	.p2align 5
+cn_rec_libcall:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	endbr64
+	save_arguments
+	leaq	48(%rsp), %rdi
+	movq	40(%rsp), %rsi
+	call_c	cn_rec_libcall_enter
+	movq	%rax, %r11
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	*%r11
+	.cfi_endproc
+	.size	cn_rec_libcall, .-cn_rec_libcall
+
+/* dlopen() wants to see who calls it: we take a note and jump there. */
+	.macro	pass_on name, number
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	endbr64
+	save_arguments
+	leaq	40(%rsp), %rdi
+	movl	$\number, %esi
+	call_c	cn_rec_dlopen_begin
+	movq	%rax, %r11
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	jmp	*%r11
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	pass_on	dlopen, 0
+	pass_on	dlmopen, 1
 
 /* Calls return here. Whoever unwinds the stack finds this address as that of a caller,
  * looks up the byte before it, and gets the true return address from an expression that

@@ -2,10 +2,7 @@
 
 #include <stddef.h>
 
-#include "record/filter.h"
 #include "record/hooks.h"
-#include "record/layout.h"
-#include "record/process.h"
 #include "record/thread.h"
 
 void __cyg_profile_func_enter(void *function, void *call_site);
@@ -18,7 +15,6 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *funct
 {
     uintptr_t *loc = (uintptr_t *)__builtin_frame_address(0) + 1;
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
-    struct cn_rec_frame *frame;
 
     (void)call_site;
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
@@ -27,13 +23,8 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *funct
         cn_rec_close_dead(self, loc);
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    frame = cn_rec_push(self, loc, (uintptr_t)function, CN_REC_FRAME_UNHOOKED);
-    if (!frame)
-        return;
-    if (cn_rec_process.has_filters)
-        cn_rec_filter_enter(self, frame);
-    else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_ENTRY_WORD);
+    if (cn_rec_push(self, loc, (uintptr_t)function, CN_REC_FRAME_UNHOOKED))
+        cn_rec_enter_pushed(self);
 }
 
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function,

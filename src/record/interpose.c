@@ -24,6 +24,7 @@ static struct {
     create_fn create;
     clone_fn clone;
     backtrace_fn backtrace;
+    uintptr_t dlopens[2]; /* dlopen, dlmopen */
     pthread_key_t key; /* its destructor ends a thread's recording */
 } real;
 
@@ -58,6 +59,8 @@ void cn_rec_interpose_begin(void)
     find("pthread_create", &real.create);
     find("clone", &real.clone);
     find("backtrace", &real.backtrace);
+    find("dlopen", &real.dlopens[0]);
+    find("dlmopen", &real.dlopens[1]);
     (void)pthread_key_create(&real.key, end_thread);
     (void)pthread_atfork(NULL, NULL, begin_child);
 }
@@ -112,6 +115,33 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     if (result != 0)
         free(start);
     return result;
+}
+
+uintptr_t cn_rec_dlopen_begin(uintptr_t sp, uint32_t number)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+
+    /* The next call that we see looks for what is new. */
+    if (self && !self->is_off) {
+        self->dlopen_sp = sp;
+        self->end = NULL;
+    }
+    if (!real.dlopens[number])
+        find(number == 0 ? "dlopen" : "dlmopen", &real.dlopens[number]);
+    return real.dlopens[number];
+}
+
+/* The profiling that -pg was made for would cost time and write gmon.out. */
+EXPORT void __monstartup(unsigned long low, unsigned long high);
+EXPORT void __monstartup(unsigned long low, unsigned long high)
+{
+    (void)low;
+    (void)high;
+}
+
+EXPORT void _mcleanup(void);
+EXPORT void _mcleanup(void)
+{
 }
 
 /* A task that shares our memory but has no thread-local storage of its own would use our

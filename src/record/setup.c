@@ -13,6 +13,8 @@
 
 #include "record/clock.h"
 #include "record/interpose.h"
+#include "record/libcalls.h"
+#include "record/patch.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -24,7 +26,7 @@ struct cn_rec_process cn_rec_process;
 
 static void say(const char *what)
 {
-    char line[160] = "cairn record: this program runs without being recorded: ";
+    char line[160] = "cairn record: ";
 
     strncat(line, what, sizeof(line) - strlen(line) - 2);
     strcat(line, "\n");
@@ -80,13 +82,13 @@ __attribute__((constructor)) static void set_up(void)
         return;
     if (!map_shared(path)) {
         cn_rec_process.shared = NULL;
-        say("it cannot reach the memory of cairn record");
+        say("this program runs without being recorded: it cannot reach the memory of cairn record");
         errno = error;
         return;
     }
     if (!cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
         cn_rec_process.shared = NULL;
-        say("it cannot write into the recording");
+        say("this program runs without being recorded: it cannot write into the recording");
         errno = error;
         return;
     }
@@ -94,5 +96,8 @@ __attribute__((constructor)) static void set_up(void)
     self = cn_rec_thread_begin();
     if (self)
         know_main_stack(self);
+    cn_rec_patch_begin();
+    if (cn_rec_process.shared->has_libcalls && !cn_rec_libcalls_begin())
+        say("the library calls of this program cannot be recorded");
     errno = error;
 }

@@ -376,10 +376,10 @@ static bool compare(const struct facts *got, const struct facts *expected,
     size_t i = 0, k = 0;
 
     while (i < got->count || k < expected->count) {
-        int order = i == got->count        ? 1
-                    : k == expected->count ? -1
-                                           : strcmp(got->list[i].text,
-                                                    expected->list[k].text);
+        int order = i == got->count ? 1
+                    : k == expected->count
+                        ? -1
+                        : strcmp(got->list[i].text, expected->list[k].text);
 
         if (order < 0)
             return differ("too much", &got->list[i], err);

@@ -1,8 +1,8 @@
-/* A recording made of arrays, for tests of what looks at recordings: functions by name, tasks by
- * their calls, handed out in small batches.
+/* A recording made of arrays, for tests of what looks at recordings: functions by
+ * name, tasks by their calls, handed out in small batches.
  *
- * Functions are numbered as they were named; all are of type T and 64 bytes long. Task `i` has the
- * tid and pid 100 + i and runs in the only session.
+ * Functions are numbered as they were named; all are of type T and 64 bytes long.
+ * Task `i` has the tid and pid 100 + i and runs in the only session.
  * Threads: one thread at a time builds it; streams as of any recording.
  */
 #ifndef CN_TEST_FAKE_RECORDING_H
@@ -35,23 +35,23 @@ void cn_fake_recording_add(struct cn_fake_recording *fake, const struct cn_call 
                            size_t count);
 
 /* Calls as tests write them. */
-#define CN_FAKE_ENTER(time, id, at_depth)                                                 \
-    {                                                                                     \
-        .time_ns = (time), .address = 0x1000 + UINT64_C(64) * (id), .function = (id),               \
-        .depth = (at_depth), .kind = CN_CALL_ENTER                                        \
+#define CN_FAKE_ENTER(time, id, at_depth)                                             \
+    {                                                                                 \
+        .time_ns = (time), .address = 0x1000 + UINT64_C(64) * (id), .function = (id), \
+        .depth = (at_depth), .kind = CN_CALL_ENTER                                    \
     }
-#define CN_FAKE_EXIT(time, id, at_depth)                                                  \
-    {                                                                                     \
-        .time_ns = (time), .address = 0x1000 + UINT64_C(64) * (id), .function = (id),               \
-        .depth = (at_depth), .kind = CN_CALL_EXIT                                         \
+#define CN_FAKE_EXIT(time, id, at_depth)                                              \
+    {                                                                                 \
+        .time_ns = (time), .address = 0x1000 + UINT64_C(64) * (id), .function = (id), \
+        .depth = (at_depth), .kind = CN_CALL_EXIT                                     \
     }
-#define CN_FAKE_EVENT(time, id)                                                           \
-    {                                                                                     \
-        .time_ns = (time), .address = (id), .function = CN_NONE, .kind = CN_CALL_EVENT    \
+#define CN_FAKE_EVENT(time, id)                                                        \
+    {                                                                                  \
+        .time_ns = (time), .address = (id), .function = CN_NONE, .kind = CN_CALL_EVENT \
     }
-#define CN_FAKE_LOST(how_many)                                                            \
-    {                                                                                     \
-        .address = (how_many), .function = CN_NONE, .kind = CN_CALL_LOST                  \
+#define CN_FAKE_LOST(how_many)                                           \
+    {                                                                    \
+        .address = (how_many), .function = CN_NONE, .kind = CN_CALL_LOST \
     }
 
 #endif

@@ -1,5 +1,5 @@
-/* The files of a prototype's database in memory, to be damaged and opened: those of the
- * sample, as the writer makes them.
+/* The files of a prototype's database in memory, to be damaged and opened: those of
+ * the sample, as the writer makes them.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_PROTO_FILES_H
@@ -31,8 +31,8 @@ void cn_proto_files_done(struct cn_proto_files *files);
 /* What to open. */
 struct cn_hpc_proto_files cn_proto_files_view(const struct cn_proto_files *files);
 
-/* Open and read everything, with one file replaced: it may fail, but only with a message.
- * Returns whether it opened, nothing failed and nothing was warned of. */
+/* Open and read everything, with one file replaced: it may fail, but only with a
+ * message. Returns whether it opened, nothing failed and nothing was warned of. */
 bool cn_proto_files_read(const struct cn_proto_files *files, enum cn_proto_file file,
                          struct cn_bytes bytes);
 

@@ -97,30 +97,39 @@ static void send_event(struct making *m)
     put(m, data, (size_t)cn_align_up(2U + len, 8) - 2);
 }
 
+/* Depths at both ends of what a record can hold are the interesting ones. */
+static unsigned some_depth(struct making *m)
+{
+    unsigned depth = below(m, 1024);
+
+    return below(m, 3) == 0 ? depth : depth % 2 ? depth % 8 : 1023 - depth % 4;
+}
+
 static void do_something_odd(struct making *m)
 {
-    uint64_t time_ns = m->time_ns;
+    uint64_t time_ns = m->time_ns, address = 0x777700000000 + below(m, 50);
+    unsigned choice = below(m, 6), depth = some_depth(m), shift = below(m, 64);
 
-    switch (below(m, 6)) {
+    switch (choice) {
     case 0:
         m->time_ns = 0;
-        put_record(m, CN_UFT_LOST, below(m, 5000), below(m, 1024), false);
+        put_record(m, CN_UFT_LOST, below(m, 5000), depth, false);
         m->time_ns = time_ns;
         break;
     case 1:
-        m->depth = below(m, 9);
+        m->depth = depth % 12;
         break;
     case 2:
         m->time_ns -= below(m, 400);
         break;
     case 3:
-        m->time_ns += cn_random_next(&m->state) >> below(m, 64);
+        m->time_ns += cn_random_next(&m->state) >> shift;
         break;
     case 4:
-        put_record(m, CN_UFT_EXIT, 0x777700000000 + below(m, 50), below(m, 1024), false);
+        put_record(m, CN_UFT_EXIT, address, depth, false);
         break;
     default:
-        put_record(m, CN_UFT_ENTRY, 0x777700000000 + below(m, 50), below(m, 1024), false);
+        put_record(m, CN_UFT_ENTRY, address, depth, false);
     }
 }
 

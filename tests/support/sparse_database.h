@@ -1,5 +1,5 @@
-/* A database that has values but no tree: profile.db, cct.db and trace.db of HPCToolkit's
- * older generations alone.
+/* A database that has values but no tree: profile.db, cct.db and trace.db of
+ * HPCToolkit's older generations alone.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_SPARSE_DATABASE_H
@@ -19,8 +19,8 @@ CN_CHECK bool cn_sparse_database_open(struct cn_sparse_database *out,
                                       struct cn_error *err);
 void cn_sparse_database_done(struct cn_sparse_database *db);
 
-/* All values of a plane as text: "context metric value" a line, or of a context "profile
- * metric value". Released with free(). */
+/* All values of a plane as text: "context metric value" a line, or of a context
+ * "profile metric value". Released with free(). */
 char *cn_sparse_database_profile(struct cn_sparse_database *db, uint32_t profile);
 char *cn_sparse_database_context(struct cn_sparse_database *db, uint32_t context);
 

@@ -20,10 +20,10 @@ static const char *const names[] = {"main", "a", "b", "c", NULL};
 
 /* main { a { b { c } b { c } } c } */
 static const struct cn_call calls[] = {
-    CN_FAKE_ENTER(10, MAIN, 0), CN_FAKE_ENTER(20, A, 1), CN_FAKE_ENTER(30, B, 2),
-    CN_FAKE_ENTER(40, C, 3),    CN_FAKE_EXIT(45, C, 3),  CN_FAKE_EXIT(60, B, 2),
-    CN_FAKE_ENTER(70, B, 2),    CN_FAKE_ENTER(72, C, 3), CN_FAKE_EXIT(73, C, 3),
-    CN_FAKE_EXIT(75, B, 2),     CN_FAKE_EXIT(90, A, 1),  CN_FAKE_ENTER(92, C, 1),
+    CN_FAKE_ENTER(10, MAIN, 0), CN_FAKE_ENTER(20, A, 1),    CN_FAKE_ENTER(30, B, 2),
+    CN_FAKE_ENTER(40, C, 3),    CN_FAKE_EXIT(45, C, 3),     CN_FAKE_EXIT(60, B, 2),
+    CN_FAKE_ENTER(70, B, 2),    CN_FAKE_ENTER(72, C, 3),    CN_FAKE_EXIT(73, C, 3),
+    CN_FAKE_EXIT(75, B, 2),     CN_FAKE_EXIT(90, A, 1),     CN_FAKE_ENTER(92, C, 1),
     CN_FAKE_EXIT(99, C, 1),     CN_FAKE_EXIT(100, MAIN, 0),
 };
 
@@ -93,7 +93,8 @@ static void shows_what_each_filter_lets_through(void **state)
     check(CN_FILTER_TRIGGER, "b@trace_off", "0main 1a ");
     check(CN_FILTER_TRIGGER, "b@notrace", "0main 1a; 1c; ");
     check(CN_FILTER_TRIGGER, "a@hide,depth=1", "0main 1b; 1b; 1c; ");
-    check(CN_FILTER_TRIGGER, "b@backtrace", "0main 1a <main <a 2b 3c; <main <a 2b 3c; 1c; ");
+    check(CN_FILTER_TRIGGER, "b@backtrace",
+          "0main 1a <main <a 2b 3c; <main <a 2b 3c; 1c; ");
 }
 
 static void finds_functions_in_modules_only(void **state)
@@ -142,8 +143,8 @@ static void shows_short_calls_that_a_trigger_wants(void **state)
     (void)state;
     set_up(&fake, &filter);
     filter.time_ns = 20;
-    assert_true(cn_call_filter_add(&filter, CN_FILTER_TRIGGER, "c@trace", CN_MATCH_GLOB,
-                                   &err));
+    assert_true(
+        cn_call_filter_add(&filter, CN_FILTER_TRIGGER, "c@trace", CN_MATCH_GLOB, &err));
     check_lines(&filter, &fake, "0main 1a 2b 3c; 2b 3c; 1c; ");
 }
 
@@ -155,8 +156,8 @@ static void says_what_is_wrong_with_a_trigger(void **state)
         {"a", "'a': no action: expected FUNC@ACTION"},
         {"a@depth=x", "'a@depth=x': depth 'x' is not a number up to 65535"},
         {"a@depth=65536", "'a@depth=65536': depth '65536' is not a number up to 65535"},
-        {"a@time=5parsecs",
-         "'a@time=5parsecs': '5parsecs': unknown unit 'parsecs', known are ns us ms s m h"},
+        {"a@time=5parsecs", "'a@time=5parsecs': '5parsecs': unknown unit 'parsecs', "
+                            "known are ns us ms s m h"},
         {"a@if:arg0>1,hide", "'a@if:arg0>1,hide': condition 'arg0>1': no such argument"},
         {"a@if:arg1~1,hide", "'a@if:arg1~1,hide': condition 'arg1~1': expected one of == "
                              "!= < <= > >= &"},
@@ -175,8 +176,7 @@ static void says_what_is_wrong_with_a_trigger(void **state)
         assert_int_equal(err.kind, CN_ERR_USAGE);
         assert_string_equal(err.text, bad[i].message);
     }
-    assert_false(
-        cn_call_filter_add(&filter, CN_FILTER_ONLY, "a[", CN_MATCH_REGEX, &err));
+    assert_false(cn_call_filter_add(&filter, CN_FILTER_ONLY, "a[", CN_MATCH_REGEX, &err));
     cn_call_filter_done(&filter);
 }
 
@@ -185,7 +185,7 @@ static void parses_times(void **state)
     static const struct {
         const char *text;
         uint64_t ns;
-    } good[] = {{"7", 7},         {"3us", 3000},      {"1.5ms", 1500000},
+    } good[] = {{"7", 7},           {"3us", 3000},       {"1.5ms", 1500000},
                 {"2s", 2000000000}, {"1m", 60000000000}, {"0", 0}};
     struct cn_error err;
     uint64_t ns;

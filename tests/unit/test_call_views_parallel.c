@@ -21,9 +21,11 @@ static const char *const names[] = {"main", "f", "fork", "g", NULL};
 
 /* f calls itself; main is still open at the end. */
 static const struct cn_call first[] = {
-    CN_FAKE_ENTER(10, MAIN, 0), CN_FAKE_ENTER(20, F, 1),    CN_FAKE_ENTER(30, F, 2),
-    CN_FAKE_EXIT(40, F, 2),     CN_FAKE_EXIT(60, F, 1),     CN_FAKE_ENTER(70, FORK, 1),
-    CN_FAKE_EXIT(90, FORK, 1),  CN_FAKE_ENTER(95, CN_NONE, 1), CN_FAKE_EXIT(97, CN_NONE, 1),
+    CN_FAKE_ENTER(10, MAIN, 0),   CN_FAKE_ENTER(20, F, 1),
+    CN_FAKE_ENTER(30, F, 2),      CN_FAKE_EXIT(40, F, 2),
+    CN_FAKE_EXIT(60, F, 1),       CN_FAKE_ENTER(70, FORK, 1),
+    CN_FAKE_EXIT(90, FORK, 1),    CN_FAKE_ENTER(95, CN_NONE, 1),
+    CN_FAKE_EXIT(97, CN_NONE, 1),
 };
 /* Forked by the first, at 80. */
 static const struct cn_call second[] = {
@@ -156,8 +158,7 @@ static void puts_a_forked_task_below_its_parents_calls(void **state)
         cn_call_graph_done(&graph);
     }
     assert_true(cn_call_graph_build(&graph, &t.query, 2, true, &err));
-    assert_int_equal(
-        child_of(&graph.tree, graph.tree.nodes[0].first_child, G)->calls, 1);
+    assert_int_equal(child_of(&graph.tree, graph.tree.nodes[0].first_child, G)->calls, 1);
     cn_call_graph_done(&graph);
     cn_call_filter_done(&t.filter);
 }
@@ -178,8 +179,7 @@ static void cuts_out_the_graph_of_a_function(void **state)
     assert_int_equal(sub.backtrace_count, 1);
     assert_int_equal(sub.backtraces[0].calls, 1);
     assert_int_equal(child_of(&sub.tree, 0, F)->total_ns, 40);
-    assert_int_equal(
-        child_of(&sub.tree, sub.tree.nodes[0].first_child, F)->total_ns, 10);
+    assert_int_equal(child_of(&sub.tree, sub.tree.nodes[0].first_child, F)->total_ns, 10);
     cn_call_subgraph_done(&sub);
     assert_false(cn_call_subgraph_build(&sub, &graph.tree, session, "nobody"));
     cn_call_graph_done(&graph);
@@ -203,8 +203,8 @@ static void merges_many_tasks_by_time(void **state)
     t.fake.rec.task_count = 0;
     for (uint32_t i = 0; i < TASKS; i++) {
         for (uint32_t k = 0; k < CALLS; k++)
-            all[i][k] = (struct cn_call)CN_FAKE_ENTER(1 + k * TASKS + (i * 37) % TASKS,
-                                                      F, (uint16_t)k);
+            all[i][k] = (struct cn_call)CN_FAKE_ENTER(1 + k * TASKS + (i * 37) % TASKS, F,
+                                                      (uint16_t)k);
         all[i][7] = (struct cn_call)CN_FAKE_LOST(5);
         cn_fake_recording_add(&t.fake, all[i], CALLS);
     }
@@ -226,7 +226,8 @@ static void merges_many_tasks_by_time(void **state)
 static void adds_squares_beyond_64_bits(void **state)
 {
     /* The square of the number is 0xfdbac097c8dc5acc deec6cd7a44a4100. */
-    const uint64_t high = UINT64_C(0xfdbac097c8dc5acc), low = UINT64_C(0xdeec6cd7a44a4100);
+    const uint64_t high = UINT64_C(0xfdbac097c8dc5acc),
+                   low = UINT64_C(0xdeec6cd7a44a4100);
     struct cn_call_squares squares = {0};
 
     (void)state;

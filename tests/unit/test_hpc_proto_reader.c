@@ -75,7 +75,8 @@ static void reads_all_of_a_complete_database(void **state)
     cn_proto_files_done(&files);
 }
 
-/* Roots named after entry points are entry points; their functions are not listed. */
+/* Roots named after entry points are entry points; their functions are not
+ * listed. */
 static void recognises_entry_points_by_their_names(void **state)
 {
     struct cn_proto_files files;

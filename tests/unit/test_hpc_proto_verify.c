@@ -33,7 +33,8 @@ static void verify(const struct cn_proto_files *files, struct cn_text *found)
     assert_true(cn_hpc_proto_verify_bytes(&view, NULL, on_finding, found, &err));
 }
 
-/* Among the findings is one that starts like this, and the sample has it only now. */
+/* Among the findings is one that starts like this, and the sample has it only
+ * now. */
 static void must_find(const struct cn_proto_files *files, const char *start)
 {
     struct cn_text found = {0};

@@ -194,7 +194,8 @@ static void real_databases_keep_their_contents(void **state)
     }
 }
 
-/* An entry point with a name of its own, a scope of an unknown type, a mask of its own. */
+/* An entry point with a name of its own, a scope of an unknown type, a mask of its
+ * own. */
 static void tells_what_cannot_be_kept(void **state)
 {
     struct cn_memory_database *m = cn_memory_database_new("odd", "");

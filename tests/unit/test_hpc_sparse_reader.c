@@ -14,8 +14,8 @@
 #include "support/fixtures.h"
 #include "support/sparse_database.h"
 
-/* A profile.db with a summary and one thread, built by hand; the thread has the given values,
- * `run` of them for each of its contexts 0, 1, ... */
+/* A profile.db with a summary and one thread, built by hand; the thread has the
+ * given values, `run` of them for each of its contexts 0, 1, ... */
 enum {
     FILE_MAX = 64 * 1024,
     TUPLES_OFF = CN_HPC_SPARSE_HEADER_LEN + 2 * cn_hpc_sparse_profile_size,
@@ -143,7 +143,8 @@ static void metric_ids_are_translated_or_dropped(void **state)
     cn_sparse_database_done(&db);
 }
 
-/* More values than a batch holds, in falling order with gaps: none lost, all sorted. */
+/* More values than a batch holds, in falling order with gaps: none lost, all
+ * sorted. */
 static void long_contexts_are_sorted_too(void **state)
 {
     enum { COUNT = 3000 };

@@ -489,6 +489,7 @@ static void opens_a_directory_or_one_of_its_files(void **state)
     cn_scratch_leave(scratch);
 }
 
+/* The message starts so: other formats are looked for, too. */
 static void expect_no_database(const char *path, enum cn_error_kind kind,
                                const char *text)
 {
@@ -496,7 +497,7 @@ static void expect_no_database(const char *path, enum cn_error_kind kind,
     struct cn_database *db;
 
     assert_false(cn_format_open_database(path, &db, &err));
-    assert_string_equal(err.text, text);
+    assert_memory_equal(err.text, text, strlen(text));
     assert_int_equal(err.kind, kind);
 }
 

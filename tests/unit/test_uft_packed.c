@@ -122,6 +122,33 @@ static void gives_back_many_chunks_each_on_its_own(void **state)
     }
 }
 
+/* A depth has ten bits: what is deeper counts from 0 again and shares the frames of what is
+ * open below. */
+static void gives_back_recursion_deeper_than_depths_can_count(void **state)
+{
+    enum { ROUNDS = 12, LEVELS = 1030 };
+    uint8_t *records = cn_alloc((size_t)ROUNDS * 2 * LEVELS, cn_uft_record_size);
+    uint8_t *at = records;
+    uint64_t time_ns = 0;
+
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint64_t levels = round % 3 ? LEVELS - round % 8 : 1 + round % 2;
+
+        for (uint64_t i = 0; i < 2 * levels; i++, at += cn_uft_record_size) {
+            bool is_exit = i >= levels;
+            uint64_t level = is_exit ? 2 * levels - 1 - i : i;
+            uint64_t address = 0x1000 + (level * 7 + round % 4) % 5;
+
+            cn_u64_put(at, time_ns += 50);
+            cn_u64_put(at + 8, address << 16 | level % 1024 << 6 | 5 << 3 | is_exit);
+        }
+    }
+    (void)check_round_trip((struct cn_bytes){records, (size_t)(at - records)}, false,
+                           CN_COMPRESSION_NONE);
+    free(records);
+}
+
 static void gives_back_bytes_that_are_no_records_at_all(void **state)
 {
     uint64_t place = 1;
@@ -397,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_back_every_kind_of_record),
         cmocka_unit_test(gives_back_many_chunks_each_on_its_own),
+        cmocka_unit_test(gives_back_recursion_deeper_than_depths_can_count),
         cmocka_unit_test(gives_back_bytes_that_are_no_records_at_all),
         cmocka_unit_test(ends_a_chunk_before_it_is_too_large),
         cmocka_unit_test(the_lead_tells_what_is_in_the_chunk),

@@ -17,24 +17,35 @@
 #include "formats/uftrace/packed_encode.h"
 #include "formats/uftrace/record_source.h"
 
-static bool pack_all(struct cn_uft_packer *packer, struct cn_bytes rest,
-                     bool is_big_endian, struct cn_chunk_writer *writer,
-                     struct cn_error *err)
+enum { FORGET_LEN = 8 << 20 }; /* pages are given back in pieces of this size */
+
+/* Records to pack. */
+struct input {
+    struct cn_bytes bytes;
+    bool is_big_endian;
+    bool is_mapped; /* pages can be given back when they are packed */
+};
+
+static bool pack_all(struct cn_uft_packer *packer, const struct input *input,
+                     struct cn_chunk_writer *writer, struct cn_error *err)
 {
-    struct cn_bytes chunk;
+    struct cn_bytes rest = input->bytes, behind = input->bytes, chunk;
 
     while (rest.len > 0) {
-        cn_uft_packer_fill(packer, &rest, is_big_endian);
+        cn_uft_packer_fill(packer, &rest, input->is_big_endian);
         if (!cn_uft_packer_take(packer, &chunk, err) ||
             !cn_chunk_writer_add(writer, chunk, err))
             return false;
+        if (input->is_mapped && behind.len - rest.len >= FORGET_LEN) {
+            cn_file_forget((struct cn_bytes){behind.ptr, behind.len - rest.len});
+            behind = rest;
+        }
     }
     return true;
 }
 
-bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
-                      enum cn_compression method, int level, const char *path,
-                      struct cn_error *err)
+static bool pack_to(const struct input *input, enum cn_compression method, int level,
+                    const char *path, struct cn_error *err)
 {
     struct cn_chunk_writer writer;
     struct cn_uft_packer *packer;
@@ -42,13 +53,21 @@ bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
 
     if (!cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err))
         return false;
-    packer = cn_uft_packer_new(is_big_endian, method, level);
-    ok = pack_all(packer, records, is_big_endian, &writer, err);
+    packer = cn_uft_packer_new(input->is_big_endian, method, level);
+    ok = pack_all(packer, input, &writer, err);
     cn_uft_packer_free(packer);
     if (ok)
         return cn_chunk_writer_close(&writer, err);
     cn_chunk_writer_abandon(&writer);
     return false;
+}
+
+bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
+                      enum cn_compression method, int level, const char *path,
+                      struct cn_error *err)
+{
+    return pack_to(&(struct input){.bytes = records, .is_big_endian = is_big_endian},
+                   method, level, path, err);
 }
 
 bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
@@ -138,8 +157,8 @@ static bool pack_one(const struct packing *packing, const char *name,
 
     if (!make_paths(packing, name, from, to, err) || !cn_file_open(&file, from, err))
         return false;
-    ok = cn_uft_pack_file(file.bytes, packing->is_big_endian, CN_UFT_PACK_METHOD,
-                          CN_UFT_PACK_LEVEL, to, err);
+    ok = pack_to(&(struct input){file.bytes, packing->is_big_endian, true},
+                 CN_UFT_PACK_METHOD, CN_UFT_PACK_LEVEL, to, err);
     cn_file_close(&file);
     if (ok && unlink(from) < 0)
         return cn_fail_errno(err, "%s", from);

@@ -81,14 +81,17 @@ static inline void cn_uft_places_note(struct cn_uft_places *places, uint32_t pic
     top->key = (top->key & ~(uint64_t)UINT32_MAX) | pick;
 }
 
-/* An entry, or an exit from the innermost function. Both write a frame, to save a branch that
- * nobody could predict; an exit does it where it is never read. */
+/* An entry, or an exit from the innermost function, whose pick is 0. Both write the same
+ * places, to save a branch that nobody could predict: an exit leaves the current frame as it
+ * is and writes another one where it is never read. */
 static inline void cn_uft_places_call(struct cn_uft_places *places, uint32_t pick,
                                       uint64_t entry_word, bool is_exit)
 {
+    struct cn_uft_frame *top = cn_uft_places_top(places);
+    uint64_t kept_bits = ~(uint64_t)UINT32_MAX | (0 - (uint64_t)is_exit);
     uint32_t at = places->depth | (uint32_t)is_exit << CN_UFT_DEPTH_BITS;
 
-    cn_uft_places_note(places, pick);
+    top->key = (top->key & kept_bits) | pick;
     places->frames[at] = (struct cn_uft_frame){(uint64_t)pick << 32, entry_word};
     places->depth =
         (places->depth + (is_exit ? UINT32_MAX : 1)) & (CN_UFT_PACKED_DEPTH_MAX - 1);

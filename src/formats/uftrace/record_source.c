@@ -11,7 +11,7 @@
 enum {
     /* The longest thing that a block can end in the middle of. */
     LEFT_MAX = cn_uft_record_size + (1 << 16) + CN_UFT_PAYLOAD_ALIGN,
-    FORGET_LEN = 8 << 20, /* pages are given back in pieces of this size */
+    FORGET_LEN = 512 << 10, /* pages are given back in pieces of this size */
 };
 
 struct cn_uft_record_reader {

@@ -24,6 +24,7 @@ struct building {
     struct process *processes;
     size_t count, capacity;
     struct cn_map process_of_pid, task_of_tid;
+    struct cn_map begun;   /* tasks whose own start was seen */
     uint32_t next_session; /* SESS lines come in the order of the sessions */
 };
 
@@ -74,6 +75,17 @@ static void begin_session(struct building *b, const struct cn_uft_task_line *lin
     task_at(b, line->pid, line->pid, line->time_ns)->has_session = true;
 }
 
+/* The first task of a session was seen with it, a moment before it began itself. */
+static void begin_task(struct building *b, const struct cn_uft_task_line *line)
+{
+    struct cn_task *task = task_at(b, line->tid, line->pid, line->time_ns);
+
+    task->pid = line->pid;
+    if (task->has_session && !task->is_fork &&
+        (*cn_map_at(&b->begun, line->tid, 0))++ == 0)
+        task->time_ns = line->time_ns;
+}
+
 /* The child runs what its parent ran at that time. */
 static void fork_process(struct building *b, const struct cn_uft_task_line *line)
 {
@@ -106,7 +118,7 @@ static void read_tasks(struct building *b, struct cn_bytes file)
         if (line.kind == CN_UFT_SESS)
             begin_session(b, &line);
         else if (line.kind == CN_UFT_TASK)
-            task_at(b, line.tid, line.pid, line.time_ns)->pid = line.pid;
+            begin_task(b, &line);
         else if (line.kind == CN_UFT_FORK)
             fork_process(b, &line);
     }
@@ -276,4 +288,5 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     free(b.processes);
     cn_map_done(&b.process_of_pid);
     cn_map_done(&b.task_of_tid);
+    cn_map_done(&b.begun);
 }

@@ -76,7 +76,7 @@ int main(void)
     while (jumps < 50) {
         if (sigsetjmp(landing, 1) != 0)
             jumps++;
-        spin(100000);
+        spin(1000);
     }
     set_timer(0);
     printf("%d\n", deeper(5));

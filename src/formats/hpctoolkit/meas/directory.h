@@ -21,8 +21,8 @@ struct cn_hpc_directory {
 struct cn_hpc_directories {
     struct cn_hpc_directory *list;
     size_t count, capacity;
-    struct cn_text names;   /* of profiles, each with its NUL */
-    uint64_t *name_offs;    /* of each profile */
+    struct cn_text names; /* of profiles, each with its NUL */
+    uint64_t *name_offs;  /* of each profile */
     size_t profile_count, profile_capacity;
 };
 

@@ -2,30 +2,9 @@
 
 #include <inttypes.h>
 
-#include "base/record.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/meas/elf_format.h"
 #include "symbols/demangle.h"
-
-#define ELF_HEADER(F)                                   \
-    F(0x28, u64, sections_off, "section headers")       \
-    F(0x3a, u16, section_len, "bytes of each")          \
-    F(0x3c, u16, section_count, "how many")
-CN_RECORD(elf_header, ELF_HEADER, 0x40);
-
-#define ELF_SECTION(F)                                       \
-    F(0x04, u32, type, "2 symbols, 11 dynamic symbols")      \
-    F(0x18, u64, off, "in the file")                         \
-    F(0x20, u64, len, "bytes")                               \
-    F(0x28, u32, link, "section of the strings")
-CN_RECORD(elf_section, ELF_SECTION, 0x40);
-
-#define ELF_SYMBOL(F)                                \
-    F(0x00, u32, name, "offset of the string")       \
-    F(0x04, u8, info, "low 4 bits: type")            \
-    F(0x06, u16, section, "0: defined elsewhere")    \
-    F(0x08, u64, value, "address")                   \
-    F(0x10, u64, size, "bytes")
-CN_RECORD(elf_symbol, ELF_SYMBOL, 0x18);
 
 enum {
     SECTION_SYMBOLS = 2,
@@ -38,15 +17,16 @@ enum {
 
 static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64 bits, little endian */
 
-static bool section_at(struct cn_bytes headers, const struct elf_header *header,
-                       uint32_t index, struct elf_section *out)
+static bool section_at(struct cn_bytes headers, const struct cn_elf_header *header,
+                       uint32_t index, struct cn_elf_section *out)
 {
     return index < header->section_count &&
-           elf_section_decode(cn_bytes_element(headers, index, header->section_len), out);
+           cn_elf_section_decode(cn_bytes_element(headers, index, header->section_len),
+                                 out);
 }
 
-static bool find_table(struct cn_bytes headers, const struct elf_header *header,
-                       uint32_t type, struct elf_section *out)
+static bool find_table(struct cn_bytes headers, const struct cn_elf_header *header,
+                       uint32_t type, struct cn_elf_section *out)
 {
     for (uint32_t i = 0; i < header->section_count; i++)
         if (section_at(headers, header, i, out) && out->type == type)
@@ -55,8 +35,8 @@ static bool find_table(struct cn_bytes headers, const struct elf_header *header,
 }
 
 static void add_symbol(struct cn_hpc_elf_symbols *symbols,
-                       const struct elf_symbol *symbol, const char *name, uint32_t module,
-                       struct cn_hpc_tables *tables)
+                       const struct cn_elf_symbol *symbol, const char *name,
+                       uint32_t module, struct cn_hpc_tables *tables)
 {
     struct cn_text demangled = {0};
     struct cn_function function = {
@@ -86,23 +66,24 @@ static const char *name_at(struct cn_bytes strings, uint32_t off)
 }
 
 static bool read_table(struct cn_hpc_elf_symbols *symbols, struct cn_bytes file,
-                       struct cn_bytes strings, const struct elf_section *table,
+                       struct cn_bytes strings, const struct cn_elf_section *table,
                        uint32_t module, struct cn_hpc_tables *tables,
                        struct cn_error *err)
 {
-    uint64_t count = table->len / elf_symbol_size;
+    uint64_t count = table->len / cn_elf_symbol_size;
     struct cn_bytes records;
 
-    if (!cn_bytes_array(file, table->off, count, elf_symbol_size, &records) ||
+    if (!cn_bytes_array(file, table->off, count, cn_elf_symbol_size, &records) ||
         count > SYMBOL_COUNT_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " symbols at 0x%" PRIx64, count,
                        table->off);
     for (uint64_t i = 0; i < count; i++) {
-        struct elf_symbol symbol;
+        struct cn_elf_symbol symbol;
         unsigned type;
         const char *name;
 
-        (void)elf_symbol_decode(cn_bytes_element(records, i, elf_symbol_size), &symbol);
+        (void)cn_elf_symbol_decode(cn_bytes_element(records, i, cn_elf_symbol_size),
+                                   &symbol);
         type = symbol.info & 0xf;
         name = name_at(strings, symbol.name);
         if ((type == TYPE_FUNCTION || type == TYPE_INDIRECT_FUNCTION) && name &&
@@ -117,14 +98,14 @@ bool cn_hpc_elf_symbols_read(struct cn_hpc_elf_symbols *symbols, struct cn_bytes
                              uint32_t module, struct cn_hpc_tables *tables,
                              struct cn_error *err)
 {
-    struct elf_section table, strings_section;
+    struct cn_elf_section table, strings_section;
     struct cn_bytes headers, strings;
-    struct elf_header header;
+    struct cn_elf_header header;
 
-    if (!elf_header_decode(file, &header) ||
+    if (!cn_elf_header_decode(file, &header) ||
         memcmp(file.ptr, magic, sizeof(magic)) != 0)
         return cn_fail(err, CN_ERR_VERSION, "not a 64-bit little-endian ELF file");
-    if (header.section_len < elf_section_size ||
+    if (header.section_len < cn_elf_section_size ||
         !cn_bytes_array(file, header.sections_off, header.section_count,
                         header.section_len, &headers))
         return cn_fail(err, CN_ERR_FORMAT,

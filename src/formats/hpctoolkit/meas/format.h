@@ -27,41 +27,48 @@ enum {
     /* Load modules that are none: parts of GPU work that was measured in ranges. */
     CN_HPC_MODULE_GPU_FIRST = 65531,
     CN_HPC_MODULE_GPU_LAST = 65533,
-    CN_HPC_STRUCT_DEPTH_MAX = 1000,        /* elements around a statement */
-    CN_HPC_SYMBOLS_LEN_MAX = 256 << 20,    /* kernel symbols, decompressed */
-    CN_HPC_DICTIONARY_COUNT_MAX = 1 << 14, /* kinds of identities */
+    CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* elements around a statement */
+    CN_HPC_SYMBOLS_LEN_MAX = 256 << 20, /* kernel symbols, decompressed */
 };
 
 /* 18 bytes of magic, 5 of version and one for the byte order come first. */
 #define CN_HPC_RUN_HEADER(F) F(0x18, u32, pair_count, "names with values that follow")
 CN_RECORD_BE(cn_hpc_run_header, CN_HPC_RUN_HEADER, 0x1c);
 
-#define CN_HPC_RUN_FOOTER(F)                                    \
-    F(0x00, u64, header_off, "first byte of the header")        \
-    F(0x08, u64, header_end_off, "one past its last")           \
-    F(0x10, u64, modules_off, "load map")                       \
-    F(0x18, u64, modules_end_off, "one past its last byte")     \
-    F(0x20, u64, nodes_off, "calling context tree")             \
-    F(0x28, u64, nodes_end_off, "one past its last byte")       \
-    F(0x30, u64, metrics_off, "metric table")                   \
-    F(0x38, u64, metrics_end_off, "one past its last byte")     \
-    F(0x40, u64, kinds_off, "names of kinds in identities")     \
-    F(0x48, u64, kinds_end_off, "one past their last byte")     \
-    F(0x50, u64, values_off, "identity and values")             \
-    F(0x58, u64, values_end_off, "one past their last byte")    \
-    F(0x60, u64, footer_off, "this record")                     \
+#define CN_HPC_RUN_FOOTER(F)                                 \
+    F(0x00, u64, header_off, "first byte of the header")     \
+    F(0x08, u64, header_end_off, "one past its last")        \
+    F(0x10, u64, modules_off, "load map")                    \
+    F(0x18, u64, modules_end_off, "one past its last byte")  \
+    F(0x20, u64, nodes_off, "calling context tree")          \
+    F(0x28, u64, nodes_end_off, "one past its last byte")    \
+    F(0x30, u64, metrics_off, "metric table")                \
+    F(0x38, u64, metrics_end_off, "one past its last byte")  \
+    F(0x40, u64, kinds_off, "names of kinds in identities")  \
+    F(0x48, u64, kinds_end_off, "one past their last byte")  \
+    F(0x50, u64, values_off, "identity and values")          \
+    F(0x58, u64, values_end_off, "one past their last byte") \
+    F(0x60, u64, footer_off, "this record")                  \
     F(0x68, u64, magic, "\"HPCRUNsm\": the file is complete")
 CN_RECORD_BE(cn_hpc_run_footer, CN_HPC_RUN_FOOTER, 0x70);
+
+/* A string: this, and so many bytes. The header lists names and values as two of them. */
+#define CN_HPC_RUN_STRING(F) F(0x00, u32, len, "bytes that follow")
+CN_RECORD_BE(cn_hpc_run_string, CN_HPC_RUN_STRING, 0x04);
+
+/* The name follows as a string. */
+#define CN_HPC_RUN_KIND(F) F(0x00, u16, id, "by which identities name it")
+CN_RECORD_BE(cn_hpc_run_kind_head, CN_HPC_RUN_KIND, 0x02);
 
 /* The path follows as a string, then the flags. */
 #define CN_HPC_RUN_MODULE(F) F(0x00, u16, id, "by which nodes name it")
 CN_RECORD_BE(cn_hpc_run_module, CN_HPC_RUN_MODULE, 0x02);
 
-#define CN_HPC_RUN_NODE(F)                                                 \
-    F(0x00, u32, id, "odd: a sample of the trace may end here")            \
-    F(0x04, u32, parent, "id of an earlier node; 0 for the root")          \
-    F(0x08, u16, module, "load module; 0 for what has no code")            \
-    F(0x0a, u64, address, "in the module, or eight characters")            \
+#define CN_HPC_RUN_NODE(F)                                        \
+    F(0x00, u32, id, "odd: a sample of the trace may end here")   \
+    F(0x04, u32, parent, "id of an earlier node; 0 for the root") \
+    F(0x08, u16, module, "load module; 0 for what has no code")   \
+    F(0x0a, u64, address, "in the module, or eight characters")   \
     F(0x12, u8, flags, "bit 0: the calls down from the parent are known")
 CN_RECORD_BE(cn_hpc_run_node, CN_HPC_RUN_NODE, 0x13);
 
@@ -69,15 +76,15 @@ enum { CN_HPC_NODE_UNWOUND = 1 };
 
 /* Name and description come before this as strings; formula and format follow, then
  * CN_HPC_RUN_METRIC_TAIL_LEN bytes that say how the metric was sampled. */
-#define CN_HPC_RUN_METRIC(F)                                                 \
-    F(0x00, u8, type, "1 measured, 2 computed")                              \
-    F(0x01, u8, value_type, "ignored")                                       \
-    F(0x02, u8, value_format, "1 integers, 2 doubles")                       \
-    F(0x03, u8, is_moved, "1: values belong to the function of their node")  \
-    F(0x04, u16, partner, "ignored")                                         \
-    F(0x06, u8, show, "0 hidden, 1 shown, 2 inclusive, 3 exclusive, 4 not")  \
-    F(0x07, u8, shows_percent, "1: with percentages")                        \
-    F(0x08, u64, reserved, "0")                                              \
+#define CN_HPC_RUN_METRIC(F)                                                \
+    F(0x00, u8, type, "1 measured, 2 computed")                             \
+    F(0x01, u8, value_type, "ignored")                                      \
+    F(0x02, u8, value_format, "1 integers, 2 doubles")                      \
+    F(0x03, u8, is_moved, "1: values belong to the function of their node") \
+    F(0x04, u16, partner, "ignored")                                        \
+    F(0x06, u8, show, "0 hidden, 1 shown, 2 inclusive, 3 exclusive, 4 not") \
+    F(0x07, u8, shows_percent, "1: with percentages")                       \
+    F(0x08, u64, reserved, "0")                                             \
     F(0x10, u64, period, "factor of every value")
 CN_RECORD_BE(cn_hpc_run_metric, CN_HPC_RUN_METRIC, 0x18);
 
@@ -89,25 +96,25 @@ enum {
     CN_HPC_RUN_METRIC_TAIL_LEN = 2 + 2 + 8 + 8,
 };
 
-#define CN_HPC_RUN_ID(F)                                                      \
+#define CN_HPC_RUN_ID(F)                                                       \
     F(0x00, u16, kind, "low 14 bits: what it counts; high 2: how it is meant") \
-    F(0x02, u64, physical, "number outside the program")                      \
+    F(0x02, u64, physical, "number outside the program")                       \
     F(0x0a, u64, logical, "number from 0")
 CN_RECORD_BE(cn_hpc_run_id, CN_HPC_RUN_ID, 0x12);
 
 enum { CN_HPC_KIND_BITS = 14, CN_HPC_NUMBERING_BITS = 2 };
 
-#define CN_HPC_RUN_COUNTS(F)                  \
-    F(0x00, u64, value_count, "values")       \
+#define CN_HPC_RUN_COUNTS(F)            \
+    F(0x00, u64, value_count, "values") \
     F(0x08, u32, node_count, "nodes that have some")
 CN_RECORD_BE(cn_hpc_run_counts, CN_HPC_RUN_COUNTS, 0x0c);
 
-#define CN_HPC_RUN_VALUE(F)                           \
-    F(0x00, u64, bits, "integer or double")           \
+#define CN_HPC_RUN_VALUE(F)                 \
+    F(0x00, u64, bits, "integer or double") \
     F(0x08, u16, metric, "index in the metric table")
 CN_RECORD_BE(cn_hpc_run_value, CN_HPC_RUN_VALUE, 0x0a);
 
-#define CN_HPC_RUN_VALUE_INDEX(F)                         \
+#define CN_HPC_RUN_VALUE_INDEX(F)                          \
     F(0x00, u32, node, "id; \"end!\" behind the last one") \
     F(0x04, u64, first, "number of its first value")
 CN_RECORD_BE(cn_hpc_run_value_index, CN_HPC_RUN_VALUE_INDEX, 0x0c);
@@ -119,8 +126,8 @@ CN_RECORD_BE(cn_hpc_trace_file, CN_HPC_TRACE_FILE, 0x20);
 
 enum { CN_HPC_TRACE_DATA_CENTRIC = 1, CN_HPC_TRACE_CALLS = 4 };
 
-#define CN_HPC_TRACE_RECORD(F)                         \
-    F(0x00, u64, time_ns, "since the epoch")           \
+#define CN_HPC_TRACE_RECORD(F)               \
+    F(0x00, u64, time_ns, "since the epoch") \
     F(0x08, u32, node, "id of a node of the .hpcrun")
 CN_RECORD_BE(cn_hpc_trace_record, CN_HPC_TRACE_RECORD, 0x0c);
 

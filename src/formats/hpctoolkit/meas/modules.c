@@ -204,12 +204,12 @@ static void find_structure(struct cn_hpc_modules *m, uint32_t number)
     if (found == CN_NONE) {
         struct cn_bytes path;
 
-        cn_path_map_apply(m->options->maps, m->options->map_count,
-                          m->paths.list[number], &local);
+        cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[number],
+                          &local);
         path = (struct cn_bytes){(const uint8_t *)cn_text_str(&local), local.len};
         if (strcmp(cn_text_str(&local), m->paths.list[number]) != 0)
-            found = cn_map_find(&m->structure_of, cn_hpc_modules_find(m, "", path),
-                                CN_NONE);
+            found =
+                cn_map_find(&m->structure_of, cn_hpc_modules_find(m, "", path), CN_NONE);
         cn_text_done(&local);
     }
     if (found == CN_NONE)

@@ -58,9 +58,8 @@ static bool find_module(struct cn_measurements *m, size_t profile, struct cn_byt
 
     if (path.len == 0 || memchr(path.ptr, '\0', path.len))
         return cn_fail(err, CN_ERR_FORMAT, "load module without a proper path");
-    *out = cn_hpc_modules_find(&self->modules,
-                               cn_hpc_directories_of(&self->directories, profile)->path,
-                               path);
+    *out = cn_hpc_modules_find(
+        &self->modules, cn_hpc_directories_of(&self->directories, profile)->path, path);
     return true;
 }
 

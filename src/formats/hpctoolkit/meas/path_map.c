@@ -62,8 +62,8 @@ void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char 
 
         if (!rest)
             continue;
-        cn_text_printf(&mapped, "%s%s%s", maps[i].to,
-                       *rest && *rest != '/' ? "/" : "", rest);
+        cn_text_printf(&mapped, "%s%s%s", maps[i].to, *rest && *rest != '/' ? "/" : "",
+                       rest);
         is_there = access(cn_text_str(&mapped), F_OK) == 0;
         if (is_there)
             cn_text_str_add(out, cn_text_str(&mapped));

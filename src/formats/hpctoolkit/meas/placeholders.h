@@ -9,9 +9,9 @@
 #include "base/text.h"
 
 /* The code that these eight characters make. */
-#define CN_HPC_CODE(a, b, c, d, e, f, g, h)                                           \
-    ((uint64_t)(a) << 56 | (uint64_t)(b) << 48 | (uint64_t)(c) << 40 |                \
-     (uint64_t)(d) << 32 | (uint64_t)(e) << 24 | (uint64_t)(f) << 16 |                \
+#define CN_HPC_CODE(a, b, c, d, e, f, g, h)                            \
+    ((uint64_t)(a) << 56 | (uint64_t)(b) << 48 | (uint64_t)(c) << 40 | \
+     (uint64_t)(d) << 32 | (uint64_t)(e) << 24 | (uint64_t)(f) << 16 | \
      (uint64_t)(g) << 8 | (uint64_t)(h))
 
 #define CN_HPC_CODE_ROOT    CN_HPC_CODE('^', 'P', 'r', 'i', 'm', 'a', 'r', 'y')

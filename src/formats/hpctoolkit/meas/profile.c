@@ -225,9 +225,8 @@ static bool read_special(const struct own *own, const struct cn_hpc_run_node *re
         if (!is_top)
             return true;
         node->kind = CN_NODE_ENTRY;
-        node->address = record->address == CN_HPC_CODE_MAIN
-                            ? CN_ENTRY_MAIN_THREAD
-                            : CN_ENTRY_APPLICATION_THREAD;
+        node->address = record->address == CN_HPC_CODE_MAIN ? CN_ENTRY_MAIN_THREAD
+                                                            : CN_ENTRY_APPLICATION_THREAD;
         return true;
     case CN_HPC_CODE_UNKNOWN:
         node->kind = CN_NODE_UNKNOWN;
@@ -258,7 +257,8 @@ static bool read_node(struct own *own, const struct cn_hpc_run_node *record,
     if (record->module >= CN_HPC_MODULE_GPU_FIRST &&
         record->module <= CN_HPC_MODULE_GPU_LAST)
         return cn_fail(err, CN_ERR_VERSION,
-                       "node %" PRIu32 " was measured in a GPU range, which cannot be read",
+                       "node %" PRIu32
+                       " was measured in a GPU range, which cannot be read",
                        record->id);
     if (own->module_numbers[record->module] == 0)
         return cn_fail(err, CN_ERR_FORMAT,
@@ -282,8 +282,8 @@ static bool read_nodes(struct own *own, const struct cn_hpc_run *run,
         (void)cn_hpc_run_node_decode(
             cn_bytes_element(run->nodes, i, cn_hpc_run_node_size), &record);
         if (record.id == 0 || record.id > CN_HPC_NODE_ID_MAX)
-            return cn_fail(err, CN_ERR_FORMAT, "node number %" PRIu32 " has the id %" PRIu32,
-                           i, record.id);
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "node number %" PRIu32 " has the id %" PRIu32, i, record.id);
         if (!read_node(own, &record, i, err))
             return false;
         if (!cn_hpc_node_ids_add(&own->ids, record.id, i))
@@ -385,7 +385,8 @@ static void read_trace(struct own *own, struct cn_bytes trace,
         return;
     }
     if (flags & CN_HPC_TRACE_DATA_CENTRIC) {
-        cn_text_str_add(&own->damage, "trace: records of data, not of time, are left out");
+        cn_text_str_add(&own->damage,
+                        "trace: records of data, not of time, are left out");
         return;
     }
     if (stray_len > 0)

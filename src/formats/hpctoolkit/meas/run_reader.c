@@ -22,8 +22,7 @@ bool cn_hpc_take_string(struct cn_bytes *rest, struct cn_bytes *out)
 
 static bool starts_with(struct cn_bytes file, const char *magic)
 {
-    return file.len >= CN_HPC_MAGIC_LEN &&
-           memcmp(file.ptr, magic, CN_HPC_MAGIC_LEN) == 0;
+    return file.len >= CN_HPC_MAGIC_LEN && memcmp(file.ptr, magic, CN_HPC_MAGIC_LEN) == 0;
 }
 
 bool cn_hpc_run_is(struct cn_bytes file)

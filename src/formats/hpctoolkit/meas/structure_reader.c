@@ -203,7 +203,8 @@ static void begin_file(struct reader *r, const struct attributes *a)
         stop(r, "a file outside a module");
         return;
     }
-    push(r, (struct level){ELEMENT_F, CN_NONE, cn_hpc_tables_file(r->tables, a->name), 0});
+    push(r,
+         (struct level){ELEMENT_F, CN_NONE, cn_hpc_tables_file(r->tables, a->name), 0});
 }
 
 /* Functions are told apart by their entry addresses. */
@@ -231,8 +232,8 @@ static void begin_function(struct reader *r, const struct attributes *a)
                                    .module = CN_NONE,
                                    .file = around->file,
                                    .line = parse_line(a->line)};
-    struct cn_place place = {.kind = CN_CONTEXT_FUNCTION, .relation = CN_CALL,
-                             .file = CN_NONE};
+    struct cn_place place = {
+        .kind = CN_CONTEXT_FUNCTION, .relation = CN_CALL, .file = CN_NONE};
 
     if (around->element != ELEMENT_F && around->element != ELEMENT_LM) {
         stop(r, "function '%.100s' inside a function", a->name);
@@ -250,8 +251,7 @@ static void begin_function(struct reader *r, const struct attributes *a)
     }
     function.offset = begin;
     place.function = cn_hpc_tables_add_function(r->tables, function);
-    push(r,
-         (struct level){ELEMENT_P, add_scope(r, CN_NONE, place), around->file, 0});
+    push(r, (struct level){ELEMENT_P, add_scope(r, CN_NONE, place), around->file, 0});
 }
 
 static uint32_t own_file(const struct reader *r, const struct attributes *a)
@@ -354,8 +354,8 @@ static const struct {
     const char *name;
     void (*begin)(struct reader *r, const struct attributes *a);
 } elements[] = {
-    {"LM", begin_module},   {"F", begin_file},     {"P", begin_function},
-    {"L", begin_loop},      {"A", begin_alien},    {"S", begin_statement},
+    {"LM", begin_module},   {"F", begin_file},  {"P", begin_function},
+    {"L", begin_loop},      {"A", begin_alien}, {"S", begin_statement},
     {"C", begin_statement},
 };
 

@@ -11,8 +11,8 @@ static void merge(const struct cn_node_sample *from, size_t begin, size_t middle
     size_t left = begin, right = middle;
 
     for (size_t i = begin; i < end; i++) {
-        bool takes_left = left < middle && (right == end || from[left].time_ns <=
-                                                                from[right].time_ns);
+        bool takes_left =
+            left < middle && (right == end || from[left].time_ns <= from[right].time_ns);
 
         to[i] = takes_left ? from[left++] : from[right++];
     }

@@ -4,7 +4,8 @@
 
 #include "formats/hpctoolkit/proto/entries.h"
 
-/* The bit by which contexts tell what belongs to a function: the format has no masks. */
+/* The bit by which contexts tell what belongs to a function: the format has no
+ * masks. */
 enum { LEXICAL_PROPAGATION = 1 };
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
@@ -73,7 +74,8 @@ static bool find_relation(struct cn_bytes callee, uint8_t *out, struct cn_error 
         return cn_fail(err, CN_ERR_FORMAT,
                        "callee specification of %zu bytes, at least %d needed",
                        callee.len, cn_hpc_proto_callee_size);
-    /* Types of later versions follow ours and must not wrap around to "not called". */
+    /* Types of later versions follow ours and must not wrap around to "not
+     * called". */
     *out = record.type < UINT8_MAX ? (uint8_t)(record.type + CN_CALL) : UINT8_MAX;
     return true;
 }
@@ -154,7 +156,8 @@ static const char *root_function(const struct cn_hpc_proto_meta *meta,
                : NULL;
 }
 
-/* A root becomes an entry point: the one its function stands for, or one of that name. */
+/* A root becomes an entry point: the one its function stands for, or one of that
+ * name. */
 static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *root)
 {
     const char *name = root_function(meta, root);
@@ -253,7 +256,8 @@ bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
                      (at & CN_HPC_PROTO_AT_ROOT) != 0, out, &len, err);
 }
 
-/* The next root as the file has it. Damage ends the list: whoever walks it will see. */
+/* The next root as the file has it. Damage ends the list: whoever walks it will
+ * see. */
 static bool next_root(const struct cn_hpc_proto_meta *meta,
                       struct cn_hpc_proto_span *rest, struct cn_context *out)
 {

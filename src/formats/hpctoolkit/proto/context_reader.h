@@ -23,7 +23,8 @@ struct cn_hpc_proto_node {
 CN_CHECK bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
                                      struct cn_error *err);
 
-/* The parts of its lexical specification that its flags promise; `has` says which. */
+/* The parts of its lexical specification that its flags promise; `has` says
+ * which. */
 struct cn_hpc_proto_place {
     struct cn_hpc_proto_lexical head;
     struct cn_hpc_proto_function_pointer function;

@@ -1,10 +1,11 @@
-/* The section of contexts: the size of the roots and the roots first, then the blocks of
- * children.
+/* The section of contexts: the size of the roots and the roots first, then the
+ * blocks of children.
  *
- * Siblings are contiguous, and a node says where its children are. So the tree is walked once;
- * a node is complete when its context is left, and goes to the siblings collected so far.
- * When their parent is left, they are written. What is kept is one list of siblings for each
- * level of the current path. Room for the roots is left by measuring them beforehand.
+ * Siblings are contiguous, and a node says where its children are. So the tree is
+ * walked once; a node is complete when its context is left, and goes to the siblings
+ * collected so far. When their parent is left, they are written. What is kept is one
+ * list of siblings for each level of the current path. Room for the roots is left by
+ * measuring them beforehand.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,8 +77,8 @@ static uint64_t file_off(const struct cn_hpc_proto_writing *w, uint32_t file)
     return w->files_off + (uint64_t)file * cn_hpc_proto_source_file_size;
 }
 
-/* The line from which the context at `depth` of the path is called: that of the nearest line
- * above it in the calling function. */
+/* The line from which the context at `depth` of the path is called: that of the
+ * nearest line above it in the calling function. */
 static const struct cn_context *find_caller(const struct tree_writer *t, size_t depth)
 {
     for (size_t i = depth - 1; i > 0; i--) {
@@ -155,8 +156,8 @@ static bool check_index(uint32_t index, uint32_t count, const char *what,
                    what, index, count);
 }
 
-/* What the node will say. A place without a file or module says nothing that a reader could
- * show: it is left out. */
+/* What the node will say. A place without a file or module says nothing that a
+ * reader could show: it is left out. */
 static bool find_head(struct tree_writer *t, const struct cn_context *context,
                       bool has_calls, struct cn_hpc_proto_lexical *out,
                       struct cn_error *err)

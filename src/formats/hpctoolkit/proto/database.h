@@ -1,5 +1,5 @@
-/* What stands behind the struct cn_database of a prototype's database: the readers of its
- * files.
+/* What stands behind the struct cn_database of a prototype's database: the readers
+ * of its files.
  *
  * Made by open.h; for code of this folder that looks beneath the interface.
  * Threads: immutable after open.
@@ -20,7 +20,8 @@ struct cn_hpc_proto {
     struct cn_file mapped[CN_HPC_PROTO_MAPPED_MAX]; /* none when bytes were given */
 };
 
-/* The operations of such a database. `close` releases the struct, its arena and maps. */
+/* The operations of such a database. `close` releases the struct, its arena and
+ * maps. */
 extern const struct cn_database_ops cn_hpc_proto_ops;
 
 static inline struct cn_hpc_proto *cn_hpc_proto_of(struct cn_database *db)

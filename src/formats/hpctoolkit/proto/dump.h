@@ -1,5 +1,5 @@
-/* Every structure of a prototype's database, file by file, in the order in which they refer
- * to each other, for `cairn dump`.
+/* Every structure of a prototype's database, file by file, in the order in which
+ * they refer to each other, for `cairn dump`.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DUMP_H
@@ -7,13 +7,13 @@
 
 #include "formats/formats.h"
 
-/* All files of a directory, or the one file that `path` names. Damage: what comes before it
- * is emitted, then the dump fails. */
+/* All files of a directory, or the one file that `path` names. Damage: what comes
+ * before it is emitted, then the dump fails. */
 CN_CHECK bool cn_hpc_proto_dump(const char *path, cn_dump_fn emit, void *arg,
                                 struct cn_error *err);
 
-/* The structures of a meta.db. A receiver that stops it makes it succeed; *is_stopped tells.
- * Messages do not name the file. */
+/* The structures of a meta.db. A receiver that stops it makes it succeed;
+ * *is_stopped tells. Messages do not name the file. */
 CN_CHECK bool cn_hpc_proto_dump_meta(struct cn_bytes file, cn_dump_fn emit, void *arg,
                                      bool *is_stopped, struct cn_error *err);
 

@@ -1,14 +1,15 @@
-/* The prototype of HPCToolkit's binary databases, byte by byte: its meta.db. The other files
- * are those of sparse/format.h.
+/* The prototype of HPCToolkit's binary databases, byte by byte: its meta.db. The
+ * other files are those of sparse/format.h.
  *
  *   file header -> section headers -> sections -> 8-byte footer
  *
- * Integers are big endian, offsets count from the start of the file, records are packed.
- * Sections start at multiples of 16. Two layouts exist, told by the number of sections:
+ * Integers are big endian, offsets count from the start of the file, records are
+ * packed. Sections start at multiples of 16. Two layouts exist, told by the number
+ * of sections:
  *   7 (the text): General is the title and the table of kinds;
  *   8 (the unfinished writer): General is title and description, kinds have a section.
- * That writer never got beyond the metrics: what its headers say of the sections behind them
- * are placeholders that point into the header.
+ * That writer never got beyond the metrics: what its headers say of the sections
+ * behind them are placeholders that point into the header.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
@@ -24,7 +25,8 @@ enum {
     CN_HPC_PROTO_SECTIONS = 7,            /* of the text, and what we write */
     CN_HPC_PROTO_SECTIONS_OF_WRITER = 8,  /* kinds in a section of their own */
     CN_HPC_PROTO_STRING_MAX = 256 * 1024, /* bytes of one name */
-    /* Copied files get names of their own in memory: at most this many times the file. */
+    /* Copied files get names of their own in memory: at most this many times the
+     * file. */
     CN_HPC_PROTO_SHARING_MAX = 4,
 };
 
@@ -115,8 +117,8 @@ CN_RECORD_BE(cn_hpc_proto_function, CN_HPC_PROTO_FUNCTION, 0x28);
 #define CN_HPC_PROTO_CONTEXTS_HEADER(F) F(0x00, u64, roots_len, "size of the roots")
 CN_RECORD_BE(cn_hpc_proto_contexts_header, CN_HPC_PROTO_CONTEXTS_HEADER, 0x08);
 
-/* A context is followed by its callee specification (none: it was not called) and its
- * lexical specification, of the sizes it states. */
+/* A context is followed by its callee specification (none: it was not called) and
+ * its lexical specification, of the sizes it states. */
 #define CN_HPC_PROTO_CONTEXT(F)                                 \
     F(0x00, u32, context, "context id")                         \
     F(0x04, u64, children_off, "block of child contexts, or 0") \
@@ -142,7 +144,8 @@ enum {
     CN_HPC_PROTO_IS_CALL_SOURCE = 1 << 3, /* the line of calls below */
 };
 
-/* In this order, as the flags say; a caller location is a cn_hpc_proto_source, too. */
+/* In this order, as the flags say; a caller location is a cn_hpc_proto_source,
+ * too. */
 #define CN_HPC_PROTO_FUNCTION_POINTER(F) F(0x00, u64, function_off, "the function")
 CN_RECORD_BE(cn_hpc_proto_function_pointer, CN_HPC_PROTO_FUNCTION_POINTER, 0x08);
 

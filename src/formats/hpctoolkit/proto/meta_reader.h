@@ -1,8 +1,10 @@
-/* The prototype's meta.db: its sections, and the tables of modules, files and functions.
+/* The prototype's meta.db: its sections, and the tables of modules, files and
+ * functions.
  *
- * cn_hpc_proto_meta_open() finds them; contexts are listed by context_reader.h, metrics
- * decoded by metrics_reader.h.
- * Threads: immutable after open; strings and tables borrow the file's bytes or the arena.
+ * cn_hpc_proto_meta_open() finds them; contexts are listed by context_reader.h,
+ * metrics decoded by metrics_reader.h.
+ * Threads: immutable after open; strings and tables borrow the file's bytes or the
+ * arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
@@ -59,7 +61,8 @@ CN_CHECK bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta,
                                    const char **description, struct cn_kinds *kinds,
                                    struct cn_error *err);
 
-/* `len` bytes at offset `off` of the file. False when they are not all inside `span`. */
+/* `len` bytes at offset `off` of the file. False when they are not all inside
+ * `span`. */
 bool cn_hpc_proto_span_slice(struct cn_hpc_proto_span span, uint64_t off, uint64_t len,
                              struct cn_bytes *out);
 

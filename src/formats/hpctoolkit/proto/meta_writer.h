@@ -1,7 +1,7 @@
 /* Writing the prototype's meta.db.
  *
- * The sections in the order in which they refer to each other, so that every pointer is known
- * when it is written:
+ * The sections in the order in which they refer to each other, so that every pointer
+ * is known when it is written:
  *   General, Metrics, Strings, Modules, Files, Functions, Contexts
  * Threads: one thread at a time.
  */

@@ -1,4 +1,5 @@
-/* The metrics of a prototype's meta.db: metrics, the scopes of each, the statistics of each.
+/* The metrics of a prototype's meta.db: metrics, the scopes of each, the statistics
+ * of each.
  * Threads: any thread, each with an arena of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_METRICS_READER_H

@@ -1,4 +1,5 @@
-/* The section of metrics: each followed by its scopes, each scope by its statistics. */
+/* The section of metrics: each followed by its scopes, each scope by its
+ * statistics. */
 #include <inttypes.h>
 
 #include "formats/hpctoolkit/proto/meta_writer.h"

@@ -1,9 +1,10 @@
-/* A database of HPCToolkit's prototype, opened: a binary meta.db and the value files of its
- * time behind the interface of model/database.h.
+/* A database of HPCToolkit's prototype, opened: a binary meta.db and the value files
+ * of its time behind the interface of model/database.h.
  *
- * A meta.db that stops after the metrics, as the only writer there was left it, opens with a
- * warning: metrics, profiles, timelines and values by context id, but no contexts.
- * The caller owns the database; bytes given to cn_hpc_proto_open_bytes() must outlive it.
+ * A meta.db that stops after the metrics, as the only writer there was left it,
+ * opens with a warning: metrics, profiles, timelines and values by context id, but
+ * no contexts. The caller owns the database; bytes given to
+ * cn_hpc_proto_open_bytes() must outlive it.
  * Threads: immutable after open.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_OPEN_H
@@ -29,7 +30,8 @@ CN_CHECK bool cn_hpc_proto_open(struct cn_database **out, const char *path,
 /* Whether `path` is such a directory, or one of its files. */
 bool cn_hpc_proto_probe(const char *path);
 
-/* The directory of a database, given it or one of its files; released with free(). */
+/* The directory of a database, given it or one of its files; released with
+ * free(). */
 char *cn_hpc_proto_directory(const char *path);
 
 #endif

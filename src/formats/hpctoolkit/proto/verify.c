@@ -8,8 +8,8 @@
 #include "formats/hpctoolkit/proto/verify_parts.h"
 #include "formats/hpctoolkit/sparse/verify.h"
 
-/* Values are compared through the reader, which stops at the first damage: only where
- * nothing was wrong so far. */
+/* Values are compared through the reader, which stops at the first damage: only
+ * where nothing was wrong so far. */
 static bool compare_values(struct cn_hpc_proto_check *c, const char *dir,
                            const struct cn_hpc_proto_files *files,
                            const struct cn_progress *progress, struct cn_error *err)
@@ -79,7 +79,8 @@ bool cn_hpc_proto_verify_bytes(const struct cn_hpc_proto_files *files,
     return verify(NULL, files, progress, report, arg, err);
 }
 
-/* A file that is not there is for the rules to judge; one that cannot be read is not. */
+/* A file that is not there is for the rules to judge; one that cannot be read is
+ * not. */
 static bool map_file(struct cn_file *file, const char *dir, const char *name,
                      struct cn_bytes *out, struct cn_error *err)
 {

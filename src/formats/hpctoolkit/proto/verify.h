@@ -8,7 +8,8 @@
 
 struct cn_hpc_proto_files;
 
-/* Report each broken rule of the database at `path`, and go on where that is possible. */
+/* Report each broken rule of the database at `path`, and go on where that is
+ * possible. */
 CN_CHECK bool cn_hpc_proto_verify(const char *path, const struct cn_progress *progress,
                                   cn_finding_fn report, void *arg, struct cn_error *err);
 

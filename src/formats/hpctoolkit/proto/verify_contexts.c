@@ -1,5 +1,6 @@
-/* The context tree: every node of every block, parents first. Blocks that overlap or form
- * a cycle are found by their sizes: together they cannot be larger than the section. */
+/* The context tree: every node of every block, parents first. Blocks that overlap or
+ * form a cycle are found by their sizes: together they cannot be larger than the
+ * section. */
 #include <inttypes.h>
 #include <stdlib.h>
 

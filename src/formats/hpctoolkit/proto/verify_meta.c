@@ -120,8 +120,8 @@ static void check_metric(struct cn_hpc_proto_check *c, const struct cn_metric *m
 
 static void check_metrics(struct cn_hpc_proto_check *c)
 {
-    /* Scopes of one metric are compared with each other: more than real files have is not
-     * worth the work. */
+    /* Scopes of one metric are compared with each other: more than real files have
+     * is not worth the work. */
     enum { SCOPE_MAX = 1024 };
     struct cn_error damage;
 

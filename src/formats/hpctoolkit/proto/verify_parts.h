@@ -1,5 +1,5 @@
-/* What the parts of the verifier share: findings, and what other files need to know of
- * meta.db.
+/* What the parts of the verifier share: findings, and what other files need to know
+ * of meta.db.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H

@@ -105,8 +105,8 @@ static bool check_block(const struct cn_hpc_sparse_cct *cct,
                        "index of %u metrics at 0x%" PRIx64
                        " does not fit the file of %zu bytes",
                        block->metric_count, block->index_off, file.len);
-    /* A block that was never written reads as zeros: without the marker they would look
-     * like values. */
+    /* A block that was never written reads as zeros: without the marker they would
+     * look like values. */
     end = index_entry(block, block->metric_count);
     if (end.metric != CN_HPC_SPARSE_CONTEXT_END)
         return cn_fail(err, CN_ERR_FORMAT,
@@ -149,7 +149,8 @@ bool cn_hpc_sparse_cct_values_begin(const struct cn_hpc_sparse_cct *cct,
     return true;
 }
 
-/* Move to the values of the next metric, past those to be dropped. False at damage. */
+/* Move to the values of the next metric, past those to be dropped. False at
+ * damage. */
 static bool begin_run(const struct cn_hpc_sparse_context_block *block,
                       const struct cn_hpc_sparse_ids *ids, struct cn_value_cursor *cursor,
                       struct cn_error *err)
@@ -188,8 +189,8 @@ static bool no_such_profile(const struct cn_hpc_sparse_context_block *block,
                    profile, profile_limit);
 }
 
-/* Decode until the batch is full or the plane ends. False at damage, after what came before
- * it. */
+/* Decode until the batch is full or the plane ends. False at damage, after what came
+ * before it. */
 static bool fill_batch(const struct cn_hpc_sparse_context_block *block,
                        const struct cn_hpc_sparse_ids *ids,
                        struct cn_value_cursor *cursor, uint32_t profile_limit,

@@ -14,7 +14,8 @@ struct cn_hpc_sparse_cct {
     bool is_zeroed; /* blocks that should hold values are all zero: a bug of its time */
 };
 
-/* The values of one context: pairs (value, profile), and where each metric's begin. */
+/* The values of one context: pairs (value, profile), and where each metric's
+ * begin. */
 struct cn_hpc_sparse_context_block {
     struct cn_bytes values, index; /* the index with its end marker */
     uint64_t value_count, values_off, index_off;
@@ -36,8 +37,8 @@ CN_CHECK bool cn_hpc_sparse_cct_block(const struct cn_hpc_sparse_cct *cct,
                                       struct cn_hpc_sparse_context_block *out,
                                       struct cn_error *err);
 
-/* The values of context cursor->owner, which must exist, by (metric, profile), metric ids as
- * `ids` says. Profiles from `profile_limit` on fail. */
+/* The values of context cursor->owner, which must exist, by (metric, profile),
+ * metric ids as `ids` says. Profiles from `profile_limit` on fail. */
 CN_CHECK bool cn_hpc_sparse_cct_values_begin(const struct cn_hpc_sparse_cct *cct,
                                              struct cn_value_cursor *cursor,
                                              struct cn_error *err);

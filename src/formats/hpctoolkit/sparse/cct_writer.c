@@ -1,9 +1,9 @@
-/* cct.db: header, one record a context, then a block a context with values: the values, and
- * behind them where each metric's values start.
+/* cct.db: header, one record a context, then a block a context with values: the
+ * values, and behind them where each metric's values start.
  *
- * Each range of the transposition becomes one stretch of blocks, built in memory with
- * offsets from its own start. Blocks follow each other without padding, so the file does not
- * depend on how contexts were split into ranges.
+ * Each range of the transposition becomes one stretch of blocks, built in memory
+ * with offsets from its own start. Blocks follow each other without padding, so the
+ * file does not depend on how contexts were split into ranges.
  */
 #include <stdlib.h>
 
@@ -87,8 +87,8 @@ static int compare_runs(const void *left, const void *right)
     return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-/* The metrics of a plane that the file keeps, in the order of its ids. Returns how many
- * values they have. */
+/* The metrics of a plane that the file keeps, in the order of its ids. Returns how
+ * many values they have. */
 static size_t find_runs(const struct cct_writer *c, struct worker *self,
                         struct cn_value_batch plane)
 {

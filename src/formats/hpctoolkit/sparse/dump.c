@@ -6,8 +6,8 @@
 #include "formats/hpctoolkit/sparse/profile_reader.h"
 #include "formats/hpctoolkit/sparse/trace_reader.h"
 
-/* Nothing but strings and tuples is referred to more than once, so a dump is about as long as
- * its file. */
+/* Nothing but strings and tuples is referred to more than once, so a dump is about
+ * as long as its file. */
 enum { REPEAT_MAX = 4 };
 
 bool cn_hpc_sparse_dump_item(struct cn_hpc_sparse_dump *dump,

@@ -14,7 +14,8 @@ CN_CHECK bool cn_hpc_sparse_file_begin(struct cn_out *out,
                                        const struct cn_hpc_sparse_kind *kind,
                                        uint32_t count, struct cn_error *err);
 
-/* Fill in what all headers hold: into an encoded header of kind->header_len bytes. */
+/* Fill in what all headers hold: into an encoded header of kind->header_len
+ * bytes. */
 void cn_hpc_sparse_header_fill(const struct cn_hpc_sparse_kind *kind, uint8_t major,
                                uint32_t count, uint8_t *header);
 

@@ -45,6 +45,7 @@ static struct cn_hpc_findings_rule *find_rule(struct cn_hpc_findings *f, const c
     return &f->rules[f->rule_count++];
 }
 
+CN_PRINTF(5, 0)
 static void report(struct cn_hpc_findings *f, bool is_error, const char *rule,
                    uint64_t off, const char *fmt, va_list args)
 {

@@ -1,5 +1,5 @@
-/* What a verifier of the older databases finds: reported, counted by rule, cut where one rule
- * would drown the others; and sets and spans to find it with.
+/* What a verifier of the older databases finds: reported, counted by rule, cut where
+ * one rule would drown the others; and sets and spans to find it with.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FINDINGS_H
@@ -33,8 +33,8 @@ struct cn_hpc_findings {
     size_t rule_count;
 };
 
-/* Findings from here on are about this file; says how many of the one before were left
- * out. NULL: there is no other. */
+/* Findings from here on are about this file; says how many of the one before were
+ * left out. NULL: there is no other. */
 void cn_hpc_findings_begin(struct cn_hpc_findings *f, const char *file);
 
 /* A violation, or a known deviation of the tools that write the format. `rule` lives
@@ -59,8 +59,8 @@ bool cn_hpc_set_has(const struct cn_hpc_set *set, uint64_t number);
 /* False when it was there before. The number must be below the limit. */
 bool cn_hpc_set_add(struct cn_hpc_set *set, uint64_t number);
 
-/* Parts of a file that should follow each other and must not overlap. Neighbours become one,
- * so that a file in its natural order costs no memory. */
+/* Parts of a file that should follow each other and must not overlap. Neighbours
+ * become one, so that a file in its natural order costs no memory. */
 struct cn_hpc_extent {
     uint64_t begin, end;
 };

@@ -1,11 +1,12 @@
-/* The big-endian value files of HPCToolkit's older databases, byte by byte: profile.db, cct.db
- * and trace.db beside an experiment.xml 4.0 or a prototype meta.db.
+/* The big-endian value files of HPCToolkit's older databases, byte by byte:
+ * profile.db, cct.db and trace.db beside an experiment.xml 4.0 or a prototype
+ * meta.db.
  *
  *   header area of 128 bytes -> records -> value blocks or samples -> footer
  *
- * Integers and doubles are big endian, values stand before ids, offsets count from the start
- * of the file. A block is its pairs (value, id), then an index whose last entry is an end
- * marker. Blocks follow each other without padding.
+ * Integers and doubles are big endian, values stand before ids, offsets count from
+ * the start of the file. A block is its pairs (value, id), then an index whose last
+ * entry is an end marker. Blocks follow each other without padding.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
@@ -35,8 +36,8 @@ enum {
 #define CN_HPC_SPARSE_CCT_EARLY_MAGIC     "HPCPROF-cmsdb___"
 #define CN_HPC_SPARSE_TRACE_MAGIC         "HPCPROF-tracedb_"
 
-/* Footers are numbers written in the byte order of the machine, which is why there are two
- * spellings of each; we write the first. trace.db never had one. */
+/* Footers are numbers written in the byte order of the machine, which is why there
+ * are two spellings of each; we write the first. trace.db never had one. */
 #define CN_HPC_SPARSE_PROFILE_FOOTER         "tfBDFORP"
 #define CN_HPC_SPARSE_PROFILE_SWAPPED_FOOTER "PROFDBft"
 #define CN_HPC_SPARSE_CCT_FOOTER             "rtfBDTCC"

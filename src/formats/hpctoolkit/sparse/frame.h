@@ -1,4 +1,5 @@
-/* What the three files have in common: magic, version, an array of records, a footer.
+/* What the three files have in common: magic, version, an array of records, a
+ * footer.
  *
  * Messages do not name the file: whoever knows it adds it.
  * Threads: immutable after open; borrows the file's bytes.

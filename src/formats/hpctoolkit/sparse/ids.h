@@ -1,7 +1,7 @@
 /* Metric ids on both sides of a border: those of a file and those of the model.
  *
- * A zeroed table keeps ids as they are. Ids that are kept must keep their order: values that
- * are sorted before are sorted after.
+ * A zeroed table keeps ids as they are. Ids that are kept must keep their order:
+ * values that are sorted before are sorted after.
  * Threads: immutable; borrows the list.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_IDS_H

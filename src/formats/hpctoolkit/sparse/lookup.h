@@ -1,5 +1,5 @@
-/* The plane of a context without cct.db: its values looked up in profile.db, profile by
- * profile.
+/* The plane of a context without cct.db: its values looked up in profile.db, profile
+ * by profile.
  *
  * Each batch costs one pass over the profiles; nothing is kept between batches.
  * Threads: any thread, each with cursors of its own.

@@ -289,9 +289,9 @@ static bool take_short_run(const struct run *run, struct cn_value *out, size_t *
     return true;
 }
 
-/* Of a run longer than a batch, the values whose ids lie in the next window of ids that has
- * any: each has its own place. `*next_id` is where that window may start, and then ends;
- * beyond all ids when none is left. */
+/* Of a run longer than a batch, the values whose ids lie in the next window of ids
+ * that has any: each has its own place. `*next_id` is where that window may start,
+ * and then ends; beyond all ids when none is left. */
 static bool take_window(const struct run *run, uint64_t *next_id, struct cn_value *out,
                         size_t *count, struct cn_error *err)
 {
@@ -352,8 +352,8 @@ static bool open_run(const struct cn_hpc_sparse_profile_block *block, uint64_t i
     return true;
 }
 
-/* Decode until the batch is full or the range of keys ends. False at damage, after what came
- * before it. */
+/* Decode until the batch is full or the range of keys ends. False at damage, after
+ * what came before it. */
 static bool fill_batch(struct run *run, struct cn_value_cursor *cursor,
                        uint32_t context_limit, size_t *count, struct cn_error *err)
 {

@@ -16,7 +16,8 @@ struct cn_hpc_sparse_profiles {
     uint64_t tuples_off;
 };
 
-/* The values of one profile: pairs (value, metric), and where each context's begin. */
+/* The values of one profile: pairs (value, metric), and where each context's
+ * begin. */
 struct cn_hpc_sparse_profile_block {
     struct cn_bytes values, index; /* the index without its end marker */
     uint64_t value_count, values_off, index_off;
@@ -55,8 +56,8 @@ cn_hpc_sparse_profile_block_entry(const struct cn_hpc_sparse_profile_block *bloc
 uint64_t cn_hpc_sparse_profile_block_find(const struct cn_hpc_sparse_profile_block *block,
                                           uint32_t context);
 
-/* The values of cursor->owner in the order of (context, metric), metric ids as `ids` says.
- * Contexts from `context_limit` on fail. */
+/* The values of cursor->owner in the order of (context, metric), metric ids as `ids`
+ * says. Contexts from `context_limit` on fail. */
 CN_CHECK bool
 cn_hpc_sparse_profile_values_begin(const struct cn_hpc_sparse_profiles *profiles,
                                    struct cn_value_cursor *cursor, struct cn_error *err);

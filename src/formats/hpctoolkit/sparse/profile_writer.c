@@ -1,10 +1,11 @@
-/* profile.db: header, profile records, identity tuples, then a block a profile: values, and
- * behind them where each context's values start. The summary's block is the last.
+/* profile.db: header, profile records, identity tuples, then a block a profile:
+ * values, and behind them where each context's values start. The summary's block is
+ * the last.
  *
- * A block is written in two readings of its plane: the first counts, so that its place in
- * the file is known, the second encodes through a small buffer. So a worker needs the same
- * memory for a plane of any size. Only a plane that a change of metric ids puts out of
- * order is held whole, to be sorted.
+ * A block is written in two readings of its plane: the first counts, so that its
+ * place in the file is known, the second encodes through a small buffer. So a worker
+ * needs the same memory for a plane of any size. Only a plane that a change of
+ * metric ids puts out of order is held whole, to be sorted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ enum {
     INDEX_LEN = cn_hpc_sparse_profile_index_size,
     VALUES_LEN = 128 * 1024 / VALUE_LEN * VALUE_LEN,
     INDEXES_LEN = 64 * 1024 / INDEX_LEN * INDEX_LEN,
-    /* After this many values, pages of mapped files that were read are given back. */
+    /* After this many values, pages of mapped files that were read are given
+     * back. */
     FORGET_EVERY = 4 * 1024 * 1024,
 };
 
@@ -244,7 +246,8 @@ static bool flush(const struct cn_out *out, struct stretch *stretch, struct cn_e
 {
     size_t len = stretch->len;
 
-    /* The input may have changed since it was counted: never write beyond our place. */
+    /* The input may have changed since it was counted: never write beyond our
+     * place. */
     if (len > stretch->end_off - stretch->next_off)
         return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
     if (!cn_out_write_at(out, stretch->next_off, stretch->buffer, len, err))

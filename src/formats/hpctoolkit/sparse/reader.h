@@ -1,12 +1,12 @@
-/* The value files of HPCToolkit's older databases, opened: what experiment.xml and the
- * prototype's meta.db share.
+/* The value files of HPCToolkit's older databases, opened: what experiment.xml and
+ * the prototype's meta.db share.
  *
- * Whoever reads the tree embeds a struct cn_hpc_sparse in its database, opens it with
- * cn_hpc_sparse_open(), and forwards the operations of model/database.h to the functions
- * below. Messages start with the file's name.
+ * Whoever reads the tree embeds a struct cn_hpc_sparse in its database, opens it
+ * with cn_hpc_sparse_open(), and forwards the operations of model/database.h to the
+ * functions below. Messages start with the file's name.
  *
- * When cct.db is missing, damaged or zeroed (a bug of its time), the planes of contexts are
- * looked up in profile.db, profile by profile, with a warning.
+ * When cct.db is missing, damaged or zeroed (a bug of its time), the planes of
+ * contexts are looked up in profile.db, profile by profile, with a warning.
  * Everything borrows the bytes of the files.
  * Threads: immutable after open; any thread may read, each with cursors of its own.
  */
@@ -42,9 +42,10 @@ struct cn_hpc_sparse {
     uint32_t context_limit;
 };
 
-/* Also sets the database's profile_count, context_limit, has_context_values, has_timelines,
- * begin_ns and end_ns (0 where trace.db does not say), and adds warnings. profile.db must be
- * readable; a damaged trace.db fails when timelines are asked for. */
+/* Also sets the database's profile_count, context_limit, has_context_values,
+ * has_timelines, begin_ns and end_ns (0 where trace.db does not say), and adds
+ * warnings. profile.db must be readable; a damaged trace.db fails when timelines are
+ * asked for. */
 CN_CHECK bool cn_hpc_sparse_open(struct cn_hpc_sparse *out, struct cn_database *db,
                                  const struct cn_hpc_sparse_files *files,
                                  const struct cn_hpc_sparse_options *options,

@@ -66,7 +66,8 @@ bool cn_hpc_sparse_traces_at(const struct cn_hpc_sparse_traces *traces, uint32_t
     uint64_t off = cn_hpc_sparse_traces_off(traces, index);
     struct cn_bytes samples = {0};
 
-    /* The place of an empty trace does not matter: writers leave it behind the end. */
+    /* The place of an empty trace does not matter: writers leave it behind the
+     * end. */
     if (trace.begin_off != trace.end_off &&
         (trace.end_off < trace.begin_off ||
          !cn_bytes_slice(traces->frame.file, trace.begin_off,
@@ -100,8 +101,8 @@ bool cn_hpc_sparse_traces_find(const struct cn_hpc_sparse_traces *traces,
     uint32_t usual = profile - 1; /* wraps for profile 0, and is then no index */
     uint32_t count = traces->frame.head.count;
 
-    /* Writers list one trace for every profile but the summary, in order; the format does
-     * not promise it. */
+    /* Writers list one trace for every profile but the summary, in order; the format
+     * does not promise it. */
     if (usual < count && belongs_to(traces, usual, profile))
         return cn_hpc_sparse_traces_at(traces, usual, out, err);
     for (uint32_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
-/* trace.db: header, one record for every profile but the first, then the samples of each,
- * one behind the other. Record i belongs to profile i + 1, with or without samples. No
- * footer: the file ends with its last sample.
+/* trace.db: header, one record for every profile but the first, then the samples of
+ * each, one behind the other. Record i belongs to profile i + 1, with or without
+ * samples. No footer: the file ends with its last sample.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 enum {
     CHUNK_COUNT = 8192,
     SAMPLE_LEN = cn_hpc_sparse_sample_size,
-    /* After this many samples, pages of mapped files that were read are given back. */
+    /* After this many samples, pages of mapped files that were read are given
+     * back. */
     FORGET_EVERY = 4 * 1024 * 1024,
 };
 

@@ -1,9 +1,9 @@
 /* Every rule of the older value files, checked; every violation reported.
  *
- * Whoever verifies the tree first says what it knows; cn_hpc_sparse_verify() checks the
- * bytes of the three files, and, where nothing was wrong, cn_hpc_sparse_verify_values()
- * compares what they say: cct.db must be the transpose of profile.db, and the summary what its
- * statistics make of the threads.
+ * Whoever verifies the tree first says what it knows; cn_hpc_sparse_verify() checks
+ * the bytes of the three files, and, where nothing was wrong,
+ * cn_hpc_sparse_verify_values() compares what they say: cct.db must be the transpose
+ * of profile.db, and the summary what its statistics make of the threads.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_H

@@ -1,5 +1,6 @@
-/* What the files say against each other, context by context: cct.db must be the transpose of
- * profile.db, and the summary what its statistics make of the threads. */
+/* What the files say against each other, context by context: cct.db must be the
+ * transpose of profile.db, and the summary what its statistics make of the
+ * threads. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +9,8 @@
 #include "formats/hpctoolkit/verify_summary.h"
 #include "model/transpose.h"
 
-/* What is wrong with the summary is about another file and waits until cct.db is done. */
+/* What is wrong with the summary is about another file and waits until cct.db is
+ * done. */
 struct note {
     uint32_t context;
     char text[128];

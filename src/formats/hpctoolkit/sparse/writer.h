@@ -1,9 +1,10 @@
-/* Writing the value files of HPCToolkit's older databases: profile.db, cct.db, trace.db.
+/* Writing the value files of HPCToolkit's older databases: profile.db, cct.db,
+ * trace.db.
  *
- * Any database of the model is streamed: memory grows with contexts and profiles, not with
- * values or samples. Values that are zero are left out. Blocks are contiguous, that of the
- * summary is the last of profile.db, ids are sorted, indexes end with their markers: as the
- * readers of the time expect.
+ * Any database of the model is streamed: memory grows with contexts and profiles,
+ * not with values or samples. Values that are zero are left out. Blocks are
+ * contiguous, that of the summary is the last of profile.db, ids are sorted, indexes
+ * end with their markers: as the readers of the time expect.
  * Threads: one thread at a time a database; works on `workers` threads itself.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_WRITER_H
@@ -25,8 +26,8 @@ struct cn_hpc_sparse_writing {
 
     /* Metric ids of the database and what the files call them; zeroed: the same. */
     struct cn_hpc_sparse_ids threads, summaries;
-    /* Where to count values that the tables above drop, CN_HPC_SPARSE_ID_COUNT numbers each,
-     * indexed by the id in the database; or NULL. */
+    /* Where to count values that the tables above drop, CN_HPC_SPARSE_ID_COUNT
+     * numbers each, indexed by the id in the database; or NULL. */
     uint64_t *dropped_threads, *dropped_summaries;
 
     uint64_t listed_count;   /* contexts in the tree */
@@ -35,8 +36,8 @@ struct cn_hpc_sparse_writing {
     bool has_time_range;     /* trace.db states it, as the prototype's does */
 };
 
-/* The three files; no trace.db without samples or with options->without_timelines. What they
- * cannot hold, dropped metrics apart, is told to options->on_loss. */
+/* The three files; no trace.db without samples or with options->without_timelines.
+ * What they cannot hold, dropped metrics apart, is told to options->on_loss. */
 CN_CHECK bool cn_hpc_sparse_write(const struct cn_hpc_sparse_writing *w,
                                   struct cn_error *err);
 

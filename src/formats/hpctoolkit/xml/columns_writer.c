@@ -298,16 +298,16 @@ static void write_partials(struct cn_hpc_xml_writing *w,
                            const struct cn_hpc_xml_column *column, int64_t *next_id)
 {
     static const char *const combine[] = {"sum", "min", "max"};
-    unsigned number = 0;
+    size_t order[CN_HPC_XML_PARTIAL_COUNT];
+    size_t count = order_partials(column, order);
 
-    for (size_t p = 0; p < CN_HPC_XML_PARTIAL_COUNT; p++) {
+    for (size_t k = 0; k < count; k++) {
+        size_t p = order[k];
         const int32_t *ids = column->summary_id[p];
         bool is_alone = ids[0] == CN_NO_ID || ids[1] == CN_NO_ID;
         struct cn_text formula = {0}, variant = {0};
 
-        if (ids[0] == CN_NO_ID && ids[1] == CN_NO_ID)
-            continue;
-        cn_text_printf(&variant, "PARTIAL:%u", number);
+        cn_text_printf(&variant, "PARTIAL:%zu", k);
         for (int s = CN_HPC_XML_WRITE_SCOPES - 1; s >= 0; s--) {
             struct row row = {.id = ids[s],
                               .partner = is_alone ? *next_id : ids[!s],
@@ -326,7 +326,6 @@ static void write_partials(struct cn_hpc_xml_writing *w,
         }
         cn_text_done(&formula);
         cn_text_done(&variant);
-        number++;
     }
 }
 

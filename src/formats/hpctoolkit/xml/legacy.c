@@ -121,7 +121,7 @@ static size_t next_of_thread(const struct database *self, struct cn_value_cursor
          cursor->at++) {
         for (; cursor->index_at < self->column_count; cursor->index_at++) {
             const struct column *column = &self->columns[cursor->index_at];
-            double value = cn_hpc_legacy_value(thread, cursor->at, column->number);
+            double value = cn_hpc_legacy_threads_value(thread, cursor->at, column->number);
 
             if (value == 0)
                 continue;
@@ -145,7 +145,7 @@ static size_t next_of_context(const struct database *self, struct cn_value_curso
         const struct column *column = &self->columns[cursor->index_at];
 
         for (; cursor->at < self->threads.count; cursor->at++) {
-            double value = cn_hpc_legacy_value(&self->threads.list[cursor->at],
+            double value = cn_hpc_legacy_threads_value(&self->threads.list[cursor->at],
                                                row_of(cursor->owner), column->number);
 
             if (value == 0)

@@ -26,7 +26,6 @@
 enum {
     CN_HPC_LEGACY_MAGIC_LEN = 18, /* then 5 bytes of version, and a byte order */
     CN_HPC_LEGACY_BIG_ENDIAN = 'b',
-    CN_HPC_LEGACY_VALUE_LEN = 8,
     CN_HPC_LEGACY_ROOT_ID = 1,
     CN_HPC_LEGACY_FILE_MAX = 65536, /* *.metric-db in one directory */
 };
@@ -48,6 +47,9 @@ CN_RECORD_BE(cn_hpc_legacy_member, CN_HPC_LEGACY_MEMBER, 0x10);
     F(0x18, u32, row_count, "number of ids")  \
     F(0x1c, u32, column_count, "number of metrics")
 CN_RECORD_BE(cn_hpc_legacy_values, CN_HPC_LEGACY_VALUES, 0x20);
+
+#define CN_HPC_LEGACY_VALUE(F) F(0x00, f64, value, "a cell of the matrix, row by row")
+CN_RECORD_BE(cn_hpc_legacy_value, CN_HPC_LEGACY_VALUE, 0x08);
 
 #define CN_HPC_LEGACY_TRACE(F)               \
     F(0x17, u8, byte_order, "b: big endian") \

@@ -16,14 +16,14 @@ void cn_hpc_legacy_threads_done(struct cn_hpc_legacy_threads *threads)
     *threads = (struct cn_hpc_legacy_threads){0};
 }
 
-double cn_hpc_legacy_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
+double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
                            uint64_t column)
 {
     if (row >= thread->row_count || column >= thread->column_count)
         return 0;
     return cn_f64_be_get(cn_bytes_element(thread->values,
                                           row * thread->column_count + column,
-                                          CN_HPC_LEGACY_VALUE_LEN)
+                                          cn_hpc_legacy_value_size)
                              .ptr);
 }
 
@@ -33,7 +33,7 @@ static void count_values(struct cn_hpc_legacy_thread *thread)
         uint64_t before = thread->value_count;
 
         for (uint32_t column = 0; column < thread->column_count; column++)
-            thread->value_count += cn_hpc_legacy_value(thread, row, column) != 0;
+            thread->value_count += cn_hpc_legacy_threads_value(thread, row, column) != 0;
         thread->context_count += thread->value_count != before;
     }
 }
@@ -59,7 +59,7 @@ static bool read_values(struct cn_bytes file, struct cn_hpc_legacy_thread *out,
         return cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
                        head.byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
     if (!cn_u64_mul(head.row_count, head.column_count, &count) ||
-        !cn_bytes_array(file, cn_hpc_legacy_values_size, count, CN_HPC_LEGACY_VALUE_LEN,
+        !cn_bytes_array(file, cn_hpc_legacy_values_size, count, cn_hpc_legacy_value_size,
                         &out->values))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " rows of %" PRIu32 " values do not fit the %zu bytes",

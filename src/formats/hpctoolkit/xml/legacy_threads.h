@@ -43,7 +43,7 @@ CN_CHECK bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads,
                                        struct cn_bytes file, struct cn_error *err);
 
 /* A value; row and column may be anything: 0 where there is none. */
-double cn_hpc_legacy_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
+double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
                            uint64_t column);
 
 #endif

@@ -154,7 +154,8 @@ static bool open_files(struct database *self, const struct cn_hpc_xml_files *fil
     ok = (read_tree(self, files, &head, err) || cn_fail_in(err, CN_HPC_XML_FILE)) &&
          cn_hpc_xml_kinds_read(&self->xml.base, &head, err) &&
          open_values(self, files, &head, err) &&
-         cn_hpc_xml_database_finish(&self->xml, head.lines_have_calls, err);
+         cn_hpc_xml_database_finish(&self->xml,
+                                    head.lines_have_calls || files->keep_lines, err);
     cn_hpc_xml_head_done(&head);
     return ok;
 }
@@ -170,6 +171,11 @@ bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_fil
     }
     *out = &self->xml.base;
     return true;
+}
+
+const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
+{
+    return &((const struct database *)db)->sparse;
 }
 
 static bool is_directory(const char *path)

@@ -13,7 +13,8 @@
 
 struct cn_hpc_xml_files {
     struct cn_bytes experiment;
-    bool is_mapped; /* pages of it may be given back while it is read */
+    bool is_mapped;  /* pages of it may be given back while it is read */
+    bool keep_lines; /* leave the values of lines as the files have them; see database.h */
     struct cn_hpc_sparse_files values;
 };
 
@@ -24,6 +25,9 @@ CN_CHECK bool cn_hpc_xml_open_bytes(struct cn_database **out,
 /* Map the files of a directory, or of the directory that holds the file `path`. */
 CN_CHECK bool cn_hpc_xml_open(struct cn_database **out, const char *path,
                               struct cn_error *err);
+
+/* The value files of a database that was opened. */
+const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db);
 
 /* Whether `path` is such a directory, or one of its files. */
 bool cn_hpc_xml_probe(const char *path);

@@ -30,8 +30,11 @@ static void write_times(struct cn_hpc_xml_writing *w)
     cn_markup_add(m, "<TraceDBTable>\n");
     if (w->db->has_timelines && !w->options->without_timelines) {
         cn_markup_add(m, "<TraceDB i=\"0\"");
-        cn_markup_number(m, "db-min-time", (int64_t)w->db->begin_ns);
-        cn_markup_number(m, "db-max-time", (int64_t)w->db->end_ns);
+        /* Without samples, some writers leave a range that is none. */
+        if (w->db->begin_ns <= w->db->end_ns && w->db->end_ns <= INT64_MAX) {
+            cn_markup_number(m, "db-min-time", (int64_t)w->db->begin_ns);
+            cn_markup_number(m, "db-max-time", (int64_t)w->db->end_ns);
+        }
         cn_markup_add(m, " u=\"1000000000\"/>\n");
     }
     cn_markup_add(m, "</TraceDBTable>\n");

@@ -106,8 +106,46 @@ void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
     add_procedures(tree, &head->procedures);
 }
 
+/* New numbers of functions: in the order of procedures, those of one as they were made. */
+static uint32_t *order_functions(const struct cn_hpc_xml_tree *tree)
+{
+    uint32_t *starts = cn_alloc(tree->procedure_count + 1, sizeof(*starts));
+    uint32_t *numbers = cn_alloc(tree->function_count, sizeof(*numbers));
+
+    for (size_t i = 0; i < tree->function_count; i++)
+        starts[tree->function_procedures[i] + 1]++;
+    for (size_t i = 0; i < tree->procedure_count; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i < tree->function_count; i++)
+        numbers[i] = starts[tree->function_procedures[i]]++;
+    free(starts);
+    return numbers;
+}
+
+static void sort_functions(struct cn_hpc_xml_tree *tree)
+{
+    uint32_t *numbers = order_functions(tree);
+    struct cn_function *sorted = cn_alloc(tree->function_count, sizeof(*sorted));
+
+    for (size_t i = 0; i < tree->function_count; i++)
+        sorted[numbers[i]] = tree->functions[i];
+    for (size_t i = 0; i < tree->node_count; i++) {
+        struct cn_hpc_xml_node *node = &tree->nodes[i];
+
+        if (node->kind == CN_CONTEXT_FUNCTION && node->function != CN_NONE)
+            node->function = numbers[node->function];
+    }
+    free(numbers);
+    free(tree->functions);
+    tree->functions = sorted;
+    tree->function_capacity = tree->function_count;
+}
+
 void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree)
 {
+    sort_functions(tree);
+    free(tree->function_procedures);
+    tree->function_procedures = NULL;
     ids_done(&tree->module_ids);
     ids_done(&tree->file_ids);
     ids_done(&tree->procedure_ids);
@@ -124,6 +162,7 @@ void cn_hpc_xml_tree_done(struct cn_hpc_xml_tree *tree)
     ids_done(&tree->file_ids);
     ids_done(&tree->procedure_ids);
     free(tree->next_variants);
+    free(tree->function_procedures);
     free(tree->nodes);
     free(tree->modules);
     free(tree->files);
@@ -160,9 +199,14 @@ uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedu
             return i;
     tree->functions = cn_grow(tree->functions, tree->function_count,
                               &tree->function_capacity, sizeof(*tree->functions));
-    if (tree->function_capacity != capacity)
+    if (tree->function_capacity != capacity) {
         tree->next_variants = cn_realloc(tree->next_variants, tree->function_capacity,
                                          sizeof(*tree->next_variants));
+        tree->function_procedures =
+            cn_realloc(tree->function_procedures, tree->function_capacity,
+                       sizeof(*tree->function_procedures));
+    }
+    tree->function_procedures[new_function] = procedure;
     tree->functions[new_function] = *place;
     tree->functions[new_function].name = of->name;
     tree->next_variants[new_function] = CN_NONE;

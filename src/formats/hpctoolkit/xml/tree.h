@@ -69,6 +69,7 @@ struct cn_hpc_xml_tree {
     struct cn_source_file *files;
     struct cn_function *functions;
     uint32_t *next_variants; /* of each function: another one of the same procedure */
+    uint32_t *function_procedures;
     struct cn_hpc_xml_procedure *procedures;
     size_t module_count, file_count, function_count, function_capacity, procedure_count;
     struct cn_hpc_xml_ids module_ids, file_ids, procedure_ids; /* CN_NONE: unknown */
@@ -100,7 +101,8 @@ static inline uint32_t cn_hpc_xml_ids_find(const struct cn_hpc_xml_ids *ids, int
     return cn_map_find(&ids->others, (uint64_t)id, CN_HPC_XML_MISSING);
 }
 
-/* Forget what is only needed while the tree grows. */
+/* Put functions into the order of the table, and forget what is only needed while the tree
+ * grows. */
 void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree);
 
 /* A context as the model sees it. `at` may be anything: fails when there is none. */

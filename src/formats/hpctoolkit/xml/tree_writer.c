@@ -87,8 +87,47 @@ static bool is_called_address(const struct cn_context *context)
            context->has_point;
 }
 
+/* Where a function is stands at its contexts: without one, it is gone. */
+static void lose_unused(const struct cn_hpc_xml_writing *w, const bool *is_used)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < w->db->function_count; i++)
+        count += !is_used[i];
+    cn_hpc_xml_lose(w, "functions without a context", count);
+}
+
+static void survey_context(struct cn_hpc_xml_writing *w, const struct cn_context *context,
+                           bool *is_used)
+{
+    if (context->id > w->largest_id)
+        w->largest_id = context->id;
+    w->context_count++;
+    if (is_called_address(context))
+        (void)cn_hpc_xml_address_add(w, context->module, context->offset);
+    if (context->has_function && context->function < w->db->function_count)
+        is_used[context->function] = true;
+}
+
+/* Only when all addresses are known is it known which numbers entry points get. */
+static bool survey_entries(struct cn_hpc_xml_writing *w, struct cn_error *err)
+{
+    struct cn_context_cursor cursor;
+    struct cn_context entry;
+    enum cn_step step;
+
+    if (!cn_context_children(w->db, NULL, &cursor, err))
+        return false;
+    while ((step = cn_context_next(w->db, &cursor, &entry, err)) == CN_ITEM)
+        if (entry.kind == CN_CONTEXT_ENTRY)
+            (void)entry_procedure(w, &entry);
+    return step == CN_END;
+}
+
 bool cn_hpc_xml_tree_survey(struct cn_hpc_xml_writing *w, struct cn_error *err)
 {
+    enum { CONTEXT_DEPTH_MAX = CN_HPC_XML_DEPTH_MAX / 2 - 3 };
+    bool *is_used = cn_alloc(w->db->function_count, sizeof(*is_used));
     struct cn_walk walk = {0};
     const struct cn_context *context;
     enum cn_walk_event event;
@@ -99,28 +138,18 @@ bool cn_hpc_xml_tree_survey(struct cn_hpc_xml_writing *w, struct cn_error *err)
             if (event != CN_WALK_ENTER)
                 continue;
             /* A context can take two elements, the format three around all of them. */
-            if (walk.depth > CN_HPC_XML_DEPTH_MAX / 2 - 3) {
+            if (walk.depth > CONTEXT_DEPTH_MAX) {
                 step = cn_fail(err, CN_ERR_LIMIT, "contexts nested deeper than %d",
-                               CN_HPC_XML_DEPTH_MAX / 2 - 3);
+                               CONTEXT_DEPTH_MAX);
                 break;
             }
-            if (context->id > w->largest_id)
-                w->largest_id = context->id;
-            w->context_count++;
-            if (is_called_address(context))
-                (void)cn_hpc_xml_address_add(w, context->module, context->offset);
+            survey_context(w, context, is_used);
         }
     cn_walk_done(&walk);
-    /* Only now is it known which numbers procedures of entry points may have. */
-    if (step == CN_END && cn_walk_begin(&walk, w->db, err)) {
-        while ((step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM) {
-            if (event == CN_WALK_ENTER && context->kind == CN_CONTEXT_ENTRY)
-                (void)entry_procedure(w, context);
-            cn_walk_skip_children(&walk);
-        }
-        cn_walk_done(&walk);
-    }
-    return step == CN_END;
+    if (step == CN_END)
+        lose_unused(w, is_used);
+    free(is_used);
+    return step == CN_END && survey_entries(w, err);
 }
 
 static int64_t file_number(uint32_t file)

@@ -1,7 +1,9 @@
 #include "formats/hpctoolkit/xml/xml.h"
 
+#include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/legacy.h"
 #include "formats/hpctoolkit/xml/open.h"
+#include "formats/hpctoolkit/xml/verify.h"
 #include "formats/hpctoolkit/xml/writer.h"
 
 const struct cn_format cn_format_hpctoolkit_xml = {
@@ -11,6 +13,8 @@ const struct cn_format cn_format_hpctoolkit_xml = {
     .probe = cn_hpc_xml_probe,
     .open_database = cn_hpc_xml_open,
     .write_database = cn_hpc_xml_write,
+    .verify = cn_hpc_xml_verify,
+    .dump = cn_hpc_xml_dump,
 };
 
 const struct cn_format cn_format_hpctoolkit_xml_legacy = {
@@ -19,4 +23,6 @@ const struct cn_format cn_format_hpctoolkit_xml_legacy = {
     .holds = "database",
     .probe = cn_hpc_xml_legacy_probe,
     .open_database = cn_hpc_legacy_open,
+    .verify = cn_hpc_legacy_verify,
+    .dump = cn_hpc_legacy_dump,
 };

@@ -1,0 +1,14 @@
+#include "formats/hpctoolkit/meas/meas.h"
+
+#include "formats/hpctoolkit/meas/dump.h"
+#include "formats/hpctoolkit/meas/open.h"
+#include "formats/hpctoolkit/meas/verify.h"
+
+const struct cn_format cn_format_hpctoolkit_meas = {
+    .name = "hpctoolkit-meas",
+    .summary = "HPCToolkit measurement directory: profiles and traces of hpcrun",
+    .holds = "measurements",
+    .probe = cn_hpc_meas_probe,
+    .verify = cn_hpc_meas_verify,
+    .dump = cn_hpc_meas_dump,
+};

@@ -1,0 +1,11 @@
+/* HPCToolkit measurement directories: what hpcrun and hpcstruct leave.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_MEAS_MEAS_H
+#define CN_FORMATS_HPCTOOLKIT_MEAS_MEAS_H
+
+#include "formats/formats.h"
+
+extern const struct cn_format cn_format_hpctoolkit_meas;
+
+#endif

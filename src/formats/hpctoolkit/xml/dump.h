@@ -1,0 +1,19 @@
+/* Every element of an experiment.xml and every structure of the files beside it, for
+ * `cairn dump`.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_XML_DUMP_H
+#define CN_FORMATS_HPCTOOLKIT_XML_DUMP_H
+
+#include "formats/formats.h"
+
+CN_CHECK bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg,
+                              struct cn_error *err);
+CN_CHECK bool cn_hpc_legacy_dump(const char *path, cn_dump_fn emit, void *arg,
+                                 struct cn_error *err);
+
+/* The elements alone. A receiver that stops it makes it succeed; *is_stopped tells. */
+CN_CHECK bool cn_hpc_xml_dump_document(struct cn_bytes text, cn_dump_fn emit, void *arg,
+                                       bool *is_stopped, struct cn_error *err);
+
+#endif

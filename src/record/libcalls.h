@@ -1,0 +1,26 @@
+/* Library calls of the program: its table of addresses is made to lead through us.
+ *
+ * Each slot of the table gets a few instructions of its own, which name the slot and jump
+ * to cn_rec_libcall(). A slot that is not bound yet is bound by the first call, through
+ * the loader as always, and is led through us again when that call returns.
+ * Threads: cn_rec_libcalls_begin() once, before the program runs.
+ */
+#ifndef CN_RECORD_LIBCALLS_H
+#define CN_RECORD_LIBCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool cn_rec_libcalls_begin(void);
+
+/* Called by the stub: a library function is called, to return to what is at `loc`. Gives
+ * where to go. */
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number);
+
+/* The call returned. */
+void cn_rec_libcall_leave(uint64_t number);
+
+/* The stub. */
+extern const char cn_rec_libcall[];
+
+#endif

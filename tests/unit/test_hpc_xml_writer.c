@@ -1,0 +1,286 @@
+/* Databases written as experiment.xml 4.0: the same contents come back, through v4.0 and
+ * again; what is lost is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "formats/formats.h"
+#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/xml/verify.h"
+#include "formats/hpctoolkit/xml/writer.h"
+#include "model/database.h"
+#include "model/memory.h"
+#include "support/compare.h"
+#include "support/fixtures.h"
+#include "support/sample.h"
+#include "support/scratch.h"
+#include "support/xml_files.h"
+
+static int enter_scratch(void **state)
+{
+    *state = cn_scratch_enter();
+    return 0;
+}
+
+static int leave_scratch(void **state)
+{
+    cn_scratch_leave(*state);
+    return 0;
+}
+
+typedef bool (*write_fn)(struct cn_database *db, const char *path,
+                         const struct cn_write_options *options, struct cn_error *err);
+
+static void add_loss(void *arg, const char *what, uint64_t count)
+{
+    cn_text_printf(arg, "%llu %s\n", (unsigned long long)count, what);
+}
+
+/* Write and open again. */
+static struct cn_database *pass(struct cn_database *db, write_fn write, const char *path,
+                                struct cn_text *losses)
+{
+    struct cn_write_options options = {
+        .workers = 2, .on_loss = add_loss, .on_loss_arg = losses};
+    struct cn_error err = {0};
+    struct cn_database *again;
+
+    if (!write(db, path, &options, &err))
+        fail_msg("%s: %s", path, err.text);
+    if (!cn_format_open_database(path, &again, &err))
+        fail_msg("%s", err.text);
+    return again;
+}
+
+static void add_finding(void *arg, const struct cn_finding *finding)
+{
+    if (finding->is_error)
+        cn_text_printf(arg, "%s: %s: %s\n", finding->file, finding->rule, finding->text);
+}
+
+static void expect_valid(const char *path)
+{
+    struct cn_text text = {0};
+    struct cn_error err = {0};
+
+    assert_true(cn_hpc_xml_verify(path, NULL, add_finding, &text, &err));
+    assert_string_equal(cn_text_str(&text), "");
+    cn_text_done(&text);
+}
+
+static void expect_same(struct cn_database *a, struct cn_database *b)
+{
+    struct cn_error err = {0};
+
+    if (!cn_compare_databases(a, b, false, &err))
+        fail_msg("%s", err.text);
+}
+
+/* xml -> v4 -> xml -> v4, after what xml cannot hold is gone. */
+static void expect_round_trips(struct cn_database *db, struct cn_text *losses)
+{
+    struct cn_text none = {0};
+    struct cn_database *xml = pass(db, cn_hpc_xml_write, "1.xml.db", losses);
+    struct cn_database *v4 = pass(xml, cn_hpc_v4_write, "1.v4.db", &none);
+    struct cn_database *xml_again = pass(v4, cn_hpc_xml_write, "2.xml.db", &none);
+    struct cn_database *v4_again = pass(xml_again, cn_hpc_v4_write, "2.v4.db", &none);
+    struct cn_error err = {0};
+
+    expect_valid("1.xml.db");
+    expect_valid("2.xml.db");
+    expect_same(xml, v4);
+    expect_same(v4, xml_again);
+    expect_same(v4, v4_again);
+    if (!cn_compare_planes(xml, &err))
+        fail_msg("%s", err.text);
+    assert_null(strstr(cn_text_str(&none), "values"));
+    cn_text_done(&none);
+    cn_database_close(xml);
+    cn_database_close(v4);
+    cn_database_close(xml_again);
+    cn_database_close(v4_again);
+}
+
+static void the_sample_comes_back(void **state)
+{
+    struct cn_database *db = cn_sample_database();
+    struct cn_text losses = {0};
+
+    (void)state;
+    expect_round_trips(db, &losses);
+    cn_text_done(&losses);
+    cn_database_close(db);
+}
+
+static void losses_are_told_item_by_item(void **state)
+{
+    struct cn_database *db = cn_sample_database();
+    struct cn_text losses = {0};
+
+    (void)state;
+    cn_database_close(pass(db, cn_hpc_xml_write, "out", &losses));
+    assert_non_null(strstr(cn_text_str(&losses), " values of the point scope\n"));
+    assert_non_null(strstr(cn_text_str(&losses), " values of the lex_aware scope\n"));
+    assert_non_null(
+        strstr(cn_text_str(&losses), " values of the lex_aware scope in the summary\n"));
+    assert_null(strstr(cn_text_str(&losses), "values of the execution scope"));
+    assert_null(strstr(cn_text_str(&losses), "values of the function scope"));
+    assert_non_null(
+        strstr(cn_text_str(&losses), "names with characters that XML cannot hold\n"));
+    cn_text_done(&losses);
+    cn_database_close(db);
+}
+
+static void fixtures_come_back(void **state)
+{
+    static const char *const names[] = {
+        "hpctoolkit/v4/gen-small-stats",
+        "hpctoolkit/v4/loops-cputime-t.d",
+        "hpctoolkit/v4/loops-cputime-t.nostruct.d",
+        "hpctoolkit/v4/loops-cuda-nvidia-t.d",
+        "hpctoolkit/v4/loops-perf.d",
+        "hpctoolkit/v4/small.d",
+        "hpctoolkit/v4/small.nostruct.d",
+        "hpctoolkit/v4/viewer-d.foo",
+        "hpctoolkit/v4/viewer-d.x",
+        "hpctoolkit/v4/viewer-derived-metrics.db",
+        "hpctoolkit/v4/viewer-inline.meta.db",
+        "hpctoolkit/v4/viewer-loop-fork-cycles",
+        "hpctoolkit/v4-draft/viewer-loop-inline",
+        "hpctoolkit/v4-draft/viewer-multithread",
+        "hpctoolkit/xml/gen-small",
+        "hpctoolkit/xml/gen-loops-cputime-t",
+        "hpctoolkit/xml/viewer-empty-trace",
+        "hpctoolkit/xml-legacy/hatchet-cpi",
+        "hpctoolkit/xml-legacy/viewer-inline.xml.db",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char *path = cn_test_fixture(names[i]);
+        struct cn_text losses = {0};
+        struct cn_error err = {0};
+        struct cn_database *db;
+
+        if (!path)
+            continue;
+        if (!cn_format_open_database(path, &db, &err))
+            fail_msg("%s", err.text);
+        cn_scratch_leave(*state);
+        *state = cn_scratch_enter();
+        print_message("%s\n", names[i]);
+        expect_round_trips(db, &losses);
+        cn_database_close(db);
+        cn_text_done(&losses);
+        free(path);
+    }
+}
+
+/* What an <S> says about its line survives, though its calls are written beside it. */
+static void lines_keep_their_calls(void **state)
+{
+    struct cn_memory_database *m = cn_memory_database_new("t", "");
+    struct cn_text losses = {0};
+    struct cn_database *db, *again;
+    uint32_t file, function, entry, caller, line;
+
+    (void)state;
+    cn_memory_database_add_usual_scopes(m);
+    (void)cn_memory_database_add_usual_metric(m, "time");
+    file = cn_memory_database_add_file(m, "a.c", false);
+    function = cn_memory_database_add_function(
+        m, (struct cn_function){"f", CN_NONE, 0, file, 1});
+    entry = cn_memory_database_add_context(
+        m, 0,
+        (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                            .entry = CN_ENTRY_MAIN_THREAD,
+                            .entry_name = "main thread"});
+    caller = cn_memory_database_add_context(
+        m, entry,
+        (struct cn_context){
+            .relation = CN_CALL, .has_function = true, .function = function});
+    for (unsigned i = 0; i < 2; i++) {
+        line = cn_memory_database_add_context(
+            m, caller,
+            (struct cn_context){.kind = CN_CONTEXT_LINE,
+                                .propagation = 1,
+                                .has_source = true,
+                                .file = file,
+                                .line = 7 + i});
+        for (unsigned k = 0; k < 3; k++)
+            (void)cn_memory_database_add_context(
+                m, line,
+                (struct cn_context){.relation = k == 1 ? CN_INLINED_CALL : CN_CALL,
+                                    .has_function = true,
+                                    .function = function});
+    }
+    db = cn_memory_database_finish(m);
+    again = pass(db, cn_hpc_xml_write, "lines", &losses);
+    assert_string_equal(cn_text_str(&losses), "");
+    assert_int_equal(again->function_count, 1);
+    expect_round_trips(again, &losses);
+    cn_text_done(&losses);
+    cn_database_close(again);
+    cn_database_close(db);
+}
+
+static void an_existing_target_stays(void **state)
+{
+    struct cn_database *db = cn_sample_database();
+    struct cn_write_options options = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_scratch_write("out", "x", 1);
+    assert_false(cn_hpc_xml_write(db, "out", &options, &err));
+    assert_true(cn_scratch_holds("out", "x", 1));
+    assert_int_equal(cn_scratch_count("."), 1);
+    cn_database_close(db);
+}
+
+static void the_same_bytes_on_any_number_of_threads(void **state)
+{
+    static const char *const names[] = {"experiment.xml", "profile.db", "cct.db",
+                                        "trace.db"};
+    struct cn_database *db = cn_sample_database();
+    struct cn_xml_files one;
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(
+        cn_hpc_xml_write(db, "one", &(struct cn_write_options){.workers = 1}, &err));
+    assert_true(
+        cn_hpc_xml_write(db, "four", &(struct cn_write_options){.workers = 4}, &err));
+    cn_xml_files_open(&one, "one");
+    for (size_t i = 0; i < 4; i++) {
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "four/%s", names[i]);
+        assert_true(
+            cn_scratch_holds(path, one.mapped[i].bytes.ptr, one.mapped[i].bytes.len));
+    }
+    cn_xml_files_close(&one);
+    cn_database_close(db);
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(the_sample_comes_back),
+        IN_SCRATCH(losses_are_told_item_by_item),
+        IN_SCRATCH(fixtures_come_back),
+        IN_SCRATCH(lines_keep_their_calls),
+        IN_SCRATCH(an_existing_target_stays),
+        IN_SCRATCH(the_same_bytes_on_any_number_of_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
