@@ -63,7 +63,8 @@ static void add_head(struct generator *g)
         "<SecHeader>\n<MetricTable>\n</MetricTable>\n<MetricDBTable>\n</MetricDBTable>\n"
         "<TraceDBTable>\n</TraceDBTable>\n<LoadModuleTable>\n");
     for (unsigned i = 0; i < MODULES; i++)
-        cn_text_printf(&g->text, "<LoadModule i=\"%u\" n=\"/usr/lib/lib%u.so\"/>\n", i, i);
+        cn_text_printf(&g->text, "<LoadModule i=\"%u\" n=\"/usr/lib/lib%u.so\"/>\n", i,
+                       i);
     cn_text_str_add(&g->text, "</LoadModuleTable>\n<FileTable>\n"
                               "<File i=\"2147483647\" n=\"&lt;unknown file&gt;\"/>\n");
     for (unsigned i = 0; i < FILES; i++)
@@ -84,14 +85,14 @@ static void add_call(struct generator *g)
     uint32_t file = draw(g, FILES), line = 1 + draw(g, 20000), id = g->next_id;
     uint32_t procedure = 2 + draw(g, PROCEDURES - 2);
 
-    cn_text_printf(&g->text,
-                   "<S i=\"%u\" it=\"%u\" f=\"%u\" l=\"%u\" s=\"%u\" v=\"0\"/>\n"
-                   "<C i=\"%u\" s=\"%u\"  f=\"%u\" l=\"%u\" v=\"0x%x\" it=\"%u\">\n"
-                   "<PF i=\"%u\" s=\"%u\" n=\"%u\" v=\"0x%x\" f=\"%u\" l=\"%u\" lm=\"%u\">\n",
-                   id, id, file, line, 1000000 + line * 7, id + 1, 2000000 + line, file,
-                   line, 0x400000 + line * 16, id + 1, id + 2, procedure, procedure,
-                   procedure * 4096, procedure % FILES, 10 + procedure % 9000,
-                   procedure % MODULES);
+    cn_text_printf(
+        &g->text,
+        "<S i=\"%u\" it=\"%u\" f=\"%u\" l=\"%u\" s=\"%u\" v=\"0\"/>\n"
+        "<C i=\"%u\" s=\"%u\"  f=\"%u\" l=\"%u\" v=\"0x%x\" it=\"%u\">\n"
+        "<PF i=\"%u\" s=\"%u\" n=\"%u\" v=\"0x%x\" f=\"%u\" l=\"%u\" lm=\"%u\">\n",
+        id, id, file, line, 1000000 + line * 7, id + 1, 2000000 + line, file, line,
+        0x400000 + line * 16, id + 1, id + 2, procedure, procedure, procedure * 4096,
+        procedure % FILES, 10 + procedure % 9000, procedure % MODULES);
     g->next_id += 3;
 }
 
@@ -99,10 +100,10 @@ static bool add_tree(struct generator *g, struct cn_error *err)
 {
     uint32_t contexts = 1, depth = 0;
 
-    cn_text_str_add(&g->text,
-                    "<PF i=\"1\" n=\"1\" s=\"1\" f=\"2147483647\" l=\"0\" lm=\"1\">\n"
-                    "<C i=\"-1\" s=\"1\" v=\"0\" f=\"2147483647\" l=\"0\" it=\"1\">\n"
-                    "<PF i=\"2\" s=\"2\" n=\"2\" v=\"0x2000\" f=\"0\" l=\"1\" lm=\"1\">\n");
+    cn_text_str_add(
+        &g->text, "<PF i=\"1\" n=\"1\" s=\"1\" f=\"2147483647\" l=\"0\" lm=\"1\">\n"
+                  "<C i=\"-1\" s=\"1\" v=\"0\" f=\"2147483647\" l=\"0\" it=\"1\">\n"
+                  "<PF i=\"2\" s=\"2\" n=\"2\" v=\"0x2000\" f=\"0\" l=\"1\" lm=\"1\">\n");
     g->next_id = 3;
     while (contexts < g->wanted) {
         uint32_t leave = depth == DEPTH ? 1 + draw(g, DEPTH) : draw(g, 3);
@@ -186,8 +187,8 @@ static bool parse_with_expat(const char *dir, struct cn_error *err)
 
         (void)cn_bytes_slice(file.bytes, at, len, &part);
         at += len;
-        ok = XML_Parse(parser, (const char *)part.ptr, (int)len,
-                       at == file.bytes.len) == XML_STATUS_OK ||
+        ok = XML_Parse(parser, (const char *)part.ptr, (int)len, at == file.bytes.len) ==
+                 XML_STATUS_OK ||
              cn_fail(err, CN_ERR_FORMAT, "expat refuses the file");
         cn_file_forget(part);
     }

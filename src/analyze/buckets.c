@@ -6,8 +6,8 @@
 
 enum { UNIT_BITS = 7 }; /* a doubling has 128 units */
 
-/* Where the steps of a doubling begin, in units; the last one is where the next doubling
- * does. The largest ratio of two neighbours is 1.057. */
+/* Where the steps of a doubling begin, in units; the last one is where the next
+ * doubling does. The largest ratio of two neighbours is 1.057. */
 static const uint64_t begins[CN_BUCKET_STEPS + 1] = {
     128, 135, 142, 150, 158, 167, 176, 186, 196, 207, 218, 230, 243, 256,
 };
@@ -21,8 +21,8 @@ static const uint64_t begins[CN_BUCKET_STEPS + 1] = {
 #define TIMES_13(n) TIMES_12(n), n
 
 const uint8_t cn_bucket_steps[128] = {
-    TIMES_7(0),  TIMES_7(1),   TIMES_8(2),  TIMES_8(3),   TIMES_9(4),
-    TIMES_9(5),  TIMES_10(6),  TIMES_10(7), TIMES_11(8),  TIMES_11(9),
+    TIMES_7(0),   TIMES_7(1),   TIMES_8(2),   TIMES_8(3),  TIMES_9(4),
+    TIMES_9(5),   TIMES_10(6),  TIMES_10(7),  TIMES_11(8), TIMES_11(9),
     TIMES_12(10), TIMES_13(11), TIMES_13(12),
 };
 

@@ -1,8 +1,8 @@
-/* Buckets for durations: 13 for each doubling, so that the value a bucket stands for is off by
- * 2.8 % at most. Counts in buckets add up over calls, threads and runs.
+/* Buckets for durations: 13 for each doubling, so that the value a bucket stands for
+ * is off by 2.8 % at most. Counts in buckets add up over calls, threads and runs.
  *
- * Buckets are numbered in the order of their values; 0 is for the duration 0. Those of the
- * smallest durations may be empty: no whole number lies in them.
+ * Buckets are numbered in the order of their values; 0 is for the duration 0. Those
+ * of the smallest durations may be empty: no whole number lies in them.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_BUCKETS_H
@@ -29,8 +29,8 @@ struct cn_bucket {
 
 static inline struct cn_bucket cn_bucket_of(uint64_t ns)
 {
-    /* The exponent of a floating-point number is the position of the highest bit, and its
-     * fraction starts with the bits behind it. */
+    /* The exponent of a floating-point number is the position of the highest bit,
+     * and its fraction starts with the bits behind it. */
     double number = (double)(int64_t)(ns & INT64_MAX);
     uint64_t bits;
     unsigned high;
@@ -58,7 +58,8 @@ struct cn_bucket_range cn_bucket_range(unsigned bucket);
 /* The duration in a range that is nearest to all others, relatively. */
 double cn_bucket_middle(struct cn_bucket_range range);
 
-/* How the metric of a bucket is called, and what such a name means: "latency 96..101 ns". */
+/* How the metric of a bucket is called, and what such a name means: "latency 96..101
+ * ns". */
 enum { CN_BUCKET_NAME_MAX = 64 };
 void cn_bucket_name_print(struct cn_bucket_range range, char name[CN_BUCKET_NAME_MAX]);
 bool cn_bucket_name_parse(const char *name, struct cn_bucket_range *out);

@@ -12,8 +12,8 @@
 /* Trees of tasks beyond this many bytes are put aside until they are needed. */
 enum { KEPT_LEN_MAX = 48 << 20 };
 
-/* What one worker does at once: a task, or all tasks of a recording whose triggers work across
- * tasks. */
+/* What one worker does at once: a task, or all tasks of a recording whose triggers
+ * work across tasks. */
 struct unit {
     size_t first, count; /* members */
     bool is_on;          /* the switch they share */
@@ -217,19 +217,17 @@ static void fill_in_tables(struct analysis *a)
     cn_cct_describe(db, a->queries, &a->self->members, a->options->title);
 }
 
-/* Timelines need the order of all tasks where they switch each other on and off; it is gone
- * when a task is read again on its own. */
+/* Timelines need the order of all tasks where they switch each other on and off; it
+ * is gone when a task is read again on its own. */
 static void decide_timelines(struct analysis *a, struct cn_calls_result *result)
 {
     const struct cn_cct_members *members = &a->self->members;
 
     for (size_t i = 0; i < members->count; i++)
-        result->has_no_order =
-            result->has_no_order || is_ordered(a, &members->list[i]);
+        result->has_no_order = result->has_no_order || is_ordered(a, &members->list[i]);
     if (a->options->without_timelines)
         result->has_no_order = false;
-    a->self->db.has_timelines =
-        !a->options->without_timelines && !result->has_no_order;
+    a->self->db.has_timelines = !a->options->without_timelines && !result->has_no_order;
 }
 
 static void note_result(const struct analysis *a, struct cn_calls_result *result)

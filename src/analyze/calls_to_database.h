@@ -1,9 +1,10 @@
 /* Recordings of calls to a database of calling contexts.
  *
- * Tasks are read in parallel, a tree each; the trees are put together in the order of tasks, so
- * that the result does not depend on the number of workers. Memory grows with the number of
- * contexts, not with that of records: what each thread spent lies in a file without a name, and
- * timelines are read from the recordings when they are asked for.
+ * Tasks are read in parallel, a tree each; the trees are put together in the order
+ * of tasks, so that the result does not depend on the number of workers. Memory
+ * grows with the number of contexts, not with that of records: what each thread
+ * spent lies in a file without a name, and timelines are read from the recordings
+ * when they are asked for.
  *
  * The database borrows the queries, their recordings and filters until it is closed.
  * Threads: one thread at a time; uses `workers` threads of its own.
@@ -23,10 +24,10 @@ struct cn_calls_options {
     const char *title;    /* NULL: the name of the program */
     uint64_t min_time_ns; /* contexts that took less in all threads together are left out;
                              their time counts for the caller */
-    bool is_collapsed;    /* a function that calls itself, however indirectly, is one context */
+    bool is_collapsed; /* a function that calls itself, directly or not, is one context */
     bool has_all_statistics; /* over threads; else sums */
     bool without_timelines;
-    const struct cn_places *places;     /* NULL: functions have no places but recorded ones */
+    const struct cn_places *places; /* NULL: functions have no places but recorded ones */
     const struct cn_progress *progress; /* may be NULL */
 };
 
@@ -41,12 +42,13 @@ struct cn_calls_result {
     uint64_t record_count;
     uint64_t lost_count; /* records that the recorder lost */
     uint32_t context_count;
-    bool has_no_order; /* timelines are left out because tasks switch each other on and off */
+    bool has_no_order; /* no timelines: tasks switch each other on and off */
     struct cn_calls_damage *damages;
     size_t damage_count;
 };
 
-/* `result` is to be released with cn_calls_result_done(), the database closed by the caller. */
+/* `result` is to be released with cn_calls_result_done(), the database closed by the
+ * caller. */
 CN_CHECK bool cn_calls_to_database(struct cn_database **out,
                                    const struct cn_call_query *queries,
                                    size_t query_count,

@@ -59,10 +59,11 @@ static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
         tree->is_full = true;
         return parent;
     }
-    tree->links = cn_grow(tree->links, tree->count, &tree->capacity, sizeof(*tree->links));
+    tree->links =
+        cn_grow(tree->links, tree->count, &tree->capacity, sizeof(*tree->links));
     above = &tree->links[parent];
-    tree->links[tree->count++] = (struct cn_cct_link){
-        .parent = parent, .next = above->first_child, .key = key};
+    tree->links[tree->count++] =
+        (struct cn_cct_link){.parent = parent, .next = above->first_child, .key = key};
     above->first_child = id;
     if (above->child_count > ROW_MAX)
         (void)cn_map_at(&tree->wide, wide_key(parent, key), id);

@@ -1,11 +1,12 @@
-/* Calling context tree: one node for each distinct path of calls. Structure only; what the
- * nodes cost is in cct_costs.h.
+/* Calling context tree: one node for each distinct path of calls. Structure only;
+ * what the nodes cost is in cct_costs.h.
  *
- * Nodes are numbered in the order in which they were added, parents before their children,
- * from the root, 0, so that data of nodes fits in plain arrays. A zeroed tree has no root:
- * use cn_cct_init(). What keys mean is the business of whoever builds the tree.
- * Threads: one thread at a time; a finished tree may be read by any thread, but not with
- * cn_cct_child().
+ * Nodes are numbered in the order in which they were added, parents before their
+ * children, from the root, 0, so that data of nodes fits in plain arrays. A zeroed
+ * tree has no root: use cn_cct_init(). What keys mean is the business of whoever
+ * builds the tree.
+ * Threads: one thread at a time; a finished tree may be read by any thread, but not
+ * with cn_cct_child().
  */
 #ifndef CN_ANALYZE_CCT_H
 #define CN_ANALYZE_CCT_H
@@ -44,8 +45,8 @@ void cn_cct_done(struct cn_cct *tree);
 /* A tree made of links that were one before; takes them over. */
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
 
-/* The child of `parent` that is not the one found last, added when there is none. A full
- * tree gives the parent itself. */
+/* The child of `parent` that is not the one found last, added when there is none. A
+ * full tree gives the parent itself. */
 cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t key);
 
 /* The child of `parent` with this key, added when there is none. */
@@ -60,7 +61,8 @@ static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint
 /* The nearest node with this key from `node` up to the root; 0 when there is none. */
 cn_cct_id cn_cct_find_above(const struct cn_cct *tree, cn_cct_id node, uint32_t key);
 
-/* Put children into the order in which they were added. Nothing may be added afterwards. */
+/* Put children into the order in which they were added. Nothing may be added
+ * afterwards. */
 void cn_cct_sort(struct cn_cct *tree);
 
 /* The node after `node` in depth-first order of a sorted tree; 0 after the last one. */

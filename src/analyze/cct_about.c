@@ -48,8 +48,8 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
     struct cn_text text = {0};
 
     if (!title)
-        title = members->count > 0 ? program_of(queries[members->list[0].source].rec)
-                                   : "";
+        title =
+            members->count > 0 ? program_of(queries[members->list[0].source].rec) : "";
     cn_text_printf(&text, "Calls recorded function by function, analysed by cairn %s.\n",
                    CN_VERSION);
     list_threads(queries, members, &text);
@@ -58,8 +58,8 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
     cn_text_done(&text);
 }
 
-/* The date as ctime() prints it. Nothing says in which zone: it is taken for UTC, so that the
- * same recording gives the same database everywhere. */
+/* The date as ctime() prints it. Nothing says in which zone: it is taken for UTC, so
+ * that the same recording gives the same database everywhere. */
 static int64_t date_offset(const char *date, uint64_t last_ns)
 {
     struct tm tm = {0};

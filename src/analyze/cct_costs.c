@@ -21,8 +21,7 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
             cn_grow(costs->list, costs->count, &costs->capacity, sizeof(*costs->list));
         costs->nears = cn_grow(costs->nears, costs->count, &costs->near_capacity,
                                sizeof(*costs->nears));
-        costs->nears[costs->count] =
-            (struct cn_cct_near){.doubling = CN_CCT_NO_DOUBLING};
+        costs->nears[costs->count] = (struct cn_cct_near){.doubling = CN_CCT_NO_DOUBLING};
         costs->list[costs->count++] = (struct cn_cct_cost){.min_ns = UINT64_MAX};
     }
 }
@@ -34,7 +33,8 @@ static bool has_room(const struct cn_cct_line *line, struct cn_bucket bucket,
            line->calls[bucket.step] <= UINT32_MAX - calls;
 }
 
-/* The line of a node that can take so many calls of a bucket; it becomes the first one. */
+/* The line of a node that can take so many calls of a bucket; it becomes the first
+ * one. */
 static struct cn_cct_line *find_line(struct cn_cct_costs *costs, cn_cct_id node,
                                      struct cn_bucket bucket, uint32_t calls)
 {
@@ -92,7 +92,8 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
     struct cn_cct_near *near = &costs->nears[node];
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
 
-    /* The first call says little, nothing was in the caches then; the third one more. */
+    /* The first call says little, nothing was in the caches then; the third one
+     * more. */
     if (distance < CN_CCT_NEAR_DOUBLINGS)
         add_to_line(costs, node, bucket, NEAR_FULL);
     else if (near->doubling == CN_CCT_NO_DOUBLING ||

@@ -1,8 +1,8 @@
-/* What the nodes of one task's calling context tree cost: calls, time, and how durations are
- * distributed.
+/* What the nodes of one task's calling context tree cost: calls, time, and how
+ * durations are distributed.
  *
- * A zeroed one is ready for use. Nodes without costs need no place: look them up with
- * cn_cct_costs_at().
+ * A zeroed one is ready for use. Nodes without costs need no place: look them up
+ * with cn_cct_costs_at().
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CCT_COSTS_H
@@ -18,8 +18,9 @@ struct cn_cct_cost {
     uint32_t untimed_calls;  /* those whose duration is not known */
 };
 
-/* Calls of the usual durations are counted here, in less than a line of the processor's cache,
- * and every 256 of them, like all others, in lines: one for each doubling that occurs. */
+/* Calls of the usual durations are counted here, in less than a line of the
+ * processor's cache, and every 256 of them, like all others, in lines: one for each
+ * doubling that occurs. */
 enum { CN_CCT_NEAR_DOUBLINGS = 4, CN_CCT_NO_DOUBLING = 255 };
 
 struct cn_cct_near {
@@ -104,6 +105,6 @@ struct cn_bucket_calls {
     uint64_t used[CN_BUCKET_COUNT / 64 + 1]; /* bits of those that are not 0 */
 };
 uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
-                          struct cn_bucket_calls *out);
+                              struct cn_bucket_calls *out);
 
 #endif

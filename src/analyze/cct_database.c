@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-
 static struct cn_cct_database *self_of(struct cn_database *db)
 {
     return (struct cn_cct_database *)db;
@@ -139,7 +138,8 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
     return true;
 }
 
-/* The first value of a profile, counted from `low`, whose context is not below `key`. */
+/* The first value of a profile, counted from `low`, whose context is not below
+ * `key`. */
 static bool find_value(const struct cn_cct_database *self, uint32_t profile, uint64_t low,
                        uint64_t key, uint64_t *out, struct cn_error *err)
 {

@@ -1,10 +1,10 @@
-/* The database that an analysis of calls makes, as readers of model/database.h see it: contexts
- * from the merged tree, values from a file without a name, timelines by reading the recordings
- * once more.
+/* The database that an analysis of calls makes, as readers of model/database.h see
+ * it: contexts from the merged tree, values from a file without a name, timelines by
+ * reading the recordings once more.
  *
  * It belongs to calls_to_database.c, which fills it in.
- * Threads: immutable once filled in; any thread may read, but a timeline only one thread at a
- * time, and fast only from its start on.
+ * Threads: immutable once filled in; any thread may read, but a timeline only one
+ * thread at a time, and fast only from its start on.
  */
 #ifndef CN_ANALYZE_CCT_DATABASE_H
 #define CN_ANALYZE_CCT_DATABASE_H
@@ -22,10 +22,10 @@ struct cn_cct_profile {
 struct cn_cct_database {
     struct cn_database db; /* first: operations receive a pointer to it */
     struct cn_cct_merged merged;
-    struct cn_cct_members members;     /* of profiles from 1 on */
-    struct cn_cct_profile *profiles;   /* the summary first */
-    struct cn_cct_replay *replays;     /* of members, while their timelines are read */
-    int64_t *offsets_ns;               /* by source: from its clock to the epoch */
+    struct cn_cct_members members;   /* of profiles from 1 on */
+    struct cn_cct_profile *profiles; /* the summary first */
+    struct cn_cct_replay *replays;   /* of members, while their timelines are read */
+    int64_t *offsets_ns;             /* by source: from its clock to the epoch */
     struct cn_cct_spool spool;
 };
 

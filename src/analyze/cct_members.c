@@ -193,8 +193,7 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member)
     const struct cn_cct_task *task = &member->task;
 
     return task->tree.count * sizeof(struct cn_cct_link) +
-           task->costs.count *
-               (sizeof(struct cn_cct_cost) + sizeof(struct cn_cct_near)) +
+           task->costs.count * (sizeof(struct cn_cct_cost) + sizeof(struct cn_cct_near)) +
            task->costs.line_count * sizeof(struct cn_cct_line);
 }
 

@@ -1,7 +1,8 @@
-/* The tasks of an analysis: one profile each, in a fixed order, with names that say who they
- * are, and their trees, in memory or put aside.
+/* The tasks of an analysis: one profile each, in a fixed order, with names that say
+ * who they are, and their trees, in memory or put aside.
  *
- * Processes come in the order of their start, the main thread of each before the others.
+ * Processes come in the order of their start, the main thread of each before the
+ * others.
  * Threads: one thread at a time for each member; the list is made by one.
  */
 #ifndef CN_ANALYZE_CCT_MEMBERS_H
@@ -16,7 +17,7 @@ enum { CN_CCT_KIND_SUMMARY, CN_CCT_KIND_NODE, CN_CCT_KIND_RANK, CN_CCT_KIND_THRE
 extern const struct cn_kinds cn_cct_kinds;
 
 struct cn_cct_member {
-    uint32_t source; /* the query it belongs to */
+    uint32_t source;          /* the query it belongs to */
     uint32_t process, thread; /* numbers */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;

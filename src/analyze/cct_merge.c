@@ -43,9 +43,10 @@ static uint32_t function_number(struct cn_cct_merged *merged,
     char buffer[CN_CALL_NAME_MAX];
 
     if (key >= rec->function_count + SCHEDULE_KINDS)
-        return cn_cct_names_other(
-            &merged->names,
-            cn_call_name(rec, CN_NONE, cn_call_ids_address(&task->ids, rec, key), buffer));
+        return cn_cct_names_other(&merged->names,
+                                  cn_call_name(rec, CN_NONE,
+                                               cn_call_ids_address(&task->ids, rec, key),
+                                               buffer));
     if (functions->numbers[key] == 0) {
         bool is_function = key < rec->function_count;
 
@@ -72,8 +73,8 @@ static const struct cn_mapping *mapping_at(const struct cn_session *session,
     return found;
 }
 
-/* The chain of inlined functions and lines below the caller. Where nothing is known of them,
- * the place of a call is the caller itself. */
+/* The chain of inlined functions and lines below the caller. Where nothing is known
+ * of them, the place of a call is the caller itself. */
 static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_task *task,
                            cn_cct_id node, uint32_t site)
 {
@@ -92,15 +93,14 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
     for (size_t i = 0; i < count; i++) {
         if (list[i].function)
             node = cn_cct_child(&merged->tree, node,
-                                CN_CCT_KEY_INLINED | cn_cct_names_other(&merged->names,
-                                                                        list[i].function));
+                                CN_CCT_KEY_INLINED |
+                                    cn_cct_names_other(&merged->names, list[i].function));
         if (list[i].place.file) {
             uint32_t file = cn_cct_names_file(&merged->names, list[i].place.file);
 
-            node = cn_cct_child(
-                &merged->tree, node,
-                CN_CCT_KEY_LINE |
-                    cn_cct_names_line(&merged->names, file, list[i].place.line));
+            node = cn_cct_child(&merged->tree, node,
+                                CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
+                                                                    list[i].place.line));
         }
     }
     return node;

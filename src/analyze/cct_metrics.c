@@ -32,8 +32,8 @@ static uint16_t stat_id(uint16_t prop_id, size_t number)
     return (uint16_t)(prop_id * KEPT + number);
 }
 
-/* Whether a statistic means anything for a value: the longest call of several threads is the
- * longest of them, not their sum. */
+/* Whether a statistic means anything for a value: the longest call of several
+ * threads is the longest of them, not their sum. */
 static bool is_kept(uint16_t prop_id, bool has_all, size_t number)
 {
     if (prop_id == CN_CCT_ID_MIN)
@@ -45,7 +45,7 @@ static bool is_kept(uint16_t prop_id, bool has_all, size_t number)
     return has_all || number == 0;
 }
 
-size_t cn_cct_statistics(uint16_t prop_id, bool has_all, 
+size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX])
 {
     uint16_t scope = prop_id < CN_CCT_ID_MIN ? prop_id % CN_CCT_SCOPES : CN_CCT_POINT;
@@ -64,8 +64,7 @@ size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
 
 /* A metric with the value ids first_id and those that follow, one a scope. */
 static struct cn_metric make_metric(struct cn_arena *arena, const char *name,
-                                    uint16_t first_id, uint16_t scope_count,
-                                    bool has_all)
+                                    uint16_t first_id, uint16_t scope_count, bool has_all)
 {
     struct cn_scope_instance *instances =
         cn_arena_alloc(arena, scope_count, sizeof(*instances));
@@ -138,10 +137,10 @@ static void present(struct cn_database *db, size_t scoped_count)
 
     scoped.count = scoped_count;
     cn_taxonomy_build(taxonomy, &scoped, &db->arena);
-    inputs = cn_arena_alloc(&db->arena, taxonomy->input_count + single_count,
-                            sizeof(*inputs));
-    roots = cn_arena_alloc(&db->arena, taxonomy->root_count + single_count,
-                           sizeof(*roots));
+    inputs =
+        cn_arena_alloc(&db->arena, taxonomy->input_count + single_count, sizeof(*inputs));
+    roots =
+        cn_arena_alloc(&db->arena, taxonomy->root_count + single_count, sizeof(*roots));
     memcpy(inputs, taxonomy->inputs, taxonomy->input_count * sizeof(*inputs));
     memcpy(roots, taxonomy->roots, taxonomy->root_count * sizeof(*roots));
     for (size_t i = 0; i < single_count; i++) {

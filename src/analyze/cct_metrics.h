@@ -1,9 +1,10 @@
 /* The metrics of a database that is made from calls, and how they are shown.
  *
- * calls, time and time on a processor in the scopes point, function, lex_aware and execution; the
- * shortest and the longest call, and how many calls took how long, at the context itself.
- * A function's own cost is the same in the first three scopes: nothing lies lexically inside
- * a function but the lines of its calls, which cost nothing.
+ * calls, time and time on a processor in the scopes point, function, lex_aware and
+ * execution; the shortest and the longest call, and how many calls took how long, at
+ * the context itself. A function's own cost is the same in the first three scopes:
+ * nothing lies lexically inside a function but the lines of its calls, which cost
+ * nothing.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_CCT_METRICS_H
@@ -51,7 +52,8 @@ struct cn_cct_metric_choice {
 void cn_cct_metrics_build(struct cn_database *db,
                           const struct cn_cct_metric_choice *choice);
 
-/* The statistics over threads of one value id, in the order of their ids; returns how many. */
+/* The statistics over threads of one value id, in the order of their ids; returns
+ * how many. */
 enum { CN_CCT_STATISTICS_MAX = 5 };
 size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX]);

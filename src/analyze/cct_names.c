@@ -32,8 +32,8 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
     at = cn_names_add(&names->module_keys, cn_text_str(&key));
     cn_text_done(&key);
     if (at == known) {
-        names->modules = cn_grow(names->modules, at, &names->module_capacity,
-                                 sizeof(*names->modules));
+        names->modules =
+            cn_grow(names->modules, at, &names->module_capacity, sizeof(*names->modules));
         names->modules[at] =
             (struct cn_module){cn_arena_strdup(&names->arena, module->path)};
     }
@@ -65,8 +65,7 @@ uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *path)
 uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t line)
 {
     uint32_t known = (uint32_t)names->line_count;
-    uint32_t at =
-        *cn_map_at(&names->line_numbers, (uint64_t)file << 32 | line, known);
+    uint32_t at = *cn_map_at(&names->line_numbers, (uint64_t)file << 32 | line, known);
 
     if (at == known) {
         names->lines =
@@ -76,8 +75,8 @@ uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t l
     return at;
 }
 
-/* The number that `key` has; `*is_new` when it is the first time, and the function needs to be
- * filled in. */
+/* The number that `key` has; `*is_new` when it is the first time, and the function
+ * needs to be filled in. */
 static uint32_t number_of(struct cn_cct_names *names, const char *key, bool *is_new)
 {
     size_t known = names->function_keys.count;

@@ -1,5 +1,5 @@
-/* The modules, files and functions that the contexts of several recordings name, each once: those
- * of the same module, place and name are one.
+/* The modules, files and functions that the contexts of several recordings name,
+ * each once: those of the same module, place and name are one.
  *
  * Threads: one thread at a time; once everything was added, any thread may read.
  */

@@ -31,8 +31,9 @@ struct cn_places {
     struct cn_place (*function)(void *arg, const struct cn_call_module *module,
                                 uint64_t offset);
 
-    /* Where the instruction at `offset` comes from: the place in the function itself, then
-     * in each function inlined there, the innermost last. Returns how many; 0: unknown. */
+    /* Where the instruction at `offset` comes from: the place in the function
+     * itself, then in each function inlined there, the innermost last. Returns how
+     * many; 0: unknown. */
     size_t (*instruction)(void *arg, const struct cn_call_module *module, uint64_t offset,
                           struct cn_inlined_place out[CN_PLACE_DEPTH_MAX]);
 

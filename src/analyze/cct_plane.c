@@ -5,7 +5,8 @@
 
 #include "base/alloc.h"
 
-/* Nanoseconds are divided, not multiplied by 1e-9: the quotient is the nearest number. */
+/* Nanoseconds are divided, not multiplied by 1e-9: the quotient is the nearest
+ * number. */
 static double seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
@@ -101,8 +102,8 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     row->time_ns += cost.self_ns;
     if (!cn_cct_task_is_schedule(task, link->key))
         row->cpu_ns += cost.self_ns;
-    /* Several nodes may be one context: the total of the outermost holds those of the
-     * others. */
+    /* Several nodes may be one context: the total of the outermost holds those of
+     * the others. */
     if (node == 0 || merged->ids[plane->nodes[link->parent]] != context) {
         row->total.calls += plane->totals[node].calls;
         row->total.time_ns += plane->totals[node].time_ns;

@@ -1,4 +1,5 @@
-/* The values of one task, in the order a database wants them: by context, then by metric.
+/* The values of one task, in the order a database wants them: by context, then by
+ * metric.
  *
  *     cn_cct_plane_init(&plane, &merged, &task, nodes);
  *     cn_cct_plane_measure(&plane);              how many values there are

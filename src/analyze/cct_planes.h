@@ -1,4 +1,5 @@
-/* The values of all profiles of an analysis: of each thread, and the summary over them.
+/* The values of all profiles of an analysis: of each thread, and the summary over
+ * them.
  * Threads: one thread at a time; uses threads of its own.
  */
 #ifndef CN_ANALYZE_CCT_PLANES_H

@@ -1,5 +1,5 @@
-/* A file without a name for what does not have to stay in memory: it is gone when it is closed,
- * however the program ends.
+/* A file without a name for what does not have to stay in memory: it is gone when it
+ * is closed, however the program ends.
  *
  * Zero-initialised means "not open".
  * Threads: reserving one thread at a time; writing and reading from any thread.

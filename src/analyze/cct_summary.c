@@ -49,8 +49,8 @@ static size_t put(const struct tally *tally, unsigned id, uint32_t context, bool
     return count;
 }
 
-/* All scopes of a metric, whose first id is `id`. A thread that has a value in one scope counts
- * in all of them; who has any has one in the largest, the last. */
+/* All scopes of a metric, whose first id is `id`. A thread that has a value in one
+ * scope counts in all of them; who has any has one in the largest, the last. */
 static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned id,
                                uint32_t context, bool has_all, struct cn_value *out)
 {

@@ -6,8 +6,9 @@
 
 #include "analyze/cct_metrics.h"
 
-/* From the values of a context by (metric, profile) its values in the summary profile, by
- * statistic. Returns how many; `out` has room for CN_CCT_SUMMARY_MAX(plane.count). */
+/* From the values of a context by (metric, profile) its values in the summary
+ * profile, by statistic. Returns how many; `out` has room for
+ * CN_CCT_SUMMARY_MAX(plane.count). */
 #define CN_CCT_SUMMARY_MAX(value_count) \
     ((value_count) * (size_t)CN_CCT_STATISTICS_MAX * CN_CCT_SCOPES)
 size_t cn_cct_summarise(struct cn_value_batch plane, uint32_t context, bool has_all,

@@ -105,8 +105,7 @@ static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *foll
 static void examine(struct cn_cct_task *task, cn_cct_id node, uint32_t key)
 {
     const struct cn_recording *rec = recording_of(task);
-    bool is_exec =
-        key < rec->function_count && cn_call_is_exec(rec->functions[key].name);
+    bool is_exec = key < rec->function_count && cn_call_is_exec(rec->functions[key].name);
 
     task->tree.links[node].flags = (uint16_t)(IS_EXAMINED | (is_exec ? IS_EXEC : 0));
 }
@@ -255,8 +254,7 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
 static uint64_t expected_count(const struct cn_cct_task *task)
 {
     enum { RECORD_LEN = 16 };
-    uint64_t count =
-        recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
+    uint64_t count = recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
 
     return count > task->record_count ? count : task->record_count;
 }
@@ -273,7 +271,8 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progr
 
     if (cn_call_feed_open(&feed, query->rec, query->filter, task->options.task,
                           query->range, &task->damage))
-        while (ok && (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+        while (ok &&
+               (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
             for (size_t i = 0; i < batch.count; i++)
                 task->sample_count +=
                     follow_call(task, &task->follow, &batch.calls[i], &batch, true);
@@ -285,8 +284,9 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progr
     task->is_damaged = step == CN_FAIL;
     cn_call_feed_close(&feed);
     if (ok && task->tree.is_full)
-        ok = cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
-                     query->rec->tasks[task->options.task].tid, UINT32_MAX);
+        ok =
+            cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
+                    query->rec->tasks[task->options.task].tid, UINT32_MAX);
     return ok;
 }
 
@@ -298,7 +298,8 @@ void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
 
     if (is_partial || last_ns < task->follow.last_ns)
         last_ns = task->follow.last_ns;
-    task->end_ns = last_ns;
+    /* Nothing happens twice at the same time, as readers see it. */
+    task->end_ns = last_ns > task->follow.last_ns ? last_ns : task->follow.last_ns + 1;
     if (task->follow.node != 0)
         task->sample_count++;
     task->open_calls = cn_alloc(stack->count, sizeof(*task->open_calls));
@@ -363,8 +364,8 @@ static size_t follow_batch(struct cn_cct_replay *replay, struct cn_sample *out,
     return done;
 }
 
-bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
-                        size_t count, struct cn_error *err)
+bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out, size_t count,
+                        struct cn_error *err)
 {
     size_t done = 0;
 

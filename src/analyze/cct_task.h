@@ -1,5 +1,5 @@
-/* One task of a recording being followed call by call: where in its calling context tree it is,
- * what that cost, and when it went there.
+/* One task of a recording being followed call by call: where in its calling context
+ * tree it is, what that cost, and when it went there.
  *
  * First to count:
  *     cn_cct_task_init(&task, &options);
@@ -11,8 +11,9 @@
  *     cn_cct_replay_next(&replay, samples, count, err)
  *     cn_cct_replay_close(&replay);
  *
- * A call that a filter hides is part of the nearest call around it that is shown: its own time
- * counts there, its calls nowhere. The root stands for not being in any call that is shown.
+ * A call that a filter hides is part of the nearest call around it that is shown:
+ * its own time counts there, its calls nowhere. The root stands for not being in any
+ * call that is shown.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CCT_TASK_H
@@ -28,15 +29,15 @@
 
 struct cn_progress;
 
-/* Keys of nodes: below this the ids of cn_call_ids_of(), from here on places of calls, the
- * numbers of their addresses. */
+/* Keys of nodes: below this the ids of cn_call_ids_of(), from here on places of
+ * calls, the numbers of their addresses. */
 #define CN_CCT_SITE UINT32_C(0x80000000)
 
 struct cn_cct_task_options {
     const struct cn_call_query *query;
     uint32_t task;
     bool is_collapsed; /* a call of a function that is open already is no new context */
-    bool *is_on; /* the switch that tasks share; NULL: it has its own */
+    bool *is_on;       /* the switch that tasks share; NULL: it has its own */
 };
 
 /* A call that was open at the end. */
@@ -85,8 +86,8 @@ CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task,
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
                             const struct cn_call_batch *batch);
 
-/* Calls that are open end at `last_ns`, unless only a part of the time is looked at. They are
- * listed; count them with cn_cct_task_count_open(). */
+/* Calls that are open end at `last_ns`, unless only a part of the time is looked at.
+ * They are listed; count them with cn_cct_task_count_open(). */
 void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns);
 void cn_cct_task_count_open(struct cn_cct_task *task);
 
@@ -105,8 +106,9 @@ struct cn_cct_replay {
 CN_CHECK bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
                                  struct cn_error *err);
 
-/* The next `count` samples: when the task went to which node; node 0 means that it does not
- * run, or is in no call. Fails when there are fewer: the recording has changed. */
+/* The next `count` samples: when the task went to which node; node 0 means that it
+ * does not run, or is in no call. Fails when there are fewer: the recording has
+ * changed. */
 CN_CHECK bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
                                  size_t count, struct cn_error *err);
 void cn_cct_replay_close(struct cn_cct_replay *replay);

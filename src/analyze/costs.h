@@ -49,8 +49,8 @@ struct cn_cost_column {
     enum cn_cost_side side;
     enum cn_cost_stat stat;
     bool has_percent;
-    bool is_hidden; /* decides which rows are shown, but is not shown itself */
-    double total;   /* value of total_formula for the whole program; NAN when unknown */
+    bool is_hidden;  /* decides which rows are shown, but is not shown itself */
+    double total;    /* value of total_formula for the whole program; NAN when unknown */
     double fraction; /* of a percentile of latencies, which has no formula; else 0 */
 };
 

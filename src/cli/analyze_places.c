@@ -22,13 +22,12 @@ static size_t instruction_places(void *arg, const struct cn_call_module *module,
 {
     struct cn_analyze_places *self = arg;
     struct cn_source_place list[CN_PLACE_DEPTH_MAX];
-    size_t count =
-        cn_resolver_instruction(self->resolver, module->path, module->build_id, offset,
-                                list, CN_PLACE_DEPTH_MAX);
+    size_t count = cn_resolver_instruction(self->resolver, module->path, module->build_id,
+                                           offset, list, CN_PLACE_DEPTH_MAX);
 
     for (size_t i = 0; i < count; i++)
-        out[i] = (struct cn_inlined_place){list[i].function,
-                                           {list[i].file, list[i].line}};
+        out[i] =
+            (struct cn_inlined_place){list[i].function, {list[i].file, list[i].line}};
     return count;
 }
 

@@ -1,5 +1,5 @@
-/* Where the code of a recording is in source files, for an analysis: from debug information, with
- * the folders moved as the user says.
+/* Where the code of a recording is in source files, for an analysis: from debug
+ * information, with the folders moved as the user says.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_ANALYZE_PLACES_H
@@ -18,8 +18,8 @@ struct cn_analyze_places {
     bool without_sources;
 };
 
-/* As --source-path and --no-source want it. `self` must stay where it is. On failure it is to be
- * released as well. */
+/* As --source-path and --no-source want it. `self` must stay where it is. On failure
+ * it is to be released as well. */
 CN_CHECK bool cn_analyze_places_init(struct cn_analyze_places *self,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_analyze_places_done(struct cn_analyze_places *self);

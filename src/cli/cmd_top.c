@@ -41,7 +41,7 @@ static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_a
     size_t exclusive = first_column(&setup->costs, CN_EXCLUSIVE);
 
     return cn_args_has(args, "sort") || cn_args_has(args, "by") ||
-           exclusive == setup->costs.column_count
+                   exclusive == setup->costs.column_count
                ? setup->sort_column
                : exclusive;
 }

@@ -77,6 +77,8 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .words = words,
         .command_line = join_words(args),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
+        .asks_kernel = cn_args_value(args, "clock") &&
+                       strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force"),
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,

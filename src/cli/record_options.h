@@ -14,6 +14,10 @@
      .value = "SIZE",                                                                 \
      .help = "memory for the records of a thread, a power of two (default: 512K)"},   \
         {.name = "no-libcall", .help = "do not record calls of library functions"},      \
+        {.name = "clock",                                                             \
+         .value = "counter|kernel",                                                   \
+         .help = "where the time comes from: the processor's counter (the default "   \
+                 "where it is steady) or the kernel, which costs more"},              \
         {.name = "force", .help = "run a program, too, that offers no calls to record"}
 
 #define CN_RECORD_DIR "cairn.data"

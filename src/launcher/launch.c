@@ -104,6 +104,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
     head->has_callsites = options->has_callsites;
+    head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_glob = options->is_glob;
     head->is_on = !options->is_off;
     return true;

@@ -26,6 +26,7 @@ struct cn_launch_options {
     uint64_t time_limit_ns;   /* leave out calls that take less */
     uint32_t depth_limit;     /* leave out calls nested deeper; 0: none */
     uint32_t function_len_min;
+    bool asks_kernel;         /* for the time, in place of the processor's counter */
     bool is_packed, is_off, has_libcalls, has_callsites, has_events, is_glob;
     bool is_forced;           /* record even a program that offers nothing */
     struct cn_text spec;      /* patterns, as struct cn_rec_shared wants them */

@@ -100,6 +100,13 @@ static void forget_now_and_then(struct transposition *t, struct worker *self,
     self->unforgotten_count = 0;
 }
 
+/* Counters have 32 bits. */
+static bool too_many(uint32_t context, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_LIMIT, "context %" PRIu32 " has more than %u values",
+                   context, UINT32_MAX);
+}
+
 static bool count_plane(struct transposition *t, uint32_t profile, struct worker *self,
                         struct cn_error *err)
 {
@@ -114,7 +121,8 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
         for (size_t i = 0; i < batch.count; i++) {
             if (!check_key(batch.values[i].key, t->db->context_limit, err))
                 return false;
-            self->counts[batch.values[i].key] += batch.values[i].value != 0;
+            if (batch.values[i].value != 0 && ++self->counts[batch.values[i].key] == 0)
+                return too_many(batch.values[i].key, err);
         }
     }
     forget_now_and_then(t, self, read_count);
@@ -152,11 +160,6 @@ static bool count_values(struct transposition *t, struct cn_error *err)
     size_t limit = t->db->context_limit;
     bool ok;
 
-    /* A counter of 32 bits cannot overflow: a context has at most one value for each
-     * profile and metric, and what has more fails when it is sorted. */
-    if (t->thread_count >= UINT32_MAX / METRIC_COUNT)
-        return cn_fail(err, CN_ERR_LIMIT, "%zu threads, can sort the values of %u",
-                       t->thread_count, UINT32_MAX / METRIC_COUNT);
     for (unsigned i = 0; i < t->options->workers; i++)
         t->workers[i].counts = cn_alloc(limit, sizeof(*t->counts));
     cn_failures_init(&t->failures, t->options->workers);
@@ -164,8 +167,11 @@ static bool count_values(struct transposition *t, struct cn_error *err)
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
     for (unsigned i = 1; i < t->options->workers; i++) {
-        for (size_t k = 0; k < limit; k++)
+        for (size_t k = 0; ok && k < limit; k++) {
             t->workers[0].counts[k] += t->workers[i].counts[k];
+            if (t->workers[0].counts[k] < t->workers[i].counts[k])
+                ok = too_many((uint32_t)k, err);
+        }
         free(t->workers[i].counts);
         t->workers[i].counts = NULL;
     }

@@ -51,7 +51,7 @@ void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
         cn_rec_pop(self);
 }
 
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc, uintptr_t ret,
                                  uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
@@ -60,11 +60,13 @@ struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
         atomic_fetch_add(&self->track->lost, 1);
         return NULL;
     }
+    if (!cn_rec_process.shared->has_counter)
+        flags |= CN_REC_FRAME_SLOW;
     frame->loc = loc;
     self->top = frame;
     *(volatile struct cn_rec_frame *)frame = (struct cn_rec_frame){
         .loc = loc,
-        .ret = *loc,
+        .ret = ret,
         .address = address,
         .flags = flags,
     };
@@ -92,14 +94,15 @@ void cn_rec_enter_pushed(struct cn_rec_thread *self)
         cn_rec_record(self, cn_rec_frame_word(self, self->top) | CN_REC_ENTRY_WORD);
 }
 
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
+/* Get ready for a call at `loc`; NULL when it is not to be seen. */
+static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
 {
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
-    bool is_tail_call;
+    bool is_tail_call = ret == (uintptr_t)cn_rec_return;
 
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
-        return;
-    is_tail_call = loc == self->top->loc && *loc == (uintptr_t)cn_rec_return;
+        return NULL;
+    cn_rec_thread_reserve(self);
     if (loc >= self->top->loc && !is_tail_call) {
         cn_rec_close_dead(self, loc);
         /* The same place holds another return address: that call is gone too. */
@@ -108,7 +111,14 @@ void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
     }
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    if (!cn_rec_push(self, loc, address, flags))
+    return self;
+}
+
+void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
+{
+    struct cn_rec_thread *self = prepare(loc, *loc);
+
+    if (!self || !cn_rec_push(self, loc, *loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
     cn_rec_enter_pushed(self);
@@ -117,6 +127,23 @@ void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
 void cn_rec_enter(uintptr_t *loc, uintptr_t address)
 {
     cn_rec_enter_flagged(loc, address, 0);
+}
+
+uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                        uint64_t flags)
+{
+    uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
+    struct cn_rec_thread *self = prepare(loc, ret);
+
+    if (!self || !cn_rec_push(self, loc, ret, address, flags))
+        return ret;
+    cn_rec_enter_pushed(self);
+    return (uintptr_t)cn_rec_return;
+}
+
+uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret)
+{
+    return cn_rec_enter_register_flagged(sp, address, ret, 0);
 }
 
 /* Take a frame out of the middle: calls above it are open on other stacks. */
@@ -131,24 +158,41 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     cn_rec_restore_signals(&before);
 }
 
+/* The frame of the call that returns: on x86_64 the one with that place, on aarch64, where
+ * we know the stack pointer only, the highest one below. NULL when there is none. */
+static struct cn_rec_frame *find_returning(struct cn_rec_thread *self, const uintptr_t *loc)
+{
+    struct cn_rec_frame *best = NULL;
+
+    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
+#if defined(__x86_64__)
+        if (frame->loc == loc && !(frame->flags & CN_REC_FRAME_UNHOOKED))
+            return frame;
+#else
+        if ((uintptr_t)frame->loc <= ((uintptr_t)loc | CN_REC_LOC_REGISTER) &&
+            !(frame->flags & CN_REC_FRAME_UNHOOKED) && (!best || frame->loc > best->loc))
+            best = frame;
+#endif
+    }
+    return best;
+}
+
 uintptr_t cn_rec_leave(uintptr_t *loc)
 {
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame;
+    struct cn_rec_frame *frame = find_returning(self, loc);
     uintptr_t ret;
 
-    cn_rec_close_dead(self, loc);
-    frame = self->top;
-    if (frame->loc == loc) {
-        ret = frame->ret;
+    if (!frame)
+        __builtin_trap(); /* nobody knows where this call came from */
+    cn_rec_thread_reserve(self);
+    ret = frame->ret;
+    while (self->top > frame && is_dead(self, self->top, frame->loc))
+        cn_rec_pop(self);
+    if (self->top == frame) {
         cn_rec_pop(self);
         return ret;
     }
-    while (frame->loc != loc && frame > self->frames)
-        frame--;
-    if (frame == self->frames)
-        __builtin_trap(); /* nobody knows where this call came from */
-    ret = frame->ret;
     if (frame->flags & CN_REC_FRAME_LIBCALL)
         cn_rec_libcall_leave(frame->flags >> 32);
     if (!(frame->flags & CN_REC_FRAME_SILENT))
@@ -157,10 +201,18 @@ uintptr_t cn_rec_leave(uintptr_t *loc)
     return ret;
 }
 
+/* Return addresses that were in a register are in memory by now, but only the function
+ * knows where. */
+static bool is_in_memory(const struct cn_rec_frame *frame)
+{
+    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
+           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
+}
+
 void cn_rec_unhook_all(struct cn_rec_thread *self)
 {
     for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
-        if (!(frame->flags & CN_REC_FRAME_UNHOOKED))
+        if (is_in_memory(frame))
             *frame->loc = frame->ret;
     }
 }
@@ -168,7 +220,7 @@ void cn_rec_unhook_all(struct cn_rec_thread *self)
 void cn_rec_hook_all(struct cn_rec_thread *self)
 {
     for (struct cn_rec_frame *frame = self->frames + 1; frame <= self->top; frame++) {
-        if (!(frame->flags & CN_REC_FRAME_UNHOOKED))
+        if (is_in_memory(frame))
             *frame->loc = (uintptr_t)cn_rec_return;
     }
 }

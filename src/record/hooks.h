@@ -24,6 +24,12 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address);
 /* The same with CN_REC_FRAME_* for the frame. */
 void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags);
 
+/* The same for a return address `ret` that is in a register, where the call was made with
+ * this stack pointer. Gives what to return to instead. */
+uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret);
+uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                        uint64_t flags);
+
 /* Record the entry of the innermost frame, as the filters want it. */
 void cn_rec_enter_pushed(struct cn_rec_thread *self);
 
@@ -36,9 +42,9 @@ extern const char cn_rec_return[], cn_rec_patched[];
 /* Close calls that can never return, now that a call at `loc` is made or returns. */
 void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
 
-/* Push a frame and record its entry; the return address is left alone. NULL when calls
- * nest too deeply. */
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+/* Push a frame; its entry is not recorded yet and the return address is left alone. NULL
+ * when calls nest too deeply. */
+struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc, uintptr_t ret,
                                  uintptr_t address, uint64_t flags);
 
 /* Record the exit of the innermost frame and pop it. */

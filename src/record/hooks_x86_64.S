@@ -27,14 +27,24 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-/* Store a record with the word in %rdi, or go to \full. The record counts once
- * `recorded` has moved over it; a signal handler that stored its own in between makes
- * us begin again. Uses rax, rcx, rdx, rsi. */
-	.macro	record full
-1:	movq	T(TRACK), %rsi
-	movq	(%rsi), %rcx
+/* Take the place for a record, or go to \full: to %rcx. From then on a signal handler
+ * that stores records leaves it to us. */
+	.macro	take_slot full
+1:	movq	T(TRACK), %rax
+	movq	(%rax), %rcx
 	cmpq	T(LIMIT), %rcx
 	jae	\full
+	cmpq	T(SLOT), %rcx
+	je	\full
+	movq	%rcx, T(SLOT)
+	cmpq	(%rax), %rcx
+	jne	1b
+	.endm
+
+/* Store the record with the word in %rdi there. It counts once `recorded` has moved over
+ * it. When a signal handler has moved that already, what it stored is the next record,
+ * which must not be older. Uses rax, rcx, rdx, rsi. */
+	.macro	store_record
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
@@ -46,10 +56,18 @@
 	addq	T(RING), %rdx
 	movq	%rax, (%rdx)
 	movq	%rdi, 8(%rdx)
+	movq	T(TRACK), %rsi
 	movq	%rcx, %rax
 	addq	$16, %rcx
 	cmpxchgq %rcx, (%rsi)
-	jne	1b
+	je	2f
+	andq	T(MASK), %rcx
+	addq	T(RING), %rcx
+	movq	(%rcx), %rax
+	cmpq	%rax, (%rdx)
+	jbe	2f
+	movq	%rax, (%rdx)
+2:
 	.endm
 
 /* Call C with every register kept that C may change; rdi and rsi are its arguments.
@@ -87,6 +105,7 @@
 .Lpush\@:
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
+	take_slot .Lslow\@
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
@@ -102,7 +121,7 @@
 	movq	%rsi, %rdi
 	shlq	$16, %rdi
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
-	record	.Lfull\@
+	store_record
 .Ldone\@:
 	restore	%rdi
 	restore	%rsi
@@ -118,9 +137,6 @@
 	je	.Lpush\@
 .Lslow\@:
 	call_c	cn_rec_enter
-	jmp	.Ldone\@
-.Lfull\@:
-	call_c	cn_rec_append
 	jmp	.Ldone\@
 	.endm
 
@@ -286,16 +302,18 @@ cn_rec_return:
 	jne	.Lleave_slow
 	movq	CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
+	.cfi_remember_state
 	.cfi_offset %rip, -8
-	movq	CN_REC_F_ADDRESS(%rdx), %rdi
+	movq	CN_REC_F_ADDRESS(%rdx), %rsi
+	take_slot .Lleave_slow
+	subq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rsi, %rdi
 	subq	T(FRAMES), %rdx
 	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
 	shlq	$16, %rdi
 	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
-	record	.Lleave_full
-.Lleave_pop:
-	subq	$CN_REC_F_SIZE, T(TOP)
+	store_record
 .Lleave_done:
 	restore	%r11
 	restore	%rdi
@@ -309,11 +327,8 @@ cn_rec_return:
 	 * Signal handlers leave the 128 bytes below the stack pointer alone. */
 	jmp	*-8(%rsp)
 	.cfi_adjust_cfa_offset 56
-.Lleave_full:
-	call_c	cn_rec_append
-	jmp	.Lleave_pop
 .Lleave_slow:
-	.cfi_undefined %rip
+	.cfi_restore_state
 	call_c	cn_rec_leave
 	movq	%rax, 48(%rsp)
 	jmp	.Lleave_done

@@ -19,11 +19,12 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *funct
     (void)call_site;
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
         return;
+    cn_rec_thread_reserve(self);
     if (loc > self->top->loc)
         cn_rec_close_dead(self, loc);
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    if (cn_rec_push(self, loc, (uintptr_t)function, CN_REC_FRAME_UNHOOKED))
+    if (cn_rec_push(self, loc, 0, (uintptr_t)function, CN_REC_FRAME_UNHOOKED))
         cn_rec_enter_pushed(self);
 }
 

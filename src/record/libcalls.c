@@ -53,7 +53,7 @@ static bool is_left_out(const char *name)
 {
     static const char *const names[] = {
         "mcount",     "_mcount",        "__fentry__", "__cyg_profile_func_enter",
-        "__gmon_start__", "__cyg_profile_func_exit", "__tls_get_addr", "",
+        "__gmon_start__", "__cyg_profile_func_exit", "__tls_get_addr", "__libc_start_main", "",
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -159,16 +159,34 @@ static void record_quick(const struct libcall *call, uintptr_t *loc)
         return;
     if (loc >= self->top->loc)
         cn_rec_close_dead(self, loc);
-    if (cn_rec_push(self, loc, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
+    if (cn_rec_push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
         cn_rec_enter_pushed(self);
         cn_rec_pop(self);
     }
 }
 
+static uint64_t flags_of(const struct libcall *call)
+{
+    return call->is_bound ? 0 : CN_REC_FRAME_LIBCALL | (uint64_t)(call - calls) << 32;
+}
+
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call)
+{
+    struct libcall *call = &calls[register_call->number];
+
+    if (call->is_quick)
+        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER));
+    else
+        register_call->ret = cn_rec_enter_register_flagged(
+            register_call->sp, (uintptr_t)call->slot, register_call->ret, flags_of(call));
+    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
+    register_call->number = (uintptr_t)call->slot;
+}
+
 uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number)
 {
     struct libcall *call = &calls[number];
-    uint64_t flags = call->is_bound ? 0 : CN_REC_FRAME_LIBCALL | number << 32;
+    uint64_t flags = flags_of(call);
 
     if (call->is_quick)
         record_quick(call, loc);

@@ -17,6 +17,13 @@ bool cn_rec_libcalls_begin(void);
  * where to go. */
 uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number);
 
+/* The same where the return address is in a register. */
+struct cn_rec_register_call {
+    uint64_t number; /* becomes the address of the slot */
+    uintptr_t sp, ret, target;
+};
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call);
+
 /* The call returned. */
 void cn_rec_libcall_leave(uint64_t number);
 

@@ -1,8 +1,6 @@
-#if defined(__x86_64__)
+#include "record/machine.h"
 
 #include <string.h>
-
-#include "record/machine.h"
 
 enum { STUB_LEN = 16, CALL_LEN = 5, ENDBR_LEN = 4 };
 
@@ -66,5 +64,3 @@ bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
     memcpy(at + 1, &near, sizeof(near));
     return true;
 }
-
-#endif

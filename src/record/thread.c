@@ -32,6 +32,7 @@ _Static_assert(offsetof(struct cn_rec_thread, clock_base_ns) == CN_REC_T_BASE_NS
                "layout.h");
 _Static_assert(offsetof(struct cn_rec_thread, frames) == CN_REC_T_FRAMES, "layout.h");
 _Static_assert(offsetof(struct cn_rec_thread, next) == CN_REC_T_NEXT, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, slot) == CN_REC_T_SLOT, "layout.h");
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, loc) == CN_REC_F_LOC, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
@@ -143,11 +144,20 @@ static bool take_track(struct cn_rec_thread *self)
                  (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
     self->ring_mask = shared->ring_len - 1;
     self->lost_told = 0;
+    self->slot = UINT64_MAX;
+    self->slot_len = 16;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
         .limit = shared->ring_len / 4,
         .is_mine = 1,
     };
     return true;
+}
+
+/* Whether assembly may handle calls alone. */
+static bool is_simple(const struct cn_rec_thread *self)
+{
+    return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
+           !self->is_shared && !self->is_off;
 }
 
 static struct cn_rec_thread *begin_blocked(void)
@@ -163,12 +173,12 @@ static struct cn_rec_thread *begin_blocked(void)
     self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
     self->top = self->frames;
     self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
-    self->end = cn_rec_process.has_filters ? NULL : self->real_end;
+    self->is_off = false;
+    self->is_shared = false;
+    self->end = is_simple(self) ? self->real_end : NULL;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->stack_low = self->stack_high = 0;
-    self->is_off = false;
-    self->is_shared = false;
     self->dlopen_sp = 0;
     if (!take_track(self)) {
         atomic_store(&self->is_used, 0);
@@ -290,30 +300,77 @@ static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
     *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
 }
 
-/* True when the record was added; false when a signal handler was faster. */
-static bool try_add(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+/* Only our own signal handlers compete, so the bus need not be locked. */
+static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 {
-    put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
+#if defined(__x86_64__)
+    uint64_t seen = from;
+
+    __asm__ volatile("cmpxchgq %2, %1"
+                     : "+a"(seen), "+m"(track->recorded)
+                     : "r"(to)
+                     : "cc", "memory");
+    return seen == from;
+#else
+    return atomic_compare_exchange_strong(&track->recorded, &from, to);
+#endif
+}
+
+/* We interrupted the thread while it stored a record at `at`. Step over it: what it stores
+ * there counts, and should it never come back, one record was lost. */
+static void leave_slot(struct cn_rec_thread *self, uint64_t at)
+{
+    uint32_t len = self->slot_len;
+
+    put(self, at, cn_rec_now(self));
+    put(self, at + 8, CN_REC_LOST_WORD | 1 << 16);
+    /* A payload that is not there yet must not look like records. */
+    for (uint32_t i = 16; i + 16 <= len; i += 16) {
+        put(self, at + i, cn_rec_now(self));
+        put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
+    }
+    (void)advance(self->track, at, at + len);
+}
+
+/* Store a record at `at`, where the ring has room. A signal handler may come in between
+ * and store records of its own after ours: then its first one cannot be older. */
+static void store(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+{
+    uint64_t time_ns = record->time_ns ? record->time_ns : cn_rec_now(self), after_ns;
+
+    put(self, at, time_ns);
     put(self, at + 8, record->word);
     for (uint32_t i = 16; i < record->len; i += 8)
         put(self, at + i, record->payload[(i - 16) / 8]);
-    return atomic_compare_exchange_strong(&self->track->recorded, &at, at + record->len);
+    if (advance(self->track, at, at + record->len))
+        return;
+    after_ns = *(volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
+    if (after_ns < time_ns)
+        put(self, at, after_ns);
 }
 
 static bool add(struct cn_rec_thread *self, const struct record *record)
 {
     for (;;) {
-        uint64_t recorded = atomic_load(&self->track->recorded);
-        uint64_t limit = cn_rec_wiped(self)->limit;
+        uint64_t recorded = atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
 
         /* What is left before the bell may be less than this record needs. */
-        if (recorded + record->len > limit + 8) {
+        if (recorded + record->len > cn_rec_wiped(self)->limit + 8) {
             if (!make_room(self, record->len))
                 return false;
             continue;
         }
-        if (try_add(self, recorded, record))
-            return true;
+        if (recorded == self->slot) {
+            leave_slot(self, recorded);
+            continue;
+        }
+        self->slot_len = record->len;
+        self->slot = recorded;
+        if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) != recorded)
+            continue;
+        store(self, recorded, record);
+        self->slot_len = 16;
+        return true;
     }
 }
 
@@ -339,38 +396,12 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
         atomic_fetch_add(&self->track->lost, 1);
 }
 
-void cn_rec_append(uint64_t word)
-{
-    cn_rec_add(cn_rec_self, 0, word, NULL, 0);
-}
-
-/* Only our own signal handlers compete, so the bus need not be locked. */
-static bool advance(struct cn_rec_track *track, uint64_t recorded)
-{
-#if defined(__x86_64__)
-    uint64_t seen = recorded;
-
-    __asm__ volatile("cmpxchgq %2, %1"
-                     : "+a"(seen), "+m"(track->recorded)
-                     : "r"(recorded + 16)
-                     : "cc", "memory");
-    return seen == recorded;
-#else
-    return atomic_compare_exchange_strong(&track->recorded, &recorded, recorded + 16);
-#endif
-}
-
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
 {
-    uint64_t recorded = atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
+    struct record record = {.word = word, .len = 16};
 
-    if (recorded >= cn_rec_wiped(self)->limit) {
-        cn_rec_add(self, 0, word, NULL, 0);
-        return;
-    }
-    put(self, recorded, cn_rec_now(self));
-    put(self, recorded + 8, word);
-    if (!advance(self->track, recorded))
+    if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) != self->lost_told ||
+        !add(self, &record))
         cn_rec_add(self, 0, word, NULL, 0);
 }
 
@@ -380,6 +411,12 @@ uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
     uint64_t depth = (uint64_t)(frame - self->frames) - 1;
 
     return (uint64_t)frame->address << 16 | (depth << 6 & CN_REC_DEPTH_MASK);
+}
+
+void cn_rec_thread_reserve(struct cn_rec_thread *self)
+{
+    if (atomic_load(&self->track->recorded) >= cn_rec_wiped(self)->limit)
+        (void)make_room(self, 16);
 }
 
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
@@ -396,7 +433,7 @@ void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp)
     cn_rec_block_signals(&before);
     if (cn_rec_session_libraries(cn_rec_now(self), self->tid) || sp >= dlopen_sp)
         self->dlopen_sp = 0;
-    if (!self->dlopen_sp && !cn_rec_process.has_filters && !self->is_shared)
+    if (!self->dlopen_sp && is_simple(self))
         self->end = self->real_end;
     cn_rec_restore_signals(&before);
 }

@@ -28,8 +28,11 @@ enum {
     CN_REC_FRAME_UNHOOKED = 2,   /* returns by itself: -finstrument-functions */
     CN_REC_FRAME_LIBCALL = 4,    /* `flags` >> 32 is the number of the library call */
     CN_REC_FRAME_HELD = 8,       /* its entry is recorded once it has lasted long enough */
+    CN_REC_FRAME_SLOW = 32,      /* assembly cannot tell the time */
     CN_REC_FRAME_FILTERED = 16,  /* restores `filter` from its upper half */
 };
+
+enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
 
 struct cn_rec_thread {
     struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
@@ -40,6 +43,10 @@ struct cn_rec_thread {
     uint64_t clock_mult, clock_base_ns;
     struct cn_rec_frame *frames;
     struct cn_rec_thread *_Atomic next;
+    /* Where a record is being stored that does not count yet. Who finds `recorded` there
+     * has interrupted us, and leaves the place to us. */
+    volatile uint64_t slot;
+    volatile uint32_t slot_len; /* of that record; 16 but for those with a payload */
     struct cn_rec_frame *real_end;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
@@ -90,14 +97,15 @@ void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
                            const struct cn_rec_frame *frame);
 
+/* Have room for a record before a frame is pushed or popped, so that a signal handler does
+ * not come in between. */
+void cn_rec_thread_reserve(struct cn_rec_thread *self);
+
 /* False when another task runs with this thread's local storage: clone() can do that. */
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
 /* Tell of libraries that the dlopen() under way has mapped. `sp` is where we are. */
 void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp);
-
-/* Called by the stubs when a record does not fit. */
-void cn_rec_append(uint64_t word);
 
 /* Between these, no signal handler runs on this thread. */
 void cn_rec_block_signals(uint64_t *before);

@@ -68,8 +68,8 @@ static bool is_build(Dwfl_Module *module, const char *build_id)
     return ok;
 }
 
-/* Offsets of a recording count from where the module is mapped, those of debug information
- * from where it was linked to be. */
+/* Offsets of a recording count from where the module is mapped, those of debug
+ * information from where it was linked to be. */
 static bool find_begin(Dwfl_Module *module, GElf_Addr *out)
 {
     GElf_Addr bias, lowest = UINT64_MAX;
@@ -259,8 +259,8 @@ static bool line_at(struct cn_resolver *resolver, Dwarf_Die *unit, Dwarf_Addr ad
     return true;
 }
 
-/* Scopes come innermost first. The place of each level is where the next one inside it was
- * called, that of the innermost the line itself. */
+/* Scopes come innermost first. The place of each level is where the next one inside
+ * it was called, that of the innermost the line itself. */
 static size_t list_levels(struct cn_resolver *resolver, Dwarf_Die *unit,
                           Dwarf_Addr address, struct cn_source_place *out, size_t most)
 {

@@ -1,9 +1,9 @@
-/* Addresses of modules to places in source files, from the debug information of the modules
- * themselves or of the separate files that belong to them.
+/* Addresses of modules to places in source files, from the debug information of the
+ * modules themselves or of the separate files that belong to them.
  *
- * A module is opened when it is first asked about and kept; one that cannot be read, that has
- * no debug information, or that is another build than the one that was recorded knows nothing.
- * Strings live as long as the resolver.
+ * A module is opened when it is first asked about and kept; one that cannot be read,
+ * that has no debug information, or that is another build than the one that was
+ * recorded knows nothing. Strings live as long as the resolver.
  * Threads: one thread at a time.
  */
 #ifndef CN_SYMBOLS_RESOLVER_H
@@ -24,15 +24,15 @@ struct cn_source_place {
 struct cn_resolver *cn_resolver_new(void);
 void cn_resolver_free(struct cn_resolver *resolver); /* NULL is fine */
 
-/* Where the function around `offset` of a module is defined. `build_id` in hexadecimal, "" when
- * it is not known. False when nobody knows. */
+/* Where the function around `offset` of a module is defined. `build_id` in
+ * hexadecimal, "" when it is not known. False when nobody knows. */
 bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_place *out);
 
-/* Where the instruction at `offset` comes from: the place in the function itself, then in each
- * function inlined there, the innermost last. Returns how many, at most `most`; 0 when nobody
- * knows. */
+/* Where the instruction at `offset` comes from: the place in the function itself,
+ * then in each function inlined there, the innermost last. Returns how many, at most
+ * `most`; 0 when nobody knows. */
 size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_place *out, size_t most);

@@ -1,5 +1,5 @@
-/* Source files as they can be read on this machine, by the names that debug information has for
- * them.
+/* Source files as they can be read on this machine, by the names that debug
+ * information has for them.
  *
  * A zeroed one finds files where their names say they are.
  * Threads: one thread at a time.
@@ -22,11 +22,13 @@ struct cn_sources {
     struct cn_arena arena;
 };
 
-/* "FROM=TO": what is below FROM is looked for below TO. The one added last is tried first. */
+/* "FROM=TO": what is below FROM is looked for below TO. The one added last is tried
+ * first. */
 CN_CHECK bool cn_sources_move(struct cn_sources *sources, const char *spec,
                               struct cn_error *err);
 
-/* The regular file that `path` is, borrowed; NULL when there is none that can be read. */
+/* The regular file that `path` is, borrowed; NULL when there is none that can be
+ * read. */
 const char *cn_sources_find(struct cn_sources *sources, const char *path);
 void cn_sources_done(struct cn_sources *sources);
 

@@ -66,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!sample)
         open_sample();
     before = main_records()->bytes;
+    main_records()->is_mapped = false; /* what follows are not pages of a file */
     main_records()->bytes = (struct cn_bytes){data, len};
     if (cn_recording_stream_open(sample, 0, cn_time_always, &stream, &err))
         read_stream(stream, len, &text);

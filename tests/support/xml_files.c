@@ -59,7 +59,8 @@ char *cn_xml_document(const char *tree)
         "<File i=\"0\" n=\"a.c\"/><File i=\"1\" n=\"./src/b.c\"/></FileTable>\n"
         "<ProcedureTable><Procedure i=\"1\" n=\"&lt;program root&gt;\" v=\"0\" f=\"1\"/>"
         "<Procedure i=\"2\" n=\"&lt;no activity&gt;\" v=\"0\" f=\"1\"/>"
-        "<Procedure i=\"3\" n=\"main\" v=\"0x10\"/><Procedure i=\"4\" n=\"f\" v=\"0x20\"/>"
+        "<Procedure i=\"3\" n=\"main\" v=\"0x10\"/><Procedure i=\"4\" n=\"f\" "
+        "v=\"0x20\"/>"
         "<Procedure i=\"5\" n=\"&lt;unknown procedure&gt; 0x99 [a.out]\" v=\"0x99\" "
         "f=\"1\"/></ProcedureTable>\n"
         "<Info/>\n"
@@ -72,36 +73,70 @@ char *cn_xml_document(const char *tree)
     return text;
 }
 
-struct cn_bytes cn_xml_empty_profile(void)
-{
-    enum { COUNT = 2, TUPLE_LEN = cn_hpc_sparse_tuple_size + cn_hpc_sparse_identity_size };
-    enum {
-        INFOS_LEN = COUNT * cn_hpc_sparse_profile_size,
-        TUPLES_OFF = CN_HPC_SPARSE_HEADER_LEN + 104,
-        BLOCKS_OFF = TUPLES_OFF + 40,
-        LEN = BLOCKS_OFF + COUNT * cn_hpc_sparse_profile_index_size + 8,
-    };
-    static uint8_t bytes[LEN];
-    struct cn_hpc_sparse_header head = {1,         0, COUNT, CN_HPC_SPARSE_PROFILE_SECTIONS,
-                                        INFOS_LEN, CN_HPC_SPARSE_HEADER_LEN};
-    struct cn_hpc_sparse_tuple tuple = {1};
+enum {
+    PROFILES = 2,
+    SCOPES = 2,
+    TUPLE_LEN = cn_hpc_sparse_tuple_size + cn_hpc_sparse_identity_size,
+    TUPLES_OFF = CN_HPC_SPARSE_HEADER_LEN + PROFILES * cn_hpc_sparse_profile_size,
+    VALUES_LEN = CN_XML_CONTEXTS * SCOPES * cn_hpc_sparse_profile_value_size,
+    BLOCK_LEN = VALUES_LEN + (CN_XML_CONTEXTS + 1) * cn_hpc_sparse_profile_index_size,
+    BLOCKS_OFF = TUPLES_OFF + PROFILES * TUPLE_LEN,
+    PROFILE_LEN = BLOCKS_OFF + PROFILES * BLOCK_LEN + CN_HPC_SPARSE_FOOTER_LEN,
+};
+_Static_assert(TUPLES_OFF % 8 == 0 && BLOCKS_OFF % 8 == 0, "aligned as in real files");
 
-    _Static_assert(INFOS_LEN == 104 && COUNT * TUPLE_LEN == 40, "offsets are multiples of 8");
+static void put_block(uint8_t *bytes)
+{
+    uint8_t *index = bytes + VALUES_LEN;
+
+    for (uint32_t i = 0; i <= CN_XML_CONTEXTS; i++) {
+        struct cn_hpc_sparse_profile_index entry = {
+            i < CN_XML_CONTEXTS ? i + 1 : CN_HPC_SPARSE_PROFILE_END, SCOPES * i};
+
+        cn_hpc_sparse_profile_index_encode(&entry, index);
+        index += cn_hpc_sparse_profile_index_size;
+        for (uint16_t s = 0; i < CN_XML_CONTEXTS && s < SCOPES; s++) {
+            struct cn_hpc_sparse_profile_value value = {i + 1, (uint16_t)(s + 1)};
+
+            cn_hpc_sparse_profile_value_encode(
+                &value, bytes + (SCOPES * i + s) * cn_hpc_sparse_profile_value_size);
+        }
+    }
+}
+
+struct cn_bytes cn_xml_profile(void)
+{
+    static uint8_t bytes[PROFILE_LEN];
+    struct cn_hpc_sparse_header head = {
+        .major = CN_HPC_SPARSE_MAJOR,
+        .count = PROFILES,
+        .section_count = CN_HPC_SPARSE_PROFILE_SECTIONS,
+        .infos_len = PROFILES * cn_hpc_sparse_profile_size,
+        .infos_off = CN_HPC_SPARSE_HEADER_LEN,
+    };
+
     cn_hpc_sparse_header_encode(&head, bytes);
     memcpy(bytes, CN_HPC_SPARSE_PROFILE_MAGIC, CN_HPC_SPARSE_MAGIC_LEN);
-    cn_u64_be_put(bytes + 0x28, COUNT * TUPLE_LEN);
+    cn_u64_be_put(bytes + 0x28, PROFILES * TUPLE_LEN);
     cn_u64_be_put(bytes + 0x30, TUPLES_OFF);
-    for (size_t i = 0; i < COUNT; i++) {
+    for (uint16_t i = 0; i < PROFILES; i++) {
         struct cn_hpc_sparse_profile profile = {
-            .tuple_off = TUPLES_OFF + i * TUPLE_LEN,
-            .block_off = BLOCKS_OFF + i * cn_hpc_sparse_profile_index_size};
-        struct cn_hpc_sparse_profile_index end = {CN_HPC_SPARSE_PROFILE_END, 0};
+            .tuple_off = TUPLES_OFF + (uint64_t)i * TUPLE_LEN,
+            .value_count = CN_XML_CONTEXTS * SCOPES,
+            .context_count = CN_XML_CONTEXTS,
+            .block_off = BLOCKS_OFF + (uint64_t)i * BLOCK_LEN,
+        };
+        struct cn_hpc_sparse_tuple tuple = {1};
+        struct cn_hpc_sparse_identity identity = {.kind = i};
 
-        cn_hpc_sparse_profile_encode(
-            &profile, bytes + CN_HPC_SPARSE_HEADER_LEN + i * cn_hpc_sparse_profile_size);
+        cn_hpc_sparse_profile_encode(&profile, bytes + CN_HPC_SPARSE_HEADER_LEN +
+                                                   i * cn_hpc_sparse_profile_size);
         cn_hpc_sparse_tuple_encode(&tuple, bytes + profile.tuple_off);
-        cn_hpc_sparse_profile_index_encode(&end, bytes + profile.block_off);
+        cn_hpc_sparse_identity_encode(&identity, bytes + profile.tuple_off +
+                                                     cn_hpc_sparse_tuple_size);
+        put_block(bytes + profile.block_off);
     }
-    memcpy(bytes + LEN - 8, CN_HPC_SPARSE_PROFILE_FOOTER, 8);
-    return (struct cn_bytes){bytes, LEN};
+    memcpy(bytes + PROFILE_LEN - CN_HPC_SPARSE_FOOTER_LEN, CN_HPC_SPARSE_PROFILE_FOOTER,
+           CN_HPC_SPARSE_FOOTER_LEN);
+    return (struct cn_bytes){bytes, sizeof(bytes)};
 }

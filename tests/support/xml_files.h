@@ -11,7 +11,8 @@
 
 struct cn_xml_files {
     struct cn_file mapped[4];
-    struct cn_hpc_xml_files files; /* `is_mapped` is false: they may be changed for others */
+    struct cn_hpc_xml_files
+        files; /* `is_mapped` is false: they may be changed for others */
 };
 
 /* The files of a directory. Asserts that they are there, but for cct.db and trace.db. */
@@ -24,7 +25,10 @@ void cn_xml_files_close(struct cn_xml_files *files);
  * free(). */
 char *cn_xml_document(const char *tree);
 
-/* profile.db and nothing else: a summary and one thread, without values. */
-struct cn_bytes cn_xml_empty_profile(void);
+/* The contexts 1 to this have values in cn_xml_profile(): each its id, in both scopes. */
+enum { CN_XML_CONTEXTS = 9 };
+
+/* profile.db, to go with such a document: a summary and one thread with the same values. */
+struct cn_bytes cn_xml_profile(void);
 
 #endif

@@ -15,10 +15,12 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/formats.h"
+#include "formats/hpctoolkit/xml/writer.h"
 #include "model/walk.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/read_everything.h"
+#include "support/scratch.h"
 
 static struct cn_database *open_fixture(const char *name)
 {
@@ -75,8 +77,9 @@ static void add_place(struct cn_database *db, const struct cn_context *context,
         assert_true(cn_database_file(db, context->file, &file, &err));
         cn_text_printf(path, "/%s%s:%u", context->kind == CN_CONTEXT_LOOP ? "loop " : "",
                        file.path, context->line);
+    } else if (!context->has_point) {
+        cn_text_printf(path, "/? %u", context->kind);
     } else {
-        assert_true(context->has_point);
         assert_true(cn_database_module(db, context->module, &module, &err));
         cn_text_printf(path, "/%s+%llx", module.path,
                        (unsigned long long)context->offset);
@@ -110,10 +113,11 @@ static char **list_paths(struct cn_database *db)
     return paths;
 }
 
-static void add_costs(struct cn_database *db, uint32_t profile, char *const *paths,
-                      struct costs *costs)
+static void add_costs(struct cn_database *db, const char *metric_name, uint32_t profile,
+                      char *const *paths, struct costs *costs)
 {
-    const struct cn_metric *metric = &db->metrics.list[0];
+    const struct cn_metric *metric =
+        &db->metrics.list[cn_metrics_find(&db->metrics, metric_name)];
     static const char *const scopes[] = {"function", "execution"};
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
@@ -149,6 +153,7 @@ static void free_paths(char **paths, uint32_t count)
     free(paths);
 }
 
+/* Threads are numbered in another order where they were analysed again. */
 static uint32_t profile_of_thread(struct cn_database *db,
                                   const struct cn_identity_tuple *tuple)
 {
@@ -174,7 +179,7 @@ static void compare_costs(struct costs *a, struct costs *b)
 {
     size_t count = a->paths.count;
 
-    assert_true(count > 10);
+    assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
         double theirs = *cost_at(b, a->paths.list[i]);
 
@@ -184,18 +189,11 @@ static void compare_costs(struct costs *a, struct costs *b)
     assert_int_equal(b->paths.count, count);
 }
 
-static void expect_same_costs(const char *xml_name, const char *v4_name)
+static void expect_same_costs(struct cn_database *xml, struct cn_database *v4)
 {
-    struct cn_database *xml = open_fixture(xml_name), *v4 = open_fixture(v4_name);
-    char **xml_paths, **v4_paths;
+    char **xml_paths = list_paths(xml), **v4_paths = list_paths(v4);
+    const char *metric = xml->metrics.list[0].name;
 
-    if (!xml || !v4) {
-        cn_database_close(xml);
-        cn_database_close(v4);
-        skip();
-    }
-    xml_paths = list_paths(xml);
-    v4_paths = list_paths(v4);
     assert_int_equal(xml->profile_count, v4->profile_count);
     for (uint32_t i = 0; i < xml->profile_count; i++) {
         struct costs xml_costs = {0}, v4_costs = {0};
@@ -203,30 +201,67 @@ static void expect_same_costs(const char *xml_name, const char *v4_name)
         struct cn_error err;
 
         assert_true(cn_database_profile(xml, i, &profile, &err));
-        add_costs(xml, i, xml_paths, &xml_costs);
-        add_costs(v4, i == 0 ? 0 : profile_of_thread(v4, &profile.identity), v4_paths,
-                  &v4_costs);
+        add_costs(xml, metric, i, xml_paths, &xml_costs);
+        add_costs(v4, metric, i == 0 ? 0 : profile_of_thread(v4, &profile.identity),
+                  v4_paths, &v4_costs);
         compare_costs(&xml_costs, &v4_costs);
         costs_done(&xml_costs);
         costs_done(&v4_costs);
     }
     free_paths(xml_paths, xml->context_limit);
     free_paths(v4_paths, v4->context_limit);
+}
+
+static void expect_same_fixtures(const char *xml_name, const char *v4_name)
+{
+    struct cn_database *xml = open_fixture(xml_name), *v4 = open_fixture(v4_name);
+
+    if (xml && v4)
+        expect_same_costs(xml, v4);
     cn_database_close(xml);
     cn_database_close(v4);
+    if (!xml || !v4)
+        skip();
 }
 
 static void costs_of_small_agree(void **state)
 {
     (void)state;
-    expect_same_costs("hpctoolkit/xml/gen-small", "hpctoolkit/v4/small.d");
+    expect_same_fixtures("hpctoolkit/xml/gen-small", "hpctoolkit/v4/small.d");
 }
 
 static void costs_of_loops_agree(void **state)
 {
     (void)state;
-    expect_same_costs("hpctoolkit/xml/gen-loops-cputime-t",
-                      "hpctoolkit/v4/loops-cputime-t.d");
+    expect_same_fixtures("hpctoolkit/xml/gen-loops-cputime-t",
+                         "hpctoolkit/v4/loops-cputime-t.d");
+}
+
+static void costs_survive_being_written(void **state)
+{
+    static const char *const names[] = {
+        "hpctoolkit/v4/small.d",
+        "hpctoolkit/v4/loops-cputime-t.d",
+        "hpctoolkit/v4/loops-cputime-t.nostruct.d",
+        "hpctoolkit/v4/viewer-inline.meta.db",
+    };
+    struct cn_scratch *scratch = cn_scratch_enter();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct cn_database *v4 = open_fixture(names[i]), *xml;
+        struct cn_error err = {0};
+
+        if (!v4)
+            continue;
+        assert_true(cn_hpc_xml_write(v4, "out",
+                                     &(struct cn_write_options){.replace = true}, &err));
+        assert_true(cn_format_open_database("out", &xml, &err));
+        expect_same_costs(xml, v4);
+        cn_database_close(xml);
+        cn_database_close(v4);
+    }
+    cn_scratch_leave(scratch);
 }
 
 static void expect_totals(const char *name, uint64_t contexts, uint64_t samples,
@@ -301,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_of_small_agree),
         cmocka_unit_test(costs_of_loops_agree),
+        cmocka_unit_test(costs_survive_being_written),
         cmocka_unit_test(all_fixtures_read_to_the_end),
         cmocka_unit_test(early_metric_ids_are_read),
         cmocka_unit_test(waiting_is_context_0),

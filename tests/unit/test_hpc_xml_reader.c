@@ -20,7 +20,7 @@ static bool open_text(struct cn_database **out, struct cn_bytes text,
 {
     struct cn_hpc_xml_files files = {.experiment = text};
 
-    files.values.profile = cn_xml_empty_profile();
+    files.values.profile = cn_xml_profile();
     return cn_hpc_xml_open_bytes(out, &files, err);
 }
 
@@ -32,7 +32,8 @@ static struct cn_bytes bytes_of(const char *text)
 static void add_context(struct cn_text *text, struct cn_database *db, size_t depth,
                         const struct cn_context *context)
 {
-    static const char *const kinds[] = {"function", "loop", "line", "instruction", "entry"};
+    static const char *const kinds[] = {"function", "loop", "line", "instruction",
+                                        "entry"};
     static const char *const relations[] = {"", "called ", "inlined "};
     struct cn_source_file file = {.path = "?"};
     struct cn_function function = {.name = "?"};
@@ -141,36 +142,39 @@ static void finds_the_line_behind_the_call(void **state)
 static void tells_inlined_calls_by_their_wrapper(void **state)
 {
     (void)state;
-    expect_tree("<PF i='1' n='1'><C i='-1'><PF i='2' n='3' f='0'>"
-                "<L i='3' f='0' l='8' v='0'>"
-                "<C i='-5' it='5' f='0' l='9' v='0'><PF i='5' n='4' v='0x0' f='1' l='2'/></C>"
-                "</L></PF></C></PF>",
-                "1 entry main thread\n"
-                "  2 called function main+0x10:0\n"
-                "    3 loop a.c:8\n"
-                "      6 line a.c:9\n"
-                "        5 inlined function f+0x0:2\n");
+    expect_tree(
+        "<PF i='1' n='1'><C i='-1'><PF i='2' n='3' f='0'>"
+        "<L i='3' f='0' l='8' v='0'>"
+        "<C i='-5' it='5' f='0' l='9' v='0'><PF i='5' n='4' v='0x0' f='1' l='2'/></C>"
+        "</L></PF></C></PF>",
+        "1 entry main thread\n"
+        "  2 called function main+0x10:0\n"
+        "    3 loop a.c:8\n"
+        "      10 line a.c:9\n"
+        "        5 inlined function f+0x0:2\n");
 }
 
 static void knows_addresses_without_a_function(void **state)
 {
     (void)state;
-    expect_tree("<PF i='1' n='1'><C i='-1'><PF i='2' n='5' s='5' l='0' f='2147483647' lm='2'>"
-                "<C i='-2' it='2' f='2147483647' l='0' v='0x99'>"
-                "<PF i='3' n='3' v='0x10' f='0' l='5' lm='2'/></C></PF></C></PF>",
-                "1 entry main thread\n"
-                "  2 called instruction @0x99\n"
-                "    3 called function main+0x10:5\n");
+    expect_tree(
+        "<PF i='1' n='1'><C i='-1'><PF i='2' n='5' s='5' l='0' f='2147483647' lm='2'>"
+        "<C i='-2' it='2' f='2147483647' l='0' v='0x99'>"
+        "<PF i='3' n='3' v='0x10' f='0' l='5' lm='2'/></C></PF></C></PF>",
+        "1 entry main thread\n"
+        "  2 called instruction @0x99\n"
+        "    3 called function main+0x10:5\n");
 }
 
 static void leaves_wrappers_and_waiting_out(void **state)
 {
     (void)state;
-    expect_tree("<PF i='9' n='2'><S i='-9' it='9' f='2147483647' l='0'/></PF>"
-                "<PF i='1' n='1'><C i='-1'><PF i='2' n='3' f='0'><S i='-2' it='2'/></PF></C>"
-                "</PF>",
-                "1 entry main thread\n"
-                "  2 called function main+0x10:0\n");
+    expect_tree(
+        "<PF i='9' n='2'><S i='-9' it='9' f='2147483647' l='0'/></PF>"
+        "<PF i='1' n='1'><C i='-1'><PF i='2' n='3' f='0'><S i='-2' it='2'/></PF></C>"
+        "</PF>",
+        "1 entry main thread\n"
+        "  2 called function main+0x10:0\n");
 }
 
 static void takes_the_file_of_what_is_around(void **state)
@@ -207,7 +211,8 @@ static void refuses_what_does_not_belong_there(void **state)
     expect_failure("<PF i='1' n='1' lm='7'/>", CN_ERR_FORMAT, "module 7 is in no table");
     expect_failure("<PF i='1' i='2' n='1'/>", CN_ERR_FORMAT, "is there twice");
     expect_failure("<PF i='x' n='1'/>", CN_ERR_FORMAT, "i=\"x\" is no number that fits");
-    expect_failure("<PF i='99999999999' n='1'/>", CN_ERR_FORMAT, "is no number that fits");
+    expect_failure("<PF i='99999999999' n='1'/>", CN_ERR_FORMAT,
+                   "is no number that fits");
     expect_failure("<PF n='1'/>", CN_ERR_FORMAT, "with the id 0");
     expect_failure("<PF i='1'/>", CN_ERR_FORMAT, "without a name");
     expect_failure("<S i='1'/>", CN_ERR_FORMAT, "outside of any procedure");
@@ -267,8 +272,9 @@ static void refuses_entities(void **state)
 
     (void)state;
     assert_false(open_text(&db, bytes_of(bomb), &err));
-    assert_string_equal(err.text, "experiment.xml: line 3, column 12: entity a is declared: "
-                                  "such files are not read");
+    assert_string_equal(err.text,
+                        "experiment.xml: line 3, column 12: entity a is declared: "
+                        "such files are not read");
 }
 
 static void refuses_other_encodings(void **state)
@@ -286,7 +292,8 @@ static void refuses_other_encodings(void **state)
     assert_false(open_text(
         &db, bytes_of("<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?><a/>"), &err));
     assert_int_equal(err.kind, CN_ERR_FORMAT);
-    assert_false(open_text(&db, bytes_of("<?xml version=\"1.0\"?><a n=\"\xff\"/>"), &err));
+    assert_false(
+        open_text(&db, bytes_of("<?xml version=\"1.0\"?><a n=\"\xff\"/>"), &err));
     assert_non_null(strstr(err.text, "not well-formed"));
 }
 
@@ -379,8 +386,7 @@ static void reads_tables(void **state)
     assert_string_equal(db->metrics.list[0].name, "time");
     assert_int_equal(cn_metric_prop_id(&db->metrics.list[0], 0), 1);
     assert_int_equal(cn_metric_prop_id(&db->metrics.list[0], 1), 2);
-    assert_int_equal(
-        cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_SUM), 2);
+    assert_int_equal(cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_SUM), 2);
     cn_database_close(db);
     free(document);
 }
@@ -407,11 +413,9 @@ static void repairs_the_ids_of_statistics(void **state)
     cn_text_str_add(&text, at);
     if (!open_text(&db, bytes_of(cn_text_str(&text)), &err))
         fail_msg("%s", err.text);
-    assert_int_equal(
-        cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_SUM), 2);
+    assert_int_equal(cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_SUM), 2);
     assert_int_equal(cn_metric_stat_id(&db->metrics.list[0], 1, "1", CN_COMBINE_SUM), 5);
-    assert_int_equal(
-        cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_MAX), 8);
+    assert_int_equal(cn_metric_stat_id(&db->metrics.list[0], 1, "$$", CN_COMBINE_MAX), 8);
     assert_non_null(db->warnings);
     cn_database_close(db);
     cn_text_done(&text);

@@ -196,23 +196,22 @@ static void lines_keep_their_calls(void **state)
     file = cn_memory_database_add_file(m, "a.c", false);
     function = cn_memory_database_add_function(
         m, (struct cn_function){"f", CN_NONE, 0, file, 1});
-    entry = cn_memory_database_add_context(
-        m, 0,
-        (struct cn_context){.kind = CN_CONTEXT_ENTRY,
-                            .entry = CN_ENTRY_MAIN_THREAD,
-                            .entry_name = "main thread"});
-    caller = cn_memory_database_add_context(
-        m, entry,
-        (struct cn_context){
-            .relation = CN_CALL, .has_function = true, .function = function});
+    entry =
+        cn_memory_database_add_context(m, 0,
+                                       (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                                           .entry = CN_ENTRY_MAIN_THREAD,
+                                                           .entry_name = "main thread"});
+    caller = cn_memory_database_add_context(m, entry,
+                                            (struct cn_context){.relation = CN_CALL,
+                                                                .has_function = true,
+                                                                .function = function});
     for (unsigned i = 0; i < 2; i++) {
-        line = cn_memory_database_add_context(
-            m, caller,
-            (struct cn_context){.kind = CN_CONTEXT_LINE,
-                                .propagation = 1,
-                                .has_source = true,
-                                .file = file,
-                                .line = 7 + i});
+        line = cn_memory_database_add_context(m, caller,
+                                              (struct cn_context){.kind = CN_CONTEXT_LINE,
+                                                                  .propagation = 1,
+                                                                  .has_source = true,
+                                                                  .file = file,
+                                                                  .line = 7 + i});
         for (unsigned k = 0; k < 3; k++)
             (void)cn_memory_database_add_context(
                 m, line,
@@ -269,7 +268,8 @@ static void the_same_bytes_on_any_number_of_threads(void **state)
     cn_database_close(db);
 }
 
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+#define IN_SCRATCH(test) \
+    cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
 
 int main(void)
 {

@@ -17,7 +17,7 @@
 #include "formats/uftrace/packed_encode.h"
 #include "formats/uftrace/record_source.h"
 
-enum { FORGET_LEN = 8 << 20 }; /* pages are given back in pieces of this size */
+enum { FORGET_LEN = 1 << 20 }; /* pages are given back in pieces of this size */
 
 /* Records to pack. */
 struct input {

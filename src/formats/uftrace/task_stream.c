@@ -399,7 +399,8 @@ static void forget_behind(struct task_stream *s)
 {
     struct cn_bytes behind;
 
-    if (s->records->is_packed || s->begin_off - s->forgotten < FORGET_LEN)
+    if (!s->records->is_mapped || s->records->is_packed ||
+        s->begin_off - s->forgotten < FORGET_LEN)
         return;
     if (cn_bytes_slice(s->block, s->forgotten, s->begin_off - s->forgotten, &behind))
         cn_file_forget(behind);

@@ -35,36 +35,8 @@ static enum cn_step next_record(struct cn_bytes *rest, struct record *out,
     return CN_ITEM;
 }
 
-/* The number of a function with this name and place. */
-static uint32_t find_function(struct cn_function function, struct cn_hpc_tables *tables,
-                              struct cn_hpc_logical_functions *functions)
-{
-    struct cn_text key = {0};
-    size_t known = functions->keys.count;
-    uint32_t number;
-
-    cn_text_printf(&key, "%u %u %u %s", function.module, function.file, function.line,
-                   function.name);
-    number = cn_names_add(&functions->keys, cn_text_str(&key));
-    cn_text_done(&key);
-    if (number == known) {
-        functions->numbers = cn_grow(functions->numbers, known, &functions->capacity,
-                                     sizeof(*functions->numbers));
-        functions->numbers[number] = cn_hpc_tables_add_function(tables, function);
-    }
-    return functions->numbers[number];
-}
-
-void cn_hpc_logical_functions_done(struct cn_hpc_logical_functions *functions)
-{
-    cn_names_done(&functions->keys);
-    free(functions->numbers);
-    *functions = (struct cn_hpc_logical_functions){0};
-}
-
 static void add_frame(struct cn_hpc_logical *logical, const struct record *record,
-                      uint32_t module, struct cn_hpc_tables *tables,
-                      struct cn_hpc_logical_functions *functions)
+                      uint32_t module, struct cn_hpc_tables *tables)
 {
     struct cn_hpc_logical_frame frame = {CN_NONE, CN_NONE};
     struct cn_text text = {0};
@@ -81,11 +53,11 @@ static void add_frame(struct cn_hpc_logical *logical, const struct record *recor
         if (record->mangling != MANGLED_CPP ||
             !cn_demangle(cn_text_str(&text), CN_DEMANGLE_FULL, &name))
             cn_text_str_add(&name, cn_text_str(&text));
-        frame.function = find_function((struct cn_function){.name = cn_text_str(&name),
-                                                            .module = module,
-                                                            .file = frame.file,
-                                                            .line = record->line},
-                                       tables, functions);
+        frame.function = cn_hpc_tables_function(
+            tables, (struct cn_function){.name = cn_text_str(&name),
+                                         .module = module,
+                                         .file = frame.file,
+                                         .line = record->line});
         cn_text_done(&name);
     }
     cn_text_done(&text);
@@ -97,7 +69,7 @@ static void add_frame(struct cn_hpc_logical *logical, const struct record *recor
 
 bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
                          uint32_t module, struct cn_hpc_tables *tables,
-                         struct cn_hpc_logical_functions *functions, struct cn_error *err)
+                         struct cn_error *err)
 {
     struct cn_bytes rest;
     struct record record;
@@ -106,7 +78,7 @@ bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
     if (!cn_bytes_from(file, CN_HPC_LOGICAL_MAGIC_LEN, &rest))
         return cn_fail(err, CN_ERR_FORMAT, "not a file of logical frames");
     while ((step = next_record(&rest, &record, err)) == CN_ITEM)
-        add_frame(logical, &record, module, tables, functions);
+        add_frame(logical, &record, module, tables);
     return step == CN_END;
 }
 

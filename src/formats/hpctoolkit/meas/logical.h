@@ -23,18 +23,9 @@ struct cn_hpc_logical {
     size_t count, capacity;
 };
 
-/* The functions of all files: those that are equal in all fields are one. */
-struct cn_hpc_logical_functions {
-    struct cn_names keys;
-    uint32_t *numbers; /* in the tables, one for each key */
-    size_t capacity;
-};
-
-void cn_hpc_logical_functions_done(struct cn_hpc_logical_functions *functions);
-
+/* Functions that are equal in all fields are one, in other files too. */
 CN_CHECK bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
                                   uint32_t module, struct cn_hpc_tables *tables,
-                                  struct cn_hpc_logical_functions *functions,
                                   struct cn_error *err);
 
 /* The one or two places that an address stands for; returns how many. */

@@ -10,6 +10,8 @@
 #include "formats/hpctoolkit/meas/format.h"
 #include "formats/hpctoolkit/meas/path_map.h"
 
+enum { LINES_MAX = 32 }; /* functions inlined into each other */
+
 static uint32_t number_of(struct cn_hpc_modules *m, const char *full, const char *shown,
                           const char *folder)
 {
@@ -170,8 +172,7 @@ static void ask_file(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes 
 
         module = &m->list[number]; /* it may have moved */
         module->knowledge = CN_HPC_KNOWS_LOGICAL;
-        ok = cn_hpc_logical_read(&module->logical, bytes, frames_of, &m->tables,
-                                 &m->logical_functions, &err);
+        ok = cn_hpc_logical_read(&module->logical, bytes, frames_of, &m->tables, &err);
     } else if (is_kernel(module)) {
         module->knowledge = CN_HPC_KNOWS_KERNEL;
         ok = cn_hpc_kernel_symbols_read(&module->kernel, bytes, &err);
@@ -261,6 +262,67 @@ static size_t structure_places(struct cn_hpc_modules *m, uint32_t number,
     return count;
 }
 
+static void locate_function(struct cn_hpc_modules *m, const char *path, uint64_t address,
+                            uint32_t function)
+{
+    uint32_t *is_asked = cn_map_at(&m->located, function, 0);
+    struct cn_hpc_line line;
+
+    if (*is_asked)
+        return;
+    *is_asked = 1;
+    if (!m->options->lines->function(m->options->lines->arg, path, address, &line))
+        return;
+    m->tables.functions[function].file = cn_hpc_tables_file(&m->tables, line.file);
+    m->tables.functions[function].line = line.line;
+}
+
+static struct cn_place line_place(struct cn_hpc_modules *m,
+                                  const struct cn_hpc_line *line)
+{
+    return (struct cn_place){.kind = CN_CONTEXT_LINE,
+                             .relation = CN_LEXICAL,
+                             .function = CN_NONE,
+                             .file = cn_hpc_tables_file(&m->tables, line->file),
+                             .line = line->line,
+                             .module = CN_NONE};
+}
+
+static uint32_t inlined_function(struct cn_hpc_modules *m, uint32_t module,
+                                 const char *name)
+{
+    return cn_hpc_tables_function(
+        &m->tables,
+        (struct cn_function){.name = name, .module = module, .file = CN_NONE});
+}
+
+/* Below the function: its line, and below that what is inlined there. */
+static size_t add_lines(struct cn_hpc_modules *m, uint32_t module, uint64_t address)
+{
+    struct cn_hpc_line lines[LINES_MAX];
+    struct cn_text path = {0};
+    size_t line_count, count = 1;
+
+    if (!m->options->lines)
+        return count;
+    cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[module],
+                      &path);
+    locate_function(m, cn_text_str(&path), address, m->places[0].function);
+    line_count = m->options->lines->instruction(
+        m->options->lines->arg, cn_text_str(&path), address, lines, LINES_MAX);
+    for (size_t i = 0; i < line_count; i++) {
+        if (i > 0 && lines[i].function) {
+            m->places[count] =
+                function_place(inlined_function(m, module, lines[i].function));
+            m->places[count++].relation = CN_INLINED_CALL;
+        }
+        if (lines[i].file)
+            m->places[count++] = line_place(m, &lines[i]);
+    }
+    cn_text_done(&path);
+    return count;
+}
+
 static size_t symbol_places(struct cn_hpc_modules *m, uint32_t number, uint64_t address)
 {
     struct cn_hpc_module *module = &m->list[number];
@@ -278,13 +340,13 @@ static size_t symbol_places(struct cn_hpc_modules *m, uint32_t number, uint64_t 
     if (function == CN_NONE)
         return 0;
     m->places[0] = function_place(function);
-    return 1;
+    return module->knowledge == CN_HPC_KNOWS_SYMBOLS ? add_lines(m, number, address) : 1;
 }
 
 bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t address,
                            struct cn_places *out, struct cn_error *err)
 {
-    enum { LEAST = 16 };
+    enum { LEAST = 1 + 2 * LINES_MAX };
     size_t count = 0;
 
     (void)err;
@@ -334,7 +396,7 @@ void cn_hpc_modules_done(struct cn_hpc_modules *m)
     cn_hpc_tables_done(&m->tables);
     cn_hpc_structures_done(&m->structures);
     cn_map_done(&m->structure_of);
-    cn_hpc_logical_functions_done(&m->logical_functions);
+    cn_map_done(&m->located);
     free(m->places);
     cn_arena_done(&m->arena);
 }

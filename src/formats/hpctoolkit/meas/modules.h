@@ -46,8 +46,8 @@ struct cn_hpc_modules {
     struct cn_hpc_structures structures;
     struct cn_map structure_of; /* number of a path -> structure */
     bool has_structures;        /* they have been read */
-    struct cn_hpc_logical_functions logical_functions;
-    struct cn_place *places; /* the answer to the last question */
+    struct cn_map located;      /* functions whose definition was asked for */
+    struct cn_place *places;    /* the answer to the last question */
     size_t place_capacity;
 };
 

@@ -34,7 +34,7 @@ static bool verify_all(struct cn_hpc_proto_check *c, const char *dir,
                        const struct cn_hpc_proto_files *files,
                        const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_hpc_sparse_known known = {.has_time_range = true};
+    struct cn_hpc_sparse_known known = {.has_time_range = true, .is_mapped = dir != NULL};
 
     cn_hpc_findings_begin(&c->f, "meta.db");
     if (files->meta.ptr)

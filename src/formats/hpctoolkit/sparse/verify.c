@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/file.h"
 #include "formats/hpctoolkit/sparse/verify_parts.h"
 
 static bool check_start(struct cn_hpc_sparse_check *c, struct cn_bytes file,
@@ -100,6 +101,18 @@ bool cn_hpc_sparse_check_frame(struct cn_hpc_sparse_check *c, struct cn_bytes fi
     }
     *out = frame;
     return true;
+}
+
+void cn_hpc_sparse_check_forget(struct cn_hpc_sparse_check *c, struct cn_bytes file,
+                                uint64_t len)
+{
+    enum { FORGET_EVERY = 32 * 1024 * 1024 };
+
+    c->touched_len += len;
+    if (!c->known->is_mapped || c->touched_len < FORGET_EVERY)
+        return;
+    cn_file_forget(file);
+    c->touched_len = 0;
 }
 
 void cn_hpc_sparse_check_value(struct cn_hpc_sparse_check *c, uint64_t off, double value)

@@ -22,6 +22,7 @@ struct cn_hpc_sparse_known {
     uint32_t context_last;    /* the largest id */
     uint32_t kind_count;      /* kinds of identities that have a name */
     bool has_time_range;      /* trace.db has to state it */
+    bool is_mapped;           /* the memory of the files can be given back */
     const char *distrust_cct; /* why cct.db is not looked at; NULL: it is */
 };
 

@@ -164,6 +164,7 @@ static void check_record(struct parts *p, uint32_t i)
                               i, block.record.context);
     if (block.record.value_count > 0 || block.record.metric_count > 0)
         check_block(p, &block, off);
+    cn_hpc_sparse_check_forget(p->c, p->frame.file, block.values.len + block.index.len);
 }
 
 static void check_count(struct parts *p)

@@ -13,7 +13,12 @@ struct cn_hpc_sparse_check {
     const struct cn_progress *progress;
     uint32_t profile_count;      /* 0 until profile.db was read */
     uint32_t value_context_last; /* the largest id with values in profile.db */
+    uint64_t touched_len;        /* of files, since their memory was given back */
 };
+
+/* `len` more bytes of a file were looked at: give its memory back now and then. */
+void cn_hpc_sparse_check_forget(struct cn_hpc_sparse_check *c, struct cn_bytes file,
+                                uint64_t len);
 
 /* Magic, version, footer, sections. False when records cannot be found. */
 bool cn_hpc_sparse_check_frame(struct cn_hpc_sparse_check *c, struct cn_bytes file,

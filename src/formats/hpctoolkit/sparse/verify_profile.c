@@ -260,6 +260,7 @@ static void check_record(struct parts *p, uint32_t i)
     /* A profile without values may lie anywhere. */
     if (block.record.value_count > 0 || block.record.context_count > 0)
         check_block(p, &block, off);
+    cn_hpc_sparse_check_forget(p->c, p->frame.file, block.values.len + block.index.len);
 }
 
 static bool open_tuples(struct parts *p, struct cn_bytes file)

@@ -155,6 +155,7 @@ bool cn_hpc_sparse_check_traces(struct cn_hpc_sparse_check *c, struct cn_bytes f
             cn_bytes_element(p.frame.records, i, cn_hpc_sparse_trace_size), &line.record);
         check_profile(&p, &line, off);
         check_line(&p, &line, off);
+        cn_hpc_sparse_check_forget(c, file, line.samples.len);
         if (i % PROGRESS_EVERY == 0)
             ok = cn_progress_report(c->progress, "verifying trace.db", i,
                                     p.frame.head.count, "traces", err);

@@ -184,7 +184,8 @@ bool cn_hpc_xml_columns_plan(struct cn_hpc_xml_writing *w, struct cn_error *err)
     if (largest(w->thread_ids) > CN_HPC_SPARSE_METRIC_ID_MAX ||
         largest(w->summary_ids) > CN_HPC_SPARSE_METRIC_ID_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
-                       "%zu metrics need ids up to %" PRId64 ", readers know ids up to %d",
+                       "%zu metrics need ids up to %" PRId64
+                       ", readers know ids up to %d",
                        metrics->count, base, CN_HPC_SPARSE_METRIC_ID_MAX);
     for (size_t i = 0; i < metrics->count; i++)
         to_file_ids(w, &w->columns[i]);
@@ -395,7 +396,8 @@ static void write_views(struct cn_hpc_xml_writing *w,
 
             if (!has[s])
                 continue;
-            write_metric(w, &row, column->metric->name, "view", cn_text_str(&formulas[s]));
+            write_metric(w, &row, column->metric->name, "view",
+                         cn_text_str(&formulas[s]));
             *next_id -= 1 + row.is_alone;
         }
         for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++)

@@ -78,8 +78,9 @@ static bool number_lines(struct cn_hpc_xml_database *xml, struct cn_error *err)
     if (first < db->context_limit)
         first = db->context_limit;
     if (first > UINT32_MAX - xml->tree.context_count - 1)
-        return cn_fail(err, CN_ERR_LIMIT, "%s: no context id is left for %" PRIu64 " lines",
-                       CN_HPC_XML_FILE, xml->tree.context_count);
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%s: no context id is left for %" PRIu64 " lines", CN_HPC_XML_FILE,
+                       xml->tree.context_count);
     first = cn_hpc_xml_tree_number(&xml->tree, first);
     if (first > db->context_limit)
         db->context_limit = first;

@@ -100,9 +100,9 @@ static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
                 continue;
             return false;
         }
-        ok = cn_hpc_sparse_dump_bytes(kinds[i], file.bytes, emit, arg, &is_stopped,
-                                      err) ||
-             cn_fail_in(err, "%s/%s", dir, kinds[i]->name);
+        ok =
+            cn_hpc_sparse_dump_bytes(kinds[i], file.bytes, emit, arg, &is_stopped, err) ||
+            cn_fail_in(err, "%s/%s", dir, kinds[i]->name);
         cn_file_close(&file);
     }
     return ok;
@@ -154,12 +154,11 @@ static bool dump_values(struct run *run, uint64_t off)
     uint64_t count;
 
     return dump_records(run, &cn_hpc_legacy_values_layout, off, 1) &&
-           (run->is_stopped ||
-            (cn_bytes_from(run->file->bytes, off, &bytes) &&
-             cn_hpc_legacy_values_decode(bytes, &head) &&
-             cn_u64_mul(head.row_count, head.column_count, &count) &&
-             dump_records(run, &cn_hpc_legacy_value_layout,
-                          off + cn_hpc_legacy_values_size, count)));
+           (run->is_stopped || (cn_bytes_from(run->file->bytes, off, &bytes) &&
+                                cn_hpc_legacy_values_decode(bytes, &head) &&
+                                cn_u64_mul(head.row_count, head.column_count, &count) &&
+                                dump_records(run, &cn_hpc_legacy_value_layout,
+                                             off + cn_hpc_legacy_values_size, count)));
 }
 
 static bool dump_trace(struct run *run, uint64_t off, uint64_t end_off)

@@ -16,9 +16,9 @@
 struct cn_hpc_xml_event {
     const char *name;
     const char **attributes; /* name, value, ..., NULL; NULL itself at the end */
-    uint64_t off, len;       /* the tag, in the text; an end made up for <S/> has no length */
-    uint64_t line, column;   /* from 1 on */
-    uint32_t depth;          /* elements around it */
+    uint64_t off, len; /* the tag, in the text; an end made up for <S/> has no length */
+    uint64_t line, column; /* from 1 on */
+    uint32_t depth;        /* elements around it */
 };
 
 /* CN_ITEM to go on, CN_END to stop here, CN_FAIL to fail. */

@@ -74,7 +74,7 @@ enum {
 };
 
 /* An element as `cairn dump` shows it; its text is the tag. */
-#define CN_HPC_XML_ELEMENT(F)                \
+#define CN_HPC_XML_ELEMENT(F)                  \
     F(0x00, u32, line, "where its tag begins") \
     F(0x04, u32, column, "where in the line")  \
     F(0x08, u32, depth, "elements around it")

@@ -67,8 +67,9 @@ static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
 
 static bool has_room(const struct cn_hpc_xml_event *e, size_t count, struct cn_error *err)
 {
-    return count < CN_HPC_XML_METRIC_MAX || cn_fail(err, CN_ERR_LIMIT, "more than %d <%s>s",
-                                                    CN_HPC_XML_METRIC_MAX, e->name);
+    return count < CN_HPC_XML_METRIC_MAX ||
+           cn_fail(err, CN_ERR_LIMIT, "more than %d <%s>s", CN_HPC_XML_METRIC_MAX,
+                   e->name);
 }
 
 static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
@@ -139,8 +140,8 @@ static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
         !number(e, "db-max-time", 0, &end, err) ||
         !number(e, "u", MICROSECONDS, &ticks, err))
         return false;
-    r->head->has_times = cn_hpc_xml_event_get(e, "db-min-time") &&
-                         cn_hpc_xml_event_get(e, "db-max-time");
+    r->head->has_times =
+        cn_hpc_xml_event_get(e, "db-min-time") && cn_hpc_xml_event_get(e, "db-max-time");
     r->head->begin = (uint64_t)begin;
     r->head->end = (uint64_t)end;
     r->head->ticks_per_second = (uint64_t)ticks;
@@ -280,8 +281,7 @@ bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major)
 
     if (text.len > CN_HPC_XML_HEAD_MAX)
         (void)cn_bytes_slice(text, 0, CN_HPC_XML_HEAD_MAX, &start);
-    found = start.len == 0 ? NULL
-                           : memmem(start.ptr, start.len, root, sizeof(root) - 1);
+    found = start.len == 0 ? NULL : memmem(start.ptr, start.len, root, sizeof(root) - 1);
     if (!found ||
         !cn_bytes_from(start, (uint64_t)(found - start.ptr) + sizeof(root) - 1, &start))
         return false;

@@ -28,8 +28,8 @@ struct database {
     struct cn_value *summary; /* sorted by context and metric */
     size_t summary_count, summary_capacity;
     uint32_t summary_context_count;
-    struct cn_map sample_ids;  /* -> contexts */
-    uint32_t unknown_context;  /* of samples; has no record */
+    struct cn_map sample_ids; /* -> contexts */
+    uint32_t unknown_context; /* of samples; has no record */
     uint64_t tick_ns;
     struct cn_error trace_damage; /* of an experiment.mt that is there but unreadable */
 };
@@ -95,9 +95,8 @@ static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor 
     else if (cursor->owner == 0)
         cursor->at = find_in_summary(self, cursor->first_key);
     else
-        cursor->at = cursor->first_key == CN_HPC_LEGACY_ROOT_ID
-                         ? 1
-                         : row_of(cursor->first_key);
+        cursor->at =
+            cursor->first_key == CN_HPC_LEGACY_ROOT_ID ? 1 : row_of(cursor->first_key);
     return true;
 }
 
@@ -121,7 +120,8 @@ static size_t next_of_thread(const struct database *self, struct cn_value_cursor
          cursor->at++) {
         for (; cursor->index_at < self->column_count; cursor->index_at++) {
             const struct column *column = &self->columns[cursor->index_at];
-            double value = cn_hpc_legacy_threads_value(thread, cursor->at, column->number);
+            double value =
+                cn_hpc_legacy_threads_value(thread, cursor->at, column->number);
 
             if (value == 0)
                 continue;
@@ -145,8 +145,8 @@ static size_t next_of_context(const struct database *self, struct cn_value_curso
         const struct column *column = &self->columns[cursor->index_at];
 
         for (; cursor->at < self->threads.count; cursor->at++) {
-            double value = cn_hpc_legacy_threads_value(&self->threads.list[cursor->at],
-                                               row_of(cursor->owner), column->number);
+            double value = cn_hpc_legacy_threads_value(
+                &self->threads.list[cursor->at], row_of(cursor->owner), column->number);
 
             if (value == 0)
                 continue;
@@ -317,8 +317,7 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
                 (struct column){(uint16_t)row->id, (uint64_t)row->column};
     }
     if (self->column_count > 0)
-        qsort(self->columns, self->column_count, sizeof(*self->columns),
-              compare_columns);
+        qsort(self->columns, self->column_count, sizeof(*self->columns), compare_columns);
 }
 
 /* Each file of threads for itself: one that is damaged does not cost the others. */
@@ -359,8 +358,9 @@ static bool set_times(struct database *self, const struct cn_hpc_xml_head *head,
         self->tick_ns = NS_PER_SECOND / head->ticks_per_second;
     if (head->has_times && (!cn_u64_mul(head->begin, self->tick_ns, &db->begin_ns) ||
                             !cn_u64_mul(head->end, self->tick_ns, &db->end_ns)))
-        return cn_fail(err, CN_ERR_FORMAT, "times %" PRIu64 " to %" PRIu64 " are too large",
-                       head->begin, head->end);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "times %" PRIu64 " to %" PRIu64 " are too large", head->begin,
+                       head->end);
     return true;
 }
 
@@ -418,8 +418,7 @@ static bool open_files(struct database *self, const struct cn_hpc_legacy_files *
     self->xml.planes = (struct cn_hpc_xml_planes){plane_begin, plane_next};
     if (!cn_hpc_xml_head_read(&head, files->experiment, &self->xml.base.arena, err))
         return cn_fail_in(err, CN_HPC_XML_FILE);
-    ok = (read_experiment(self, files, &head, err) ||
-          cn_fail_in(err, CN_HPC_XML_FILE)) &&
+    ok = (read_experiment(self, files, &head, err) || cn_fail_in(err, CN_HPC_XML_FILE)) &&
          cn_hpc_xml_kinds_read(&self->xml.base, &head, err) &&
          finish(self, files, &head, err);
     cn_hpc_xml_head_done(&head);

@@ -36,15 +36,15 @@ enum {
 CN_RECORD_BE(cn_hpc_legacy_pack, CN_HPC_LEGACY_PACK, 0x08);
 enum { CN_HPC_LEGACY_HAS_RANKS = 1 << 0, CN_HPC_LEGACY_HAS_THREADS = 1 << 1 };
 
-#define CN_HPC_LEGACY_MEMBER(F)             \
-    F(0x00, u32, process, "rank")           \
-    F(0x04, u32, thread, "thread")          \
+#define CN_HPC_LEGACY_MEMBER(F)    \
+    F(0x00, u32, process, "rank")  \
+    F(0x04, u32, thread, "thread") \
     F(0x08, u64, begin_off, "its file")
 CN_RECORD_BE(cn_hpc_legacy_member, CN_HPC_LEGACY_MEMBER, 0x10);
 
-#define CN_HPC_LEGACY_VALUES(F)               \
-    F(0x17, u8, byte_order, "b: big endian")  \
-    F(0x18, u32, row_count, "number of ids")  \
+#define CN_HPC_LEGACY_VALUES(F)              \
+    F(0x17, u8, byte_order, "b: big endian") \
+    F(0x18, u32, row_count, "number of ids") \
     F(0x1c, u32, column_count, "number of metrics")
 CN_RECORD_BE(cn_hpc_legacy_values, CN_HPC_LEGACY_VALUES, 0x20);
 
@@ -57,8 +57,8 @@ CN_RECORD_BE(cn_hpc_legacy_value, CN_HPC_LEGACY_VALUE, 0x08);
 CN_RECORD_BE(cn_hpc_legacy_trace, CN_HPC_LEGACY_TRACE, 0x20);
 enum { CN_HPC_LEGACY_HAS_METRICS = 1 << 0 };
 
-#define CN_HPC_LEGACY_SAMPLE(F)   \
-    F(0x00, u64, time, "when")    \
+#define CN_HPC_LEGACY_SAMPLE(F) \
+    F(0x00, u64, time, "when")  \
     F(0x08, u32, sample_id, "where: the attribute `it` of a context")
 CN_RECORD_BE(cn_hpc_legacy_sample, CN_HPC_LEGACY_SAMPLE, 0x0c);
 

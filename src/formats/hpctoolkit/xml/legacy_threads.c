@@ -16,8 +16,8 @@ void cn_hpc_legacy_threads_done(struct cn_hpc_legacy_threads *threads)
     *threads = (struct cn_hpc_legacy_threads){0};
 }
 
-double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
-                           uint64_t column)
+double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread,
+                                   uint64_t row, uint64_t column)
 {
     if (row >= thread->row_count || column >= thread->column_count)
         return 0;
@@ -64,9 +64,9 @@ static bool read_values(struct cn_bytes file, struct cn_hpc_legacy_thread *out,
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " rows of %" PRIu32 " values do not fit the %zu bytes",
                        head.row_count, head.column_count, file.len);
-    /* Rows that hold nothing would cost time for nothing. */
-    out->row_count = head.column_count == 0 ? 0 : head.row_count;
-    out->column_count = head.column_count;
+    /* Rows or columns that hold nothing would cost time for nothing. */
+    out->row_count = count == 0 ? 0 : head.row_count;
+    out->column_count = count == 0 ? 0 : head.column_count;
     count_values(out);
     return true;
 }
@@ -161,8 +161,8 @@ static bool open_member(const struct pack *pack, uint32_t i,
                         struct cn_hpc_legacy_member *member, struct cn_bytes *out,
                         struct cn_error *err)
 {
-    uint64_t end = i + 1 < pack->head.count ? member_at(pack, i + 1).begin_off
-                                            : pack->file.len;
+    uint64_t end =
+        i + 1 < pack->head.count ? member_at(pack, i + 1).begin_off : pack->file.len;
 
     *member = member_at(pack, i);
     if (member->begin_off <= end &&
@@ -249,8 +249,9 @@ bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_b
 
         if (!open_member(&pack, i, &member, &part, err))
             return false;
-        position = cn_map_find(&threads->by_number,
-                               (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
+        position =
+            cn_map_find(&threads->by_number,
+                        (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
         if (position == UINT32_MAX) {
             thread = add_thread(threads, member.process, member.thread);
             pack_identity(&pack, &member, &thread->identity);

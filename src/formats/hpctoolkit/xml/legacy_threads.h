@@ -15,8 +15,8 @@ struct cn_hpc_legacy_thread {
     struct cn_identity_tuple identity;
     struct cn_bytes values; /* a matrix */
     uint32_t row_count, column_count;
-    uint64_t value_count;     /* that are not zero */
-    uint32_t context_count;   /* rows that have one */
+    uint64_t value_count;   /* that are not zero */
+    uint32_t context_count; /* rows that have one */
     uint64_t samples_off, sample_count;
 };
 
@@ -43,7 +43,7 @@ CN_CHECK bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads,
                                        struct cn_bytes file, struct cn_error *err);
 
 /* A value; row and column may be anything: 0 where there is none. */
-double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread, uint64_t row,
-                           uint64_t column);
+double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread,
+                                   uint64_t row, uint64_t column);
 
 #endif

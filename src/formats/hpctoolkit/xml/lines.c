@@ -134,8 +134,7 @@ static bool add_own(const struct cn_hpc_xml_pairs *pairs, struct sums *sums,
     if (execution && execution->function != CN_NO_ID)
         return true;
     return add(sums, value->key, value->metric, value->value, err) &&
-           (!function ||
-            add(sums, value->key, function->execution, value->value, err));
+           (!function || add(sums, value->key, function->execution, value->value, err));
 }
 
 /* The values that the files have for one context. */

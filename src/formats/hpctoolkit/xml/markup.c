@@ -35,8 +35,8 @@ static bool is_allowed(const char *chars, size_t len)
 {
     if (len == 1)
         return (unsigned char)chars[0] >= 0x20;
-    return len != 3 ||
-           (memcmp(chars, "\xef\xbf\xbe", 3) != 0 && memcmp(chars, "\xef\xbf\xbf", 3) != 0);
+    return len != 3 || (memcmp(chars, "\xef\xbf\xbe", 3) != 0 &&
+                        memcmp(chars, "\xef\xbf\xbf", 3) != 0);
 }
 
 void cn_markup_attribute(struct cn_markup *markup, const char *name, const char *value)

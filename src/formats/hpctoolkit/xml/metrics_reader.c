@@ -162,7 +162,8 @@ static void add_partial(struct building *b, const struct cn_hpc_xml_metric *row,
         return;
     if (has_statistic(metric, id, name->scope) && name->partial < UINT16_MAX) {
         id += SCOPES_OF_OLD * (int64_t)name->partial;
-        cn_database_warn(b->db, "metric %s has the id %" PRId64 " of another, taken as %" PRId64,
+        cn_database_warn(b->db,
+                         "metric %s has the id %" PRId64 " of another, taken as %" PRId64,
                          row->name, row->id, id);
     }
     add_statistic(b, metric, row,
@@ -186,10 +187,9 @@ static void add_legacy(struct building *b, const struct cn_hpc_xml_metric *row,
     bool is_min = name->variant && variant_is(name, "Min");
     bool is_max = name->variant && variant_is(name, "Max");
     bool is_known = is_sum || is_min || is_max;
-    size_t len = is_known ? name->base_len
-                 : name->variant
-                     ? (size_t)(name->variant - row->name) + name->variant_len
-                     : name->base_len;
+    size_t len = is_known        ? name->base_len
+                 : name->variant ? (size_t)(name->variant - row->name) + name->variant_len
+                                 : name->base_len;
 
     add_statistic(b, metric_of(b, row->name, len), row,
                   (struct cn_statistic){.scope = (uint16_t)name->scope,
@@ -233,8 +233,8 @@ static void learn_formula(struct building *b, const struct cn_hpc_xml_metric *ro
     int64_t ids[3];
     size_t count = 0;
 
-    metric->is_visible = (metric->has_columns && metric->is_visible) ||
-                         row->show != CN_HPC_XML_HIDDEN;
+    metric->is_visible =
+        (metric->has_columns && metric->is_visible) || row->show != CN_HPC_XML_HIDDEN;
     metric->has_columns = true;
     if (!metric->format)
         metric->format = row->format;
@@ -332,9 +332,9 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
         for (size_t k = 0; ok && k < metric->statistic_count; k++) {
             bool *is_used = &summaries[metric->statistics[k].stat_id];
 
-            ok = !*is_used || cn_fail(err, CN_ERR_FORMAT,
-                                      "metric id %u of the summary is there twice",
-                                      metric->statistics[k].stat_id);
+            ok = !*is_used ||
+                 cn_fail(err, CN_ERR_FORMAT, "metric id %u of the summary is there twice",
+                         metric->statistics[k].stat_id);
             *is_used = true;
         }
     }

@@ -18,12 +18,12 @@ enum { CN_HPC_XML_FUNCTION, CN_HPC_XML_EXECUTION, CN_HPC_XML_SCOPE_COUNT };
 
 /* What the name of a metric says: "CPUTIME (sec):PARTIAL:0 (I)". */
 struct cn_hpc_xml_metric_name {
-    size_t base_len;      /* "CPUTIME (sec)" */
-    const char *variant;  /* "Sum", or NULL; borrowed, ends at the scope */
+    size_t base_len;     /* "CPUTIME (sec)" */
+    const char *variant; /* "Sum", or NULL; borrowed, ends at the scope */
     size_t variant_len;
     bool is_partial;
-    uint64_t partial;     /* its number */
-    int scope;            /* of the list above, or CN_NO_ID */
+    uint64_t partial; /* its number */
+    int scope;        /* of the list above, or CN_NO_ID */
 };
 
 void cn_hpc_xml_metric_name_parse(const char *name, const char *type,

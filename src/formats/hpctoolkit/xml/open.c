@@ -259,8 +259,7 @@ static bool open_mapped(struct cn_database **out, struct cn_file *maps, const ch
     if (!cn_file_open_at(&maps[EXPERIMENT], dir, file_names[EXPERIMENT], err) ||
         !cn_file_open_at(&maps[PROFILE], dir, file_names[PROFILE], err))
         return false;
-    files.values.has_cct =
-        map_optional(&maps[CCT], dir, file_names[CCT], &damage[CCT]);
+    files.values.has_cct = map_optional(&maps[CCT], dir, file_names[CCT], &damage[CCT]);
     files.values.has_trace =
         map_optional(&maps[TRACE], dir, file_names[TRACE], &damage[TRACE]);
     files.experiment = maps[EXPERIMENT].bytes;

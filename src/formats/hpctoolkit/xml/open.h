@@ -13,8 +13,9 @@
 
 struct cn_hpc_xml_files {
     struct cn_bytes experiment;
-    bool is_mapped;  /* pages of it may be given back while it is read */
-    bool keep_lines; /* leave the values of lines as the files have them; see database.h */
+    bool is_mapped; /* pages of it may be given back while it is read */
+    bool
+        keep_lines; /* leave the values of lines as the files have them; see database.h */
     struct cn_hpc_sparse_files values;
 };
 

@@ -135,9 +135,9 @@ static struct cn_bytes window(const struct cn_hpc_xml_scanner *scanner)
 {
     size_t left = scanner->text.len - scanner->at;
 
-    return (struct cn_bytes){scanner->text.ptr,
-                             left > CN_HPC_XML_TAG_MAX ? scanner->at + CN_HPC_XML_TAG_MAX
-                                                       : scanner->text.len};
+    return (struct cn_bytes){scanner->text.ptr, left > CN_HPC_XML_TAG_MAX
+                                                    ? scanner->at + CN_HPC_XML_TAG_MAX
+                                                    : scanner->text.len};
 }
 
 static enum cn_step take_tag(struct cn_hpc_xml_scanner *scanner,

@@ -26,8 +26,9 @@
 
 enum cn_hpc_xml_node_flags {
     CN_HPC_XML_HAS_POINT = 1 << 0,
-    CN_HPC_XML_FROM_CALL = 1 << 1, /* made from a <C>, until an <S> of its place is found */
-    CN_HPC_XML_IS_GONE = 1 << 2,   /* became part of another one */
+    CN_HPC_XML_FROM_CALL =
+        1 << 1,                  /* made from a <C>, until an <S> of its place is found */
+    CN_HPC_XML_IS_GONE = 1 << 2, /* became part of another one */
 };
 
 struct cn_hpc_xml_node {

@@ -9,8 +9,8 @@
 #include "model/formula.h"
 
 enum element_type {
-    TREE, /* SecCallPathProfileData itself */
-    FRAME, /* PF */
+    TREE,    /* SecCallPathProfileData itself */
+    FRAME,   /* PF */
     INLINED, /* Pr */
     CALL,
     LOOP,
@@ -43,10 +43,10 @@ struct element {
 /* An element whose end was not seen yet. */
 struct frame {
     enum element_type type;
-    bool is_context;  /* has a node of its own; else contents belong to `owner` */
-    bool is_ignored;  /* with everything inside */
-    bool has_calls;   /* some of its children were made from <C> */
-    uint32_t owner;   /* the nearest frame outwards, or itself, that has a node */
+    bool is_context; /* has a node of its own; else contents belong to `owner` */
+    bool is_ignored; /* with everything inside */
+    bool has_calls;  /* some of its children were made from <C> */
+    uint32_t owner;  /* the nearest frame outwards, or itself, that has a node */
     uint32_t node, last_child;
     uint32_t file, module; /* for what inside does not name its own */
     int64_t id;
@@ -267,12 +267,11 @@ static struct cn_hpc_xml_node function_node(struct reading *r, const struct elem
 {
     const struct cn_hpc_xml_procedure *of = &r->tree->procedures[procedure];
     const struct frame *parent = top(r);
-    bool is_inlined = e->type == INLINED || (parent->type == CALL && parent->id < 0 &&
-                                             parent->id == -e->id);
-    bool is_unknown =
-        of->is_fake && !(e->given & ADDRESS) &&
-        strncmp(of->name, CN_HPC_XML_UNKNOWN_PROCEDURE,
-                strlen(CN_HPC_XML_UNKNOWN_PROCEDURE)) == 0;
+    bool is_inlined = e->type == INLINED ||
+                      (parent->type == CALL && parent->id < 0 && parent->id == -e->id);
+    bool is_unknown = of->is_fake && !(e->given & ADDRESS) &&
+                      strncmp(of->name, CN_HPC_XML_UNKNOWN_PROCEDURE,
+                              strlen(CN_HPC_XML_UNKNOWN_PROCEDURE)) == 0;
     struct cn_hpc_xml_node node = {
         .kind = CN_CONTEXT_FUNCTION,
         .relation = is_inlined ? CN_INLINED_CALL : CN_CALL,
@@ -404,7 +403,8 @@ static bool take_value(struct reading *r, const struct element *e, struct cn_err
     double value;
 
     if (!(e->given & NAME) || !(e->given & ADDRESS))
-        return cn_fail(err, CN_ERR_FORMAT, "a value without a metric or without a number");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "a value without a metric or without a number");
     if (len < sizeof(text))
         memcpy(text, e->value.ptr + is_negative, len);
     if (len >= sizeof(text) || cn_formula_number_scan(text, &value) != len || len == 0)
@@ -436,12 +436,11 @@ static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
         return false;
     note_ids(r, &e);
     if (top(r)->is_ignored && e.type != UNKNOWN && e.type != TREE)
-        return push(r,
-                    (struct frame){.type = e.type,
-                                   .is_ignored = true,
-                                   .owner = top(r)->owner,
-                                   .id = e.id},
-                    err);
+        return push(
+            r,
+            (struct frame){
+                .type = e.type, .is_ignored = true, .owner = top(r)->owner, .id = e.id},
+            err);
     switch (e.type) {
     case FRAME:
     case INLINED:
@@ -453,17 +452,16 @@ static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
     case VALUE:
         return take_value(r, &e, err) &&
                push(r,
-                    (struct frame){.type = VALUE,
-                                   .is_ignored = true,
-                                   .owner = top(r)->owner},
+                    (struct frame){
+                        .type = VALUE, .is_ignored = true, .owner = top(r)->owner},
                     err);
     case TREE:
     case UNKNOWN:
         break;
     }
-    return cn_fail(err, CN_ERR_FORMAT, "element <%.*s> does not belong in the context tree",
-                   (int)(tag->name.len < 64 ? tag->name.len : 64),
-                   (const char *)tag->name.ptr);
+    return cn_fail(
+        err, CN_ERR_FORMAT, "element <%.*s> does not belong in the context tree",
+        (int)(tag->name.len < 64 ? tag->name.len : 64), (const char *)tag->name.ptr);
 }
 
 static bool close_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
@@ -535,8 +533,7 @@ static bool scan_end(struct reading *r, struct cn_error *err)
     step = cn_hpc_xml_scan(&r->scanner, &tag, err);
     if (step == CN_ITEM)
         step = cn_fail(err, CN_ERR_FORMAT, "an element behind the root element");
-    return step == CN_END ||
-           cn_hpc_xml_fail_at(r->source->text, r->scanner.at, err);
+    return step == CN_END || cn_hpc_xml_fail_at(r->source->text, r->scanner.at, err);
 }
 
 static void count_contexts(struct cn_hpc_xml_tree *tree)
@@ -556,10 +553,9 @@ bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
         .is_ours = source->head->lines_have_calls,
         .is_legacy = source->head->major < CN_HPC_XML_MAJOR,
     };
-    bool ok = push(&r,
-                   (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE},
-                   err) &&
-              (source->head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
+    bool ok =
+        push(&r, (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE}, err) &&
+        (source->head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
 
     free(r.frames);
     if (ok) {

@@ -229,8 +229,7 @@ static void add_wrapper(struct tree_writer *t, const struct cn_context *context,
     cn_markup_add(m, "<C");
     cn_markup_number(m, "i", -id);
     cn_markup_number(m, "it", id);
-    cn_markup_number(m, "s",
-                     static_number(t, parent->procedure, 'C', file, line, 0));
+    cn_markup_number(m, "s", static_number(t, parent->procedure, 'C', file, line, 0));
     cn_markup_add(m, " v=\"0\"");
     add_place(m, file, line);
     cn_markup_add(m, ">\n");
@@ -254,9 +253,8 @@ static bool add_called(struct tree_writer *t, const struct cn_context *context,
     level->procedure = CN_HPC_XML_UNKNOWN_FUNCTION;
     if (is_called_address(context)) {
         function.module = context->module;
-        level->procedure =
-            CN_HPC_XML_FIRST_FUNCTION + t->w->db->function_count +
-            cn_hpc_xml_address_add(t->w, context->module, context->offset);
+        level->procedure = CN_HPC_XML_FIRST_FUNCTION + t->w->db->function_count +
+                           cn_hpc_xml_address_add(t->w, context->module, context->offset);
     } else if (context->has_function) {
         if (!cn_database_function(t->w->db, context->function, &function, err))
             return false;
@@ -428,7 +426,8 @@ static void tell_losses(const struct tree_writer *t)
                     t->lexical_count);
     cn_hpc_xml_lose(t->w, "functions inlined at an address, written as called",
                     t->inlined_count);
-    cn_hpc_xml_lose(t->w, "contexts of a kind that the format does not have", t->kind_count);
+    cn_hpc_xml_lose(t->w, "contexts of a kind that the format does not have",
+                    t->kind_count);
     cn_hpc_xml_lose(t->w, "unusual propagation flags", t->propagation_count);
 }
 

@@ -11,7 +11,8 @@
 
 /* Values are compared through the reader, which stops at the first damage: only where nothing
  * was wrong so far. */
-static bool compare_values(struct cn_hpc_findings *f, const struct cn_hpc_xml_files *files,
+static bool compare_values(struct cn_hpc_findings *f,
+                           const struct cn_hpc_xml_files *files,
                            const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_hpc_xml_files as_written = *files;

@@ -133,8 +133,8 @@ static bool get_number(struct check *c, const struct cn_hpc_xml_event *e,
 
     if (!value)
         return false;
-    if (cn_hpc_xml_parse_i64(
-            (struct cn_bytes){(const uint8_t *)value, strlen(value)}, out))
+    if (cn_hpc_xml_parse_i64((struct cn_bytes){(const uint8_t *)value, strlen(value)},
+                             out))
         return true;
     cn_hpc_findings_error(c->f, "attribute-number", e->off,
                           "line %" PRIu64 ": %s=\"%.64s\" of <%s> is no whole number",
@@ -164,7 +164,8 @@ static void check_reference(struct check *c, const struct cn_hpc_xml_event *e,
 
     if (get_number(c, e, name, &id) && cn_map_find(rows, (uint64_t)id, 0) == 0)
         cn_hpc_findings_error(c->f, "reference", e->off,
-                              "line %" PRIu64 ": %s=\"%" PRId64 "\" of <%s> is in no table",
+                              "line %" PRIu64 ": %s=\"%" PRId64
+                              "\" of <%s> is in no table",
                               e->line, name, id, e->name);
 }
 
@@ -236,8 +237,8 @@ static void check_metric(struct check *c, const struct cn_hpc_xml_event *e)
         return;
     if (id < 0 || id > CN_HPC_SPARSE_METRIC_ID_MAX)
         cn_hpc_findings_error(c->f, "metric-id", e->off,
-                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d", e->line,
-                              id, CN_HPC_SPARSE_METRIC_ID_MAX);
+                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d",
+                              e->line, id, CN_HPC_SPARSE_METRIC_ID_MAX);
     else
         (void)cn_hpc_set_add(&c->out->summary_ids, (uint64_t)id);
 }
@@ -250,8 +251,8 @@ static void check_metric_db(struct check *c, const struct cn_hpc_xml_event *e)
         return;
     if (id < 0 || id > CN_HPC_SPARSE_METRIC_ID_MAX)
         cn_hpc_findings_error(c->f, "metric-id", e->off,
-                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d", e->line,
-                              id, CN_HPC_SPARSE_METRIC_ID_MAX);
+                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d",
+                              e->line, id, CN_HPC_SPARSE_METRIC_ID_MAX);
     else if (!cn_hpc_set_add(&c->out->thread_ids, (uint64_t)id))
         cn_hpc_findings_error(c->f, "row-unique", e->off,
                               "line %" PRIu64 ": there is another <MetricDB> %" PRId64,
@@ -369,8 +370,8 @@ static void check_references(struct check *c)
         const struct reference *r = &c->references[i];
 
         if (cn_map_find(&c->metrics, (uint64_t)r->id, 0) == 0)
-            cn_hpc_findings_error(c->f, r->is_partner ? "metric-partner" : "formula", r->off,
-                                  "%s %" PRId64 " is no <Metric>",
+            cn_hpc_findings_error(c->f, r->is_partner ? "metric-partner" : "formula",
+                                  r->off, "%s %" PRId64 " is no <Metric>",
                                   r->is_partner ? "partner" : "the formula's", r->id);
     }
 }
@@ -379,8 +380,7 @@ void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
                                 struct cn_hpc_findings *f, struct cn_bytes text,
                                 unsigned major)
 {
-    struct check c = {
-        .out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
+    struct check c = {.out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
     struct cn_hpc_xml_reading reading = {text, CN_HPC_XML_DEPTH_MAX, on_event, &c};
     struct cn_error damage = {0};
     bool is_complete;

@@ -71,8 +71,8 @@ static void check_samples(struct cn_hpc_findings *f, struct cn_bytes file,
         (void)cn_hpc_legacy_sample_decode(
             cn_bytes_element(samples, i, cn_hpc_legacy_sample_size), &sample);
         if (sample.time < last)
-            cn_hpc_findings_error(f, "time-order", off,
-                                  "time %" PRIu64 " after %" PRIu64, sample.time, last);
+            cn_hpc_findings_error(f, "time-order", off, "time %" PRIu64 " after %" PRIu64,
+                                  sample.time, last);
         if (document->is_readable &&
             cn_map_find(&document->sample_ids, sample.sample_id, 0) == 0)
             cn_hpc_findings_warn(f, "sample-id", off,

@@ -8,7 +8,8 @@
 
 const struct cn_format cn_format_hpctoolkit_xml = {
     .name = "hpctoolkit-xml",
-    .summary = "HPCToolkit database of 2021: experiment.xml, profile.db, cct.db, trace.db",
+    .summary =
+        "HPCToolkit database of 2021: experiment.xml, profile.db, cct.db, trace.db",
     .holds = "database",
     .probe = cn_hpc_xml_probe,
     .open_database = cn_hpc_xml_open,
@@ -19,7 +20,8 @@ const struct cn_format cn_format_hpctoolkit_xml = {
 
 const struct cn_format cn_format_hpctoolkit_xml_legacy = {
     .name = "hpctoolkit-xml-legacy",
-    .summary = "HPCToolkit database until 2020: experiment.xml, *.metric-db, experiment.mt",
+    .summary =
+        "HPCToolkit database until 2020: experiment.xml, *.metric-db, experiment.mt",
     .holds = "database",
     .probe = cn_hpc_xml_legacy_probe,
     .open_database = cn_hpc_legacy_open,

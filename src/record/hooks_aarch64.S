@@ -1,0 +1,333 @@
+/* The hooks on aarch64.
+ *
+ *   _mcount        after the prologue: x29 points to the caller's x29 and x30 in memory
+ *   cn_rec_patched first in a function: x9 holds the caller's x30, ours is in the function
+ *   cn_rec_libcall a library call: x17 holds its number, x30 is the caller's
+ *   cn_rec_return  where calls return to in place of their caller
+ *
+ * Vector registers are not touched, neither here nor in the C code behind, which is built
+ * without them; x0 to x8 are kept. Temporary registers are free at the entry of a function,
+ * and kept at its end, where a caller may know that a function leaves them alone.
+ *
+ * A frame whose return address was in a register has loc = sp | 1. Where a call returns,
+ * its frame is the highest one with loc <= sp | 1.
+ */
+#include "record/layout.h"
+
+#define T(member) [x9, #CN_REC_T_##member]
+
+	.macro	load_self
+	mrs	x9, tpidr_el0
+	adrp	x12, :gottprel:cn_rec_self
+	ldr	x12, [x12, #:gottprel_lo12:cn_rec_self]
+	ldr	x9, [x9, x12]
+	.endm
+
+/* As on x86_64: take the place for a record, to x15; or go to \full. Uses x14, x16. */
+	.macro	take_slot full
+1:	ldr	x14, T(TRACK)
+	ldr	x15, [x14]
+	ldr	x16, T(LIMIT)
+	cmp	x15, x16
+	b.hs	\full
+	ldr	x16, T(SLOT)
+	cmp	x15, x16
+	b.eq	\full
+	str	x15, T(SLOT)
+	ldr	x16, [x14]
+	cmp	x15, x16
+	b.ne	1b
+	.endm
+
+/* Store the record with the word in x13. Uses x12 to x17. */
+	.macro	store_record
+	mrs	x16, cntvct_el0
+	ldr	x17, T(MULT)
+	mul	x12, x16, x17
+	umulh	x16, x16, x17
+	extr	x16, x16, x12, #32
+	ldr	x17, T(BASE_NS)
+	add	x16, x16, x17
+	ldr	x17, T(MASK)
+	and	x17, x17, x15
+	ldr	x12, T(RING)
+	add	x17, x17, x12
+	stp	x16, x13, [x17]
+	add	x12, x15, #16
+2:	ldxr	x13, [x14]
+	cmp	x13, x15
+	b.ne	3f
+	stlxr	w13, x12, [x14]
+	cbnz	w13, 2b
+	b	4f
+3:	clrex
+	ldr	x13, T(MASK)
+	and	x12, x12, x13
+	ldr	x13, T(RING)
+	ldr	x12, [x12, x13]
+	cmp	x12, x16
+	b.hs	4f
+	str	x12, [x17]
+4:
+	.endm
+
+	.macro	save_all
+	stp	x29, x30, [sp, #-176]!
+	.cfi_adjust_cfa_offset 176
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	stp	x2, x3, [sp, #32]
+	stp	x4, x5, [sp, #48]
+	stp	x6, x7, [sp, #64]
+	stp	x8, x9, [sp, #80]
+	stp	x10, x11, [sp, #96]
+	stp	x12, x13, [sp, #112]
+	stp	x14, x15, [sp, #128]
+	stp	x16, x17, [sp, #144]
+	str	x18, [sp, #160]
+	.endm
+
+	.macro	restore_all
+	ldp	x0, x1, [sp, #16]
+	ldp	x2, x3, [sp, #32]
+	ldp	x4, x5, [sp, #48]
+	ldp	x6, x7, [sp, #64]
+	ldp	x8, x9, [sp, #80]
+	ldp	x10, x11, [sp, #96]
+	ldp	x12, x13, [sp, #112]
+	ldp	x14, x15, [sp, #128]
+	ldp	x16, x17, [sp, #144]
+	ldr	x18, [sp, #160]
+	ldp	x29, x30, [sp], #176
+	.cfi_adjust_cfa_offset -176
+	.cfi_restore x29
+	.cfi_restore x30
+	.endm
+
+/* Fill the frame above x11 with loc x10, return address x12, function x30; the word of
+ * its entry to x13. */
+	.macro	push_frame
+	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
+	add	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	stp	x10, x12, [x11, #CN_REC_F_LOC]
+	stp	x30, xzr, [x11, #CN_REC_F_ADDRESS]
+	ldr	x13, T(FRAMES)
+	sub	x13, x11, x13
+	sub	x13, x13, #CN_REC_F_SIZE
+	lsl	x13, x13, #1
+	and	x13, x13, #CN_REC_DEPTH_MASK
+	orr	x13, x13, x30, lsl #16
+	mov	x16, #CN_REC_ENTRY_WORD
+	orr	x13, x13, x16
+	.endm
+
+	.text
+	.globl	_mcount, mcount
+	.type	_mcount, %function
+	.type	mcount, %function
+	.p2align 4
+_mcount:
+mcount:
+	.cfi_startproc
+	hint	#34		/* bti c */
+	load_self
+	add	x10, x29, #8
+	cbz	x9, 7f
+	ldr	x11, T(TOP)
+	ldr	x12, [x11, #CN_REC_F_LOC]
+	cmp	x10, x12
+	b.hs	6f
+5:	ldr	x12, T(END)
+	cmp	x11, x12
+	b.hs	7f
+	ldr	x12, [x10]
+	lsr	x13, x12, #48	/* a signed address must stay what it is */
+	cbnz	x13, 8f
+	take_slot 7f
+	ldr	x12, [x10]
+	push_frame
+	adr	x12, cn_rec_return
+	str	x12, [x10]
+	store_record
+8:	ret
+6:	adr	x13, cn_rec_return	/* a tail call finds our own address there */
+	ldr	x12, [x10]
+	cmp	x12, x13
+	b.eq	5b
+	lsr	x13, x12, #48
+	cbnz	x13, 8b
+7:	ldr	x12, [x10]
+	lsr	x13, x12, #48
+	cbnz	x13, 8b
+	save_all
+	mov	x0, x10
+	mov	x1, x30
+	bl	cn_rec_enter
+	restore_all
+	ret
+	.cfi_endproc
+	.size	_mcount, .-_mcount
+
+/* The function goes on behind our call with x30 as it should be returned to. */
+	.globl	cn_rec_patched
+	.hidden	cn_rec_patched
+	.type	cn_rec_patched, %function
+	.p2align 4
+cn_rec_patched:
+	.cfi_startproc
+	.cfi_register x30, x9
+	hint	#34
+	save_all
+	mov	x0, sp
+	add	x0, x0, #176
+	mov	x1, x30
+	mov	x2, x9
+	bl	cn_rec_enter_register
+	str	x0, [sp, #96]	/* comes back as x10 */
+	restore_all
+	mov	x16, x30
+	mov	x30, x10
+	ret	x16
+	.cfi_endproc
+	.size	cn_rec_patched, .-cn_rec_patched
+
+/* x16 must hold the address of the slot when the loader is to bind it. */
+	.globl	cn_rec_libcall
+	.hidden	cn_rec_libcall
+	.type	cn_rec_libcall, %function
+	.p2align 4
+cn_rec_libcall:
+	.cfi_startproc
+	hint	#36		/* bti j */
+	save_all
+	add	x1, sp, #176
+	stp	x17, x1, [sp, #112]	/* number, stack pointer; comes back as x12, x13 */
+	stp	x30, xzr, [sp, #128]	/* return address, target: x14, x15 */
+	add	x0, sp, #112
+	bl	cn_rec_libcall_enter_register
+	restore_all
+	mov	x16, x12		/* the slot took the place of the number */
+	mov	x30, x14
+	mov	x17, x15
+	br	x17
+	.cfi_endproc
+	.size	cn_rec_libcall, .-cn_rec_libcall
+
+	.macro	pass_on name, number
+	.globl	\name
+	.type	\name, %function
+	.p2align 4
+\name:
+	.cfi_startproc
+	hint	#34
+	save_all
+	add	x0, sp, #176
+	mov	w1, #\number
+	bl	cn_rec_dlopen_begin
+	str	x0, [sp, #144]	/* comes back as x16 */
+	restore_all
+	br	x16
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	pass_on	dlopen, 0
+	pass_on	dlmopen, 1
+
+/* Calls return here; see the x86_64 side for why this is a signal frame. The expression:
+ *
+ *	t = CFA + 1, b = 0
+ *	for (n = cn_rec_threads; n; n = n->next)
+ *		for (p = n->top; p->loc != UINTPTR_MAX; p--)
+ *			if (p->loc <= t && (!b || p->loc >= b->loc) && p->ret != cn_rec_return)
+ *				b = p
+ *	return b ? b->ret - 1 : 0
+ */
+	.p2align 5
+	.xword	cn_rec_threads - .
+	.p2align 4
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa sp, 0
+	.cfi_escape 0x16, 30, 0x63
+	.cfi_escape 0x23, 0x01, 0x12, 0x30	/* plus_uconst 1 dup lit0	[t t b] */
+	.cfi_escape 0x8e, 0x60, 0x12, 0x06, 0x22, 0x06	/* breg30 -32 dup deref plus deref [t t b n] */
+	.cfi_escape 0x12, 0x28, 0x10, 0x00	/* L1: dup bra L2 */
+	.cfi_escape 0x13, 0x12, 0x28, 0x03, 0x00	/* drop dup bra L9 */
+	.cfi_escape 0x2f, 0x4d, 0x00	/* skip END */
+	.cfi_escape 0x23, 0x08, 0x06, 0x31, 0x1c, 0x2f, 0x45, 0x00	/* L9: plus_uconst 8 deref lit1 minus skip END */
+	.cfi_escape 0x12, 0x06	/* L2: dup deref			[t t b n p] */
+	.cfi_escape 0x12, 0x06, 0x12, 0x31, 0x22, 0x28, 0x08, 0x00	/* L3: dup deref dup lit1 plus bra L4 */
+	.cfi_escape 0x13, 0x13, 0x23, 0x40, 0x06, 0x2f, 0xda, 0xff	/* drop drop plus_uconst 64 deref skip L1 */
+	.cfi_escape 0x12, 0x15, 0x05, 0x2b, 0x28, 0x25, 0x00	/* L4: dup pick 5 gt bra L5 */
+	.cfi_escape 0x15, 0x03, 0x12, 0x28, 0x04, 0x00	/* pick 3 dup bra L6 */
+	.cfi_escape 0x13, 0x2f, 0x07, 0x00	/* drop skip L7 */
+	.cfi_escape 0x06, 0x15, 0x01, 0x2b, 0x28, 0x14, 0x00	/* L6: deref pick 1 gt bra L5 */
+	.cfi_escape 0x15, 0x01, 0x23, 0x08, 0x06, 0x8e, 0x00, 0x29, 0x28, 0x09, 0x00	/* L7: pick 1 plus_uconst 8 deref breg30 0 eq bra L5 */
+	.cfi_escape 0x13, 0x17, 0x16, 0x13, 0x15, 0x01, 0x2f, 0x01, 0x00	/* drop rot swap drop pick 1 skip L8 */
+	.cfi_escape 0x13	/* L5: drop */
+	.cfi_escape 0x08, 0x20, 0x1c, 0x2f, 0xbd, 0xff	/* L8: const1u 32 minus skip L3 */
+	nop
+	nop
+	nop
+	nop
+	.globl	cn_rec_return
+	.hidden	cn_rec_return
+	.type	cn_rec_return, %function
+cn_rec_return:
+	sub	sp, sp, #80
+	.cfi_endproc
+	.cfi_startproc
+	.cfi_def_cfa_offset 80
+	.cfi_undefined x30
+	stp	x9, x10, [sp]
+	stp	x11, x12, [sp, #16]
+	stp	x13, x14, [sp, #32]
+	stp	x15, x16, [sp, #48]
+	str	x17, [sp, #64]
+	load_self
+	add	x10, sp, #81	/* the stack pointer of the caller, and 1 */
+	ldr	x11, T(TOP)
+	ldr	x12, [x11, #CN_REC_F_LOC]
+	cmp	x12, x10
+	b.hi	9f
+	ldr	x12, [x11, #CN_REC_F_LOC-CN_REC_F_SIZE]
+	cmp	x12, x10
+	b.ls	9f
+	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	cbnz	x12, 9f
+	ldp	x30, x13, [x11, #CN_REC_F_RET]
+	ldr	x12, T(FRAMES)
+	sub	x12, x11, x12
+	sub	x12, x12, #CN_REC_F_SIZE
+	lsl	x12, x12, #1
+	and	x12, x12, #CN_REC_DEPTH_MASK
+	orr	x13, x12, x13, lsl #16
+	mov	x12, #CN_REC_EXIT_WORD
+	orr	x13, x13, x12
+	take_slot 9f
+	sub	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	store_record
+10:	ldp	x9, x10, [sp]
+	ldp	x11, x12, [sp, #16]
+	ldp	x13, x14, [sp, #32]
+	ldp	x15, x16, [sp, #48]
+	ldr	x17, [sp, #64]
+	add	sp, sp, #80
+	.cfi_def_cfa_offset 0
+	ret
+	.cfi_def_cfa_offset 80
+9:	save_all
+	sub	x0, x10, #1
+	bl	cn_rec_leave
+	str	x0, [sp, #8]	/* comes back as x30 */
+	restore_all
+	b	10b
+	.cfi_endproc
+	.size	cn_rec_return, .-cn_rec_return
+
+	.section .note.GNU-stack,"",%progbits

@@ -1,0 +1,70 @@
+#include "record/machine.h"
+
+#include <string.h>
+
+enum { STUB_LEN = 16 };
+
+#define NOP        0xd503201fu
+#define BTI_C      0xd503245fu
+#define BTI_J      0xd503249fu
+#define MOV_X9_X30 0xaa1e03e9u
+
+static void put(uint8_t *at, uint32_t instruction)
+{
+    memcpy(at, &instruction, sizeof(instruction));
+}
+
+static uint32_t get(const uint8_t *at)
+{
+    uint32_t instruction;
+
+    memcpy(&instruction, at, sizeof(instruction));
+    return instruction;
+}
+
+/* ldr x16, .+8; br x16 */
+size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target)
+{
+    put(at, 0x58000050);
+    put(at + 4, 0xd61f0200);
+    memcpy(at + 8, &target, sizeof(target));
+    return 16;
+}
+
+size_t cn_rec_machine_slot_stubs_len(uint32_t count)
+{
+    return STUB_LEN * ((size_t)count + 1);
+}
+
+void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target)
+{
+    (void)cn_rec_machine_jump(stubs, target);
+}
+
+/* bti c; movz x17, low; movk x17, high; b to the beginning */
+uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t number)
+{
+    uint8_t *at = stubs + STUB_LEN * ((size_t)number + 1);
+    int64_t back = (stubs - (at + 12)) / 4;
+
+    put(at, BTI_C);
+    put(at + 4, 0xd2800011 | (number & 0xffff) << 5);
+    put(at + 8, 0xf2a00011 | (number >> 16) << 5);
+    put(at + 12, 0x14000000 | ((uint32_t)back & 0x3ffffff));
+    return (uintptr_t)at;
+}
+
+bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
+{
+    int64_t distance;
+
+    if (get(at) == BTI_C || get(at) == BTI_J)
+        at += 4;
+    distance = ((int64_t)stub - (int64_t)(uintptr_t)(at + 4)) / 4;
+    if (get(at) != NOP || get(at + 4) != NOP || distance < -(1 << 25) ||
+        distance >= 1 << 25)
+        return false;
+    put(at, MOV_X9_X30);
+    put(at + 4, 0x94000000 | ((uint32_t)distance & 0x3ffffff));
+    return true;
+}

@@ -1,0 +1,488 @@
+/* Databases made from real recordings: sums, counts, and the same bytes on any
+ * number of threads. */
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/call_report.h"
+#include "analyze/calls_to_database.h"
+#include "analyze/cct_places.h"
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "formats/formats.h"
+#include "model/database.h"
+#include "model/walk.h"
+#include "support/fixtures.h"
+#include "support/scratch.h"
+
+static char *folder;
+
+/* A recording, looked at as a whole. */
+struct subject {
+    struct cn_recording *rec;
+    struct cn_call_filter filter;
+    struct cn_call_query query;
+    uint32_t *tasks;
+    struct cn_calls_options options;
+    struct cn_database *db;
+    struct cn_calls_result result;
+};
+
+static void open_subject(struct subject *s, const char *name)
+{
+    struct cn_text path = {0};
+    struct cn_error err;
+
+    *s = (struct subject){0};
+    cn_text_printf(&path, "%s/%s", folder, name);
+    assert_true(cn_format_open_recording(path.chars, NULL, &s->rec, &err));
+    cn_text_done(&path);
+    cn_call_filter_init(&s->filter, s->rec);
+    s->filter.depth = UINT32_MAX;
+    s->tasks = cn_alloc(s->rec->task_count, sizeof(*s->tasks));
+    for (uint32_t i = 0; i < s->rec->task_count; i++)
+        s->tasks[i] = i;
+    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, s->tasks,
+                                      s->rec->task_count};
+    s->options = (struct cn_calls_options){
+        .workers = 2, .folder = ".", .has_all_statistics = true};
+}
+
+static void analyse(struct subject *s)
+{
+    struct cn_error err = {0};
+
+    cn_call_filter_ready(&s->filter);
+    if (!cn_calls_to_database(&s->db, &s->query, 1, &s->options, &s->result, &err))
+        fail_msg("%s", err.text);
+}
+
+static void close_subject(struct subject *s)
+{
+    if (s->db) {
+        cn_calls_result_done(&s->result);
+        cn_database_close(s->db);
+    }
+    cn_call_filter_done(&s->filter);
+    free(s->tasks);
+    cn_recording_close(s->rec);
+}
+
+/* The value of one metric and scope by context, in one profile. */
+static double *values_of(struct cn_database *db, uint32_t profile, const char *metric,
+                         const char *scope)
+{
+    int m = cn_metrics_find(&db->metrics, metric);
+    int id = cn_metric_prop_id(&db->metrics.list[m],
+                               (unsigned)cn_metrics_find_scope(&db->metrics, scope));
+    double *values = cn_alloc(db->context_limit, sizeof(*values));
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    struct cn_error err;
+
+    assert_true(cn_profile_values(db, profile, 0, UINT32_MAX, &cursor, &err));
+    while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.values[i].metric == id)
+                values[batch.values[i].key] = batch.values[i].value;
+    return values;
+}
+
+static void check_sums(struct cn_database *db)
+{
+    for (uint32_t p = 1; p < db->profile_count; p++) {
+        double *own = values_of(db, p, "time (sec)", "function");
+        double *total = values_of(db, p, "time (sec)", "execution");
+        double *point = values_of(db, p, "time (sec)", "point");
+        struct cn_walk walk;
+        enum cn_walk_event event;
+        const struct cn_context *c;
+        struct cn_error err;
+        double own_sum = 0, root_sum = 0;
+
+        assert_true(cn_walk_begin(&walk, db, &err));
+        while (cn_walk_next(&walk, &event, &c, &err) == CN_ITEM) {
+            if (event == CN_WALK_LEAVE)
+                continue;
+            own_sum += own[c->id];
+            root_sum += walk.depth == 1 ? total[c->id] : 0;
+            assert_true(own[c->id] == point[c->id]);
+            assert_true(own[c->id] <= total[c->id]);
+        }
+        cn_walk_done(&walk);
+        assert_true(fabs(own_sum - root_sum) <= 1e-9 * (1 + root_sum));
+        assert_true(fabs(total[0] - root_sum) <= 1e-9 * (1 + root_sum));
+        free(own);
+        free(total);
+        free(point);
+    }
+}
+
+/* Calls of each function, over all contexts and threads, against what a report
+ * counts. */
+static void check_calls(struct subject *s)
+{
+    struct cn_names names = {0};
+    uint64_t *calls = cn_alloc((size_t)s->db->function_count + 1, sizeof(*calls));
+    struct cn_call_report_options plain = {0};
+    struct cn_call_report report;
+    struct cn_error err;
+
+    for (uint32_t p = 1; p < s->db->profile_count; p++) {
+        double *values = values_of(s->db, p, "calls", "point");
+        struct cn_walk walk;
+        enum cn_walk_event event;
+        const struct cn_context *c;
+        struct cn_function f;
+
+        assert_true(cn_walk_begin(&walk, s->db, &err));
+        while (cn_walk_next(&walk, &event, &c, &err) == CN_ITEM)
+            if (event == CN_WALK_ENTER && c->has_function) {
+                assert_true(cn_database_function(s->db, c->function, &f, &err));
+                calls[cn_names_add(&names, f.name)] += (uint64_t)values[c->id];
+            }
+        cn_walk_done(&walk);
+        free(values);
+    }
+    assert_true(cn_call_report_build(&report, &s->query, 1, plain, &err));
+    for (size_t i = 0; i < report.row_count; i++) {
+        size_t known = names.count;
+        uint32_t at = cn_names_add(&names, report.rows[i].name);
+
+        if (at == known || calls[at] != report.rows[i].cost.calls)
+            fail_msg("%s: %s: %lu calls", s->rec->path, report.rows[i].name,
+                     (unsigned long)report.rows[i].cost.calls);
+        calls[at] = 0;
+    }
+    for (size_t i = 0; i < names.count; i++)
+        assert_int_equal(calls[i], 0);
+    cn_call_report_done(&report);
+    cn_names_done(&names);
+    free(calls);
+}
+
+static void on_finding(void *arg, const struct cn_finding *finding)
+{
+    unsigned *count = arg;
+
+    if (finding->is_error) {
+        print_error("%s: %s: %s\n", finding->file, finding->rule, finding->text);
+        ++*count;
+    }
+}
+
+static void write_as(struct subject *s, const char *path)
+{
+    const struct cn_format *format = cn_format_find("hpctoolkit-v4");
+    struct cn_write_options options = {.workers = s->options.workers};
+    struct cn_error err = {0};
+    unsigned count = 0;
+
+    if (!format->write_database(s->db, path, &options, &err) ||
+        !format->verify(path, NULL, on_finding, &count, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(count, 0);
+}
+
+static void assert_same(const char *a, const char *b, const char *name)
+{
+    struct cn_file left = {0}, right = {0};
+    struct cn_error err;
+    bool has_left = cn_file_open_at(&left, a, name, &err);
+    bool has_right = cn_file_open_at(&right, b, name, &err);
+
+    assert_int_equal(has_left, has_right);
+    assert_int_equal(left.bytes.len, right.bytes.len);
+    if (left.bytes.len > 0)
+        assert_memory_equal(left.bytes.ptr, right.bytes.ptr, left.bytes.len);
+    cn_file_close(&left);
+    cn_file_close(&right);
+}
+
+static void check_bytes(const char *name, const char *first, unsigned workers)
+{
+    static const char *const files[] = {"meta.db", "profile.db", "cct.db", "trace.db",
+                                        "metrics/default.yaml"};
+    struct subject s;
+    struct cn_text path = {0};
+
+    cn_text_printf(&path, "%s-%u.db", name, workers);
+    open_subject(&s, name);
+    s.options.workers = workers;
+    analyse(&s);
+    write_as(&s, path.chars);
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        assert_same(first, path.chars, files[i]);
+    close_subject(&s);
+    cn_text_done(&path);
+}
+
+static void check_fixture(const char *name)
+{
+    struct subject s;
+    struct cn_text path = {0};
+
+    open_subject(&s, name);
+    analyse(&s);
+    check_sums(s.db);
+    check_calls(&s);
+    cn_text_printf(&path, "%s.db", name);
+    write_as(&s, path.chars);
+    close_subject(&s);
+    check_bytes(name, path.chars, 1);
+    check_bytes(name, path.chars, 5);
+    cn_text_done(&path);
+}
+
+static bool is_recording(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "src") != 0 && !strstr(name, ".expected") &&
+           !strstr(name, ".md");
+}
+
+static void every_recording_becomes_a_sound_database(void **state)
+{
+    struct cn_scratch *scratch = cn_scratch_enter();
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    (void)state;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL)
+        if (is_recording(entry->d_name))
+            check_fixture(entry->d_name);
+    (void)closedir(dir);
+    cn_scratch_leave(scratch);
+}
+
+/* The thread is in some context exactly as long as the contexts say. */
+static void timelines_agree_with_the_sums(void **state)
+{
+    struct subject s;
+    struct cn_error err;
+
+    (void)state;
+    open_subject(&s, "threads");
+    analyse(&s);
+    for (uint32_t p = 1; p < s.db->profile_count; p++) {
+        struct cn_timeline line;
+        struct cn_sample *list;
+        uint64_t *ns = cn_alloc(s.db->context_limit, sizeof(*ns));
+        double *own = values_of(s.db, p, "time (sec)", "point");
+
+        assert_true(cn_timeline_open(s.db, p, &line, &err));
+        assert_true(line.count > 2);
+        list = cn_alloc(line.count, sizeof(*list));
+        assert_true(cn_timeline_read(s.db, &line, 0, (size_t)line.count, list, &err));
+        for (uint64_t i = 0; i + 1 < line.count; i++) {
+            assert_true(list[i].time_ns <= list[i + 1].time_ns);
+            ns[list[i].context] += list[i + 1].time_ns - list[i].time_ns;
+        }
+        assert_int_equal(list[line.count - 1].context, 0);
+        for (uint32_t c = 1; c < s.db->context_limit; c++)
+            if (ns[c] > 0)
+                assert_true(fabs(own[c] - (double)ns[c] / 1e9) < 2e-9);
+        /* Again, a few at a time, and from the middle. */
+        for (uint64_t i = line.count / 2; i < line.count; i += 5) {
+            struct cn_sample one;
+
+            assert_true(cn_timeline_read(s.db, &line, i, 1, &one, &err));
+            assert_true(one.time_ns == list[i].time_ns && one.context == list[i].context);
+        }
+        free(list);
+        free(ns);
+        free(own);
+    }
+    close_subject(&s);
+}
+
+static void collapsed_recursion_keeps_calls_and_time(void **state)
+{
+    struct subject s, collapsed;
+    double *total, *other;
+
+    (void)state;
+    open_subject(&s, "maxstack-1024");
+    analyse(&s);
+    open_subject(&collapsed, "maxstack-1024");
+    collapsed.options.is_collapsed = true;
+    analyse(&collapsed);
+    assert_true(collapsed.db->context_limit < s.db->context_limit);
+    check_sums(collapsed.db);
+    check_calls(&collapsed);
+    total = values_of(s.db, 1, "time (sec)", "execution");
+    other = values_of(collapsed.db, 1, "time (sec)", "execution");
+    assert_true(fabs(total[0] - other[0]) < 1e-9);
+    free(total);
+    free(other);
+    close_subject(&s);
+    close_subject(&collapsed);
+}
+
+static void what_took_too_little_counts_for_its_caller(void **state)
+{
+    struct subject s, pruned;
+    double *total, *other;
+
+    (void)state;
+    open_subject(&s, "single");
+    analyse(&s);
+    open_subject(&pruned, "single");
+    total = values_of(s.db, 1, "time (sec)", "execution");
+    pruned.options.min_time_ns = (uint64_t)(total[0] * 1e9 / 20);
+    analyse(&pruned);
+    assert_true(pruned.db->context_limit < s.db->context_limit);
+    check_sums(pruned.db);
+    other = values_of(pruned.db, 1, "time (sec)", "execution");
+    assert_true(fabs(total[0] - other[0]) < 1e-9);
+    for (uint32_t c = 1; c < pruned.db->context_limit; c++)
+        assert_true(other[c] * 1e9 + 1 >= (double)pruned.options.min_time_ns);
+    free(total);
+    free(other);
+    close_subject(&s);
+    close_subject(&pruned);
+}
+
+/* A hidden function's own time is its caller's. */
+static void filters_hide_calls_but_not_time(void **state)
+{
+    struct subject s, outline;
+    double *total, *other;
+    struct cn_error err;
+
+    (void)state;
+    open_subject(&s, "single");
+    analyse(&s);
+    open_subject(&outline, "single");
+    assert_true(
+        cn_call_filter_add(&outline.filter, CN_FILTER_HIDE, "b", CN_MATCH_REGEX, &err));
+    analyse(&outline);
+    check_sums(outline.db);
+    check_calls(&outline);
+    total = values_of(s.db, 1, "time (sec)", "execution");
+    other = values_of(outline.db, 1, "time (sec)", "execution");
+    assert_true(fabs(total[0] - other[0]) < 1e-9);
+    free(total);
+    free(other);
+    close_subject(&s);
+    close_subject(&outline);
+}
+
+static void sleep_is_time_but_not_on_a_processor(void **state)
+{
+    struct subject s;
+    double *time, *cpu;
+
+    (void)state;
+    open_subject(&s, "sched-events");
+    analyse(&s);
+    time = values_of(s.db, 1, "time (sec)", "execution");
+    cpu = values_of(s.db, 1, "cpu time (sec)", "execution");
+    assert_true(cpu[0] > 0 && cpu[0] < time[0]);
+    free(time);
+    free(cpu);
+    close_subject(&s);
+}
+
+static struct cn_place no_place(void *arg, const struct cn_call_module *module,
+                                uint64_t offset)
+{
+    (void)arg;
+    (void)module;
+    (void)offset;
+    return (struct cn_place){0};
+}
+
+/* Every call comes from a function that was inlined. */
+static size_t inlined_places(void *arg, const struct cn_call_module *module,
+                             uint64_t offset,
+                             struct cn_inlined_place out[CN_PLACE_DEPTH_MAX])
+{
+    (void)arg;
+    (void)module;
+    (void)offset;
+    out[0] = (struct cn_inlined_place){NULL, {"/src/outer.c", 10}};
+    out[1] = (struct cn_inlined_place){"helper", {"/src/inner.h", 20}};
+    return 2;
+}
+
+static const char *no_source(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return NULL;
+}
+
+static void the_place_of_a_call_is_a_context(void **state)
+{
+    static const struct cn_places places = {NULL, no_place, inlined_places, no_source};
+    struct cn_scratch *scratch = cn_scratch_enter();
+    struct subject s;
+    struct cn_walk walk;
+    enum cn_walk_event event;
+    const struct cn_context *c;
+    struct cn_function f;
+    struct cn_error err;
+    unsigned chain_count = 0;
+
+    (void)state;
+    open_subject(&s, "trigger-callsite");
+    s.options.places = &places;
+    analyse(&s);
+    check_sums(s.db);
+    check_calls(&s);
+    assert_true(cn_walk_begin(&walk, s.db, &err));
+    while (cn_walk_next(&walk, &event, &c, &err) == CN_ITEM) {
+        const struct cn_context *line, *inlined;
+
+        if (event == CN_WALK_LEAVE || c->kind != CN_CONTEXT_FUNCTION || walk.depth < 5 ||
+            c->relation != CN_CALL)
+            continue;
+        line = cn_walk_path(&walk, walk.depth - 2);
+        inlined = cn_walk_path(&walk, walk.depth - 3);
+        if (line->kind != CN_CONTEXT_LINE)
+            continue;
+        chain_count++;
+        assert_int_equal(line->line, 20);
+        assert_int_equal(inlined->relation, CN_INLINED_CALL);
+        assert_true(cn_database_function(s.db, inlined->function, &f, &err));
+        assert_string_equal(f.name, "helper");
+        assert_int_equal(cn_walk_path(&walk, walk.depth - 4)->line, 10);
+    }
+    cn_walk_done(&walk);
+    assert_true(chain_count > 0);
+    write_as(&s, "sites.db");
+    close_subject(&s);
+    cn_scratch_leave(scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_recording_becomes_a_sound_database),
+        cmocka_unit_test(timelines_agree_with_the_sums),
+        cmocka_unit_test(collapsed_recursion_keeps_calls_and_time),
+        cmocka_unit_test(what_took_too_little_counts_for_its_caller),
+        cmocka_unit_test(filters_hide_calls_but_not_time),
+        cmocka_unit_test(the_place_of_a_call_is_a_context),
+        cmocka_unit_test(sleep_is_time_but_not_on_a_processor),
+    };
+    int failed;
+
+    folder = cn_test_fixture("uftrace");
+    if (!folder)
+        return CN_TEST_SKIPPED;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(folder);
+    return failed;
+}
