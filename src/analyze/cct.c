@@ -4,19 +4,32 @@
 
 #include "base/alloc.h"
 
-/* More children are not searched in a row. */
-enum { ROW_MAX = 8 };
+enum {
+    ROW_MAX = 8, /* more children are not searched in a row */
+    CACHE_BITS_MIN = 8,
+    CACHE_BITS_MAX = 20, /* a larger one would be in no cache of the processor */
+};
+
+/* An empty cache: it fills as children are asked for. */
+static void make_cache(struct cn_cct *tree, unsigned bits)
+{
+    free(tree->cache);
+    tree->cache = cn_alloc((size_t)1 << bits, sizeof(*tree->cache));
+    tree->cache_bits = bits;
+}
 
 void cn_cct_init(struct cn_cct *tree)
 {
     *tree = (struct cn_cct){0};
     tree->links = cn_grow(NULL, 0, &tree->capacity, sizeof(*tree->links));
     tree->links[tree->count++] = (struct cn_cct_link){.key = CN_CCT_NO_KEY};
+    make_cache(tree, CACHE_BITS_MIN);
 }
 
 void cn_cct_done(struct cn_cct *tree)
 {
     free(tree->links);
+    free(tree->cache);
     cn_map_done(&tree->wide);
     *tree = (struct cn_cct){0};
 }
@@ -44,7 +57,12 @@ static void list_widely(struct cn_cct *tree, cn_cct_id parent)
 
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count)
 {
+    unsigned bits = CACHE_BITS_MIN;
+
+    while (bits < CACHE_BITS_MAX && count > (size_t)1 << bits >> 1)
+        bits++;
     *tree = (struct cn_cct){.links = links, .count = count, .capacity = count};
+    make_cache(tree, bits);
     for (size_t i = 0; i < count; i++)
         if (links[i].child_count > ROW_MAX)
             list_widely(tree, (cn_cct_id)i);
@@ -78,7 +96,10 @@ cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t ke
 
     if (id == 0)
         id = add(tree, parent, key);
-    tree->links[parent].hot = id;
+    if (tree->count > (size_t)1 << tree->cache_bits >> 1 &&
+        tree->cache_bits < CACHE_BITS_MAX)
+        make_cache(tree, tree->cache_bits + 1);
+    tree->cache[cn_cct_slot(tree, parent, key)] = id;
     return id;
 }
 
@@ -104,6 +125,8 @@ void cn_cct_sort(struct cn_cct *tree)
         tree->links[i].first_child = before;
     }
     cn_map_done(&tree->wide);
+    free(tree->cache);
+    tree->cache = NULL;
 }
 
 cn_cct_id cn_cct_after(const struct cn_cct *tree, cn_cct_id node)

@@ -27,7 +27,6 @@ struct cn_cct_link {
     cn_cct_id first_child; /* the newest, or after cn_cct_sort() the oldest; 0: none */
     cn_cct_id next;        /* sibling; 0: none */
     uint32_t key;
-    cn_cct_id hot;        /* the child that was found last */
     uint16_t child_count; /* up to one more than are searched in a row */
     uint16_t flags;       /* whatever the builder wants to remember */
 };
@@ -35,8 +34,10 @@ struct cn_cct_link {
 struct cn_cct {
     struct cn_cct_link *links;
     size_t count, capacity;
-    struct cn_map wide; /* children of nodes that have many, by parent << 32 | key */
-    bool is_full;       /* a node could not be added: 32 bits do not number more */
+    cn_cct_id *cache;    /* of children, where their parent and key say; 0: free */
+    unsigned cache_bits; /* its size is a power of two */
+    struct cn_map wide;  /* children of nodes that have many, by parent << 32 | key */
+    bool is_full;        /* a node could not be added: 32 bits do not number more */
 };
 
 void cn_cct_init(struct cn_cct *tree);
@@ -45,17 +46,27 @@ void cn_cct_done(struct cn_cct *tree);
 /* A tree made of links that were one before; takes them over. */
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
 
-/* The child of `parent` that is not the one found last, added when there is none. A
- * full tree gives the parent itself. */
+/* The child of `parent` that is not in the cache, added when there is none. A full
+ * tree gives the parent itself. */
 cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t key);
+
+static inline size_t cn_cct_slot(const struct cn_cct *tree, cn_cct_id parent,
+                                 uint32_t key)
+{
+    uint64_t mixed = ((uint64_t)parent << 32 | key) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)((mixed ^ mixed << 32) >> (64 - tree->cache_bits));
+}
 
 /* The child of `parent` with this key, added when there is none. */
 static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
 {
-    cn_cct_id hot = tree->links[parent].hot;
+    cn_cct_id id = tree->cache[cn_cct_slot(tree, parent, key)];
 
-    /* Without one it is the root, whose key is nobody's. */
-    return tree->links[hot].key == key ? hot : cn_cct_child_slowly(tree, parent, key);
+    /* A free slot is the root, whose key is nobody's. */
+    return tree->links[id].key == key && tree->links[id].parent == parent
+               ? id
+               : cn_cct_child_slowly(tree, parent, key);
 }
 
 /* The nearest node with this key from `node` up to the root; 0 when there is none. */

@@ -88,7 +88,7 @@ static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_buck
 void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
                           struct cn_bucket bucket)
 {
-    enum { MOVE_EVERY = 32, MOVE_FIRST = 2 };
+    enum { MOVE_EARLY = 2, MOVE_LATE = 64 };
     struct cn_cct_near *near = &costs->nears[node];
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
 
@@ -96,8 +96,8 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
      * more. */
     if (distance < CN_CCT_NEAR_DOUBLINGS)
         add_to_line(costs, node, bucket, NEAR_FULL);
-    else if (near->doubling == CN_CCT_NO_DOUBLING ||
-             ++near->far_calls % MOVE_EVERY == MOVE_FIRST)
+    else if (near->doubling == CN_CCT_NO_DOUBLING || ++near->far_calls == MOVE_EARLY ||
+             near->far_calls == MOVE_LATE)
         move_near(costs, node, bucket);
     else
         add_to_line(costs, node, bucket, 1);

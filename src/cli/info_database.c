@@ -29,6 +29,7 @@ struct info {
     struct part *parts;
     size_t part_count;
     struct cn_disk_usage usage;
+    bool shows_all; /* metrics that views hide, too */
 };
 
 static int is_visible(const struct dirent *entry)
@@ -179,11 +180,18 @@ static void show_metrics(const struct info *info, struct cn_sheet *sheet)
 {
     const struct cn_metrics *metrics = &info->db->metrics;
     struct cn_text text = {0};
+    uint64_t hidden_count = 0;
 
     cn_sheet_group(sheet, "Metrics");
     for (size_t i = 0; i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
+        const struct cn_presented_metric *presented =
+            cn_taxonomy_find(&info->db->taxonomy, metric->name);
 
+        if (presented && !presented->is_visible && !info->shows_all) {
+            hidden_count++;
+            continue;
+        }
         for (size_t k = 0; k < metric->instance_count; k++)
             cn_text_printf(&text, "%s%s", k > 0 ? ", " : "",
                            metrics->scopes[metric->instances[k].scope].name);
@@ -192,6 +200,8 @@ static void show_metrics(const struct info *info, struct cn_sheet *sheet)
         print_statistics(metric, &text);
         add_text(sheet, metric->name, &text);
     }
+    if (hidden_count > 0)
+        add_count(sheet, "hidden by default", hidden_count);
     cn_text_done(&text);
 }
 
@@ -464,7 +474,7 @@ static void info_done(struct info *info)
 
 bool cn_info_database(const struct cn_args *args, const char *path, struct cn_error *err)
 {
-    struct info info = {0};
+    struct info info = {.shows_all = cn_args_has(args, "verbose")};
     bool ok =
         cn_format_probe(path, &info.format, err) &&
         cn_format_open_database(path, &info.db, err) &&

@@ -61,18 +61,6 @@ uint32_t cn_measurements_placeholder(struct cn_measurements *m, uint64_t code)
     return m->ops->placeholder(m, code);
 }
 
-bool cn_measurements_calls(struct cn_measurements *m, uint32_t module,
-                           struct cn_call_edges *out)
-{
-    return m->ops->calls(m, module, out);
-}
-
-bool cn_measurements_function_around(struct cn_measurements *m, uint32_t module,
-                                     uint64_t address, uint64_t *entry)
-{
-    return m->ops->function_around(m, module, address, entry);
-}
-
 void cn_measurements_module(const struct cn_measurements *m, uint32_t index,
                             struct cn_module *out)
 {

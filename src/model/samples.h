@@ -124,19 +124,6 @@ struct cn_places {
     bool has_instruction; /* the instruction itself is a place too, below all of these */
 };
 
-/* A call from one function of a module to another, for paths that have to be guessed. */
-struct cn_call_edge {
-    uint64_t caller, callee; /* entry addresses of the functions */
-    uint64_t address;        /* of the call instruction */
-};
-
-/* The functions of a module and who calls whom. */
-struct cn_call_edges {
-    const uint64_t *functions; /* entry addresses in the order of the file */
-    const struct cn_call_edge *edges;
-    size_t function_count, edge_count;
-};
-
 struct cn_measurements;
 
 struct cn_measurements_ops {
@@ -149,9 +136,6 @@ struct cn_measurements_ops {
     bool (*places)(struct cn_measurements *m, uint32_t module, uint64_t address,
                    struct cn_places *out, struct cn_error *err);
     uint32_t (*placeholder)(struct cn_measurements *m, uint64_t code);
-    bool (*calls)(struct cn_measurements *m, uint32_t module, struct cn_call_edges *out);
-    bool (*function_around)(struct cn_measurements *m, uint32_t module, uint64_t address,
-                            uint64_t *entry);
     void (*module)(const struct cn_measurements *m, uint32_t index,
                    struct cn_module *out);
     void (*file)(struct cn_measurements *m, uint32_t index, struct cn_source_file *out);
@@ -194,14 +178,6 @@ CN_CHECK bool cn_measurements_places(struct cn_measurements *m, uint32_t module,
 
 /* The function that stands for a placeholder: it has a name and nothing else. */
 uint32_t cn_measurements_placeholder(struct cn_measurements *m, uint64_t code);
-
-/* Who calls whom in a module; false when that is not known. */
-bool cn_measurements_calls(struct cn_measurements *m, uint32_t module,
-                           struct cn_call_edges *out);
-
-/* The entry of the outermost function around an instruction; false when there is none. */
-bool cn_measurements_function_around(struct cn_measurements *m, uint32_t module,
-                                     uint64_t address, uint64_t *entry);
 
 /* Tables, by the numbers that places and find_module() have given out. */
 void cn_measurements_module(const struct cn_measurements *m, uint32_t index,

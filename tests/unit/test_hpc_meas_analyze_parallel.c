@@ -419,6 +419,68 @@ static void analyses_only_the_programs_asked_for(void **state)
     done(&b);
 }
 
+/* A function with a symbol, for the test below. */
+__attribute__((noinline)) static int function_with_a_symbol(int x)
+{
+    return x * 3 + 1;
+}
+
+extern const char __executable_start;
+
+static size_t know_lines(void *arg, const char *path, uint64_t address,
+                         struct cn_hpc_line *out, size_t most)
+{
+    (void)arg, (void)path, (void)address;
+    assert_true(most >= 2);
+    out[0] = (struct cn_hpc_line){NULL, "/src/outer.c", 5};
+    out[1] = (struct cn_hpc_line){"inner", "/src/inner.h", 7};
+    return 2;
+}
+
+static bool know_function(void *arg, const char *path, uint64_t address,
+                          struct cn_hpc_line *out)
+{
+    (void)arg, (void)path, (void)address;
+    *out = (struct cn_hpc_line){NULL, "/src/outer.c", 3};
+    return true;
+}
+
+static void uses_symbols_and_debug_information_without_structure(void **state)
+{
+    static const struct cn_hpc_lines lines = {NULL, know_lines, know_function};
+    struct cn_hpc_meas_options options = {.lines = &lines};
+    uint64_t address =
+        (uint64_t)((uintptr_t)function_with_a_symbol - (uintptr_t)&__executable_start);
+    char *self = realpath("/proc/self/exe", NULL);
+    struct cn_measurements *m = NULL;
+    const char *dir = "m";
+    struct cn_error err = {0};
+    struct cn_function function;
+    struct cn_places places;
+    uint32_t module;
+
+    (void)state;
+    assert_int_equal(function_with_a_symbol(1), 4);
+    write_thread("m", 0, 0);
+    assert_true(cn_hpc_meas_open(&m, &dir, 1, &options, &err));
+    assert_true(cn_measurements_find_module(
+        m, 0, (struct cn_bytes){(const uint8_t *)self, strlen(self)}, &module, &err));
+    assert_true(cn_measurements_places(m, module, address, &places, &err));
+    assert_int_equal(places.count, 4);
+    assert_true(places.has_instruction);
+    cn_measurements_function(m, places.list[0].function, &function);
+    assert_string_equal(function.name, "function_with_a_symbol");
+    assert_int_equal(function.line, 3);
+    assert_int_equal(function.offset, address);
+    assert_int_equal(places.list[1].line, 5);
+    assert_int_equal(places.list[2].relation, CN_INLINED_CALL);
+    cn_measurements_function(m, places.list[2].function, &function);
+    assert_string_equal(function.name, "inner");
+    assert_int_equal(places.list[3].line, 7);
+    cn_measurements_close(m);
+    free(self);
+}
+
 static void check_map(const char *spec, const char *path, const char *expected)
 {
     struct cn_text text = {0}, result = {0};
@@ -469,6 +531,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(merges_several_directories, enter, leave),
         cmocka_unit_test_setup_teardown(analyses_only_the_programs_asked_for, enter,
                                         leave),
+        cmocka_unit_test_setup_teardown(
+            uses_symbols_and_debug_information_without_structure, enter, leave),
         cmocka_unit_test_setup_teardown(replaces_whole_components_of_paths, enter, leave),
     };
 

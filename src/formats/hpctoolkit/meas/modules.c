@@ -376,14 +376,6 @@ bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t a
     return true;
 }
 
-const struct cn_hpc_structure *cn_hpc_modules_structure(struct cn_hpc_modules *m,
-                                                        uint32_t module)
-{
-    if (m->list[module].knowledge == CN_HPC_NOT_ASKED)
-        ask(m, module);
-    return m->list[module].structure;
-}
-
 void cn_hpc_modules_done(struct cn_hpc_modules *m)
 {
     for (size_t i = 0; i < m->count; i++) {

@@ -59,10 +59,6 @@ CN_CHECK bool cn_hpc_modules_places(struct cn_hpc_modules *modules, uint32_t mod
                                     uint64_t address, struct cn_places *out,
                                     struct cn_error *err);
 
-/* The structure of a module; NULL when there is none. */
-const struct cn_hpc_structure *cn_hpc_modules_structure(struct cn_hpc_modules *modules,
-                                                        uint32_t module);
-
 void cn_hpc_modules_done(struct cn_hpc_modules *modules);
 
 #endif

@@ -86,38 +86,6 @@ static uint32_t placeholder(struct cn_measurements *m, uint64_t code)
     return *function;
 }
 
-static bool calls(struct cn_measurements *m, uint32_t module, struct cn_call_edges *out)
-{
-    const struct cn_hpc_structure *structure =
-        cn_hpc_modules_structure(&self_of(m)->modules, module);
-
-    if (!structure || !structure->has_calls)
-        return false;
-    *out = (struct cn_call_edges){structure->entries, structure->calls,
-                                  structure->entry_count, structure->call_count};
-    return true;
-}
-
-static bool function_around(struct cn_measurements *m, uint32_t module, uint64_t address,
-                            uint64_t *entry)
-{
-    struct measurements *self = self_of(m);
-    const struct cn_hpc_structure *structure =
-        cn_hpc_modules_structure(&self->modules, module);
-    const struct cn_hpc_range *range =
-        structure ? cn_hpc_ranges_find(&structure->ranges, address) : NULL;
-    uint32_t scope;
-
-    if (!range)
-        return false;
-    scope = range->value;
-    while (structure->scopes[scope].around != CN_NONE)
-        scope = structure->scopes[scope].around;
-    *entry =
-        self->modules.tables.functions[structure->scopes[scope].place.function].offset;
-    return true;
-}
-
 static void module_of(const struct cn_measurements *m, uint32_t index,
                       struct cn_module *out)
 {
@@ -173,8 +141,6 @@ static const struct cn_measurements_ops ops = {
     .find_module = find_module,
     .places = places,
     .placeholder = placeholder,
-    .calls = calls,
-    .function_around = function_around,
     .module = module_of,
     .file = file_of,
     .function = function_of,

@@ -30,8 +30,6 @@ void cn_hpc_structures_done(struct cn_hpc_structures *structures)
 
         free(structure->scopes);
         cn_hpc_ranges_done(&structure->ranges);
-        free(structure->entries);
-        free(structure->calls);
     }
     free(structures->list);
     cn_arena_done(&structures->arena);

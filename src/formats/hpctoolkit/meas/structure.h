@@ -26,11 +26,6 @@ struct cn_hpc_structure {
     struct cn_hpc_scope *scopes;
     size_t scope_count, scope_capacity;
     struct cn_hpc_ranges ranges; /* their value is a scope */
-    uint64_t *entries;           /* of functions, in the order of the file */
-    size_t entry_count, entry_capacity;
-    struct cn_call_edge *calls;
-    size_t call_count, call_capacity;
-    bool has_calls; /* the file says that it knows all of them */
 };
 
 struct cn_hpc_structures {

@@ -41,12 +41,11 @@ struct reader {
     struct level *levels;
     size_t depth, capacity;
     struct cn_map entries; /* of the functions of the current module */
-    uint64_t entry;        /* of the current function */
     bool has_failed;
 };
 
 struct attributes {
-    const char *name, *file, *line, *ranges, *target, *has_calls;
+    const char *name, *file, *line, *ranges;
 };
 
 static struct cn_hpc_structure *current(const struct reader *r)
@@ -79,7 +78,7 @@ static void stop(struct reader *r, const char *fmt, ...)
 
 static void read_attributes(const XML_Char **given, struct attributes *out)
 {
-    *out = (struct attributes){"", "", "", "{}", NULL, ""};
+    *out = (struct attributes){"", "", "", "{}"};
     for (size_t i = 0; given[i]; i += 2) {
         const char *name = given[i];
 
@@ -91,10 +90,6 @@ static void read_attributes(const XML_Char **given, struct attributes *out)
             out->line = given[i + 1];
         else if (strcmp(name, "v") == 0)
             out->ranges = given[i + 1];
-        else if (strcmp(name, "t") == 0)
-            out->target = given[i + 1];
-        else if (strcmp(name, "has-calls") == 0)
-            out->has_calls = given[i + 1];
     }
 }
 
@@ -191,7 +186,6 @@ static void begin_module(struct reader *r, const struct attributes *a)
     s->list = cn_grow(s->list, s->count, &s->capacity, sizeof(*s->list));
     s->list[s->count++] = (struct cn_hpc_structure){
         .path = cn_arena_strdup(&s->arena, a->name),
-        .has_calls = strcmp(a->has_calls, "1") == 0,
     };
     cn_map_done(&r->entries);
     push(r, (struct level){ELEMENT_LM, CN_NONE, CN_NONE, 0});
@@ -210,17 +204,9 @@ static void begin_file(struct reader *r, const struct attributes *a)
 /* Functions are told apart by their entry addresses. */
 static bool note_entry(struct reader *r, uint64_t entry)
 {
-    struct cn_hpc_structure *s = current(r);
     uint32_t *seen = cn_map_at(&r->entries, entry, 0);
 
-    if (*seen)
-        return false;
-    *seen = 1;
-    r->entry = entry;
-    s->entries =
-        cn_grow(s->entries, s->entry_count, &s->entry_capacity, sizeof(*s->entries));
-    s->entries[s->entry_count++] = entry;
-    return true;
+    return (*seen)++ == 0;
 }
 
 static void begin_function(struct reader *r, const struct attributes *a)
@@ -309,27 +295,13 @@ static void begin_alien(struct reader *r, const struct attributes *a)
         push(r, (struct level){ELEMENT_A_CALL, around->scope, file, parse_line(a->line)});
 }
 
-static void add_call(struct reader *r, const char *target, uint64_t address)
-{
-    struct cn_hpc_structure *s = current(r);
-    struct cn_call_edge edge = {.caller = r->entry, .address = address};
-
-    if (!parse_address(&target, &edge.callee)) {
-        stop(r, "a call to '%.60s'", target);
-        return;
-    }
-    s->calls = cn_grow(s->calls, s->call_count, &s->call_capacity, sizeof(*s->calls));
-    s->calls[s->call_count++] = edge;
-}
-
 static void begin_statement(struct reader *r, const struct attributes *a)
 {
     struct level around = *top(r);
     const char *ranges = a->ranges;
-    uint64_t begin, end, first = 0;
+    uint64_t begin, end;
     enum cn_step step;
     uint32_t scope;
-    size_t count = 0;
 
     if (around.scope == CN_NONE || around.file == CN_NONE) {
         stop(r, "a statement outside a function or file");
@@ -337,16 +309,12 @@ static void begin_statement(struct reader *r, const struct attributes *a)
     }
     scope = add_line(r, around.scope, around.file, parse_line(a->line));
     while ((step = next_range(&ranges, &begin, &end)) == CN_ITEM) {
-        if (count++ == 0)
-            first = begin;
         if (begin < end)
             cn_hpc_ranges_add(&current(r)->ranges,
                               (struct cn_hpc_range){begin, end, scope});
     }
     if (step == CN_FAIL)
         stop(r, "a statement with the ranges '%.60s'", a->ranges);
-    else if (a->target && count > 0)
-        add_call(r, a->target, first);
     push(r, (struct level){ELEMENT_S, CN_NONE, around.file, 0});
 }
 

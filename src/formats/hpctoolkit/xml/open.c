@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "formats/hpctoolkit/xml/database.h"
 #include "formats/hpctoolkit/xml/format.h"
+#include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/metrics_reader.h"
 #include "formats/hpctoolkit/xml/tree_reader.h"
 
@@ -200,12 +201,24 @@ char *cn_hpc_xml_directory(const char *path)
     return dir;
 }
 
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t len = strlen(name), suffix_len = strlen(suffix);
+
+    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+}
+
 /* Whether `path` names one of the files that a database is made of. */
-static bool is_part(const char *path)
+static bool is_part(const char *path, bool is_legacy)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
+    if (is_legacy)
+        return strcmp(name, CN_HPC_XML_FILE) == 0 ||
+               strcmp(name, CN_HPC_LEGACY_TRACES) == 0 ||
+               has_suffix(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
+               has_suffix(name, CN_HPC_LEGACY_PACKED_SUFFIX);
     for (size_t i = 0; i < FILE_COUNT; i++)
         if (strcmp(name, file_names[i]) == 0)
             return true;
@@ -218,7 +231,7 @@ static bool probe(const char *path, bool is_legacy)
     struct cn_file file = {0};
     struct cn_error ignored;
     unsigned major;
-    bool found = (is_directory(path) || is_part(path)) &&
+    bool found = (is_directory(path) || is_part(path, is_legacy)) &&
                  cn_file_open_at(&file, dir, CN_HPC_XML_FILE, &ignored) &&
                  cn_hpc_xml_sniff(file.bytes, &major) &&
                  (major == CN_HPC_XML_LEGACY_MAJOR) == is_legacy;
