@@ -9,7 +9,6 @@ enum { NEAR_FULL = 256 };
 void cn_cct_costs_done(struct cn_cct_costs *costs)
 {
     free(costs->list);
-    free(costs->nears);
     free(costs->lines);
     *costs = (struct cn_cct_costs){0};
 }
@@ -19,10 +18,8 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
     while (costs->count <= node) {
         costs->list =
             cn_grow(costs->list, costs->count, &costs->capacity, sizeof(*costs->list));
-        costs->nears = cn_grow(costs->nears, costs->count, &costs->near_capacity,
-                               sizeof(*costs->nears));
-        costs->nears[costs->count] = (struct cn_cct_near){.doubling = CN_CCT_NO_DOUBLING};
-        costs->list[costs->count++] = (struct cn_cct_cost){.min_ns = UINT64_MAX};
+        costs->list[costs->count++] = (struct cn_cct_cost){
+            .min_ns = UINT64_MAX, .near.doubling = CN_CCT_NO_DOUBLING};
     }
 }
 
@@ -70,7 +67,7 @@ static void add_to_line(struct cn_cct_costs *costs, cn_cct_id node,
 /* From now on the durations around this bucket are the usual ones. */
 static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket)
 {
-    struct cn_cct_near *near = &costs->nears[node];
+    struct cn_cct_near *near = &costs->list[node].near;
     unsigned below = bucket.doubling > 0 ? 1 : 0;
 
     for (unsigned i = 0; i < sizeof(near->calls); i++) {
@@ -89,7 +86,7 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
                           struct cn_bucket bucket)
 {
     enum { MOVE_EARLY = 2, MOVE_LATE = 64 };
-    struct cn_cct_near *near = &costs->nears[node];
+    struct cn_cct_near *near = &costs->list[node].near;
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
 
     /* The first call says little, nothing was in the caches then; the third one
@@ -113,10 +110,8 @@ uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
     uint64_t calls = cost.untimed_calls;
 
-    if (node >= costs->count)
-        return 0;
-    for (size_t i = 0; i < sizeof(costs->nears[node].calls); i++)
-        calls += costs->nears[node].calls[i];
+    for (size_t i = 0; i < sizeof(cost.near.calls); i++)
+        calls += cost.near.calls[i];
     for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
             calls += costs->lines[at].calls[i];
@@ -149,10 +144,8 @@ uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
                               struct cn_bucket_calls *out)
 {
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
-    uint64_t calls = 0;
+    uint64_t calls = add_near(&cost.near, out);
 
-    if (node < costs->count)
-        calls = add_near(&costs->nears[node], out);
     for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
             if (costs->lines[at].calls[i] > 0)

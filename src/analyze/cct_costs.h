@@ -11,22 +11,23 @@
 #include "analyze/buckets.h"
 #include "analyze/cct.h"
 
-struct cn_cct_cost {
-    uint64_t self_ns;
-    uint64_t min_ns, max_ns; /* of whole calls */
-    uint32_t line;           /* the one used last, the others behind it; 0: none */
-    uint32_t untimed_calls;  /* those whose duration is not known */
-};
-
-/* Calls of the usual durations are counted here, in less than a line of the
- * processor's cache, and every 256 of them, like all others, in lines: one for each
- * doubling that occurs. */
+/* Calls of the usual durations are counted side by side with what else nearly every
+ * call touches, and every 256 of them, like all others, in lines: one for each doubling
+ * that occurs. */
 enum { CN_CCT_NEAR_DOUBLINGS = 4, CN_CCT_NO_DOUBLING = 255 };
 
 struct cn_cct_near {
     uint8_t doubling;  /* the lowest one, or CN_CCT_NO_DOUBLING */
     uint8_t far_calls; /* how many were not near, without their carry */
     uint8_t calls[CN_CCT_NEAR_DOUBLINGS * CN_BUCKET_STEPS];
+};
+
+struct cn_cct_cost {
+    uint64_t self_ns;
+    uint64_t min_ns, max_ns; /* of whole calls */
+    uint32_t line;           /* the one used last, the others behind it; 0: none */
+    uint32_t untimed_calls;  /* those whose duration is not known */
+    struct cn_cct_near near;
 };
 
 struct cn_cct_line {
@@ -36,9 +37,8 @@ struct cn_cct_line {
 };
 
 struct cn_cct_costs {
-    struct cn_cct_cost *list; /* by node, and so are the next ones */
-    struct cn_cct_near *nears;
-    size_t count, capacity, near_capacity;
+    struct cn_cct_cost *list; /* by node */
+    size_t count, capacity;
     struct cn_cct_line *lines; /* from 1 on */
     size_t line_count, line_capacity;
 };
@@ -81,7 +81,7 @@ static inline void cn_cct_costs_add(struct cn_cct_costs *costs, cn_cct_id node,
     if (node >= costs->count)
         cn_cct_costs_reach(costs, node);
     cost = &costs->list[node];
-    near = &costs->nears[node];
+    near = &cost->near;
     cost->self_ns += self_ns;
     if (total_ns < cost->min_ns)
         cost->min_ns = total_ns;

@@ -178,11 +178,6 @@ static size_t costs_len(const struct cn_cct_member *member)
     return member->cost_count * sizeof(struct cn_cct_cost);
 }
 
-static size_t nears_len(const struct cn_cct_member *member)
-{
-    return member->cost_count * sizeof(struct cn_cct_near);
-}
-
 static size_t lines_len(const struct cn_cct_member *member)
 {
     return member->line_count * sizeof(struct cn_cct_line);
@@ -193,7 +188,7 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member)
     const struct cn_cct_task *task = &member->task;
 
     return task->tree.count * sizeof(struct cn_cct_link) +
-           task->costs.count * (sizeof(struct cn_cct_cost) + sizeof(struct cn_cct_near)) +
+           task->costs.count * sizeof(struct cn_cct_cost) +
            task->costs.line_count * sizeof(struct cn_cct_line);
 }
 
@@ -210,9 +205,7 @@ bool cn_cct_member_put_aside(struct cn_cct_member *member,
     if (!cn_cct_spool_write(spool, off, task->tree.links, links_len(member), err) ||
         !cn_cct_spool_write(spool, off += links_len(member), task->costs.list,
                             costs_len(member), err) ||
-        !cn_cct_spool_write(spool, off += costs_len(member), task->costs.nears,
-                            nears_len(member), err) ||
-        !cn_cct_spool_write(spool, off + nears_len(member), task->costs.lines,
+        !cn_cct_spool_write(spool, off + costs_len(member), task->costs.lines,
                             lines_len(member), err))
         return false;
     member->is_aside = true;
@@ -243,16 +236,12 @@ bool cn_cct_member_bring_back(struct cn_cct_member *member,
         .list = cn_realloc(NULL, member->cost_count, sizeof(*task->costs.list)),
         .count = member->cost_count,
         .capacity = member->cost_count,
-        .nears = cn_realloc(NULL, member->cost_count, sizeof(*task->costs.nears)),
-        .near_capacity = member->cost_count,
         .lines = cn_realloc(NULL, member->line_count, sizeof(*task->costs.lines)),
         .line_count = member->line_count,
         .line_capacity = member->line_count,
     };
     return cn_cct_spool_read(spool, off, task->costs.list, costs_len(member), err) &&
-           cn_cct_spool_read(spool, off += costs_len(member), task->costs.nears,
-                             nears_len(member), err) &&
-           cn_cct_spool_read(spool, off + nears_len(member), task->costs.lines,
+           cn_cct_spool_read(spool, off + costs_len(member), task->costs.lines,
                              lines_len(member), err);
 }
 

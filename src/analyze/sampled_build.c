@@ -1,5 +1,5 @@
-/* The pass over all profiles: workers read them, one at a time they are added to the tree in
- * the order of their names, and workers write what came out of them.
+/* The pass over all profiles: workers read them, one at a time they are added to the
+ * tree in the order of their names, and workers write what came out of them.
  */
 #include <stdlib.h>
 #include <string.h>

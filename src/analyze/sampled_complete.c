@@ -1,12 +1,13 @@
-/* When the context tree is complete: which modules, files and functions it uses, and which
- * contexts are shown below which. */
+/* When the context tree is complete: which modules, files and functions it uses,
+ * and which contexts are shown below which. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "analyze/sampled_parts.h"
 #include "base/alloc.h"
 
-/* Numbers of the measurements that are used, in the order in which contexts use them. */
+/* Numbers of the measurements that are used, in the order in which contexts use
+ * them. */
 struct numbering {
     uint32_t *used, *numbers; /* dense -> given, given -> dense */
     size_t used_count, used_capacity;
@@ -61,7 +62,8 @@ static void number_tables(struct cn_sampled_database *self)
     self->db.function_count = (uint32_t)functions.used_count;
 }
 
-/* What a context is shown below: the parent of an instruction that is not shown is. */
+/* What a context is shown below: the parent of an instruction that is not shown
+ * is. */
 static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
 {
     uint32_t parent = contexts->list[id].parent;

@@ -1,7 +1,8 @@
-/* The contexts of sampled measurements: one tree for all threads, grown as call paths are met.
+/* The contexts of sampled measurements: one tree for all threads, grown as call
+ * paths are met.
  *
- * A context is numbered when it is first met, so that every parent has a smaller number than
- * its children. Number 0 is the global context above all others.
+ * A context is numbered when it is first met, so that every parent has a smaller
+ * number than its children. Number 0 is the global context above all others.
  * Threads: one thread at a time; readers share a finished tree.
  */
 #ifndef CN_ANALYZE_SAMPLED_CONTEXTS_H
@@ -47,21 +48,21 @@ uint32_t cn_sampled_contexts_child(struct cn_sampled_contexts *contexts, uint32_
 uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
                                    enum cn_entry entry);
 
-/* A called function that has no scopes around it: a placeholder, or CN_NONE for code that is
- * not known. */
+/* A called function that has no scopes around it: a placeholder, or CN_NONE for
+ * code that is not known. */
 uint32_t cn_sampled_contexts_call(struct cn_sampled_contexts *contexts, uint32_t parent,
                                   uint32_t function);
 
-/* The contexts of an instruction and the scopes around it, called from `parent`. `*out` is
- * borrowed until the next call. */
+/* The contexts of an instruction and the scopes around it, called from `parent`.
+ * `*out` is borrowed until the next call. */
 CN_CHECK bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts,
                                          uint32_t parent, uint32_t module,
                                          uint64_t address,
                                          struct cn_sampled_expansion *out,
                                          struct cn_error *err);
 
-/* An instruction inside a line or function is not shown: what it calls is shown below its
- * parent. */
+/* An instruction inside a line or function is not shown: what it calls is shown
+ * below its parent. */
 static inline bool cn_sampled_context_is_hidden(const struct cn_sampled_context *context)
 {
     return context->kind == CN_CONTEXT_INSTRUCTION && context->relation == CN_LEXICAL;

@@ -1,9 +1,9 @@
 /* From sampled measurements to a database: hpcprof's work.
  *
- * One pass over the profiles builds the context tree and puts the values and samples of every
- * thread, propagated and in order, into a nameless file; the database reads them from there.
- * Memory grows with the number of contexts and, a little, with that of threads. The result does
- * not depend on the number of workers.
+ * One pass over the profiles builds the context tree and puts the values and samples
+ * of every thread, propagated and in order, into a nameless file; the database reads
+ * them from there. Memory grows with the number of contexts and, a little, with that
+ * of threads. The result does not depend on the number of workers.
  * Threads: one thread at a time builds; the database is immutable.
  */
 #ifndef CN_ANALYZE_SAMPLED_DATABASE_H
@@ -30,7 +30,8 @@ struct cn_sampled_options {
     const char *const *only_programs; /* names of files; other profiles are left out */
     size_t only_program_count;
     const struct cn_progress *progress; /* may be NULL */
-    /* Something that cannot be read: a whole profile, or part of one. May be NULL. */
+    /* Something that cannot be read: a whole profile, or part of one. May be
+     * NULL. */
     void (*on_damage)(void *arg, const char *text);
     void *on_damage_arg;
 };
@@ -41,7 +42,8 @@ struct cn_sampled_totals {
     uint64_t value_count, sample_count;
 };
 
-/* The measurements stay the caller's and must outlive the database. `totals` may be NULL. */
+/* The measurements stay the caller's and must outlive the database. `totals` may
+ * be NULL. */
 CN_CHECK bool cn_sampled_database_build(struct cn_database **out,
                                         struct cn_measurements *measurements,
                                         const struct cn_sampled_options *options,

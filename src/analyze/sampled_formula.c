@@ -15,8 +15,8 @@ struct parser {
     unsigned depth; /* of parentheses */
 };
 
-/* Up to a ')' or ',' at this level, or the end. Recurses along parentheses, which are
- * limited to CN_FORMULA_DEPTH_MAX. */
+/* Up to a ')' or ',' at this level, or the end. Recurses along parentheses, which
+ * are limited to CN_FORMULA_DEPTH_MAX. */
 static bool parse_sum(struct parser *p, const struct cn_formula **out);
 
 static void skip_blanks(struct parser *p)

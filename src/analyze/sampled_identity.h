@@ -1,5 +1,5 @@
-/* Who the threads of sampled measurements are: identities with the numbers that their readers
- * were left to give.
+/* Who the threads of sampled measurements are: identities with the numbers that
+ * their readers were left to give.
  *
  * A zeroed one is ready for use.
  * Threads: one thread at a time.

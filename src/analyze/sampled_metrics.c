@@ -49,8 +49,8 @@ static void choose_statistics(struct cn_measured_metric *metric, unsigned wanted
     }
 }
 
-/* The formulas of a table in terms of the table, NULL for what is measured, and which
- * metrics they use. */
+/* The formulas of a table in terms of the table, NULL for what is measured, and
+ * which metrics they use. */
 struct formulas {
     const struct cn_formula **list;
     bool *are_used;
@@ -142,7 +142,8 @@ static bool check_ids(const struct cn_sampled_metrics *metrics,
                    profile->metric_count, metrics->count, ID_LIMIT);
 }
 
-/* Formulas speak of the metrics of their table; from here on, of those of the list. */
+/* Formulas speak of the metrics of their table; from here on, of those of the
+ * list. */
 static void add_all(struct cn_sampled_metrics *metrics,
                     const struct cn_sampled_profile *profile,
                     const struct formulas *formulas)

@@ -1,8 +1,8 @@
-/* The metrics of sampled measurements, numbered over all profiles; their ids, statistics and
- * the way they are presented.
+/* The metrics of sampled measurements, numbered over all profiles; their ids,
+ * statistics and the way they are presented.
  *
- * A metric is known by its name and description. What the first profile that has it says
- * about showing it counts. A zeroed one with options is ready for use.
+ * A metric is known by its name and description. What the first profile that has it
+ * says about showing it counts. A zeroed one with options is ready for use.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLED_METRICS_H
@@ -56,8 +56,8 @@ struct cn_sampled_metrics {
     size_t map_count, map_capacity;
 };
 
-/* Learn the metrics of a profile; `metrics->map` then translates its numbers. On failure,
- * such as a formula that makes no sense, no new metric was learnt. */
+/* Learn the metrics of a profile; `metrics->map` then translates its numbers. On
+ * failure, such as a formula that makes no sense, no new metric was learnt. */
 CN_CHECK bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
                                      const struct cn_sampled_profile *profile,
                                      struct cn_error *err);
@@ -66,7 +66,8 @@ CN_CHECK bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
 bool cn_measured_metric_has(const struct cn_measured_metric *metric,
                             enum cn_sampled_scope scope);
 
-/* As a database has them, everything in `arena`. Without `with_roots` nothing is presented. */
+/* As a database has them, everything in `arena`. Without `with_roots` nothing is
+ * presented. */
 void cn_sampled_metrics_describe(const struct cn_sampled_metrics *metrics,
                                  bool with_roots, struct cn_arena *arena,
                                  struct cn_metrics *out, struct cn_taxonomy *taxonomy);

@@ -1,4 +1,5 @@
-/* How sampled metrics are described: ids, statistics and default.yaml, as hpcprof has them. */
+/* How sampled metrics are described: ids, statistics and default.yaml, as hpcprof
+ * has them. */
 #include <stdlib.h>
 #include <string.h>
 

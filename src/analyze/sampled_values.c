@@ -1,6 +1,6 @@
-/* Contexts are numbered parents first: going through them from the last to the first carries
- * values up in one pass. A context holds a list of cells sorted by metric, so that work and
- * memory follow the values there are, not contexts times metrics.
+/* Contexts are numbered parents first: going through them from the last to the first
+ * carries values up in one pass. A context holds a list of cells sorted by metric,
+ * so that work and memory follow the values there are, not contexts times metrics.
  */
 #include "analyze/sampled_values.h"
 
@@ -125,7 +125,8 @@ static void carry_up(struct cn_sampled_values *v, uint32_t child)
 static void propagate(struct cn_sampled_values *v)
 {
     for (size_t word = v->end_word; word-- > v->first_word;) {
-        /* Parents lie before their children, perhaps in the same word: look again. */
+        /* Parents lie before their children, perhaps in the same word: look
+         * again. */
         for (unsigned bit = WORD_BITS; bit-- > 0;) {
             uint32_t context = (uint32_t)(word * WORD_BITS + bit);
 
@@ -142,8 +143,8 @@ static void propagate(struct cn_sampled_values *v)
     }
 }
 
-/* The summary cell of a metric in a context; `*before` is one of a smaller metric, or 0,
- * and moves on. */
+/* The summary cell of a metric in a context; `*before` is one of a smaller
+ * metric, or 0, and moves on. */
 static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
                              uint32_t *before, uint32_t metric)
 {
@@ -175,8 +176,9 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
     return *before = cell;
 }
 
-/* How a statistic takes in the value of one more thread. hpcprof's sum of squares does not
- * square, and its minimum forgets what it has seen when a thread has nothing. */
+/* How a statistic takes in the value of one more thread. hpcprof's sum of squares
+ * does not square, and its minimum forgets what it has seen when a thread has
+ * nothing. */
 static double combine(uint8_t statistic, double sum, double value, bool is_compatible)
 {
     switch (statistic) {
@@ -224,8 +226,8 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
     };
 
     summarise(v, context, before, cell, of_scope);
-    /* In the profile of a thread, hpcprof takes a loop for none where nothing was measured
-     * at the loop itself. */
+    /* In the profile of a thread, hpcprof takes a loop for none where nothing was
+     * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
         of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)

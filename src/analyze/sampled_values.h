@@ -1,7 +1,8 @@
-/* The values of one thread, carried up the context tree, and what all threads make together.
+/* The values of one thread, carried up the context tree, and what all threads make
+ * together.
  *
- * For each thread: begin, add the values as measured, finish. What comes out is sorted by
- * (context, id), and has been added to the summary.
+ * For each thread: begin, add the values as measured, finish. What comes out is
+ * sorted by (context, id), and has been added to the summary.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLED_VALUES_H
@@ -52,7 +53,8 @@ struct cn_sampled_values {
 /* The contexts and metrics may have grown since the last thread. */
 void cn_sampled_values_begin(struct cn_sampled_values *values);
 
-/* Values of one context should come with metrics in ascending order: that is fastest. */
+/* Values of one context should come with metrics in ascending order: that is
+ * fastest. */
 void cn_sampled_values_add(struct cn_sampled_values *values, uint32_t context,
                            uint32_t metric, double value);
 

@@ -153,7 +153,8 @@ static uint64_t lower_bound(const struct cn_value *values, uint64_t count, uint6
     return begin;
 }
 
-/* Long walks go through the spool from front to back: give its pages back now and then. */
+/* Long walks go through the spool from front to back: give its pages back now and
+ * then. */
 static void forget_behind(const struct cn_sampled_database *self, uint64_t off,
                           uint64_t len)
 {

@@ -300,7 +300,8 @@ static void tell_result(const struct analysis *a, const struct cn_database *db,
     cn_text_done(&text);
 }
 
-/* Structure files that cannot be read are damage too: with --strict nothing is written. */
+/* Structure files that cannot be read are damage too: with --strict nothing is
+ * written. */
 static bool check_warnings(const struct analysis *a, const struct cn_measurements *m,
                            struct cn_error *err)
 {

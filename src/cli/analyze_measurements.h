@@ -50,8 +50,8 @@ struct cn_args;
             "measurements: write the values hpcprof writes, where they are wrong too"    \
     }
 
-/* Whether the sources are measurement directories. Fails when only some are, and when an
- * option was given that does not go with them. */
+/* Whether the sources are measurement directories. Fails when only some are, and
+ * when an option was given that does not go with them. */
 CN_CHECK bool cn_analyze_finds_measurements(const struct cn_args *args, bool *found,
                                             struct cn_error *err);
 

@@ -4,6 +4,11 @@
 #include "cli/command.h"
 #include "formats/formats.h"
 
+static const char *yes_or_no(bool answer)
+{
+    return answer ? "yes" : "no";
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     static const struct cn_column columns[] = {
@@ -24,10 +29,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
         cn_table_str(table, format->name);
         cn_table_str(table, format->holds);
-        cn_table_str(table, format->open_database ? "yes" : "no");
-        cn_table_str(table, format->write_database ? "yes" : "no");
-        cn_table_str(table, format->verify ? "yes" : "no");
-        cn_table_str(table, format->dump ? "yes" : "no");
+        cn_table_str(table, yes_or_no(format->open_database || format->open_recording ||
+                                      format->open_measurements));
+        cn_table_str(table, yes_or_no(format->write_database || format->write_recording));
+        cn_table_str(table, yes_or_no(format->verify));
+        cn_table_str(table, yes_or_no(format->dump || format->open_recording));
         cn_table_str(table, format->summary);
         cn_table_end_row(table);
     }

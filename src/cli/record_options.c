@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/quantity.h"
 #include "record/shared.h"
 
 enum { DEFAULT_RING = 512 << 10 };
@@ -32,7 +33,8 @@ static bool parse_size(const char *name, const char *str, uint64_t *out,
     shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == str || *str == '-' || errno || !unit || (*end && end[1]) ||
         value > UINT64_MAX >> shift)
-        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is no size such as 512K", name, str);
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is no size such as 512K", name,
+                       str);
     *out = value << shift;
     return true;
 }
@@ -48,6 +50,19 @@ static bool choose_buffer(const struct cn_args *args, uint64_t *out, struct cn_e
         return cn_fail(err, CN_ERR_USAGE,
                        "--buffer: %s is no power of two between 16K and 64M", value);
     *out = len;
+    return true;
+}
+
+static bool choose_limits(const struct cn_args *args, struct cn_launch_options *options,
+                          struct cn_error *err)
+{
+    const char *size = cn_args_value(args, "size-limit");
+    const char *duration = cn_args_value(args, "duration");
+
+    if (size && !parse_size("size-limit", size, &options->size_limit, err))
+        return false;
+    if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
+        return cn_fail_in(err, "--duration");
     return true;
 }
 
@@ -76,6 +91,7 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .dir = cn_args_value(args, "data") ? cn_args_value(args, "data") : CN_RECORD_DIR,
         .words = words,
         .command_line = join_words(args),
+        .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
@@ -83,7 +99,8 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,
     };
-    return choose_buffer(args, &options->ring_len, err);
+    return choose_buffer(args, &options->ring_len, err) &&
+           choose_limits(args, options, err);
 }
 
 void cn_record_options_done(struct cn_launch_options *options)

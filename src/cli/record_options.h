@@ -13,12 +13,23 @@
      .letter = 'b',                                                                   \
      .value = "SIZE",                                                                 \
      .help = "memory for the records of a thread, a power of two (default: 512K)"},   \
-        {.name = "no-libcall", .help = "do not record calls of library functions"},      \
+        {.name = "no-libcall", .help = "do not record calls of library functions"},   \
+        {.name = "pack",                                                              \
+         .help = "pack the records while they are recorded, to a sixth or less"},     \
+        {.name = "size-limit",                                                        \
+         .value = "SIZE",                                                             \
+         .help = "stop recording after this many bytes of records; the program goes " \
+                 "on"},                                                               \
+        {.name = "duration",                                                          \
+         .value = "TIME",                                                             \
+         .help = "stop recording after this time; the program goes on"},              \
         {.name = "clock",                                                             \
          .value = "counter|kernel",                                                   \
          .help = "where the time comes from: the processor's counter (the default "   \
                  "where it is steady) or the kernel, which costs more"},              \
-        {.name = "force", .help = "run a program, too, that offers no calls to record"}
+    {                                                                                 \
+        .name = "force", .help = "run a program, too, that offers no calls to record" \
+    }
 
 #define CN_RECORD_DIR "cairn.data"
 

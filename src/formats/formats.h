@@ -14,6 +14,7 @@
 #include "symbols/demangle.h"
 
 struct cn_database;
+struct cn_measurements;
 struct cn_progress;
 struct cn_record_layout;
 struct cn_recording;
@@ -62,7 +63,7 @@ struct cn_recording_options {
 
 struct cn_format {
     const char *name, *summary;
-    const char *holds; /* "database", "recording" or "traces" */
+    const char *holds; /* "database", "recording", "measurements" or "traces" */
 
     /* Whether the file or directory looks like this format. Cheap; never fails. */
     bool (*probe)(const char *path);
@@ -76,6 +77,8 @@ struct cn_format {
                            struct cn_error *err);
     bool (*write_recording)(const struct cn_recording *rec, const char *path,
                             const struct cn_write_options *options, struct cn_error *err);
+    bool (*open_measurements)(struct cn_measurements **out, const char *path,
+                              struct cn_error *err);
     bool (*verify)(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err);
     bool (*dump)(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err);

@@ -1,14 +1,15 @@
-/* What sampled measurements are: call paths with costs, one tree a thread, before anything
- * was added up. The sampled sibling of model/recording.h.
+/* What sampled measurements are: call paths with costs, one tree a thread, before
+ * anything was added up. The sampled sibling of model/recording.h.
  *
- * A thread is read whole with cn_measurements_read(): its call tree, its values and its
- * samples name modules and addresses in them. What an address means is asked for with
- * cn_measurements_places(): the scopes around it, from the function down to the line.
+ * A thread is read whole with cn_measurements_read(): its call tree, its values and
+ * its samples name modules and addresses in them. What an address means is asked for
+ * with cn_measurements_places(): the scopes around it, from the function down to the
+ * line.
  *
- * Strings inside a profile are views of its bytes; those of functions and files live as long
- * as the measurements.
- * Threads: cn_measurements_read() from any thread, each with a profile of its own; the rest
- * one thread at a time.
+ * Strings inside a profile are views of its bytes; those of functions and files live
+ * as long as the measurements.
+ * Threads: cn_measurements_read() from any thread, each with a profile of its own;
+ * the rest one thread at a time.
  */
 #ifndef CN_MODEL_SAMPLES_H
 #define CN_MODEL_SAMPLES_H
@@ -83,7 +84,8 @@ struct cn_sampled_identity {
     uint8_t numbering; /* enum cn_numbering */
 };
 
-/* One thread. A zeroed one is ready for use, and is used again for the next thread. */
+/* One thread. A zeroed one is ready for use, and is used again for the next
+ * thread. */
 struct cn_sampled_profile {
     struct cn_bytes program;      /* what was run, for a title */
     struct cn_bytes program_path; /* its file */
@@ -165,8 +167,8 @@ void cn_sampled_profile_done(const struct cn_measurements *m,
                              struct cn_sampled_profile *profile);
 const char *cn_measurements_profile_path(const struct cn_measurements *m, size_t index);
 
-/* The number of a module that a profile names; the same file has the same number whoever
- * names it. */
+/* The number of a module that a profile names; the same file has the same number
+ * whoever names it. */
 CN_CHECK bool cn_measurements_find_module(struct cn_measurements *m, size_t profile,
                                           struct cn_bytes path, uint32_t *out,
                                           struct cn_error *err);

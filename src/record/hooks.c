@@ -124,8 +124,32 @@ void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
     cn_rec_enter_pushed(self);
 }
 
+#if defined(__aarch64__)
+/* Calls that an exception or a jump has left cannot be told from open ones by their place:
+ * functions keep their return address anywhere in their frame. But who makes this call
+ * is known by its frame record, and what it called before is over. That the program, and
+ * no library, made the call shows that the record is the caller's own. */
+static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
+{
+    const struct cn_rec_process *process = &cn_rec_process;
+    const uintptr_t *caller_loc = (const uintptr_t *)loc[-1] + 1;
+    struct cn_rec_frame *frame = self->top;
+
+    if (*loc < process->program_low || *loc >= process->program_high)
+        return;
+    while (frame > self->frames && frame->loc != caller_loc)
+        frame--;
+    while (frame > self->frames && self->top > frame)
+        cn_rec_pop(self);
+}
+#endif
+
 void cn_rec_enter(uintptr_t *loc, uintptr_t address)
 {
+#if defined(__aarch64__)
+    if (cn_rec_self)
+        close_above_caller(cn_rec_self, loc);
+#endif
     cn_rec_enter_flagged(loc, address, 0);
 }
 

@@ -140,6 +140,10 @@ mcount:
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x10, x12
 	b.hs	6f
+	ldr	x13, [x29]	/* called by the innermost open call? */
+	sub	x12, x12, #8
+	cmp	x12, x13
+	b.ne	7f
 5:	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	7f

@@ -130,14 +130,16 @@ static void hook(const struct table *table, size_t i, uint8_t *stubs)
     *slot = calls[i].stub;
 }
 
-bool cn_rec_libcalls_begin(void)
+bool cn_rec_libcalls_begin(bool wanted)
 {
     struct table table = {0};
     size_t len;
     uint8_t *stubs;
 
     (void)dl_iterate_phdr(read_program, &table);
-    if (table.rela_count == 0 || !table.symbols || !table.names)
+    cn_rec_process.program_low = table.base;
+    cn_rec_process.program_high = table.high;
+    if (!wanted || table.rela_count == 0 || !table.symbols || !table.names)
         return true;
     len = cn_rec_machine_slot_stubs_len((uint32_t)table.rela_count);
     stubs = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

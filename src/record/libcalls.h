@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool cn_rec_libcalls_begin(void);
+/* Find out where the program lies and, when wanted, lead its library calls through us. */
+bool cn_rec_libcalls_begin(bool wanted);
 
 /* Called by the stub: a library function is called, to return to what is at `loc`. Gives
  * where to go. */

@@ -97,7 +97,7 @@ __attribute__((constructor)) static void set_up(void)
     if (self)
         know_main_stack(self);
     cn_rec_patch_begin();
-    if (cn_rec_process.shared->has_libcalls && !cn_rec_libcalls_begin())
+    if (!cn_rec_libcalls_begin(cn_rec_process.shared->has_libcalls))
         say("the library calls of this program cannot be recorded");
     errno = error;
 }

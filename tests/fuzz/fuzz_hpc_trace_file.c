@@ -1,4 +1,5 @@
-/* Any bytes as the .hpctrace file of a good profile: what is read is in the order of time. */
+/* Any bytes as the .hpctrace file of a good profile: what is read is in the order
+ * of time. */
 #include <assert.h>
 
 #include "base/record.h"

@@ -1,8 +1,9 @@
-/* Does a database hold what another program made of the same measurements? Ids, the order of
- * profiles and that of tables may differ, and values in the last digits.
+/* Does a database hold what another program made of the same measurements? Ids, the
+ * order of profiles and that of tables may differ, and values in the last digits.
  *
- * Contexts are compared by path; profiles are matched by identity; values of one path, metric
- * and scope as a set, because instructions that are left out make contexts that look the same.
+ * Contexts are compared by path; profiles are matched by identity; values of one
+ * path, metric and scope as a set, because instructions that are left out make
+ * contexts that look the same.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_COMPARE_MEASURED_H

@@ -1,5 +1,5 @@
-/* A small measurement of one thread, made byte by byte from the field tables: what readers of
- * measurement directories are tested and damaged with.
+/* A small measurement of one thread, made byte by byte from the field tables: what
+ * readers of measurement directories are tested and damaged with.
  *
  *     main thread
  *       main                        0x110, its loop

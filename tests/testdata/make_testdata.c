@@ -1,10 +1,11 @@
-/* Writes the data that the command line is tested on: a database, `sample`, and a
- * recording, `recording`. */
+/* Writes the data that the command line is tested on: a database, `sample`, a recording,
+ * `recording`, and a measurement directory, `measurements`. */
 #include <stdio.h>
 
 #include "base/text.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
+#include "support/tiny_meas.h"
 
 int main(int argc, char **argv)
 {
@@ -21,6 +22,10 @@ int main(int argc, char **argv)
     cn_text_clear(&path);
     cn_text_printf(&path, "%s/recording", argv[1]);
     ok = ok && cn_sample_recording_write(path.chars, &err);
+    cn_text_clear(&path);
+    cn_text_printf(&path, "%s/measurements", argv[1]);
+    for (uint32_t i = 0; ok && i < 3; i++)
+        cn_tiny_meas_write(&(struct cn_tiny_meas_options){.thread = i}, path.chars);
     if (!ok)
         (void)fprintf(stderr, "make_testdata: %s\n", err.text);
     cn_text_done(&path);

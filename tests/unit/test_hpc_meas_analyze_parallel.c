@@ -1,4 +1,5 @@
-/* Measurement directories as databases: the values, the options, and what damage costs. */
+/* Measurement directories as databases: the values, the options, and what damage
+ * costs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +87,8 @@ static void write_thread(const char *dir, uint32_t rank, uint32_t thread)
         dir);
 }
 
-/* The context of this kind and line, or of this function name when `name` is given. */
+/* The context of this kind and line, or of this function name when `name` is
+ * given. */
 static uint32_t find(struct cn_database *db, uint8_t kind, uint32_t line,
                      const char *name)
 {

@@ -98,6 +98,29 @@ static void check(const char *name, bool ignore_structs)
     cn_scratch_leave(scratch);
 }
 
+static void keeps_the_statistics_asked_for(void **state)
+{
+    struct cn_hpc_meas_options options = {.is_foreign = true};
+    struct cn_scratch *scratch = cn_scratch_enter();
+    struct cn_measurements *m = must_measure("small", &options);
+    struct cn_database *db =
+        must_build(m, 1, CN_SAMPLED_NORMAL | CN_SAMPLED_EXTREMA, true);
+    struct cn_database *expected;
+    struct cn_text path = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_text_printf(&path, "%s/hpctoolkit/v4/gen-small-stats", root);
+    expected = must_open(cn_text_str(&path));
+    if (!cn_compare_measured(db, expected, &err))
+        fail_msg("%s: %s", cn_text_str(&path), err.text);
+    cn_database_close(expected);
+    cn_database_close(db);
+    cn_measurements_close(m);
+    cn_text_done(&path);
+    cn_scratch_leave(scratch);
+}
+
 static void converts_small(void **state)
 {
     (void)state;
@@ -143,6 +166,7 @@ int main(void)
         cmocka_unit_test(converts_loops_without_structure),
         cmocka_unit_test(converts_kernel_symbols),
         cmocka_unit_test(converts_gpu_kernels),
+        cmocka_unit_test(keeps_the_statistics_asked_for),
     };
     char *folder = cn_test_fixture("");
     int status;

@@ -137,8 +137,8 @@ static bool take_item(void *arg, const struct cn_dump_item *item)
     return true;
 }
 
-/* What the verifier calls an error, the reader refuses; what the reader takes can be dumped.
- * The exceptions are counts that the reader does not need. */
+/* What the verifier calls an error, the reader refuses; what the reader takes can
+ * be dumped. The exceptions are counts that the reader does not need. */
 static void check_agreement(struct cn_bytes run, struct cn_bytes trace)
 {
     struct cn_sampled_profile p = {0};
@@ -251,7 +251,8 @@ static void knows_the_scopes_around_an_address(void **state)
     done_structure(&s);
 }
 
-/* [0x118-0x130) overlaps what line 11 has; [0x130-0x140) of the same statement stays. */
+/* [0x118-0x130) overlaps what line 11 has; [0x130-0x140) of the same statement
+ * stays. */
 static void drops_overlapping_ranges_whole(void **state)
 {
     const struct cn_tiny_meas *tiny = *state;

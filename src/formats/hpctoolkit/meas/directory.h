@@ -26,7 +26,8 @@ struct cn_hpc_directories {
     size_t profile_count, profile_capacity;
 };
 
-/* Add a directory, or a single profile of one. A directory without profiles is an error. */
+/* Add a directory, or a single profile of one. A directory without profiles is an
+ * error. */
 CN_CHECK bool cn_hpc_directories_add(struct cn_hpc_directories *directories,
                                      const char *path, struct cn_error *err);
 
@@ -38,8 +39,8 @@ const char *cn_hpc_directories_name(const struct cn_hpc_directories *directories
 
 void cn_hpc_directories_done(struct cn_hpc_directories *directories);
 
-/* The names in a directory that end in `suffix`, sorted, each released with free() as is the
- * list. None when it cannot be read. */
+/* The names in a directory that end in `suffix`, sorted, each released with
+ * free() as is the list. None when it cannot be read. */
 char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count);
 
 #endif

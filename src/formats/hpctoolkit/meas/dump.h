@@ -6,8 +6,8 @@
 
 #include "formats/formats.h"
 
-/* All profiles and traces of a directory, or the one file that `path` names. Damage: what comes
- * before it is emitted, then the dump fails. */
+/* All profiles and traces of a directory, or the one file that `path` names.
+ * Damage: what comes before it is emitted, then the dump fails. */
 CN_CHECK bool cn_hpc_meas_dump(const char *path, cn_dump_fn emit, void *arg,
                                struct cn_error *err);
 

@@ -1,4 +1,6 @@
-/* What is read of ELF files: 64 bits, little endian. */
+/* What is read of ELF files: 64 bits, little endian.
+ * Threads: constants.
+ */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_ELF_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_ELF_FORMAT_H
 

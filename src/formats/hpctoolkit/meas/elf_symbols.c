@@ -53,7 +53,8 @@ static void add_symbol(struct cn_hpc_elf_symbols *symbols,
     cn_text_done(&demangled);
 }
 
-/* A limit on names keeps the work linear when many symbols share one endless string. */
+/* A limit on names keeps the work linear when many symbols share one endless
+ * string. */
 static const char *name_at(struct cn_bytes strings, uint32_t off)
 {
     struct cn_bytes rest;

@@ -1,5 +1,5 @@
-/* The functions of an ELF file, from its symbol table: .symtab, or .dynsym where that is
- * missing.
+/* The functions of an ELF file, from its symbol table: .symtab, or .dynsym where
+ * that is missing.
  *
  * A zeroed one is ready for reading.
  * Threads: one thread at a time; immutable once read.

@@ -3,8 +3,8 @@
  *   .hpcrun:   header, load map, nodes, metrics, kinds, values, footer
  *   .hpctrace: header, samples
  *
- * Integers and doubles are big endian. A string is a u32 length and that many bytes. The footer
- * says where the sections are; what lies between them means nothing.
+ * Integers and doubles are big endian. A string is a u32 length and that many bytes.
+ * The footer says where the sections are; what lies between them means nothing.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
@@ -52,7 +52,8 @@ CN_RECORD_BE(cn_hpc_run_header, CN_HPC_RUN_HEADER, 0x1c);
     F(0x68, u64, magic, "\"HPCRUNsm\": the file is complete")
 CN_RECORD_BE(cn_hpc_run_footer, CN_HPC_RUN_FOOTER, 0x70);
 
-/* A string: this, and so many bytes. The header lists names and values as two of them. */
+/* A string: this, and so many bytes. The header lists names and values as two of
+ * them. */
 #define CN_HPC_RUN_STRING(F) F(0x00, u32, len, "bytes that follow")
 CN_RECORD_BE(cn_hpc_run_string, CN_HPC_RUN_STRING, 0x04);
 

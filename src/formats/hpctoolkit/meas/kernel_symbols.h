@@ -1,6 +1,8 @@
-/* The functions of a kernel, from a compressed copy of its symbol table ("ffff... T name").
+/* The functions of a kernel, from a compressed copy of its symbol table ("ffff... T
+ * name").
  *
- * Functions are numbered when they are first asked for. A zeroed one is ready for reading.
+ * Functions are numbered when they are first asked for. A zeroed one is ready for
+ * reading.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_KERNEL_SYMBOLS_H
@@ -26,7 +28,8 @@ struct cn_hpc_kernel_symbols {
 CN_CHECK bool cn_hpc_kernel_symbols_read(struct cn_hpc_kernel_symbols *symbols,
                                          struct cn_bytes file, struct cn_error *err);
 
-/* The function whose address is the largest at or below this one; CN_NONE below the first. */
+/* The function whose address is the largest at or below this one; CN_NONE below
+ * the first. */
 uint32_t cn_hpc_kernel_symbols_find(struct cn_hpc_kernel_symbols *symbols,
                                     uint64_t address, uint32_t module,
                                     struct cn_hpc_tables *tables);

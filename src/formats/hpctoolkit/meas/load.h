@@ -1,5 +1,5 @@
-/* Files read whole, one after the other: small ones into a buffer that is used again, which
- * takes a third of the time of mapping them; large ones are mapped.
+/* Files read whole, one after the other: small ones into a buffer that is used
+ * again, which takes a third of the time of mapping them; large ones are mapped.
  *
  * Zero-initialised means empty. The bytes are valid until the next load.
  * Threads: one thread at a time.

@@ -1,8 +1,8 @@
 /* The load modules of measurements and what is known about the code in them.
  *
- * A module is known by its path; those given relative to a measurement directory belong to
- * that. The first source that knows a module answers: a file of logical frames, kernel
- * symbols, a structure file, the symbols of the binary itself.
+ * A module is known by its path; those given relative to a measurement directory
+ * belong to that. The first source that knows a module answers: a file of logical
+ * frames, kernel symbols, a structure file, the symbols of the binary itself.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_MODULES_H

@@ -1,7 +1,8 @@
-/* Measurement directories: what hpcrun and hpcstruct have left, as measurements of the model.
+/* Measurement directories: what hpcrun and hpcstruct have left, as measurements of
+ * the model.
  *
- * Opening lists the profiles; structure files, kernel symbols and binaries are read when an
- * address in their module is asked for.
+ * Opening lists the profiles; structure files, kernel symbols and binaries are read
+ * when an address in their module is asked for.
  * Threads: as model/samples.h.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
@@ -21,8 +22,8 @@ struct cn_hpc_line {
 /* Who knows debug information; both may be asked about files that have none. */
 struct cn_hpc_lines {
     void *arg;
-    /* The place in the function around the address, then in each function inlined there, the
-     * innermost last. Returns how many, at most `most`. */
+    /* The place in the function around the address, then in each function inlined
+     * there, the innermost last. Returns how many, at most `most`. */
     size_t (*instruction)(void *arg, const char *path, uint64_t address,
                           struct cn_hpc_line *out, size_t most);
     /* Where the function around the address is defined. */
@@ -44,8 +45,8 @@ struct cn_hpc_meas_options {
 /* Whether the path is a measurement directory or one .hpcrun file. */
 bool cn_hpc_meas_probe(const char *path);
 
-/* Open one or more; their profiles follow each other. `options` may be NULL; what it points
- * at is needed until the measurements are closed. The caller owns them. */
+/* Open one or more; their profiles follow each other. `options` may be NULL; what
+ * it points at is needed until the measurements are closed. The caller owns them. */
 CN_CHECK bool cn_hpc_meas_open(struct cn_measurements **out, const char *const *paths,
                                size_t count, const struct cn_hpc_meas_options *options,
                                struct cn_error *err);

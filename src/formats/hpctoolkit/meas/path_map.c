@@ -25,7 +25,8 @@ bool cn_path_map_parse(char *text, struct cn_path_map *out, struct cn_error *err
     return true;
 }
 
-/* What is left of `path` behind the prefix `from`; NULL when it does not start so. */
+/* What is left of `path` behind the prefix `from`; NULL when it does not start
+ * so. */
 static const char *behind(const char *from, const char *path)
 {
     while (*from) {

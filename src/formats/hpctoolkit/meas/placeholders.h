@@ -21,8 +21,8 @@
 #define CN_HPC_CODE_IDLE    CN_HPC_CODE('N', 'o', 'A', 'c', 't', 'v', 't', 'y')
 #define CN_HPC_CODE_UNKNOWN CN_HPC_CODE('*', 'U', 'n', 'n', 'o', 'r', 'm', ' ')
 
-/* Append what users see: "<gpu kernel>"; the characters themselves when the code is not
- * known, with \xHH for those that cannot be printed. */
+/* Append what users see: "<gpu kernel>"; the characters themselves when the code
+ * is not known, with \xHH for those that cannot be printed. */
 void cn_hpc_placeholder_print(uint64_t code, struct cn_text *text);
 
 #endif

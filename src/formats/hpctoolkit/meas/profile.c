@@ -201,8 +201,8 @@ static bool misplaced(const struct cn_hpc_run_node *record, const char *what,
                    what, record->parent);
 }
 
-/* A node of load module 0. Its address stays the code for nodes at the top, so that the root
- * can be told from the others. */
+/* A node of load module 0. Its address stays the code for nodes at the top, so
+ * that the root can be told from the others. */
 static bool read_special(const struct own *own, const struct cn_hpc_run_node *record,
                          struct cn_sampled_node *node, struct cn_error *err)
 {

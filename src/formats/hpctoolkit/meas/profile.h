@@ -7,9 +7,9 @@
 
 #include "model/samples.h"
 
-/* Read `path` and, unless `without_trace`, the trace beside it. Messages do not name the
- * file. A trace that is damaged costs what cannot be read of it, and profile->damage
- * says so. */
+/* Read `path` and, unless `without_trace`, the trace beside it. Messages do not
+ * name the file. A trace that is damaged costs what cannot be read of it, and
+ * profile->damage says so. */
 CN_CHECK bool cn_hpc_profile_read(const char *path, bool without_trace,
                                   struct cn_sampled_profile *profile,
                                   struct cn_error *err);

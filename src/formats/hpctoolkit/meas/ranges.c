@@ -1,7 +1,8 @@
-/* Who comes first wins, in n log n: the distinct ends of all ranges cut the addresses into
- * pieces, and a set of bits says which pieces are taken. A range is kept when the next taken
- * piece lies behind it. The set has a summary a level up for each 64 bits, so that the next
- * bit is found in a few steps however far it is. The pieces of kept ranges are marked once.
+/* Who comes first wins, in n log n: the distinct ends of all ranges cut the
+ * addresses into pieces, and a set of bits says which pieces are taken. A range is
+ * kept when the next taken piece lies behind it. The set has a summary a level up
+ * for each 64 bits, so that the next bit is found in a few steps however far it is.
+ * The pieces of kept ranges are marked once.
  */
 #include "formats/hpctoolkit/meas/ranges.h"
 

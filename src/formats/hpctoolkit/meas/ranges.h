@@ -1,5 +1,5 @@
-/* Address ranges that do not overlap: of those that are added, each one that overlaps an
- * earlier one is dropped, whole.
+/* Address ranges that do not overlap: of those that are added, each one that
+ * overlaps an earlier one is dropped, whole.
  *
  * Add all, then cn_hpc_ranges_settle(), then find. A zeroed one is ready for use.
  * Threads: one thread at a time; immutable once settled.

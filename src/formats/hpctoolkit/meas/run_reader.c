@@ -71,7 +71,8 @@ static bool open_footer(struct cn_bytes file, struct cn_hpc_run_footer *out,
     return true;
 }
 
-/* A section that starts with a count: of entries, which the section's end tells too. */
+/* A section that starts with a count: of entries, which the section's end tells
+ * too. */
 static bool skip_count(struct cn_bytes *section, size_t len, const char *name,
                        struct cn_error *err)
 {

@@ -74,8 +74,8 @@ CN_CHECK bool cn_hpc_take_string(struct cn_bytes *rest, struct cn_bytes *out);
 /* Whether the bytes are these characters. */
 bool cn_hpc_text_is(struct cn_bytes bytes, const char *text);
 
-/* The flags and the records of a .hpctrace file. `*stray_len` bytes at its end are no whole
- * record. */
+/* The flags and the records of a .hpctrace file. `*stray_len` bytes at its end
+ * are no whole record. */
 CN_CHECK bool cn_hpc_trace_file_open(struct cn_bytes file, uint64_t *flags,
                                      struct cn_bytes *records, size_t *stray_len,
                                      struct cn_error *err);

@@ -1,8 +1,8 @@
-/* What hpcstruct found out about modules: for ranges of addresses, the function, loops,
- * inlined calls and line around them.
+/* What hpcstruct found out about modules: for ranges of addresses, the function,
+ * loops, inlined calls and line around them.
  *
- * A file is read once into flat tables: scopes that know the scope around them, and ranges of
- * addresses that know their innermost scope.
+ * A file is read once into flat tables: scopes that know the scope around them, and
+ * ranges of addresses that know their innermost scope.
  * Threads: one thread at a time; immutable once read.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_STRUCTURE_H
@@ -34,14 +34,14 @@ struct cn_hpc_structures {
     struct cn_arena arena;
 };
 
-/* Add what a .hpcstruct file says. Its modules carry no number yet: `module` of places is
- * CN_NONE. On failure what comes before the damage has been added. */
+/* Add what a .hpcstruct file says. Its modules carry no number yet: `module` of
+ * places is CN_NONE. On failure what comes before the damage has been added. */
 CN_CHECK bool cn_hpc_structures_read(struct cn_hpc_structures *structures,
                                      struct cn_bytes file, struct cn_hpc_tables *tables,
                                      struct cn_error *err);
 
-/* The scopes around an address go to `places`, which is grown; the outermost first. False
- * when it lies in none. */
+/* The scopes around an address go to `places`, which is grown; the outermost
+ * first. False when it lies in none. */
 bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
                              struct cn_place **places, size_t *capacity, size_t *count);
 

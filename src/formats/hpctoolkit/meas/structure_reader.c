@@ -1,7 +1,8 @@
 /* .hpcstruct files: LM > F > P > (L | A | S | C)*, where A elements come in pairs.
  *
- * The outer A of a pair says from which line something is inlined, the inner one what: it
- * makes a line scope and, below that, a function scope with the relation "inlined call".
+ * The outer A of a pair says from which line something is inlined, the inner one
+ * what: it makes a line scope and, below that, a function scope with the relation
+ * "inlined call".
  */
 #include <expat.h>
 #include <inttypes.h>

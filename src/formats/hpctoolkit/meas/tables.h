@@ -1,5 +1,5 @@
-/* Functions and source files that the parts of a measurement directory speak of, numbered
- * over all of them.
+/* Functions and source files that the parts of a measurement directory speak of,
+ * numbered over all of them.
  *
  * A zeroed one is ready for use. Strings are copied and live until done.
  * Threads: one thread at a time.

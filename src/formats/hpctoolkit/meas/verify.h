@@ -6,7 +6,8 @@
 
 #include "formats/formats.h"
 
-/* All profiles, traces and structure files of a directory, or one profile with its trace. */
+/* All profiles, traces and structure files of a directory, or one profile with
+ * its trace. */
 CN_CHECK bool cn_hpc_meas_verify(const char *path, const struct cn_progress *progress,
                                  cn_finding_fn report, void *arg, struct cn_error *err);
 

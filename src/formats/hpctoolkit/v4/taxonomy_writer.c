@@ -153,7 +153,9 @@ bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err)
     bool ok;
 
     prune(&p, &w->db->taxonomy, &taxonomy);
-    if (taxonomy.root_count == 0) {
+    /* Inputs without any root: nothing is to be presented. */
+    if (taxonomy.root_count == 0 &&
+        (w->db->taxonomy.root_count > 0 || w->db->taxonomy.input_count == 0)) {
         struct cn_taxonomy usual;
 
         cn_taxonomy_build(&usual, &w->db->metrics, &p.arena);

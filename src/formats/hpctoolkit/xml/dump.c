@@ -49,7 +49,8 @@ bool cn_hpc_xml_dump_document(struct cn_bytes text, cn_dump_fn emit, void *arg,
                               bool *is_stopped, struct cn_error *err)
 {
     struct dump d = {text, emit, arg, 0};
-    struct cn_hpc_xml_reading reading = {text, CN_HPC_XML_DEPTH_MAX, on_event, &d};
+    struct cn_hpc_xml_reading reading = {
+        .text = text, .depth_max = CN_HPC_XML_DEPTH_MAX, .handle = on_event, .arg = &d};
     bool is_complete;
 
     if (!cn_hpc_xml_events_read(&reading, &is_complete, err))

@@ -101,6 +101,14 @@ static void XMLCALL on_declaration(void *arg, const XML_Char *version,
     stop(s);
 }
 
+/* Say where it happened. */
+static bool fail_at(struct state *s, uint64_t off, struct cn_error *err)
+{
+    if (s->reading->damage_off)
+        *s->reading->damage_off = off;
+    return cn_hpc_xml_fail_at(s->reading->text, off, err);
+}
+
 /* Why the parser gave up; true when a handler asked for it. */
 static bool parser_result(struct state *s, struct cn_error *err)
 {
@@ -113,7 +121,7 @@ static bool parser_result(struct state *s, struct cn_error *err)
     else
         (void)cn_fail(err, CN_ERR_FORMAT, "%s",
                       XML_ErrorString(XML_GetErrorCode(s->parser)));
-    return cn_hpc_xml_fail_at(s->reading->text, off < 0 ? 0 : (uint64_t)off, err);
+    return fail_at(s, off < 0 ? 0 : (uint64_t)off, err);
 }
 
 /* Give the text to expat piece by piece. It keeps what it has not understood yet: more of that
@@ -137,7 +145,7 @@ static bool feed(struct state *s, struct cn_error *err)
         if (off >= 0 && fed - (uint64_t)off > CN_HPC_XML_TAG_MAX + len) {
             (void)cn_fail(err, CN_ERR_LIMIT, "a tag of more than %d bytes",
                           CN_HPC_XML_TAG_MAX);
-            return cn_hpc_xml_fail_at(text, (uint64_t)off, err);
+            return fail_at(s, (uint64_t)off, err);
         }
     }
     return true;

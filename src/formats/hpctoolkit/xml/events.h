@@ -31,6 +31,7 @@ struct cn_hpc_xml_reading {
     unsigned depth_max;
     cn_hpc_xml_event_fn handle;
     void *arg;
+    uint64_t *damage_off; /* where a failure is told to have happened; may be NULL */
 };
 
 /* Messages say line and column. *is_complete tells whether the handler let it come to the end

@@ -243,7 +243,10 @@ bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
 {
     struct cn_hpc_xml_head head = {.title = "", .description = ""};
     struct reader r = {.head = &head, .arena = arena};
-    struct cn_hpc_xml_reading reading = {text, CN_HPC_XML_HEAD_DEPTH_MAX, on_event, &r};
+    struct cn_hpc_xml_reading reading = {.text = text,
+                                         .depth_max = CN_HPC_XML_HEAD_DEPTH_MAX,
+                                         .handle = on_event,
+                                         .arg = &r};
     struct cn_bytes end;
     bool is_complete;
     bool ok = cn_hpc_xml_events_read(&reading, &is_complete, err) &&

@@ -396,18 +396,19 @@ static bool open_place(struct reading *r, const struct element *e, struct cn_err
 static bool take_value(struct reading *r, const struct element *e, struct cn_error *err)
 {
     const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
-    bool is_negative = e->value.len > 0 && e->value.ptr[0] == '-';
-    size_t len = e->value.len - is_negative;
     int64_t context = top(r)->type == TREE ? 0 : top(r)->id;
+    struct cn_bytes digits;
+    bool is_negative;
     char text[64] = "";
     double value;
 
     if (!(e->given & NAME) || !(e->given & ADDRESS))
         return cn_fail(err, CN_ERR_FORMAT,
                        "a value without a metric or without a number");
-    if (len < sizeof(text))
-        memcpy(text, e->value.ptr + is_negative, len);
-    if (len >= sizeof(text) || cn_formula_number_scan(text, &value) != len || len == 0)
+    is_negative = e->value.len > 0 && e->value.ptr[0] == '-';
+    if (cn_bytes_from(e->value, is_negative, &digits) && digits.len < sizeof(text))
+        memcpy(text, digits.ptr, digits.len);
+    if (text[0] == '\0' || cn_formula_number_scan(text, &value) != digits.len)
         return cn_fail(err, CN_ERR_FORMAT, "value \"%.*s\" is no number",
                        (int)(e->value.len < 64 ? e->value.len : 64),
                        (const char *)e->value.ptr);

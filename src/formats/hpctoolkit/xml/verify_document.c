@@ -381,7 +381,9 @@ void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
                                 unsigned major)
 {
     struct check c = {.out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
-    struct cn_hpc_xml_reading reading = {text, CN_HPC_XML_DEPTH_MAX, on_event, &c};
+    struct cn_hpc_xml_reading reading = {
+        .text = text, .depth_max = CN_HPC_XML_DEPTH_MAX, .handle = on_event, .arg = &c};
+    uint64_t damage_off = 0;
     struct cn_error damage = {0};
     bool is_complete;
 
@@ -390,9 +392,10 @@ void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
     cn_hpc_set_init(&out->summary_ids, UINT16_MAX + 1);
     /* A context takes more bytes than there may be ids for one. */
     cn_hpc_set_init(&out->contexts, text.len < UINT32_MAX ? text.len + 1 : UINT32_MAX);
+    reading.damage_off = &damage_off;
     out->is_readable = cn_hpc_xml_events_read(&reading, &is_complete, &damage);
     if (!out->is_readable)
-        cn_hpc_findings_error(f, "xml", 0, "%s", damage.text);
+        cn_hpc_findings_error(f, "xml", damage_off, "%s", damage.text);
     check_references(&c);
     free(c.path);
     free(c.references);

@@ -9,7 +9,7 @@
 const struct cn_format cn_format_hpctoolkit_xml = {
     .name = "hpctoolkit-xml",
     .summary =
-        "HPCToolkit database of 2021: experiment.xml, profile.db, cct.db, trace.db",
+        "HPCToolkit database of 2021: experiment.xml 4.0, profile.db, cct.db, trace.db",
     .holds = "database",
     .probe = cn_hpc_xml_probe,
     .open_database = cn_hpc_xml_open,
@@ -21,7 +21,7 @@ const struct cn_format cn_format_hpctoolkit_xml = {
 const struct cn_format cn_format_hpctoolkit_xml_legacy = {
     .name = "hpctoolkit-xml-legacy",
     .summary =
-        "HPCToolkit database until 2020: experiment.xml, *.metric-db, experiment.mt",
+        "HPCToolkit database before: experiment.xml 2.x, *.metric-db, experiment.mt",
     .holds = "database",
     .probe = cn_hpc_xml_legacy_probe,
     .open_database = cn_hpc_legacy_open,
