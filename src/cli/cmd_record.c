@@ -1,43 +1,19 @@
 /* cairn record: run a program and record its calls. */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
+#include "cli/record_end.h"
 #include "cli/record_options.h"
 #include "launcher/launch.h"
-#include "record/shared.h"
-
-static const char *why_stopped(int stop)
-{
-    switch ((enum cn_rec_stop)stop) {
-    case CN_REC_RUNNING:
-        return NULL;
-    case CN_REC_STOP_DISK:
-        return "recording stopped: the disk is full or cannot be written";
-    case CN_REC_STOP_SIZE:
-        return "recording stopped at --size-limit";
-    case CN_REC_STOP_DURATION:
-        return "recording stopped after --duration";
-    case CN_REC_STOP_FINISH:
-        return "recording stopped by the trigger 'finish'";
-    }
-    return NULL;
-}
 
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
                         const char *dir)
 {
-    const char *stopped = why_stopped(result->stop);
     struct cn_text text = {0};
 
-    if (stopped)
-        cn_cli_warn(args, "%s; the program ran on", stopped);
+    cn_record_tell_stop(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
@@ -52,33 +28,20 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_done(&text);
 }
 
-/* End as the program did: whoever waits for us is to see the same. */
-static void end_like(int wait_status)
-{
-    struct rlimit none = {0};
-
-    if (WIFSIGNALED(wait_status)) {
-        (void)setrlimit(RLIMIT_CORE, &none);
-        (void)signal(WTERMSIG(wait_status), SIG_DFL);
-        (void)raise(WTERMSIG(wait_status));
-        exit(128 + WTERMSIG(wait_status));
-    }
-    if (WEXITSTATUS(wait_status) != 0)
-        exit(WEXITSTATUS(wait_status));
-}
-
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_launch_options options;
     struct cn_launch_result result;
-    bool ok = cn_record_options_init(&options, args, err) &&
-              cn_launch_run(&options, &result, err);
+    bool ok = cn_record_options_init(&options, args, err);
 
+    if (cn_args_value(args, "data"))
+        options.dir = cn_args_value(args, "data");
+    ok = ok && cn_launch_run(&options, &result, err);
     if (ok)
         tell_result(args, &result, options.dir);
     cn_record_options_done(&options);
     if (ok)
-        end_like(result.wait_status);
+        cn_record_end_like(result.wait_status);
     return ok;
 }
 

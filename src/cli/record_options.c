@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
 #include "record/shared.h"
 
-enum { DEFAULT_RING = 512 << 10 };
+enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
 
 static void pass_on(void *arg, const char *text)
 {
@@ -58,12 +59,49 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
 {
     const char *size = cn_args_value(args, "size-limit");
     const char *duration = cn_args_value(args, "duration");
+    const char *time = cn_args_value(args, "time-filter");
+    uint64_t depth;
 
     if (size && !parse_size("size-limit", size, &options->size_limit, err))
         return false;
     if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
         return cn_fail_in(err, "--duration");
+    if (time && !cn_duration_parse(time, 0, &options->time_limit_ns, err))
+        return cn_fail_in(err, "--time-filter");
+    if (!cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err))
+        return false;
+    options->depth_limit = (uint32_t)depth;
     return true;
+}
+
+static bool choose_rules(const struct cn_args *args, struct cn_launch_options *options,
+                         struct cn_error *err)
+{
+    static const struct {
+        const char *option;
+        uint32_t actions;
+    } kinds[] = {
+        {"filter", CN_REC_RULE_ONLY},
+        {"notrace", CN_REC_RULE_NOT},
+        {"patch", CN_REC_RULE_PATCH},
+        {"unpatch", CN_REC_RULE_UNPATCH},
+    };
+    struct cn_rules *rules = &options->rules;
+    const char *match = cn_args_value(args, "match");
+
+    rules->is_glob = match && strcmp(match, "glob") == 0;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        for (size_t i = 0; i < cn_args_value_count(args, kinds[k].option); i++) {
+            if (!cn_rules_add(rules, cn_args_value_at(args, kinds[k].option, i),
+                              kinds[k].actions, err))
+                return cn_fail_in(err, "--%s", kinds[k].option);
+        }
+    }
+    for (size_t i = 0; i < cn_args_value_count(args, "trigger"); i++) {
+        if (!cn_rules_add_trigger(rules, cn_args_value_at(args, "trigger", i), err))
+            return cn_fail_in(err, "--trigger");
+    }
+    return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
 
 static char *join_words(const struct cn_args *args)
@@ -88,9 +126,11 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);
     *options = (struct cn_launch_options){
-        .dir = cn_args_value(args, "data") ? cn_args_value(args, "data") : CN_RECORD_DIR,
+        .dir = CN_RECORD_DIR,
         .words = words,
         .command_line = join_words(args),
+        .is_off = cn_args_value(args, "trace") &&
+                  strcmp(cn_args_value(args, "trace"), "off") == 0,
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .asks_kernel = cn_args_value(args, "clock") &&
@@ -100,13 +140,12 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .say_arg = (void *)(uintptr_t)args,
     };
     return choose_buffer(args, &options->ring_len, err) &&
-           choose_limits(args, options, err);
+           choose_limits(args, options, err) && choose_rules(args, options, err);
 }
 
 void cn_record_options_done(struct cn_launch_options *options)
 {
     free((void *)(uintptr_t)options->words);
     free((void *)(uintptr_t)options->command_line);
-    cn_text_done(&options->spec);
-    cn_text_done(&options->defaults);
+    cn_rules_done(&options->rules);
 }

@@ -13,14 +13,10 @@
 #include "formats/uftrace/uftrace.h"
 
 const struct cn_format *const cn_formats[] = {
-    &cn_format_hpctoolkit_v4,
-    &cn_format_hpctoolkit_proto,
-    &cn_format_hpctoolkit_xml,
-    &cn_format_hpctoolkit_xml_legacy,
-    &cn_format_uftrace_packed,
-    &cn_format_hpctoolkit_meas,
-    &cn_format_uftrace,
-    NULL,
+    &cn_format_hpctoolkit_v4,  &cn_format_hpctoolkit_proto,
+    &cn_format_hpctoolkit_xml, &cn_format_hpctoolkit_xml_legacy,
+    &cn_format_uftrace_packed, &cn_format_hpctoolkit_meas,
+    &cn_format_uftrace,        NULL,
 };
 
 const struct cn_format *cn_format_find(const char *name)

@@ -47,16 +47,14 @@ static const uint8_t *ring_of(const struct cn_drain *drain,
            (size_t)(track - drain->memory->tracks) * drain->memory->head->ring_len;
 }
 
-/* The program may have died in the middle of writing, before it could say how far it
- * came; the length of the file tells. */
-static bool skip_written(const struct cn_drain *drain, struct cn_rec_track *track, int fd,
-                         struct cn_error *err)
+/* Who wrote before us may have died before it could say how far it came; the length of the
+ * file tells. */
+static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *err)
 {
     struct stat status;
     uint64_t known = track->file_len + atomic_load(&track->drained);
     uint64_t left = atomic_load(&track->recorded) - atomic_load(&track->drained);
 
-    (void)drain;
     if (fstat(fd, &status) != 0)
         return cn_fail_errno(err, "cannot read the length of %u.dat", track->tid);
     if ((uint64_t)status.st_size > known) {
@@ -99,7 +97,7 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
     }
 }
 
-static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track, bool gone,
+static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
                         struct cn_error *err)
 {
     int fd = open_file(drain, track->tid, err);
@@ -107,8 +105,7 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track, bool
 
     if (fd < 0)
         return false;
-    ok = (!gone || skip_written(drain, track, fd, err)) &&
-         write_ring(drain, track, fd, err);
+    ok = skip_written(track, fd, err) && write_ring(drain, track, fd, err);
     (void)close(fd);
     return ok;
 }
@@ -125,8 +122,9 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
                                              drain->memory->head->launcher_pid))
         return true;
-    ok = drain->is_packed ? cn_drain_packed_write(drain, track, ring_of(drain, track), err)
-                          : write_plain(drain, track, gone, err);
+    ok = drain->is_packed
+             ? cn_drain_packed_write(drain, track, ring_of(drain, track), err)
+             : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
 }
@@ -146,8 +144,8 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     return true;
 }
 
-static bool look_at(struct cn_drain *drain, struct cn_rec_track *track, bool looks_for_dead,
-                    struct cn_error *err)
+static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
+                    bool looks_for_dead, struct cn_error *err)
 {
     uint32_t state = atomic_load(&track->state);
     uint64_t len;
@@ -196,7 +194,8 @@ void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
 bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
 {
     drain->step_count = 0;
-    return cn_drain_step(drain, err) && (!drain->is_packed || cn_drain_packed_finish(drain, err));
+    return cn_drain_step(drain, err) &&
+           (!drain->is_packed || cn_drain_packed_finish(drain, err));
 }
 
 void cn_drain_done(struct cn_drain *drain)

@@ -19,8 +19,8 @@ struct cn_drain {
     struct cn_shared_memory *memory;
     const char *dir;
     bool is_packed;
-    uint32_t open_count;  /* tracks in use when we last looked */
-    uint64_t stored_len;  /* bytes written, packed or not, by us */
+    uint32_t open_count;         /* tracks in use when we last looked */
+    uint64_t stored_len;         /* bytes written, packed or not, by us */
     struct cn_drain_file *files; /* of packed tasks */
     size_t file_count, file_capacity;
     uint64_t step_count;

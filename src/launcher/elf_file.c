@@ -36,8 +36,8 @@ static void note_symbol_use(struct cn_elf_file *out, const char *name)
     }
 }
 
-static void add_symbol(struct cn_elf_file *out, uint64_t address, uint64_t size, char kind,
-                       const char *name)
+static void add_symbol(struct cn_elf_file *out, uint64_t address, uint64_t size,
+                       char kind, const char *name)
 {
     out->symbols = cn_grow(out->symbols, out->symbol_count, &out->symbol_capacity,
                            sizeof(*out->symbols));
@@ -101,8 +101,8 @@ static bool is_jump_slot(unsigned machine, uint64_t type)
 }
 
 /* A library call is known by the slot that holds the function's address. */
-static void take_libcalls(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
-                          bool wanted)
+static void take_libcalls(struct reading *reading, Elf_Scn *section,
+                          const GElf_Shdr *head, bool wanted)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     Elf_Scn *symbols = elf_getscn(reading->elf, head->sh_link);
@@ -162,7 +162,8 @@ static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Sh
             continue;
         name = elf_strptr(reading->elf, head->sh_link, entry.d_un.d_val);
         if (name && !reading->out->sanitizer &&
-            (strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "libtsan.so", 10) == 0))
+            (strncmp(name, "libasan.so", 10) == 0 ||
+             strncmp(name, "libtsan.so", 10) == 0))
             reading->out->sanitizer = cn_strdup(name);
     }
 }
@@ -260,7 +261,8 @@ bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbo
         find_base(&reading);
         walk_sections(&reading, with_symbols);
         if (elf->symbol_count > 0)
-            qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols), compare_symbols);
+            qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols),
+                  compare_symbols);
     }
     (void)elf_end(reading.elf);
     (void)close(fd);

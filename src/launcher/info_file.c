@@ -119,7 +119,8 @@ static void add_tasks(struct info *info)
         char *end;
         unsigned long tid = strtoul(entry->d_name, &end, 10);
 
-        if (end == entry->d_name || (strcmp(end, ".dat") != 0 && strcmp(end, ".zts") != 0))
+        if (end == entry->d_name ||
+            (strcmp(end, ".dat") != 0 && strcmp(end, ".zts") != 0))
             continue;
         tids = cn_grow(tids, count, &capacity, sizeof(*tids));
         tids[count++] = tid;
@@ -129,8 +130,8 @@ static void add_tasks(struct info *info)
     if (count > 0)
         qsort(tids, count, sizeof(*tids), compare_tids);
     begin_group(info, CN_UFT_INFO_TASKINFO);
-    cn_text_printf(&info->text, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=",
-                   count);
+    cn_text_printf(&info->text,
+                   "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", count);
     for (size_t i = 0; i < count; i++)
         cn_text_printf(&info->text, i ? ",%lu" : "%lu", tids[i]);
     cn_text_char(&info->text, '\n');
@@ -171,14 +172,14 @@ static void add_how(struct info *info)
 
     begin_group(info, CN_UFT_INFO_RECORD_DATE);
     (void)ctime_r(&facts->started_at, date);
-    cn_text_printf(text, "record_date:%selapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n", date,
-                   facts->elapsed_ns / 1000000000, facts->elapsed_ns % 1000000000);
+    cn_text_printf(text, "record_date:%selapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n",
+                   date, facts->elapsed_ns / 1000000000, facts->elapsed_ns % 1000000000);
     begin_group(info, CN_UFT_INFO_PATTERN_TYPE);
     cn_text_str_add(text, "pattern_type:regex\n");
     begin_group(info, CN_UFT_INFO_VERSION);
-    cn_text_printf(text, "uftrace_version:cairn %s ( call-cost=%" PRIu64 ".%03" PRIu64
-                         "ns )\n",
-                   CN_VERSION, facts->call_cost_ns / 1000, facts->call_cost_ns % 1000);
+    cn_text_printf(text,
+                   "uftrace_version:cairn %s ( call-cost=%" PRIu64 ".%03" PRIu64 "ns )\n",
+                   CN_VERSION, facts->call_cost_ps / 1000, facts->call_cost_ps % 1000);
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
@@ -193,7 +194,8 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
         .header_len = cn_uft_info_header_size,
         .byte_order = facts->exe->byte_order,
         .word_class = facts->exe->word_class,
-        .features = CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK,
+        .features =
+            CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK,
         .max_stack = MAX_STACK,
     };
     uint8_t bytes[cn_uft_info_header_size];
@@ -201,7 +203,6 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
     bool ok;
 
     head.features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
-    head.features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
     add_program(&info);
     add_machine(&info);
     add_tasks(&info);

@@ -19,8 +19,8 @@ struct cn_info_facts {
     const struct cn_elf_file *exe;
     const char *command_line;
     time_t started_at;
-    uint64_t call_cost_ns; /* of a recorded call, measured; in 1/1000 ns */
-    bool has_libcalls, has_events;
+    uint64_t call_cost_ps; /* of a recorded call, measured; 0 when unknown */
+    bool has_libcalls;
 
     /* When the program has ended. */
     bool is_finished;

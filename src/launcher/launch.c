@@ -82,6 +82,21 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static bool store_rules(struct launch *launch, struct cn_error *err)
+{
+    const struct cn_rules *rules = &launch->options->rules;
+    struct cn_elf_file elf;
+    bool ok;
+
+    if ((rules->count == 0 && rules->size_min == 0) || launch->program.is_script)
+        return true;
+    if (!cn_elf_file_open(&elf, launch->program.path, true, err))
+        return false;
+    ok = cn_rules_store(rules, &elf, &launch->memory, err);
+    cn_elf_file_close(&elf);
+    return ok;
+}
+
 static bool configure(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
@@ -90,24 +105,18 @@ static bool configure(struct launch *launch, struct cn_error *err)
     if (strlen(launch->dir) >= sizeof(head->dir))
         return cn_fail(err, CN_ERR_LIMIT, "'%s' is a path of %zu bytes, limit %zu",
                        launch->dir, strlen(launch->dir), sizeof(head->dir) - 1);
-    if (options->spec.len > sizeof(head->spec))
-        return cn_fail(err, CN_ERR_LIMIT, "patterns of %zu bytes, limit %zu",
-                       options->spec.len, sizeof(head->spec));
+    if (strlen(launch->program.path) >= sizeof(head->exe))
+        return cn_fail(err, CN_ERR_LIMIT, "'%s' is too long a path",
+                       launch->program.path);
     memcpy(head->dir, launch->dir, strlen(launch->dir) + 1);
-    if (options->spec.len > 0)
-        memcpy(head->spec, options->spec.chars, options->spec.len);
-    head->spec_len = (uint32_t)options->spec.len;
-    head->size_limit = options->size_limit;
+    memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
     head->time_limit_ns = options->time_limit_ns;
     head->depth_limit = options->depth_limit;
-    head->function_len_min = options->function_len_min;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
-    head->has_callsites = options->has_callsites;
     head->has_counter = head->has_counter && !options->asks_kernel;
-    head->is_glob = options->is_glob;
     head->is_on = !options->is_off;
-    return true;
+    return store_rules(launch, err);
 }
 
 static bool prepare(struct launch *launch, struct cn_error *err)
@@ -132,7 +141,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         .is_packed = options->is_packed,
     };
     launch->modules.dir = launch->dir;
-    return configure(launch, err) && cn_keeper_start(&launch->keeper, &launch->drain, err);
+    return configure(launch, err) &&
+           cn_keeper_start(&launch->keeper, &launch->drain, err);
 }
 
 static bool write_first_files(struct launch *launch, struct cn_error *err)
@@ -146,13 +156,10 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .command_line = options->command_line,
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
-        .has_events = options->has_events,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
-           cn_recording_dir_write(launch->dir, "default.opts",
-                                  cn_text_str(&options->defaults), options->defaults.len,
-                                  err);
+           cn_recording_dir_write(launch->dir, "default.opts", "", 0, err);
 }
 
 static void say(const struct launch *launch, const char *text)
@@ -233,6 +240,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
 
     ok = ok && cn_drain_finish(&launch->drain, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
+    launch->facts.call_cost_ps = atomic_load(&head->call_cost_ps);
     ok = cn_info_file_write(&launch->facts, err) && ok;
     if (!ok)
         say(launch, err->text);

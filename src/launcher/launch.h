@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "launcher/rules.h"
 
 struct cn_launch_options {
     const char *dir;          /* to record into */
@@ -25,12 +25,10 @@ struct cn_launch_options {
     uint64_t duration_ns;     /* record this long; 0: to the end */
     uint64_t time_limit_ns;   /* leave out calls that take less */
     uint32_t depth_limit;     /* leave out calls nested deeper; 0: none */
-    uint32_t function_len_min;
+    struct cn_rules rules;    /* filters and triggers */
     bool asks_kernel;         /* for the time, in place of the processor's counter */
-    bool is_packed, is_off, has_libcalls, has_callsites, has_events, is_glob;
-    bool is_forced;           /* record even a program that offers nothing */
-    struct cn_text spec;      /* patterns, as struct cn_rec_shared wants them */
-    struct cn_text defaults;  /* options for those who look at the recording */
+    bool is_packed, is_off, has_libcalls;
+    bool is_forced; /* record even a program that offers nothing */
 
     /* Something the user should know, while the program runs. */
     void (*say)(void *arg, const char *text);

@@ -105,7 +105,8 @@ static char *path_in(char *line)
     return strstr(line, "p 00000000 00:00 0 ") ? path : NULL;
 }
 
-static bool read_file(struct cn_module_files *files, const char *name, struct cn_error *err)
+static bool read_file(struct cn_module_files *files, const char *name,
+                      struct cn_error *err)
 {
     struct cn_text path = {0};
     char *line = NULL;
@@ -133,7 +134,8 @@ static bool is_map(const char *name)
 {
     size_t len = strlen(name);
 
-    return len > 8 && strncmp(name, "sid-", 4) == 0 && strcmp(name + len - 4, ".map") == 0;
+    return len > 8 && strncmp(name, "sid-", 4) == 0 &&
+           strcmp(name + len - 4, ".map") == 0;
 }
 
 static bool each_map(struct cn_module_files *files,

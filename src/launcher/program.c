@@ -2,12 +2,12 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,8 @@ static bool is_program(const char *path)
 
 static char *find_in_path(const char *name)
 {
-    const char *folders = getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    const char *folders =
+        getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
     struct cn_text path = {0};
 
     for (;;) {

@@ -54,6 +54,7 @@ bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
     *memory = (struct cn_shared_memory){
         .path = cn_strdup(cn_text_str(&path)),
         .head = (struct cn_rec_shared *)at,
+        .rules = (struct cn_rec_rule *)(at + CN_REC_RULES_OFF),
         .tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF),
         .rings = (uint8_t *)at + CN_REC_RINGS_OFF,
         .len = len,
@@ -89,8 +90,8 @@ static void read_pair(uint64_t *counter, uint64_t *ns)
 static bool has_steady_counter(void)
 {
 #if defined(__x86_64__)
-    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-                       "re");
+    FILE *file =
+        fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
     char line[256] = "";
 
     if (file) {

@@ -51,7 +51,7 @@ struct cn_module {
 
 struct cn_source_file {
     const char *path;
-    bool is_copied; /* `path` lies inside the database directory */
+    bool is_copied;     /* `path` lies inside the database directory */
     const char *origin; /* of a database that is no directory yet: the file to copy */
 };
 

@@ -1,7 +1,7 @@
 /* Time from the processor's counter, scaled to CLOCK_MONOTONIC.
  *
- * nanoseconds = (counter * mult >> 32) + base_ns. mult is what one tick takes, in units of
- * 2^-32 ns.
+ * nanoseconds = (counter * mult >> 32) + base_ns. mult is what one tick takes, in units
+ * of 2^-32 ns.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_CLOCK_H

@@ -26,7 +26,8 @@ static bool find(int fd, const char *name, struct cn_rec_section *out)
     Elf64_Ehdr head;
     Elf64_Shdr section, names;
 
-    if (!read_at(fd, 0, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!read_at(fd, 0, &head, sizeof(head)) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
         head.e_shentsize != sizeof(section) ||
         !read_at(fd, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof(names), &names,
                  sizeof(names)))

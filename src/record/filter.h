@@ -7,13 +7,22 @@
 
 #include <stdbool.h>
 
+#include <stdint.h>
+
 struct cn_rec_frame;
+struct cn_rec_rule;
 struct cn_rec_thread;
+
+/* Find out whether there is anything to filter in this program. */
+void cn_rec_filter_begin(void);
+
+/* The rule about the function at this address; NULL when there is none. */
+const struct cn_rec_rule *cn_rec_filter_find(uintptr_t address);
 
 /* Decide about a call just pushed, and record its entry or not. */
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame);
 
-/* The innermost call returns. */
+/* A call returns: record its exit, and its entry if that was held back. */
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame);
 
 #endif

@@ -51,8 +51,8 @@ void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
         cn_rec_pop(self);
 }
 
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc, uintptr_t ret,
-                                 uintptr_t address, uint64_t flags)
+struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+                                 uintptr_t ret, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
 
@@ -81,7 +81,7 @@ void cn_rec_pop(struct cn_rec_thread *self)
         cn_rec_libcall_leave(frame->flags >> 32);
     if (frame->flags & CN_REC_FRAME_FILTERED)
         cn_rec_filter_leave(self, frame);
-    else if (!(frame->flags & CN_REC_FRAME_SILENT))
+    else
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
     self->top = frame - 1;
 }
@@ -125,10 +125,10 @@ void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
 }
 
 #if defined(__aarch64__)
-/* Calls that an exception or a jump has left cannot be told from open ones by their place:
- * functions keep their return address anywhere in their frame. But who makes this call
- * is known by its frame record, and what it called before is over. That the program, and
- * no library, made the call shows that the record is the caller's own. */
+/* Calls that an exception or a jump has left cannot be told from open ones by their
+ * place: functions keep their return address anywhere in their frame. But who makes
+ * this call is known by its frame record, and what it called before is over. That the
+ * program, and no library, made the call shows that the record is the caller's own. */
 static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 {
     const struct cn_rec_process *process = &cn_rec_process;
@@ -176,15 +176,19 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     uint64_t before;
 
     cn_rec_block_signals(&before);
-    for (; frame < self->top; frame++)
+    for (; frame < self->top; frame++) {
         frame[0] = frame[1];
+        if (self->notes)
+            self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
+    }
     self->top--;
     cn_rec_restore_signals(&before);
 }
 
-/* The frame of the call that returns: on x86_64 the one with that place, on aarch64, where
- * we know the stack pointer only, the highest one below. NULL when there is none. */
-static struct cn_rec_frame *find_returning(struct cn_rec_thread *self, const uintptr_t *loc)
+/* The frame of the call that returns: on x86_64 the one with that place, on aarch64,
+ * where we know the stack pointer only, the highest one below. NULL when there is none. */
+static struct cn_rec_frame *find_returning(struct cn_rec_thread *self,
+                                           const uintptr_t *loc)
 {
     struct cn_rec_frame *best = NULL;
 
@@ -219,7 +223,9 @@ uintptr_t cn_rec_leave(uintptr_t *loc)
     }
     if (frame->flags & CN_REC_FRAME_LIBCALL)
         cn_rec_libcall_leave(frame->flags >> 32);
-    if (!(frame->flags & CN_REC_FRAME_SILENT))
+    if (frame->flags & CN_REC_FRAME_FILTERED)
+        cn_rec_filter_leave(self, frame);
+    else
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
     remove_frame(self, frame);
     return ret;

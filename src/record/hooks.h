@@ -38,14 +38,15 @@ uintptr_t cn_rec_leave(uintptr_t *loc);
 
 /* The stubs: where calls return to, and what patched functions call. */
 extern const char cn_rec_return[], cn_rec_patched[];
+void cn_rec_probe(void);
 
 /* Close calls that can never return, now that a call at `loc` is made or returns. */
 void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
 
 /* Push a frame; its entry is not recorded yet and the return address is left alone. NULL
  * when calls nest too deeply. */
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc, uintptr_t ret,
-                                 uintptr_t address, uint64_t flags);
+struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+                                 uintptr_t ret, uintptr_t address, uint64_t flags);
 
 /* Record the exit of the innermost frame and pop it. */
 void cn_rec_pop(struct cn_rec_thread *self);

@@ -198,6 +198,19 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	cn_rec_patched, .-cn_rec_patched
 
+/* A function that does nothing, to find out what recording it costs. */
+	.globl	cn_rec_probe
+	.hidden	cn_rec_probe
+	.type	cn_rec_probe, %function
+	.p2align 4
+cn_rec_probe:
+	.cfi_startproc
+	mov	x9, x30
+	bl	cn_rec_patched
+	ret
+	.cfi_endproc
+	.size	cn_rec_probe, .-cn_rec_probe
+
 /* x16 must hold the address of the slot when the loader is to bind it. */
 	.globl	cn_rec_libcall
 	.hidden	cn_rec_libcall

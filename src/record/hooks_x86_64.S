@@ -181,6 +181,18 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	__fentry__, .-__fentry__
 
+/* A function that does nothing, to find out what recording it costs. */
+	.globl	cn_rec_probe
+	.hidden	cn_rec_probe
+	.type	cn_rec_probe, @function
+	.p2align 4
+cn_rec_probe:
+	.cfi_startproc
+	call	cn_rec_patched
+	ret
+	.cfi_endproc
+	.size	cn_rec_probe, .-cn_rec_probe
+
 /* A library call: its number was pushed above the return address. r11 takes us on, as it
  * may be changed on the way to any library function. */
 	.globl	cn_rec_libcall

@@ -25,7 +25,7 @@ static struct {
     clone_fn clone;
     backtrace_fn backtrace;
     uintptr_t dlopens[2]; /* dlopen, dlmopen */
-    pthread_key_t key; /* its destructor ends a thread's recording */
+    pthread_key_t key;    /* its destructor ends a thread's recording */
 } real;
 
 /* dlsym() hands out objects; POSIX promises that they hold functions too. */

@@ -35,10 +35,15 @@ static struct libcall *calls;
 static bool is_quick(const char *name)
 {
     static const char *const names[] = {
-        "setjmp",      "_setjmp",     "sigsetjmp",  "__sigsetjmp", "vfork",
-        "getcontext",  "swapcontext", "setcontext", "dlopen",      "dlmopen",
-        "dlsym",       "dlvsym",      "dladdr",     "backtrace",   "clone",
-        "_Unwind_Backtrace", "_Unwind_Resume", "_Unwind_RaiseException",
+        "setjmp",         "_setjmp",
+        "sigsetjmp",      "__sigsetjmp",
+        "vfork",          "getcontext",
+        "swapcontext",    "setcontext",
+        "dlopen",         "dlmopen",
+        "dlsym",          "dlvsym",
+        "dladdr",         "backtrace",
+        "clone",          "_Unwind_Backtrace",
+        "_Unwind_Resume", "_Unwind_RaiseException",
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -52,8 +57,15 @@ static bool is_quick(const char *name)
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {
-        "mcount",     "_mcount",        "__fentry__", "__cyg_profile_func_enter",
-        "__gmon_start__", "__cyg_profile_func_exit", "__tls_get_addr", "__libc_start_main", "",
+        "mcount",
+        "_mcount",
+        "__fentry__",
+        "__cyg_profile_func_enter",
+        "__gmon_start__",
+        "__cyg_profile_func_exit",
+        "__tls_get_addr",
+        "__libc_start_main",
+        "",
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -97,7 +109,8 @@ static int read_program(struct dl_phdr_info *info, size_t size, void *arg)
             read_dynamic(table, (const Elf64_Dyn *)start);
         if (segment->p_type == PT_GNU_RELRO) {
             table->relro_low = start & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-            table->relro_high = (start + segment->p_memsz) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+            table->relro_high =
+                (start + segment->p_memsz) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
         }
     }
     return 1;
@@ -107,8 +120,8 @@ static int read_program(struct dl_phdr_info *info, size_t size, void *arg)
 static bool protect(const struct table *table, int how)
 {
     return table->relro_high <= table->relro_low ||
-           mprotect((void *)table->relro_low, table->relro_high - table->relro_low, how) ==
-               0;
+           mprotect((void *)table->relro_low, table->relro_high - table->relro_low,
+                    how) == 0;
 }
 
 static void hook(const struct table *table, size_t i, uint8_t *stubs)
@@ -130,16 +143,14 @@ static void hook(const struct table *table, size_t i, uint8_t *stubs)
     *slot = calls[i].stub;
 }
 
-bool cn_rec_libcalls_begin(bool wanted)
+bool cn_rec_libcalls_begin(void)
 {
     struct table table = {0};
     size_t len;
     uint8_t *stubs;
 
     (void)dl_iterate_phdr(read_program, &table);
-    cn_rec_process.program_low = table.base;
-    cn_rec_process.program_high = table.high;
-    if (!wanted || table.rela_count == 0 || !table.symbols || !table.names)
+    if (table.rela_count == 0 || !table.symbols || !table.names)
         return true;
     len = cn_rec_machine_slot_stubs_len((uint32_t)table.rela_count);
     stubs = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Find out where the program lies and, when wanted, lead its library calls through us. */
-bool cn_rec_libcalls_begin(bool wanted);
+bool cn_rec_libcalls_begin(void);
 
 /* Called by the stub: a library function is called, to return to what is at `loc`. Gives
  * where to go. */

@@ -16,7 +16,8 @@ struct walk {
 
     uintptr_t start, end; /* of this line */
     bool is_code;
-    unsigned field; /* 0 start, 1 end, 2 permissions, 3 offset, 4 device, 5 inode, 6 path */
+    unsigned
+        field; /* 0 start, 1 end, 2 permissions, 3 offset, 4 device, 5 inode, 6 path */
     uint32_t path_len;
     char line_path[PATH_LEN];
 };
@@ -63,8 +64,8 @@ static void end_line(struct walk *walk)
         hand_out(walk);
         for (uint32_t i = 0; i <= walk->path_len; i++)
             walk->path[i] = walk->line_path[i];
-        walk->file = (struct cn_rec_mapping){walk->start, walk->end, walk->is_code,
-                                             walk->path};
+        walk->file =
+            (struct cn_rec_mapping){walk->start, walk->end, walk->is_code, walk->path};
     }
     walk->start = walk->end = 0;
     walk->is_code = false;

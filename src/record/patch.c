@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/elf_sections.h"
+#include "record/filter.h"
 #include "record/hooks.h"
 #include "record/machine.h"
 #include "record/process.h"
@@ -24,8 +25,8 @@ struct module {
 static uint8_t *map_near(const struct module *module)
 {
     for (uintptr_t i = 1; i < TRIES; i++) {
-        uintptr_t at = ((module->low > i * STEP ? module->low - i * STEP : 0)) &
-                       ~(uintptr_t)(65535);
+        uintptr_t at =
+            ((module->low > i * STEP ? module->low - i * STEP : 0)) & ~(uintptr_t)(65535);
         uint8_t *page;
 
         if (at == 0 || module->high - at >= (uintptr_t)1 << CN_REC_REACH_LOG2)
@@ -59,6 +60,15 @@ static bool protect(const struct module *module, int how)
     return mprotect((void *)low, module->high - low, how) == 0;
 }
 
+static bool is_wanted(uintptr_t at)
+{
+    const struct cn_rec_rule *rule = cn_rec_filter_find(at);
+    uint32_t actions = rule ? rule->actions : 0;
+
+    return !(actions & CN_REC_RULE_UNPATCH) &&
+           (!cn_rec_process.shared->has_patch_list || (actions & CN_REC_RULE_PATCH));
+}
+
 static void patch_all(struct module *module, const uintptr_t *entries, size_t count)
 {
     if (!make_stub(module) || !protect(module, PROT_READ | PROT_WRITE))
@@ -66,7 +76,7 @@ static void patch_all(struct module *module, const uintptr_t *entries, size_t co
     for (size_t i = 0; i < count; i++) {
         uintptr_t at = entries[i];
 
-        if (at >= module->low && at < module->high - 16)
+        if (at >= module->low && at < module->high - 16 && is_wanted(at))
             (void)cn_rec_machine_patch((uint8_t *)at, module->stub);
     }
     __builtin___clear_cache((char *)module->low, (char *)module->high);

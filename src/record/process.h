@@ -12,12 +12,14 @@
 
 struct cn_rec_process {
     struct cn_rec_shared *shared; /* NULL: do not record */
+    const struct cn_rec_rule *rules;
     struct cn_rec_track *tracks;
     uint8_t *rings;
     _Atomic uint32_t pid;
     uintptr_t program_low, program_high; /* where the program itself lies */
-    const char *path;         /* of the shared memory */
-    bool is_earlier_finished; /* what an exec left was written out */
+    const char *path;                    /* of the shared memory */
+    bool is_earlier_finished;            /* what an exec left was written out */
+    bool has_rules;                      /* they are about this program */
     bool has_filters; /* every call goes through cn_rec_filter_enter() */
 };
 

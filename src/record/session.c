@@ -186,12 +186,13 @@ static void write_library_line(const struct cn_rec_mapping *mapping, void *arg)
 bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
 {
     char space[1024];
-    struct map_writer writer = {
-        .text = {space, sizeof(space), 0, false},
-        .time_ns = time_ns,
-        .tid = tid,
-    };
+    struct map_writer writer;
 
+    /* Member by member: to clear it as a whole, compilers call the C library. */
+    writer.text = (struct cn_rec_text){space, sizeof(space), 0, false};
+    writer.time_ns = time_ns;
+    writer.tid = tid;
+    writer.has_new = false;
     (void)cn_rec_maps_walk(write_library_line, &writer);
     if (writer.has_new)
         atomic_fetch_add(&cn_rec_process.shared->session_count, 1);

@@ -3,6 +3,7 @@
  * last record.
  *
  *   struct cn_rec_shared     one page and more, written by the launcher before the program
+ *   struct cn_rec_rule[]     what to do at some functions
  *   struct cn_rec_track[]    one page a track
  *   rings                    ring_len bytes a track, a power of two
  *
@@ -19,18 +20,19 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define CN_REC_ENV      "CAIRN_RECORD"        /* where the shared memory lies */
-#define CN_REC_LIBRARY  "libcairn-record.so"
-#define CN_REC_MAGIC    0x31306472636e7263u
+#define CN_REC_ENV     "CAIRN_RECORD" /* where the shared memory lies */
+#define CN_REC_LIBRARY "libcairn-record.so"
+#define CN_REC_MAGIC   0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,
     CN_REC_TRACK_COUNT = 4096,
     CN_REC_RING_MIN = 16 << 10,
     CN_REC_RING_MAX = 64 << 20,
-    CN_REC_DIR_MAX = 400,       /* bytes of the recording's path, with its NUL */
-    CN_REC_NAME_MAX = 480,      /* of the path of a file in it */
-    CN_REC_SPEC_MAX = 32 << 10, /* bytes of all patterns and triggers */
+    CN_REC_DIR_MAX = 400,  /* bytes of the recording's path, with its NUL */
+    CN_REC_NAME_MAX = 480, /* of the path of a file in it */
+    CN_REC_EXE_MAX = 4096, /* of the program's path */
+    CN_REC_RULE_MAX = 1 << 16,
 };
 
 enum cn_rec_track_state { CN_REC_FREE, CN_REC_TAKEN, CN_REC_OPEN, CN_REC_CLOSED };
@@ -55,6 +57,27 @@ struct cn_rec_track {
     uint8_t padding[CN_REC_PAGE_LEN - 48];
 };
 
+/* What to do when one function of the program is called. */
+struct cn_rec_rule {
+    uint64_t low, high; /* its addresses, counted from where the program lies */
+    uint32_t actions;   /* CN_REC_RULE_* */
+    uint32_t depth;
+    uint64_t time_ns;
+};
+
+enum {
+    CN_REC_RULE_ONLY = 1,   /* record it and what it calls, no others */
+    CN_REC_RULE_NOT = 2,    /* neither it nor what it calls */
+    CN_REC_RULE_HIDE = 4,   /* not it, but what it calls */
+    CN_REC_RULE_ON = 8,     /* record from here on, in all threads */
+    CN_REC_RULE_OFF = 16,   /* nothing from here on */
+    CN_REC_RULE_DEPTH = 32, /* it and what it calls, down to `depth` levels */
+    CN_REC_RULE_TIME = 64,  /* within it, leave out calls that take less than time_ns */
+    CN_REC_RULE_FINISH = 128,
+    CN_REC_RULE_PATCH = 256,   /* patch it */
+    CN_REC_RULE_UNPATCH = 512, /* do not */
+};
+
 struct cn_rec_shared {
     uint64_t magic;
     uint64_t ring_len;
@@ -62,36 +85,39 @@ struct cn_rec_shared {
     _Atomic uint32_t bell;      /* futex: threads ring it when a ring fills */
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
-    _Atomic uint32_t track_count; /* tracks that were ever taken; the others are untouched */
+    _Atomic uint32_t
+        track_count; /* tracks that were ever taken; the others are untouched */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;      /* what --trace and the triggers switch */
     _Atomic uint64_t lost_count; /* of tracks given back */
     _Atomic uint64_t byte_count; /* of records, written out */
 
+    _Atomic uint64_t call_cost_ps; /* what a recorded call costs, measured; 0: unknown */
+
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;
     uint64_t clock_start, clock_start_ns; /* a pair of both, to refine mult with */
 
-    uint64_t size_limit;      /* of all records, in bytes; 0: none */
-    uint64_t time_limit_ns;   /* calls that take less are left out */
-    uint32_t depth_limit;     /* deeper calls are left out; 0: none */
-    uint32_t function_len_min; /* smaller functions are left out */
-    uint8_t has_counter;      /* 0: ask the kernel for the time */
-    uint8_t has_own_writing;  /* threads write full rings themselves */
+    uint64_t time_limit_ns;  /* calls that take less are left out */
+    uint32_t depth_limit;    /* calls nested deeper are left out; 0: none are */
+    uint32_t rule_count;     /* in the rules, which are sorted by address */
+    uint8_t has_counter;     /* 0: ask the kernel for the time */
+    uint8_t has_own_writing; /* threads write full rings themselves */
     uint8_t has_libcalls;
-    uint8_t has_callsites;
-    uint8_t is_glob;          /* how patterns are meant; 0: regular expressions */
-    uint32_t spec_len;
-    char spec[CN_REC_SPEC_MAX]; /* "F:pattern\0N:pattern\0...": letters as the options */
-    char dir[CN_REC_DIR_MAX];   /* the recording, an absolute path */
+    uint8_t has_only;         /* some rule says CN_REC_RULE_ONLY */
+    uint8_t has_patch_list;   /* some rule says CN_REC_RULE_PATCH */
+    char exe[CN_REC_EXE_MAX]; /* the program whose functions the rules are about */
+    char dir[CN_REC_DIR_MAX]; /* the recording, an absolute path */
 };
 
 enum {
-    CN_REC_TRACKS_OFF = 64 << 10, /* a multiple of any page size */
+    CN_REC_RULES_OFF = 64 << 10, /* a multiple of any page size, as the next one */
+    CN_REC_TRACKS_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 32,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
 };
 
 _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
-_Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_TRACKS_OFF, "tracks follow");
+_Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_RULES_OFF, "rules follow");
+_Static_assert(sizeof(struct cn_rec_rule) == 32, "CN_REC_TRACKS_OFF counts on it");
 
 #endif

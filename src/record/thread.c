@@ -19,7 +19,7 @@ enum {
     FRAMES_MIN = 1 << 16,
 };
 
-__thread struct cn_rec_thread *cn_rec_self;
+__thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
 
 _Static_assert(offsetof(struct cn_rec_thread, top) == CN_REC_T_TOP, "layout.h");
@@ -76,8 +76,8 @@ static void refine_clock(struct cn_rec_thread *self)
     if (now_ns < shared->clock_start_ns + CN_REC_CLOCK_REFINE_NS ||
         counter <= shared->clock_start)
         return;
-    mult = cn_rec_clock_mult(now_ns - shared->clock_start_ns,
-                             counter - shared->clock_start);
+    mult =
+        cn_rec_clock_mult(now_ns - shared->clock_start_ns, counter - shared->clock_start);
     before_ns = cn_rec_now(self);
     scaled = cn_rec_clock_scale(counter, mult);
     self->clock_mult = mult;
@@ -111,7 +111,7 @@ static struct cn_rec_thread *map_thread(void)
     uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
     struct cn_rec_thread *thread = NULL, *first;
 
-    for (; count >= FRAMES_MIN && !thread; count /= 4) {
+    for (; count >= FRAMES_MIN; count /= 4) {
         len = head_len + count * sizeof(struct cn_rec_frame);
         thread = map_private(len);
         if (!thread)
@@ -119,10 +119,14 @@ static struct cn_rec_thread *map_thread(void)
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
         thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
         thread->real_end = thread->frames + count - 1;
+        break;
     }
-    if (!thread ||
-        cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread), CN_REC_PAGE_LEN,
-                        MADV_WIPEONFORK) < 0)
+    if (!thread || cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread),
+                                   CN_REC_PAGE_LEN, MADV_WIPEONFORK) < 0)
+        return NULL;
+    if (cn_rec_process.has_filters)
+        thread->notes = map_private(count * sizeof(*thread->notes));
+    if (cn_rec_process.has_filters && !thread->notes)
         return NULL;
     atomic_store(&thread->is_used, 1);
     first = atomic_load(&cn_rec_threads);
@@ -178,6 +182,10 @@ static struct cn_rec_thread *begin_blocked(void)
     self->end = is_simple(self) ? self->real_end : NULL;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
+    self->filter = (struct cn_rec_filter_state){
+        .time_limit_ns = shared->time_limit_ns,
+        .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
+    };
     self->stack_low = self->stack_high = 0;
     self->dlopen_sp = 0;
     if (!take_track(self)) {
@@ -344,7 +352,8 @@ static void store(struct cn_rec_thread *self, uint64_t at, const struct record *
         put(self, at + i, record->payload[(i - 16) / 8]);
     if (advance(self->track, at, at + record->len))
         return;
-    after_ns = *(volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
+    after_ns =
+        *(volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
     if (after_ns < time_ns)
         put(self, at, after_ns);
 }
@@ -352,7 +361,8 @@ static void store(struct cn_rec_thread *self, uint64_t at, const struct record *
 static bool add(struct cn_rec_thread *self, const struct record *record)
 {
     for (;;) {
-        uint64_t recorded = atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
+        uint64_t recorded =
+            atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
 
         /* What is left before the bell may be less than this record needs. */
         if (recorded + record->len > cn_rec_wiped(self)->limit + 8) {
@@ -366,7 +376,8 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         }
         self->slot_len = record->len;
         self->slot = recorded;
-        if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) != recorded)
+        if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
+            recorded)
             continue;
         store(self, recorded, record);
         self->slot_len = 16;
@@ -400,7 +411,8 @@ void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
 {
     struct record record = {.word = word, .len = 16};
 
-    if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) != self->lost_told ||
+    if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
+            self->lost_told ||
         !add(self, &record))
         cn_rec_add(self, 0, word, NULL, 0);
 }

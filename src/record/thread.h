@@ -24,12 +24,21 @@ struct cn_rec_frame {
 };
 
 enum {
-    CN_REC_FRAME_SILENT = 1,     /* its entry was not recorded */
-    CN_REC_FRAME_UNHOOKED = 2,   /* returns by itself: -finstrument-functions */
-    CN_REC_FRAME_LIBCALL = 4,    /* `flags` >> 32 is the number of the library call */
-    CN_REC_FRAME_HELD = 8,       /* its entry is recorded once it has lasted long enough */
-    CN_REC_FRAME_SLOW = 32,      /* assembly cannot tell the time */
-    CN_REC_FRAME_FILTERED = 16,  /* restores `filter` from its upper half */
+    CN_REC_FRAME_SILENT = 1,    /* its entry was not recorded */
+    CN_REC_FRAME_UNHOOKED = 2,  /* returns by itself: -finstrument-functions */
+    CN_REC_FRAME_LIBCALL = 4,   /* `flags` >> 32 is the number of the library call */
+    CN_REC_FRAME_HELD = 8,      /* its entry is recorded once it has lasted long enough */
+    CN_REC_FRAME_SLOW = 32,     /* assembly cannot tell the time */
+    CN_REC_FRAME_FILTERED = 16, /* has a note */
+};
+
+/* What the filters know: of a thread now, and of each frame how it was before. */
+struct cn_rec_filter_state {
+    uint64_t time_limit_ns;
+    uint64_t entry_ns;    /* of a frame: when it was called */
+    uint32_t in, out;     /* open calls that say ONLY, and NOT */
+    uint32_t shown;       /* open calls that are recorded */
+    uint32_t shown_limit; /* how many there may be */
 };
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
@@ -47,6 +56,7 @@ struct cn_rec_thread {
      * has interrupted us, and leaves the place to us. */
     volatile uint64_t slot;
     volatile uint32_t slot_len; /* of that record; 16 but for those with a payload */
+    struct cn_rec_filter_state filter, *notes; /* one a frame; NULL without filters */
     struct cn_rec_frame *real_end;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;

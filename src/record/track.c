@@ -15,8 +15,8 @@
 
 enum {
     NAP_NS = 50000,
-    NAPS_PER_CHECK = 40,   /* then we look whether who writes is still alive */
-    NAPS_MAX = 200000,     /* ten seconds: the launcher is stopped, or the disk hangs */
+    NAPS_PER_CHECK = 40, /* then we look whether who writes is still alive */
+    NAPS_MAX = 200000,   /* ten seconds: the launcher is stopped, or the disk hangs */
     FALLOC_KEEP_SIZE = 1,
 };
 
@@ -62,6 +62,21 @@ static uint64_t file_len(uint32_t tid)
     return (uint64_t)status.st_size;
 }
 
+/* Who wrote before us may have died before it could say how far it came; the length of the
+ * file tells. */
+static void skip_written(struct cn_rec_track *track, long fd)
+{
+    struct stat status;
+    uint64_t known = track->file_len + atomic_load(&track->drained);
+    uint64_t left = atomic_load(&track->recorded) - atomic_load(&track->drained), more;
+
+    if (cn_rec_syscall3(SYS_fstat, fd, (long)&status, 0) < 0 ||
+        (uint64_t)status.st_size <= known)
+        return;
+    more = (uint64_t)status.st_size - known;
+    atomic_fetch_add(&track->drained, more < left ? more : left);
+}
+
 /* Everything that was recorded goes to the file. On failure recording ends. */
 static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
 {
@@ -76,13 +91,16 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
     if (fd < 0)
         return false;
+    skip_written(track, fd);
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
         uint64_t len = atomic_load(&track->recorded) - drained;
         uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
         struct iovec parts[2] = {
-            {.iov_base = (void *)(uintptr_t)(ring + at), .iov_len = len < to_end ? len : to_end},
-            {.iov_base = (void *)(uintptr_t)ring, .iov_len = len < to_end ? 0 : len - to_end},
+            {.iov_base = (void *)(uintptr_t)(ring + at),
+             .iov_len = len < to_end ? len : to_end},
+            {.iov_base = (void *)(uintptr_t)ring,
+             .iov_len = len < to_end ? 0 : len - to_end},
         };
         long done;
 

@@ -323,8 +323,8 @@ static bool list_tables(const struct side *side, struct list *out, struct cn_err
 
         /* What other scopes say of their bit means nothing. */
         hash = mix(mix_text(i, scope->name), scope->type);
-        add(out, scope->type == CN_SCOPE_TRANSITIVE ? mix(hash, scope->propagation)
-                                                    : hash);
+        add(out,
+            scope->type == CN_SCOPE_TRANSITIVE ? mix(hash, scope->propagation) : hash);
     }
     for (size_t i = 0; i <= UINT16_MAX; i++)
         add(out, mix(side->threads[i], side->summaries[i]));

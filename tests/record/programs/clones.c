@@ -28,7 +28,8 @@ static int run(void *arg)
 int main(void)
 {
     char *stack = malloc(256 << 10);
-    int status = 0, pid = clone(run, stack + (256 << 10), CLONE_VM | CLONE_FS | SIGCHLD, NULL);
+    int status = 0,
+        pid = clone(run, stack + (256 << 10), CLONE_VM | CLONE_FS | SIGCHLD, NULL);
 
     spin(0);
     waitpid(pid, &status, 0);

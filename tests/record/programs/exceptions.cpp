@@ -11,8 +11,13 @@ static long destroyed;
 
 struct Guard {
     int value;
-    explicit Guard(int v) : value(v) {}
-    ~Guard() { destroyed += value; }
+    explicit Guard(int v) : value(v)
+    {
+    }
+    ~Guard()
+    {
+        destroyed += value;
+    }
 };
 
 __attribute__((noinline)) int thrower(int n)
@@ -44,7 +49,10 @@ __attribute__((noinline)) int rethrower(int n)
 }
 
 struct InDestructor {
-    ~InDestructor() { destroyed += catcher(2); }
+    ~InDestructor()
+    {
+        destroyed += catcher(2);
+    }
 };
 
 __attribute__((noinline)) int with_destructor()

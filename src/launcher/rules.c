@@ -1,0 +1,227 @@
+#include "launcher/rules.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/elf_file.h"
+#include "launcher/shared_memory.h"
+#include "symbols/demangle.h"
+
+struct cn_pattern_rule {
+    char *pattern;
+    regex_t regex;
+    bool is_name, is_regex;
+    struct cn_rec_rule what; /* without addresses */
+};
+
+static bool add(struct cn_rules *rules, const char *pattern, size_t len,
+                const struct cn_rec_rule *what, struct cn_error *err)
+{
+    struct cn_pattern_rule rule = {.pattern = cn_alloc(len + 1, 1), .what = *what};
+    int error;
+
+    memcpy(rule.pattern, pattern, len);
+    rule.is_name = strpbrk(rule.pattern, ".?*+-^$|()[]{}") == NULL;
+    if (!rule.is_name && !rules->is_glob) {
+        error = regcomp(&rule.regex, rule.pattern, REG_EXTENDED | REG_NOSUB);
+        if (error != 0) {
+            char text[128];
+
+            (void)regerror(error, &rule.regex, text, sizeof(text));
+            (void)cn_fail(err, CN_ERR_USAGE, "'%s' is no regular expression: %s",
+                          rule.pattern, text);
+            free(rule.pattern);
+            return false;
+        }
+        rule.is_regex = true;
+    }
+    rules->list =
+        cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
+    rules->list[rules->count++] = rule;
+    return true;
+}
+
+bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t actions,
+                  struct cn_error *err)
+{
+    return add(rules, pattern, strlen(pattern), &(struct cn_rec_rule){.actions = actions},
+               err);
+}
+
+static bool parse_number(const char *text, size_t len, uint64_t *out, const char **rest)
+{
+    char digits[24] = "";
+    char *end;
+
+    if (len == 0 || len >= sizeof(digits) || text[0] < '0' || text[0] > '9')
+        return false;
+    memcpy(digits, text, len);
+    *out = strtoull(digits, &end, 10);
+    *rest = text + (end - digits);
+    return true;
+}
+
+static bool parse_time(const char *text, size_t len, uint64_t *out)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"", 1}};
+    const char *rest;
+    size_t rest_len;
+
+    if (!parse_number(text, len, out, &rest))
+        return false;
+    rest_len = len - (size_t)(rest - text);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strlen(units[i].unit) == rest_len &&
+            memcmp(units[i].unit, rest, rest_len) == 0)
+            return !__builtin_mul_overflow(*out, units[i].ns, out);
+    }
+    return false;
+}
+
+static bool parse_action(const char *text, size_t len, struct cn_rec_rule *what)
+{
+    static const struct {
+        const char *name;
+        uint32_t action;
+    } names[] = {
+        {"trace_on", CN_REC_RULE_ON},   {"traceon", CN_REC_RULE_ON},
+        {"trace_off", CN_REC_RULE_OFF}, {"traceoff", CN_REC_RULE_OFF},
+        {"finish", CN_REC_RULE_FINISH}, {"filter", CN_REC_RULE_ONLY},
+        {"notrace", CN_REC_RULE_NOT},   {"hide", CN_REC_RULE_HIDE},
+    };
+    const char *rest;
+    uint64_t depth;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strlen(names[i].name) == len && memcmp(names[i].name, text, len) == 0) {
+            what->actions |= names[i].action;
+            return true;
+        }
+    }
+    if (len > 6 && memcmp(text, "depth=", 6) == 0 &&
+        parse_number(text + 6, len - 6, &depth, &rest) && rest == text + len &&
+        depth < UINT32_MAX) {
+        what->actions |= CN_REC_RULE_DEPTH;
+        what->depth = (uint32_t)depth;
+        return true;
+    }
+    what->actions |= CN_REC_RULE_TIME;
+    return len > 5 && memcmp(text, "time=", 5) == 0 &&
+           parse_time(text + 5, len - 5, &what->time_ns);
+}
+
+bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_error *err)
+{
+    const char *at = strchr(text, '@');
+    struct cn_rec_rule what = {0};
+
+    if (!at || at == text)
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is no trigger such as main@trace_on",
+                       text);
+    for (const char *action = at + 1;;) {
+        size_t len = strcspn(action, ",");
+
+        if (!parse_action(action, len, &what))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "trigger '%.*s': known are trace_on, trace_off, depth=N, "
+                           "time=TIME, finish, filter, notrace and hide",
+                           (int)len, action);
+        if (!action[len])
+            break;
+        action += len + 1;
+    }
+    return add(rules, text, (size_t)(at - text), &what, err);
+}
+
+static bool matches(const struct cn_rules *rules, const struct cn_pattern_rule *rule,
+                    const char *name)
+{
+    if (rule->is_name)
+        return strcmp(rule->pattern, name) == 0;
+    if (rules->is_glob)
+        return fnmatch(rule->pattern, name, 0) == 0;
+    return regexec(&rule->regex, name, 0, NULL, 0) == 0;
+}
+
+static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
+{
+    into->actions |= what->actions;
+    if (what->actions & CN_REC_RULE_DEPTH)
+        into->depth = what->depth;
+    if (what->actions & CN_REC_RULE_TIME)
+        into->time_ns = what->time_ns;
+}
+
+static struct cn_rec_rule rule_of(const struct cn_rules *rules,
+                                  const struct cn_elf_symbol *symbol,
+                                  struct cn_text *name)
+{
+    struct cn_rec_rule rule = {
+        .low = symbol->address,
+        .high = symbol->address + (symbol->size ? symbol->size : 1),
+    };
+    bool is_function = strchr("TtwWi", symbol->kind) != NULL;
+
+    if (!is_function && symbol->kind != 'P')
+        return rule;
+    cn_text_clear(name);
+    if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
+        cn_text_str_add(name, symbol->name);
+    for (size_t i = 0; i < rules->count; i++) {
+        if (matches(rules, &rules->list[i], cn_text_str(name)))
+            merge(&rule, &rules->list[i].what);
+    }
+    if (is_function && symbol->size < rules->size_min)
+        rule.actions |= CN_REC_RULE_HIDE;
+    return rule;
+}
+
+bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
+                    struct cn_shared_memory *memory, struct cn_error *err)
+{
+    struct cn_rec_shared *head = memory->head;
+    struct cn_text name = {0};
+    uint32_t count = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < rules->count; i++) {
+        head->has_only |= (rules->list[i].what.actions & CN_REC_RULE_ONLY) != 0;
+        head->has_patch_list |= (rules->list[i].what.actions & CN_REC_RULE_PATCH) != 0;
+    }
+    for (size_t i = 0; i < elf->symbol_count && ok; i++) {
+        struct cn_rec_rule rule = rule_of(rules, &elf->symbols[i], &name);
+
+        if (rule.actions == 0)
+            continue;
+        /* Several names for one function make one rule. */
+        if (count > 0 && memory->rules[count - 1].low == rule.low)
+            merge(&memory->rules[count - 1], &rule);
+        else if (count < CN_REC_RULE_MAX)
+            memory->rules[count++] = rule;
+        else
+            ok = cn_fail(err, CN_ERR_LIMIT, "filters match more than %d functions",
+                         CN_REC_RULE_MAX);
+    }
+    head->rule_count = count;
+    cn_text_done(&name);
+    return ok;
+}
+
+void cn_rules_done(struct cn_rules *rules)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        if (rules->list[i].is_regex)
+            regfree(&rules->list[i].regex);
+        free(rules->list[i].pattern);
+    }
+    free(rules->list);
+    *rules = (struct cn_rules){0};
+}
