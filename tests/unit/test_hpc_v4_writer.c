@@ -410,6 +410,35 @@ static void merges_pauses_and_says_so(void **state)
     cn_database_close(from);
 }
 
+static void samples_of_contexts_without_a_record_are_idle(void **state)
+{
+    struct cn_memory_database *m = small();
+    uint32_t hidden = cn_memory_database_add_hidden(m, 1);
+    struct losses losses = {0};
+    struct cn_write_options options = {.on_loss = note_loss, .on_loss_arg = &losses};
+    struct cn_database *from, *to;
+    struct cn_timeline timeline;
+    struct cn_sample read[2];
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_memory_database_add_sample(m, 1, (struct cn_sample){10, 1});
+    cn_memory_database_add_sample(m, 1, (struct cn_sample){20, hidden});
+    from = cn_memory_database_finish(m);
+    must_write(from, "db", options);
+    assert_int_equal(losses.count, 1);
+    assert_string_equal(losses.text,
+                        "samples of contexts that are not described, shown as idle");
+    to = must_open("db");
+    assert_true(cn_timeline_open(to, 1, &timeline, &err));
+    assert_int_equal(timeline.count, 2);
+    assert_true(cn_timeline_read(to, &timeline, 0, 2, read, &err));
+    assert_int_equal(read[0].context, 1);
+    assert_int_equal(read[1].context, 0);
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
 static void no_samples_no_trace_db(void **state)
 {
     struct cn_database *db = cn_memory_database_finish(small());
@@ -615,6 +644,7 @@ int main(void)
         TEST(refuses_absurd_context_ids),
         TEST(keeps_ids_of_contexts_without_values),
         TEST(merges_pauses_and_says_so),
+        TEST(samples_of_contexts_without_a_record_are_idle),
         TEST(no_samples_no_trace_db),
         TEST(sorts_planes_that_are_not),
         TEST(puts_bare_roots_below_an_unknown_entry),

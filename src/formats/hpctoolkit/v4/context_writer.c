@@ -189,6 +189,8 @@ static bool leave(struct tree_writer *t, size_t depth, const struct cn_context *
         return cn_fail_in(err, "context %" PRIu32, context->id);
     if (context->id > t->largest_id)
         t->largest_id = context->id;
+    if (context->id < t->w->db->context_limit)
+        t->w->listed[context->id / 8] |= (uint8_t)(1U << context->id % 8);
     t->context_count++;
     return true;
 }

@@ -27,7 +27,7 @@ struct worker {
     bool has_last;
     bool has_span;
     uint64_t begin_ns, end_ns; /* of all samples this worker has written */
-    uint64_t merged_count;
+    uint64_t merged_count, unlisted_count;
 };
 
 struct trace_writer {
@@ -52,15 +52,22 @@ static bool open_timelines(struct trace_writer *t, struct cn_error *err)
     return true;
 }
 
-/* Encode what is in self->samples; returns the length. */
-static bool encode(struct worker *self, size_t count, size_t *len, struct cn_error *err)
+/* Encode what is in self->samples; returns the length. Readers cannot show a context that
+ * meta.db does not list: what the thread did there is unknown. */
+static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t count,
+                   size_t *len, struct cn_error *err)
 {
     uint8_t *at = self->bytes;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_sample sample = self->samples[i];
-        struct cn_hpc_sample record = {sample.time_ns, sample.context};
+        struct cn_hpc_sample record;
 
+        if (sample.context != 0 && !cn_hpc_writing_lists(w, sample.context)) {
+            sample.context = 0;
+            self->unlisted_count++;
+        }
+        record = (struct cn_hpc_sample){sample.time_ns, sample.context};
         if (self->has_last && sample.time_ns < self->last.time_ns)
             return cn_fail(err, CN_ERR_FORMAT,
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
@@ -99,7 +106,7 @@ static bool write_line(struct trace_writer *t, size_t i, struct worker *self,
         size_t len = 0;
 
         if (!cn_timeline_read(t->w->db, timeline, first, count, self->samples, err) ||
-            !encode(self, count, &len, err) ||
+            !encode(t->w, self, count, &len, err) ||
             !cn_out_write_at(&t->out, off, self->bytes, len, err))
             return false;
         off += len;
@@ -143,7 +150,7 @@ static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *hea
                         struct cn_error *err)
 {
     struct cn_jobs jobs = {t->count, t, line_run, line_take, NULL};
-    uint64_t merged_count = 0;
+    uint64_t merged_count = 0, unlisted_count = 0;
     bool has_span = false;
     bool ok;
 
@@ -156,6 +163,7 @@ static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *hea
         const struct worker *worker = &t->workers[i];
 
         merged_count += worker->merged_count;
+        unlisted_count += worker->unlisted_count;
         if (!worker->has_span)
             continue;
         if (!has_span || worker->begin_ns < header->begin_ns)
@@ -167,6 +175,8 @@ static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *hea
     free(t->workers);
     cn_hpc_writing_lose(t->w, "samples that only repeat that a thread does not run",
                         merged_count);
+    cn_hpc_writing_lose(t->w, "samples of contexts that are not described, shown as idle",
+                        unlisted_count);
     return ok;
 }
 

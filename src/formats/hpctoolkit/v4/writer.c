@@ -1,8 +1,10 @@
 #include "formats/hpctoolkit/v4/writer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/outdir.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -46,7 +48,11 @@ bool cn_hpc_v4_write(struct cn_database *db, const char *path,
               cn_outdir_begin(&dir, path, options->replace, err);
 
     w.dir = dir.path;
-    ok = ok && write_into(&w, err) && cn_outdir_commit(&dir, err);
+    if (ok) {
+        w.listed = cn_alloc((size_t)w.db->context_limit / 8 + 1, 1);
+        ok = write_into(&w, err) && cn_outdir_commit(&dir, err);
+        free(w.listed);
+    }
     cn_outdir_abandon(&dir);
     return ok;
 }

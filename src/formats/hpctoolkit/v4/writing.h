@@ -23,7 +23,16 @@ struct cn_hpc_writing {
     unsigned workers; /* at least 1 */
     uint32_t
         context_count; /* ids of contexts are below this; set by the meta.db writer */
+    uint8_t *listed; /* a bit for each context below db->context_limit that meta.db lists;
+                          made by the writer, set by the meta.db writer */
 };
+
+/* Whether meta.db lists a context. */
+static inline bool cn_hpc_writing_lists(const struct cn_hpc_writing *w, uint32_t context)
+{
+    return context >= w->db->context_limit ||
+           (w->listed[context / 8] >> context % 8 & 1) != 0;
+}
 
 /* Tell the user about something that could not be kept; a count of 0 is not told. */
 void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what,
