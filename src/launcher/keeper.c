@@ -6,14 +6,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launcher/module_files.h"
+
 enum { LOOK_EVERY_MS = 50 };
 
-/* Until the last task is gone. The launcher itself would have had more to do, such as the
- * symbols of libraries loaded from now on; records come first. */
+/* Until the last task is gone. What the info file tells about the end of the program
+ * nobody knows: only its parent was told. */
 static void take_over(struct cn_drain *drain)
 {
+    struct cn_module_files modules = {.dir = drain->dir};
     struct cn_error err = {0};
-    bool ok;
+    bool ok = cn_module_files_update(&modules, &err);
 
     drain->memory->head->launcher_pid = (uint32_t)getpid();
     do {
@@ -21,8 +24,9 @@ static void take_over(struct cn_drain *drain)
         drain->step_count = 0;
         ok = cn_drain_step(drain, &err);
     } while (ok && drain->open_count > 0);
-    if (ok)
-        ok = cn_drain_finish(drain, &err);
+    ok = cn_drain_finish(drain, &err) && ok;
+    ok = cn_module_files_finish(&modules, &err) && ok;
+    cn_module_files_done(&modules);
     cn_shared_memory_close(drain->memory);
 }
 

@@ -56,10 +56,19 @@ void cn_rec_restore_signals(const uint64_t *before)
 
 uint64_t cn_rec_now(const struct cn_rec_thread *self)
 {
+    const volatile uint64_t *mult = &self->clock_mult, *base_ns = &self->clock_base_ns;
+    uint64_t used_mult, used_base_ns, now_ns;
+
     if (!cn_rec_process.shared->has_counter)
         return cn_rec_clock_monotonic_ns();
-    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
-           self->clock_base_ns;
+    /* A signal handler that comes in between may refine the clock: half of the old and
+     * half of the new numbers would be another time altogether. */
+    do {
+        used_mult = *mult;
+        used_base_ns = *base_ns;
+        now_ns = cn_rec_clock_scale(cn_rec_clock_counter(), used_mult) + used_base_ns;
+    } while (used_mult != *mult || used_base_ns != *base_ns);
+    return now_ns;
 }
 
 /* The longer the program runs, the better we know how fast the counter counts. Time must
