@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "formats/formats.h"
 #include "model/recording.h"
 
@@ -264,6 +265,20 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
+/* A part of a long recording is found by its side file, made the first time. */
+static bool prepare_range(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    struct cn_bar bar;
+    bool ok;
+
+    if (!cn_recording_setup_value(setup, "time-range"))
+        return true;
+    cn_bar_begin(&bar, setup->args);
+    ok = cn_recording_prepare(setup->rec, setup->workers, &bar.progress, err);
+    cn_bar_end(&bar);
+    return ok;
+}
+
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
                              const char *path, struct cn_error *err)
 {
@@ -281,7 +296,7 @@ bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_a
                                    &setup->query.task_count, err))
         return false;
     setup->query.tasks = setup->tasks;
-    return parse_range(setup, err);
+    return parse_range(setup, err) && prepare_range(setup, err);
 }
 
 void cn_recording_setup_done(struct cn_recording_setup *setup)
