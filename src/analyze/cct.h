@@ -27,8 +27,7 @@ struct cn_cct_link {
     cn_cct_id first_child; /* the newest, or after cn_cct_sort() the oldest; 0: none */
     cn_cct_id next;        /* sibling; 0: none */
     uint32_t key;
-    uint16_t child_count; /* up to one more than are searched in a row */
-    uint16_t flags;       /* whatever the builder wants to remember */
+    uint32_t child_count; /* up to one more than are searched in a row */
 };
 
 struct cn_cct {

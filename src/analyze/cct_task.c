@@ -8,8 +8,6 @@
 #include "base/record.h"
 
 enum {
-    IS_EXEC = 1,     /* flag of a node: the function replaces the program */
-    IS_EXAMINED = 2, /* that is known */
     SITES_MAX = 1 << 24,
     REPORT_EVERY = 1 << 10, /* batches */
 };
@@ -102,31 +100,17 @@ static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *foll
                         CN_CCT_SITE | site_number(task, follow->site, time_ns));
 }
 
-static void examine(struct cn_cct_task *task, cn_cct_id node, uint32_t key)
-{
-    const struct cn_recording *rec = recording_of(task);
-    bool is_exec = key < rec->function_count && cn_call_is_exec(rec->functions[key].name);
-
-    task->tree.links[node].flags = (uint16_t)(IS_EXAMINED | (is_exec ? IS_EXEC : 0));
-}
-
 static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &follow->stack;
-    struct cn_call_frame *frame = cn_call_stack_enter(stack, call, batch, NULL);
+    struct cn_call_frame *frame = cn_call_stack_enter_quick(stack, call, batch);
     cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
 
     if (frame->flags & CN_FRAME_SHOWN) {
-        uint32_t key = key_of(task, call->function, call->address);
-
         if (follow->has_site && node != 0)
             node = site_below(task, follow, node, call->time_ns);
-        node = child_of(task, node, key);
-        if (!(task->tree.links[node].flags & IS_EXAMINED))
-            examine(task, node, key);
-        if (task->tree.links[node].flags & IS_EXEC)
-            frame->flags |= CN_FRAME_EXEC;
+        node = child_of(task, node, key_of(task, call->function, call->address));
     }
     follow->has_site = false;
     frame->mark = node;
@@ -143,7 +127,8 @@ static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack
     return child_of(task, parent, key);
 }
 
-static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
+/* An exit that is not simply that of the innermost call. */
+static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *call, bool is_counted)
 {
     struct cn_call_stack *stack = &follow->stack;
@@ -167,6 +152,21 @@ static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
         cn_cct_costs_add(&task->costs, node, ended.total_ns, ended.self_ns);
     else
         cn_cct_costs_add_call(&task->costs, node);
+}
+
+static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame = NULL;
+
+    /* Functions without a name have the same id. */
+    if (call->function != CN_NONE)
+        frame = cn_call_stack_leave_top(&follow->stack, call, &total_ns, &self_ns);
+    if (!frame)
+        leave_slowly(task, follow, call, is_counted);
+    else if (is_counted)
+        cn_cct_costs_add(&task->costs, frame->mark, total_ns, self_ns);
 }
 
 static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow,
