@@ -127,7 +127,7 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
         cn_cct_merged_weigh(merged, &member->task.costs, member->nodes,
                             member->node_count);
     if (a->kept_len + len > KEPT_LEN_MAX)
-        a->aside_at[number] = 1 + cn_cct_spool_reserve(&a->self->spool, len);
+        a->aside_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
     else
         a->kept_len += len;
     return true;
@@ -252,7 +252,7 @@ static bool analyse(struct analysis *a, size_t query_count,
 {
     struct cn_cct_database *self = a->self;
 
-    if (!cn_cct_spool_open(&self->spool, a->options->folder, err))
+    if (!cn_spool_open(&self->spool, a->options->folder, err))
         return false;
     make_units(a);
     if (!count_all(a, err))

@@ -154,8 +154,8 @@ static bool find_value(const struct cn_cct_database *self, uint32_t profile, uin
         uint64_t middle = low + (high - low) / 2;
         struct cn_value value;
 
-        if (!cn_cct_spool_read(&self->spool, p->off + middle * sizeof(value), &value,
-                               sizeof(value), err))
+        if (!cn_spool_read(&self->spool, p->off + middle * sizeof(value), &value,
+                           sizeof(value), err))
             return false;
         if (value.key < key)
             low = middle + 1;
@@ -187,8 +187,8 @@ static enum cn_step values_next(struct cn_value_cursor *cursor,
 
     if (count == 0)
         return CN_END;
-    if (!cn_cct_spool_read(&self->spool, off, cursor->batch,
-                           count * sizeof(*cursor->batch), err))
+    if (!cn_spool_read(&self->spool, off, cursor->batch, count * sizeof(*cursor->batch),
+                       err))
         return CN_FAIL;
     cursor->at += count;
     *out = (struct cn_value_batch){cursor->batch, count};
@@ -264,7 +264,7 @@ static void close_database(struct cn_database *db)
         cn_cct_replay_close(&self->replays[i]);
     cn_cct_members_done(&self->members);
     cn_cct_merged_done(&self->merged);
-    cn_cct_spool_close(&self->spool);
+    cn_spool_close(&self->spool);
     free(self->profiles);
     free(self->replays);
     free(self->offsets_ns);

@@ -26,7 +26,7 @@ struct cn_cct_database {
     struct cn_cct_profile *profiles; /* the summary first */
     struct cn_cct_replay *replays;   /* of members, while their timelines are read */
     int64_t *offsets_ns;             /* by source: from its clock to the epoch */
-    struct cn_cct_spool spool;
+    struct cn_spool spool;
 };
 
 extern const struct cn_database_ops cn_cct_database_ops;

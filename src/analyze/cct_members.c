@@ -192,9 +192,8 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member)
            task->costs.line_count * sizeof(struct cn_cct_line);
 }
 
-bool cn_cct_member_put_aside(struct cn_cct_member *member,
-                             const struct cn_cct_spool *spool, uint64_t off,
-                             struct cn_error *err)
+bool cn_cct_member_put_aside(struct cn_cct_member *member, const struct cn_spool *spool,
+                             uint64_t off, struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
 
@@ -202,20 +201,19 @@ bool cn_cct_member_put_aside(struct cn_cct_member *member,
     member->node_count = task->tree.count;
     member->cost_count = task->costs.count;
     member->line_count = task->costs.line_count;
-    if (!cn_cct_spool_write(spool, off, task->tree.links, links_len(member), err) ||
-        !cn_cct_spool_write(spool, off += links_len(member), task->costs.list,
-                            costs_len(member), err) ||
-        !cn_cct_spool_write(spool, off + costs_len(member), task->costs.lines,
-                            lines_len(member), err))
+    if (!cn_spool_write(spool, off, task->tree.links, links_len(member), err) ||
+        !cn_spool_write(spool, off += links_len(member), task->costs.list,
+                        costs_len(member), err) ||
+        !cn_spool_write(spool, off + costs_len(member), task->costs.lines,
+                        lines_len(member), err))
         return false;
     member->is_aside = true;
     cn_cct_member_release(member);
     return true;
 }
 
-bool cn_cct_member_bring_back(struct cn_cct_member *member,
-                              const struct cn_cct_spool *spool, bool with_costs,
-                              struct cn_error *err)
+bool cn_cct_member_bring_back(struct cn_cct_member *member, const struct cn_spool *spool,
+                              bool with_costs, struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
     uint64_t off = member->aside_off;
@@ -224,7 +222,7 @@ bool cn_cct_member_bring_back(struct cn_cct_member *member,
     if (!member->is_aside)
         return true;
     links = cn_realloc(NULL, member->node_count, sizeof(*links));
-    if (!cn_cct_spool_read(spool, off, links, links_len(member), err)) {
+    if (!cn_spool_read(spool, off, links, links_len(member), err)) {
         free(links);
         return false;
     }
@@ -240,9 +238,9 @@ bool cn_cct_member_bring_back(struct cn_cct_member *member,
         .line_count = member->line_count,
         .line_capacity = member->line_count,
     };
-    return cn_cct_spool_read(spool, off, task->costs.list, costs_len(member), err) &&
-           cn_cct_spool_read(spool, off + costs_len(member), task->costs.lines,
-                             lines_len(member), err);
+    return cn_spool_read(spool, off, task->costs.list, costs_len(member), err) &&
+           cn_spool_read(spool, off + costs_len(member), task->costs.lines,
+                         lines_len(member), err);
 }
 
 void cn_cct_member_release(struct cn_cct_member *member)

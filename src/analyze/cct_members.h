@@ -8,8 +8,8 @@
 #ifndef CN_ANALYZE_CCT_MEMBERS_H
 #define CN_ANALYZE_CCT_MEMBERS_H
 
-#include "analyze/cct_spool.h"
 #include "analyze/cct_task.h"
+#include "base/spool.h"
 #include "model/identity.h"
 
 /* Kinds of identities, as HPCToolkit numbers them. */
@@ -46,12 +46,12 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member);
 
 /* Put the tree aside at `off`, where cn_cct_member_len() bytes are reserved. */
 CN_CHECK bool cn_cct_member_put_aside(struct cn_cct_member *member,
-                                      const struct cn_cct_spool *spool, uint64_t off,
+                                      const struct cn_spool *spool, uint64_t off,
                                       struct cn_error *err);
 
 /* Bring back what was put aside, with or without the costs. It stays aside as well. */
 CN_CHECK bool cn_cct_member_bring_back(struct cn_cct_member *member,
-                                       const struct cn_cct_spool *spool, bool with_costs,
+                                       const struct cn_spool *spool, bool with_costs,
                                        struct cn_error *err);
 
 /* Release the costs; and, when it is aside as well, the tree. */

@@ -58,8 +58,8 @@ static void place_take(void *arg, size_t job, unsigned worker)
         return;
     profile->value_count = plane->value_count;
     profile->context_count = plane->context_count;
-    profile->off = cn_cct_spool_reserve(&p->self->spool,
-                                        plane->value_count * sizeof(struct cn_value));
+    profile->off =
+        cn_spool_reserve(&p->self->spool, plane->value_count * sizeof(struct cn_value));
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
         p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
     if (!cn_progress_report(p->options->progress, "adding up", job + 1,
@@ -71,7 +71,7 @@ static void place_take(void *arg, size_t job, unsigned worker)
 static bool write_plane(const struct planes *p, size_t job, struct plane_worker *worker,
                         struct cn_error *err)
 {
-    const struct cn_cct_spool *spool = &p->self->spool;
+    const struct cn_spool *spool = &p->self->spool;
     uint64_t off = p->self->profiles[job + 1].off;
     size_t filled = 0, count;
 
@@ -80,8 +80,8 @@ static bool write_plane(const struct planes *p, size_t job, struct plane_worker 
         filled += count;
         if (count > 0 && filled + CN_CCT_ID_COUNT <= BUFFER_COUNT)
             continue;
-        if (!cn_cct_spool_write(spool, off, worker->buffer,
-                                filled * sizeof(struct cn_value), err))
+        if (!cn_spool_write(spool, off, worker->buffer, filled * sizeof(struct cn_value),
+                            err))
             return false;
         off += filled * sizeof(struct cn_value);
         filled = 0;
@@ -189,8 +189,7 @@ static bool summary_take(void *arg, unsigned worker, const struct cn_context_ran
 
     (void)range;
     (void)err;
-    self->off =
-        cn_cct_spool_reserve(&s->self->spool, self->count * sizeof(*self->values));
+    self->off = cn_spool_reserve(&s->self->spool, self->count * sizeof(*self->values));
     profile->value_count += self->count;
     profile->context_count += self->context_count;
     return true;
@@ -203,8 +202,8 @@ static bool summary_finish(void *arg, unsigned worker,
     struct summary_worker *self = &s->workers[worker];
 
     (void)range;
-    return cn_cct_spool_write(&s->self->spool, self->off, self->values,
-                              self->count * sizeof(*self->values), err);
+    return cn_spool_write(&s->self->spool, self->off, self->values,
+                          self->count * sizeof(*self->values), err);
 }
 
 static bool write_summary(struct planes *p, struct cn_error *err)

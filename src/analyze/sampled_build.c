@@ -7,6 +7,7 @@
 #include "analyze/sampled_nodes.h"
 #include "analyze/sampled_parts.h"
 #include "analyze/sampled_values.h"
+#include "analyze/spool_block.h"
 #include "base/alloc.h"
 #include "base/failures.h"
 #include "base/pool.h"
@@ -19,6 +20,9 @@ struct job {
     struct cn_value_list values;
     struct cn_sample *samples;
     size_t sample_count, sample_capacity;
+    bool keeps_values,
+        keeps_samples;           /* written by the worker, not with those of others */
+    struct cn_spool_block block; /* of several profiles, to be written */
     struct cn_error err;
     bool is_read;
     struct cn_sampled_thread *thread; /* NULL: not part of the database */
@@ -31,6 +35,7 @@ struct pass {
     const struct cn_sampled_options *options;
     struct cn_sampled_values values;
     struct cn_sampled_totals totals;
+    struct cn_spool_block block; /* that is being filled */
     struct cn_failures failures;
     struct job *jobs;
     uint32_t thread_count; /* the summary included */
@@ -98,6 +103,66 @@ static void add_values(struct pass *pass, struct job *job)
     cn_sampled_values_finish(values, &job->values);
 }
 
+static void note_time(struct job *job, uint64_t time_ns)
+{
+    if (!job->has_span || time_ns < job->begin_ns)
+        job->begin_ns = time_ns;
+    if (!job->has_span || time_ns > job->end_ns)
+        job->end_ns = time_ns;
+    job->has_span = true;
+}
+
+/* "Does not run" twice in a row is once. */
+static void place_samples(struct job *job)
+{
+    const struct cn_sampled_profile *profile = &job->profile;
+
+    if (job->sample_capacity < profile->sample_count) {
+        free(job->samples);
+        job->sample_capacity = profile->sample_count * 2;
+        job->samples = cn_alloc(job->sample_capacity, sizeof(*job->samples));
+    }
+    job->sample_count = 0;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        struct cn_sample sample = {.time_ns = profile->samples[i].time_ns};
+
+        if (profile->samples[i].node == CN_NONE ||
+            job->nodes.list[profile->samples[i].node].sampled == CN_NONE)
+            continue;
+        sample.context = job->nodes.list[profile->samples[i].node].sampled;
+        note_time(job, sample.time_ns);
+        if (sample.context == 0 && job->sample_count > 0 &&
+            job->samples[job->sample_count - 1].context == 0)
+            continue;
+        job->samples[job->sample_count++] = sample;
+    }
+}
+
+/* Where the values go; small ones are copied there. */
+static uint64_t store_values(struct pass *pass, struct job *job)
+{
+    struct cn_spool *spool = &pass->self->spool;
+    size_t len = job->values.count * sizeof(*job->values.values);
+
+    job->keeps_values = len > CN_SPOOL_PIECE_MAX;
+    if (job->keeps_values)
+        return cn_spool_reserve(spool, len);
+    return cn_spool_block_add(&pass->block, &job->block, spool, job->values.values, len);
+}
+
+static uint64_t store_samples(struct pass *pass, struct job *job)
+{
+    struct cn_spool *spool = &pass->self->spool;
+    size_t len = job->profile.sample_count * sizeof(*job->samples);
+
+    job->keeps_samples = len > CN_SPOOL_PIECE_MAX;
+    if (job->keeps_samples)
+        return cn_spool_reserve(spool, len);
+    place_samples(job);
+    len = job->sample_count * sizeof(*job->samples);
+    return cn_spool_block_add(&pass->block, &job->block, spool, job->samples, len);
+}
+
 static void reserve(struct pass *pass, struct job *job, const struct cn_identity *ids,
                     size_t id_count)
 {
@@ -106,10 +171,9 @@ static void reserve(struct pass *pass, struct job *job, const struct cn_identity
 
     thread->value_count = job->values.count;
     thread->context_count = job->values.context_count;
-    thread->values_off = cn_cct_spool_reserve(
-        &self->spool, job->values.count * sizeof(*job->values.values));
-    thread->samples_off = cn_cct_spool_reserve(&self->spool, job->profile.sample_count *
-                                                                 sizeof(*job->samples));
+    thread->values_off = store_values(pass, job);
+    thread->samples_off = store_samples(pass, job);
+    thread->sample_count = job->sample_count;
     thread->ids = cn_arena_alloc(&self->thread_arena, id_count, sizeof(*thread->ids));
     thread->id_count = (uint32_t)id_count;
     memcpy(thread->ids, ids, id_count * sizeof(*ids));
@@ -188,56 +252,31 @@ static void add_take(void *arg, size_t index, unsigned worker)
     cn_failures_note(&pass->failures, worker, index);
 }
 
-static void note_time(struct job *job, uint64_t time_ns)
+static bool write_own(struct job *job, const struct cn_spool *spool, struct cn_error *err)
 {
-    if (!job->has_span || time_ns < job->begin_ns)
-        job->begin_ns = time_ns;
-    if (!job->has_span || time_ns > job->end_ns)
-        job->end_ns = time_ns;
-    job->has_span = true;
-}
-
-/* "Does not run" twice in a row is once. */
-static void place_samples(struct job *job)
-{
-    const struct cn_sampled_profile *profile = &job->profile;
-
-    if (job->sample_capacity < profile->sample_count) {
-        free(job->samples);
-        job->sample_capacity = profile->sample_count * 2;
-        job->samples = cn_alloc(job->sample_capacity, sizeof(*job->samples));
+    if (job->keeps_samples) {
+        place_samples(job);
+        job->thread->sample_count = job->sample_count;
     }
-    job->sample_count = 0;
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        struct cn_sample sample = {.time_ns = profile->samples[i].time_ns};
-
-        if (profile->samples[i].node == CN_NONE ||
-            job->nodes.list[profile->samples[i].node].sampled == CN_NONE)
-            continue;
-        sample.context = job->nodes.list[profile->samples[i].node].sampled;
-        note_time(job, sample.time_ns);
-        if (sample.context == 0 && job->sample_count > 0 &&
-            job->samples[job->sample_count - 1].context == 0)
-            continue;
-        job->samples[job->sample_count++] = sample;
-    }
+    return (!job->keeps_values ||
+            cn_spool_write(spool, job->thread->values_off, job->values.values,
+                           job->values.count * sizeof(*job->values.values), err)) &&
+           (!job->keeps_samples ||
+            cn_spool_write(spool, job->thread->samples_off, job->samples,
+                           job->sample_count * sizeof(*job->samples), err));
 }
 
 static void write_finish(void *arg, size_t index, unsigned worker)
 {
     struct pass *pass = arg;
     struct job *job = &pass->jobs[worker];
-    const struct cn_cct_spool *spool = &pass->self->spool;
+    const struct cn_spool *spool = &pass->self->spool;
     struct cn_error *err = cn_failures_error(&pass->failures, worker);
 
-    if (!job->thread || cn_failures_stopped(&pass->failures, worker))
+    if (cn_failures_stopped(&pass->failures, worker))
         return;
-    place_samples(job);
-    job->thread->sample_count = job->sample_count;
-    if (!cn_cct_spool_write(spool, job->thread->values_off, job->values.values,
-                            job->values.count * sizeof(*job->values.values), err) ||
-        !cn_cct_spool_write(spool, job->thread->samples_off, job->samples,
-                            job->sample_count * sizeof(*job->samples), err))
+    if (!cn_spool_block_write(&job->block, spool, err) ||
+        (job->thread && !write_own(job, spool, err)))
         cn_failures_note(&pass->failures, worker, index);
 }
 
@@ -258,6 +297,7 @@ static void end_jobs(struct pass *pass, unsigned workers)
         cn_sampled_nodes_done(&job->nodes);
         free(job->values.values);
         free(job->samples);
+        cn_spool_block_done(&job->block);
     }
     free(pass->jobs);
 }
@@ -274,8 +314,8 @@ static bool add_summary(struct pass *pass, struct cn_error *err)
     len = list.count * sizeof(*list.values);
     summary->value_count = list.count;
     summary->context_count = list.context_count;
-    summary->values_off = cn_cct_spool_reserve(&self->spool, len);
-    ok = cn_cct_spool_write(&self->spool, summary->values_off, list.values, len, err);
+    summary->values_off = cn_spool_reserve(&self->spool, len);
+    ok = cn_spool_write(&self->spool, summary->values_off, list.values, len, err);
     free(list.values);
     return ok;
 }
@@ -295,8 +335,10 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     pass->jobs = cn_alloc(workers, sizeof(*pass->jobs));
     cn_failures_init(&pass->failures, workers);
     cn_pool_run(&jobs, workers);
-    ok = cn_failures_result(&pass->failures, err);
+    ok = cn_failures_result(&pass->failures, err) &&
+         cn_spool_block_write(&pass->block, &self->spool, err);
     cn_failures_done(&pass->failures);
+    cn_spool_block_done(&pass->block);
     end_jobs(pass, workers);
     for (uint32_t i = 1; i < pass->thread_count; i++)
         pass->totals.sample_count += self->threads[i].sample_count;
@@ -345,7 +387,7 @@ bool cn_sampled_database_build(struct cn_database **out,
     pass.values.contexts = &self->contexts;
     pass.values.metrics = &self->metrics;
     pass.values.is_hpcprof_compatible = options->is_hpcprof_compatible;
-    ok = cn_cct_spool_open(&self->spool, options->spool_folder, err) &&
+    ok = cn_spool_open(&self->spool, options->spool_folder, err) &&
          run_pass(&pass, err) && cn_sampled_database_complete(self, err);
     cn_sampled_values_done(&pass.values);
     if (!ok) {

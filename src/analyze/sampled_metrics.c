@@ -8,19 +8,6 @@
 
 enum { ID_LIMIT = 32768 };
 
-bool cn_measured_metric_has(const struct cn_measured_metric *metric,
-                            enum cn_sampled_scope scope)
-{
-    switch (metric->show) {
-    case CN_SHOW_INCLUSIVE:
-        return scope == CN_SAMPLED_POINT || scope == CN_SAMPLED_EXECUTION;
-    case CN_SHOW_EXCLUSIVE:
-        return scope != CN_SAMPLED_EXECUTION;
-    default:
-        return true;
-    }
-}
-
 /* Recurses along the formula; CN_FORMULA_DEPTH_MAX bounds how deep. */
 static void mark_inputs(const struct cn_formula *formula, bool *are_used)
 {

@@ -63,8 +63,18 @@ CN_CHECK bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
                                      struct cn_error *err);
 
 /* Whether a metric is kept in a scope. */
-bool cn_measured_metric_has(const struct cn_measured_metric *metric,
-                            enum cn_sampled_scope scope);
+static inline bool cn_measured_metric_has(const struct cn_measured_metric *metric,
+                                          enum cn_sampled_scope scope)
+{
+    switch (metric->show) {
+    case CN_SHOW_INCLUSIVE:
+        return scope == CN_SAMPLED_POINT || scope == CN_SAMPLED_EXECUTION;
+    case CN_SHOW_EXCLUSIVE:
+        return scope != CN_SAMPLED_EXECUTION;
+    default:
+        return true;
+    }
+}
 
 /* As a database has them, everything in `arena`. Without `with_roots` nothing is
  * presented. */

@@ -4,12 +4,12 @@
 #ifndef CN_ANALYZE_SAMPLED_PARTS_H
 #define CN_ANALYZE_SAMPLED_PARTS_H
 
-#include "analyze/cct_spool.h"
 #include "analyze/sampled_contexts.h"
 #include "analyze/sampled_database.h"
 #include "analyze/sampled_identity.h"
 #include "analyze/sampled_metrics.h"
 #include "base/file.h"
+#include "base/spool.h"
 
 /* A thread, or the summary. */
 struct cn_sampled_thread {
@@ -26,7 +26,7 @@ struct cn_sampled_database {
     struct cn_sampled_contexts contexts;
     struct cn_sampled_metrics metrics;
     struct cn_sampled_identities identities;
-    struct cn_cct_spool spool;
+    struct cn_spool spool;
     struct cn_bytes mapped;            /* the spool, once it is complete */
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */

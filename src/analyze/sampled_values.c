@@ -205,12 +205,24 @@ static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *b
     uint32_t at = find_summary(v, context, before, cell->metric);
     double *numbers = v->numbers + v->summary[at].numbers;
 
-    for (size_t i = 0; i < metric->statistic_count; i++)
-        for (size_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++) {
-            *numbers = combine(metric->statistics[i], *numbers, of_scope[scope],
-                               v->is_hpcprof_compatible);
-            numbers++;
-        }
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        uint8_t statistic = metric->statistics[i];
+
+        for (size_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
+            numbers[scope] = statistic == CN_SAMPLED_SUM
+                                 ? numbers[scope] + of_scope[scope]
+                                 : combine(statistic, numbers[scope], of_scope[scope],
+                                           v->is_hpcprof_compatible);
+        numbers += CN_SAMPLED_SCOPE_COUNT;
+    }
+}
+
+static void make_room(struct cn_value_list *list, size_t count)
+{
+    if (list->capacity - list->count >= count)
+        return;
+    list->capacity = (list->capacity + count) * 2;
+    list->values = cn_realloc(list->values, list->capacity, sizeof(*list->values));
 }
 
 static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
@@ -230,11 +242,11 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
         of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
+    make_room(out, CN_SAMPLED_SCOPE_COUNT);
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
         if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope))
-            cn_value_list_add(out,
-                              (struct cn_value){of_scope[scope], context,
-                                                (uint16_t)(metric->first_id + scope)});
+            out->values[out->count++] = (struct cn_value){
+                of_scope[scope], context, (uint16_t)(metric->first_id + scope)};
 }
 
 void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list *out)

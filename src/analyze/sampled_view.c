@@ -8,7 +8,7 @@
 
 enum {
     BATCH = 8192,
-    FORGET_LEN = 8 * 1024 * 1024, /* of the spool that may stay mapped */
+    FORGET_LEN = 4 * 1024 * 1024, /* of the spool that may stay mapped */
 };
 
 static const struct cn_sampled_database *self_of(const struct cn_database *db)
@@ -153,12 +153,15 @@ static uint64_t lower_bound(const struct cn_value *values, uint64_t count, uint6
     return begin;
 }
 
-/* Long walks go through the spool from front to back: give its pages back now and
- * then. */
-static void forget_behind(const struct cn_sampled_database *self, uint64_t off,
-                          uint64_t len)
+/* Walks over all threads go through the spool from front to back: at some threads on the
+ * way, its pages are given back. */
+static void forget_now_and_then(const struct cn_sampled_database *self, uint32_t profile)
 {
-    if (off / FORGET_LEN != (off + len) / FORGET_LEN)
+    uint64_t begin_off = self->threads[profile].values_off, end_off = self->mapped.len;
+
+    if (profile + 1 < self->db.profile_count)
+        end_off = self->threads[profile + 1].values_off;
+    if (begin_off / FORGET_LEN != end_off / FORGET_LEN)
         cn_file_forget(self->mapped);
 }
 
@@ -175,8 +178,7 @@ static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
     cursor->end = count;
     if (count == 0)
         return true;
-    forget_behind(self, self->threads[cursor->owner].values_off,
-                  count * sizeof(struct cn_value));
+    forget_now_and_then(self, cursor->owner);
     if (cursor->first_key > 0)
         cursor->at =
             lower_bound(values_of(self, cursor->owner), count, cursor->first_key);
@@ -214,23 +216,15 @@ static bool read_samples(struct cn_database *db, const struct cn_timeline *timel
                          uint64_t first, size_t count, struct cn_sample *out,
                          struct cn_error *err)
 {
-    (void)err;
-    forget_behind(self_of(db), timeline->at + first * sizeof(*out), count * sizeof(*out));
-    memcpy(out, self_of(db)->mapped.ptr + timeline->at + first * sizeof(*out),
-           count * sizeof(*out));
-    return true;
-}
-
-static void forget(struct cn_database *db)
-{
-    cn_file_forget(self_of(db)->mapped);
+    return cn_spool_read(&self_of(db)->spool, timeline->at + first * sizeof(*out), out,
+                         count * sizeof(*out), err);
 }
 
 void cn_sampled_database_free(struct cn_sampled_database *self)
 {
     if (self->mapped.len > 0)
         (void)munmap((void *)(uintptr_t)self->mapped.ptr, self->mapped.len);
-    cn_cct_spool_close(&self->spool);
+    cn_spool_close(&self->spool);
     cn_sampled_contexts_done(&self->contexts);
     cn_sampled_metrics_done(&self->metrics);
     cn_sampled_identities_done(&self->identities);
@@ -265,7 +259,6 @@ static const struct cn_database_ops ops = {
     .values_next = next_values,
     .timeline = open_timeline,
     .samples = read_samples,
-    .forget = forget,
     .close = close_database,
 };
 

@@ -24,7 +24,7 @@
 enum {
     JOBS_MAX = 1024,
     PLACES_MAX = 32, /* functions inlined into each other */
-    SORT_MEMORY_LEN = 24 * 1024 * 1024,
+    SORT_MEMORY_LEN = 20 * 1024 * 1024,
     DAMAGE_SHOWN_MAX = 20, /* profiles named before the rest is only counted */
 };
 

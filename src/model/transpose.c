@@ -15,6 +15,7 @@
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "model/transpose_spill.h"
 
 enum {
     METRIC_COUNT = UINT16_MAX + 1,
@@ -26,6 +27,10 @@ enum {
      * brings in at least some pages around its values and around their index. */
     FORGET_EVERY = 1024 * 1024,
     SLICE_LEAST = 8 * 1024,
+    /* When a range has fewer values than this in a profile on average, looking for them
+     * costs more than sorting all values by range first. */
+    SPILL_BELOW = 24,
+    COUNTED_TOGETHER = 32, /* profiles whose values are counted in one job */
 };
 
 struct worker {
@@ -36,6 +41,9 @@ struct worker {
     struct cn_value *values; /* of a range: by context, then by profile */
     uint32_t *next;          /* per context of the range: where its next value goes */
     size_t value_capacity, next_capacity;
+
+    struct cn_spilled_value *spilled; /* of a range, in one chunk */
+    size_t spilled_capacity;
 
     struct cn_value *sorted; /* of a context: by metric, then by profile */
     size_t sorted_capacity;
@@ -57,6 +65,7 @@ struct transposition {
     struct cn_context_range *ranges;
     size_t range_count, range_capacity;
     uint64_t value_count, done_count;
+    struct cn_spill *spill; /* NULL: values are taken from the profiles */
 };
 
 static bool list_threads(struct transposition *t, struct cn_error *err)
@@ -129,17 +138,27 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
     return step == CN_END;
 }
 
+static size_t counted_until(const struct transposition *t, size_t job)
+{
+    size_t end = (job + 1) * COUNTED_TOGETHER;
+
+    return end < t->thread_count ? end : t->thread_count;
+}
+
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
     struct cn_error *err = cn_failures_error(&t->failures, worker);
+    size_t end = counted_until(t, job);
 
     if (cn_failures_stopped(&t->failures, worker))
         return;
-    if (!count_plane(t, t->threads[job], &t->workers[worker], err)) {
-        (void)cn_fail_in(err, "profile %" PRIu32, t->threads[job]);
-        cn_failures_note(&t->failures, worker, job);
-    }
+    for (size_t i = job * COUNTED_TOGETHER; i < end; i++)
+        if (!count_plane(t, t->threads[i], &t->workers[worker], err)) {
+            (void)cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
+            cn_failures_note(&t->failures, worker, job);
+            return;
+        }
 }
 
 /* Nothing has to be merged in order here, but failures and the wish to stop get around. */
@@ -148,15 +167,16 @@ static void count_take(void *arg, size_t job, unsigned worker)
     struct transposition *t = arg;
 
     if (cn_failures_share(&t->failures, worker) &&
-        !cn_progress_report(t->options->progress, "counting values", job + 1,
-                            t->thread_count, "threads",
+        !cn_progress_report(t->options->progress, "counting values",
+                            counted_until(t, job), t->thread_count, "threads",
                             cn_failures_error(&t->failures, worker)))
         cn_failures_note(&t->failures, worker, job);
 }
 
 static bool count_values(struct transposition *t, struct cn_error *err)
 {
-    struct cn_jobs jobs = {t->thread_count, t, count_run, count_take, NULL};
+    size_t job_count = (t->thread_count + COUNTED_TOGETHER - 1) / COUNTED_TOGETHER;
+    struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
     size_t limit = t->db->context_limit;
     bool ok;
 
@@ -267,6 +287,31 @@ static bool place_slice(struct transposition *t, const struct cn_context_range *
     return step == CN_END;
 }
 
+static bool place_spilled(struct transposition *t, const struct cn_context_range *range,
+                          size_t chunk, struct worker *self, struct cn_error *err)
+{
+    size_t number = (size_t)(range - t->ranges), first_thread;
+    size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
+
+    if (self->spilled_capacity < count) {
+        free(self->spilled);
+        self->spilled_capacity = count * 2;
+        self->spilled = cn_realloc(NULL, self->spilled_capacity, sizeof(*self->spilled));
+    }
+    if (!cn_spill_read(t->spill, chunk, number, self->spilled, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_spilled_value *value = &self->spilled[i];
+        uint32_t at = self->next[value->context - range->first]++;
+
+        if (at >= range->value_count)
+            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+        self->values[at] = (struct cn_value){
+            value->value, t->threads[first_thread + value->thread], value->metric};
+    }
+    return true;
+}
+
 static bool place_values(struct transposition *t, const struct cn_context_range *range,
                          struct worker *self, struct cn_error *err)
 {
@@ -276,6 +321,12 @@ static bool place_values(struct transposition *t, const struct cn_context_range 
     for (uint32_t i = range->first; i <= range->last; i++) {
         self->next[i - range->first] = start;
         start += t->counts[i];
+    }
+    if (t->spill) {
+        for (size_t i = 0; i < cn_spill_chunk_count(t->spill); i++)
+            if (!place_spilled(t, range, i, self, err))
+                return false;
+        return true;
     }
     for (size_t i = 0; i < t->thread_count; i++)
         if (!place_slice(t, range, t->threads[i], self, err))
@@ -403,6 +454,25 @@ static void range_finish(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
+static bool spill_values(struct transposition *t, struct cn_error *err)
+{
+    struct cn_spill_request request = {
+        .db = t->db,
+        .threads = t->threads,
+        .thread_count = t->thread_count,
+        .ranges = t->ranges,
+        .range_count = t->range_count,
+        .workers = t->options->workers,
+        .folder = t->options->folder,
+        .progress = t->options->progress,
+    };
+
+    if (!t->options->folder || t->range_count < 2 ||
+        t->value_count / t->range_count / SPILL_BELOW >= t->thread_count)
+        return true;
+    return cn_spill_build(&t->spill, &request, err);
+}
+
 static bool run_ranges(struct transposition *t, struct cn_error *err)
 {
     struct cn_jobs jobs = {t->range_count, t, range_run, range_take, range_finish};
@@ -427,11 +497,13 @@ static void release(struct transposition *t)
         free(worker->counts);
         free(worker->values);
         free(worker->next);
+        free(worker->spilled);
         free(worker->sorted);
         free(worker->metric_next);
         free(worker->metrics);
     }
     free(t->workers);
+    cn_spill_free(t->spill);
     free(t->threads);
     free(t->counts);
     free(t->ranges);
@@ -448,7 +520,7 @@ bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options 
     ok = list_threads(&t, err) && count_values(&t, err);
     if (ok) {
         plan_ranges(&t);
-        ok = run_ranges(&t, err);
+        ok = spill_values(&t, err) && run_ranges(&t, err);
     }
     release(&t);
     return ok;

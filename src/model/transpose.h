@@ -47,8 +47,10 @@ struct cn_transpose_options {
     size_t memory_len; /* for values being sorted, by all workers; 0: the constant above.
                           One range may need more: when a single context does. */
     size_t value_len,
-        context_len;  /* what the sink keeps for each of a range, of that memory */
-    const char *what; /* for the progress: "writing cct.db" */
+        context_len;    /* what the sink keeps for each of a range, of that memory */
+    const char *what;   /* for the progress: "writing cct.db" */
+    const char *folder; /* for nameless files, which make it faster with many small
+                           profiles; NULL: without */
     const struct cn_progress *progress; /* may be NULL */
 };
 

@@ -51,7 +51,8 @@ struct collector {
     struct collected own[WORKERS_MAX], all;
     uint32_t next_context; /* ranges arrive in order and without gaps */
     size_t range_count, finish_count[WORKERS_MAX];
-    uint32_t fail_at; /* context, or 0 */
+    uint32_t fail_at;   /* context, or 0 */
+    const char *folder; /* for nameless files, or NULL */
 };
 
 static void append(struct collected *to, uint32_t context, struct cn_value value)
@@ -119,6 +120,7 @@ static bool run(struct cn_database *db, unsigned workers, size_t memory_len,
         .workers = workers,
         .memory_len = memory_len,
         .what = "sorting",
+        .folder = c->folder,
         .progress = progress,
     };
     struct cn_transpose_sink sink = {c, begin, context, take, finish};
@@ -163,6 +165,25 @@ static void check(struct cn_database *db, const struct collector *c)
     assert_int_equal(c->next_context, db->context_limit);
 }
 
+static void check_run(struct cn_database *db, unsigned workers, size_t memory_len,
+                      const char *folder)
+{
+    struct collector c = {.folder = folder};
+    struct cn_error err = {0};
+    size_t finished = 0;
+
+    assert_true(run(db, workers, memory_len, NULL, &c, &err));
+    check(db, &c);
+    for (size_t w = 0; w < WORKERS_MAX; w++)
+        finished += c.finish_count[w];
+    assert_int_equal(finished, c.range_count);
+    if (memory_len == 1)
+        assert_int_equal(c.range_count, db->context_limit);
+    if (memory_len == 0)
+        assert_int_equal(c.range_count, 1);
+    release(&c);
+}
+
 static void gives_the_planes_of_contexts(void **state)
 {
     static const unsigned workers[] = {1, 2, 5};
@@ -172,21 +193,22 @@ static void gives_the_planes_of_contexts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
         for (size_t k = 0; k < sizeof(memory_lens) / sizeof(*memory_lens); k++) {
-            struct collector c = {0};
-            struct cn_error err = {0};
-            size_t finished = 0;
-
-            assert_true(run(db, workers[i], memory_lens[k], NULL, &c, &err));
-            check(db, &c);
-            for (size_t w = 0; w < WORKERS_MAX; w++)
-                finished += c.finish_count[w];
-            assert_int_equal(finished, c.range_count);
-            if (memory_lens[k] == 1)
-                assert_int_equal(c.range_count, db->context_limit);
-            if (memory_lens[k] == 0)
-                assert_int_equal(c.range_count, 1);
-            release(&c);
+            check_run(db, workers[i], memory_lens[k], NULL);
+            check_run(db, workers[i], memory_lens[k], ".");
         }
+    cn_database_close(db);
+}
+
+static void a_folder_for_nameless_files_must_exist(void **state)
+{
+    struct cn_database *db = make_database();
+    struct collector c = {.folder = "no such folder"};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_false(run(db, 2, 1, NULL, &c, &err));
+    assert_int_equal(err.kind, CN_ERR_NOT_FOUND);
+    release(&c);
     cn_database_close(db);
 }
 
@@ -301,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_planes_of_contexts),
+        cmocka_unit_test(a_folder_for_nameless_files_must_exist),
         cmocka_unit_test(an_empty_database_has_no_values),
         cmocka_unit_test(refuses_two_values_for_one_place),
         cmocka_unit_test(refuses_values_beyond_the_largest_id),

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,41 +16,30 @@ static bool fail_open(struct cn_error *err)
     return cn_fail_errno(err, "cannot be opened");
 }
 
-static bool read_whole(struct cn_hpc_load *load, int fd, size_t len, struct cn_error *err)
+/* A regular file that fits is read by one call, and its size need not be asked for. */
+static bool read_some(struct cn_hpc_load *load, int fd, struct cn_error *err)
 {
-    size_t done = 0;
+    ssize_t got;
 
-    if (load->capacity < len) {
-        free(load->buffer);
-        load->capacity = len * 2;
-        load->buffer = cn_alloc(load->capacity, 1);
-    }
-    while (done < len) {
-        ssize_t got = read(fd, load->buffer + done, len - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return cn_fail_errno(err, "cannot be read");
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    load->bytes = (struct cn_bytes){load->buffer, done};
+    if (!load->buffer)
+        load->buffer = cn_realloc(NULL, READ_MAX + 1, 1);
+    do
+        got = read(fd, load->buffer, READ_MAX + 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return cn_fail_errno(err, "cannot be read");
+    load->bytes = (struct cn_bytes){load->buffer, (size_t)got};
     return true;
 }
 
 static bool load_descriptor(struct cn_hpc_load *load, int fd, const char *path,
                             struct cn_error *err)
 {
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return cn_fail_errno(err, "cannot be read");
-    if (!S_ISREG(st.st_mode))
-        return cn_fail(err, CN_ERR_IO, "not a regular file");
-    if (st.st_size <= READ_MAX)
-        return read_whole(load, fd, (size_t)st.st_size, err);
+    if (!read_some(load, fd, err))
+        return false;
+    if (load->bytes.len <= READ_MAX)
+        return true;
+    load->bytes = (struct cn_bytes){0};
     if (!cn_file_open(&load->mapped, path, err))
         return false;
     load->bytes = load->mapped.bytes;

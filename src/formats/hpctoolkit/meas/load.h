@@ -12,7 +12,6 @@
 struct cn_hpc_load {
     struct cn_bytes bytes;
     uint8_t *buffer;
-    size_t capacity;
     struct cn_file mapped;
 };
 

@@ -222,6 +222,7 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .value_len = VALUE_LEN,
         .context_len = sizeof(struct cn_hpc_sparse_context) + RECORD_LEN,
         .what = "writing cct.db",
+        .folder = c->w->dir,
         .progress = c->w->options->progress,
     };
     struct cn_transpose_sink sink = {c, begin, add_context, take, finish};

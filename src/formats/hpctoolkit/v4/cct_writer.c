@@ -174,6 +174,7 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .value_len = cn_hpc_context_value_size,
         .context_len = sizeof(struct cn_hpc_context_info) + cn_hpc_context_info_size,
         .what = "writing cct.db",
+        .folder = c->w->dir,
         .progress = c->w->options->progress,
     };
     struct cn_transpose_sink sink = {c, begin, add_context, take, finish};

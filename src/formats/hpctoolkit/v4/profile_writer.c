@@ -16,10 +16,12 @@
 #include "base/progress.h"
 
 enum {
+    BLOCK_ALIGN = 4,
     VALUES_LEN = 4 * 1024 * 1024 / cn_hpc_profile_value_size * cn_hpc_profile_value_size,
     INDEX_LEN = 2 * 1024 * 1024 / cn_hpc_profile_index_size * cn_hpc_profile_index_size,
     /* After this many values, pages of mapped files that were read are given back. */
     FORGET_EVERY = 1024 * 1024,
+    SMALL_LEN = 64 * 1024, /* blocks up to this length are written many at once */
 };
 
 /* An array in the file that is filled piece by piece. */
@@ -46,6 +48,7 @@ struct worker {
     size_t sorted_capacity;
     struct stretch values, index;
     bool is_held;           /* the buffers hold the whole plane */
+    bool is_written;        /* together with others */
     uint64_t written_count; /* values encoded so far */
     uint32_t last_key;
 };
@@ -211,7 +214,28 @@ static void scan_run(void *arg, size_t job, unsigned worker)
 
 static uint64_t values_len(const struct plane *plane)
 {
-    return cn_align_up(plane->value_count * cn_hpc_profile_value_size, 4);
+    return cn_align_up(plane->value_count * cn_hpc_profile_value_size, BLOCK_ALIGN);
+}
+
+static bool is_encoded(const struct worker *self)
+{
+    return self->is_held && self->plane.is_sorted && !self->sorted;
+}
+
+/* A small block is appended to those before it, a large one gets its place and is
+ * written by its worker. */
+static bool place(struct profile_writer *p, struct worker *self, uint64_t index_len,
+                  uint64_t *off, struct cn_error *err)
+{
+    uint64_t len = values_len(&self->plane) + index_len;
+
+    self->is_written = is_encoded(self) && len <= SMALL_LEN;
+    if (!self->is_written)
+        return cn_out_reserve(&p->out, len, off, err);
+    *off = p->out.end_off;
+    return cn_out_write(&p->out, self->values.buffer, self->values.len, err) &&
+           cn_out_pad(&p->out, BLOCK_ALIGN, err) &&
+           cn_out_write(&p->out, self->index.buffer, self->index.len, err);
 }
 
 /* The place of the block: in the order of profiles, whoever is ready first. */
@@ -226,7 +250,7 @@ static void place_take(void *arg, size_t job, unsigned worker)
 
     if (!cn_failures_share(&p->failures, worker))
         return;
-    if (!cn_out_reserve(&p->out, values_len(&self->plane) + index_len, &off, err) ||
+    if (!place(p, self, index_len, &off, err) ||
         !cn_progress_report(p->w->options->progress, "writing profile.db", job + 1,
                             p->w->db->profile_count, "profiles", err)) {
         cn_failures_note(&p->failures, worker, job);
@@ -300,10 +324,9 @@ static void write_finish(void *arg, size_t job, unsigned worker)
     struct cn_error *err = cn_failures_error(&p->failures, worker);
     bool ok;
 
-    if (cn_failures_stopped(&p->failures, worker))
+    if (cn_failures_stopped(&p->failures, worker) || self->is_written)
         return;
-    ok = ((self->is_held && self->plane.is_sorted && !self->sorted) ||
-          encode_plane(p, (uint32_t)job, self, err)) &&
+    ok = (is_encoded(self) || encode_plane(p, (uint32_t)job, self, err)) &&
          flush(&p->out, &self->values, err) && flush(&p->out, &self->index, err);
     if (ok && (self->written_count != self->plane.value_count ||
                self->index.next_off != self->index.end_off))

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/failures.h"
@@ -20,9 +21,16 @@ enum {
     FORGET_EVERY = 1024 * 1024,
 };
 
+/* Timelines first..end-1, written by one job: many small ones, or a large one. */
+struct group {
+    uint32_t first, end;
+};
+
 struct worker {
     struct cn_sample samples[CHUNK_COUNT];
-    uint8_t bytes[CHUNK_COUNT * cn_hpc_sample_size];
+    uint8_t bytes[CHUNK_COUNT * cn_hpc_sample_size]; /* encoded, not yet written */
+    size_t len;
+    uint64_t off; /* of `bytes` in the file */
     struct cn_sample last;
     bool has_last;
     bool has_span;
@@ -36,6 +44,8 @@ struct trace_writer {
     struct cn_timeline *timelines; /* of profile i + 1, as the records */
     struct cn_hpc_trace *records;
     uint32_t count;
+    struct group *groups;
+    size_t group_count, group_capacity;
     uint64_t sample_count, done_count;
     uint64_t forgotten_count; /* samples done when pages were given back */
     struct worker *workers;
@@ -52,12 +62,54 @@ static bool open_timelines(struct trace_writer *t, struct cn_error *err)
     return true;
 }
 
+static void plan_groups(struct trace_writer *t)
+{
+    for (uint32_t first = 0, i = 0; i < t->count; i = first) {
+        uint64_t count = 0;
+
+        while (i < t->count && count < CHUNK_COUNT)
+            count += t->timelines[i++].count;
+        t->groups =
+            cn_grow(t->groups, t->group_count, &t->group_capacity, sizeof(*t->groups));
+        t->groups[t->group_count++] = (struct group){first, i};
+        first = i;
+    }
+}
+
+static bool flush(const struct trace_writer *t, struct worker *self, struct cn_error *err)
+{
+    bool ok = cn_out_write_at(&t->out, self->off, self->bytes, self->len, err);
+
+    self->off += self->len;
+    self->len = 0;
+    return ok;
+}
+
+/* Room in the buffer for `len` bytes that belong at `off`: behind what it holds, over a
+ * gap of zeros where a timeline has shrunk, or at its start when it was written. */
+static bool make_room(const struct trace_writer *t, struct worker *self, uint64_t off,
+                      size_t len, struct cn_error *err)
+{
+    uint64_t gap_len = off - (self->off + self->len);
+
+    if (gap_len > sizeof(self->bytes) - self->len ||
+        len > sizeof(self->bytes) - self->len - gap_len) {
+        if (!flush(t, self, err))
+            return false;
+        self->off = off;
+        return true;
+    }
+    memset(self->bytes + self->len, 0, (size_t)gap_len);
+    self->len += (size_t)gap_len;
+    return true;
+}
+
 /* Encode what is in self->samples; returns the length. Readers cannot show a context that
  * meta.db does not list: what the thread did there is unknown. */
 static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t count,
                    size_t *len, struct cn_error *err)
 {
-    uint8_t *at = self->bytes;
+    uint8_t *at = self->bytes + self->len;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_sample sample = self->samples[i];
@@ -88,7 +140,8 @@ static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t c
             self->end_ns = sample.time_ns;
         self->has_span = true;
     }
-    *len = (size_t)(at - self->bytes);
+    *len = (size_t)(at - self->bytes) - self->len;
+    self->len += *len;
     return true;
 }
 
@@ -106,8 +159,8 @@ static bool write_line(struct trace_writer *t, size_t i, struct worker *self,
         size_t len = 0;
 
         if (!cn_timeline_read(t->w->db, timeline, first, count, self->samples, err) ||
-            !encode(t->w, self, count, &len, err) ||
-            !cn_out_write_at(&t->out, off, self->bytes, len, err))
+            !make_room(t, self, off, count * cn_hpc_sample_size, err) ||
+            !encode(t->w, self, count, &len, err))
             return false;
         off += len;
         first += count;
@@ -116,26 +169,35 @@ static bool write_line(struct trace_writer *t, size_t i, struct worker *self,
     return true;
 }
 
-static void line_run(void *arg, size_t job, unsigned worker)
+static bool write_group(struct trace_writer *t, const struct group *group,
+                        struct worker *self, struct cn_error *err)
+{
+    self->len = 0;
+    self->off = t->records[group->first].begin_off;
+    for (uint32_t i = group->first; i < group->end; i++)
+        if (!write_line(t, i, self, err))
+            return cn_fail_in(err, "profile %" PRIu32, i + 1);
+    return flush(t, self, err);
+}
+
+static void group_run(void *arg, size_t job, unsigned worker)
 {
     struct trace_writer *t = arg;
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
-    if (cn_failures_stopped(&t->failures, worker))
-        return;
-    if (!write_line(t, job, &t->workers[worker], err)) {
-        (void)cn_fail_in(err, "profile %zu", job + 1);
+    if (!cn_failures_stopped(&t->failures, worker) &&
+        !write_group(t, &t->groups[job], &t->workers[worker], err))
         cn_failures_note(&t->failures, worker, job);
-    }
 }
 
-static void line_take(void *arg, size_t job, unsigned worker)
+static void group_take(void *arg, size_t job, unsigned worker)
 {
     struct trace_writer *t = arg;
 
     if (!cn_failures_share(&t->failures, worker))
         return;
-    t->done_count += t->timelines[job].count;
+    for (uint32_t i = t->groups[job].first; i < t->groups[job].end; i++)
+        t->done_count += t->timelines[i].count;
     if (t->done_count - t->forgotten_count >= FORGET_EVERY) {
         cn_database_forget(t->w->db);
         t->forgotten_count = t->done_count;
@@ -149,7 +211,7 @@ static void line_take(void *arg, size_t job, unsigned worker)
 static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *header,
                         struct cn_error *err)
 {
-    struct cn_jobs jobs = {t->count, t, line_run, line_take, NULL};
+    struct cn_jobs jobs = {t->group_count, t, group_run, group_take, NULL};
     uint64_t merged_count = 0, unlisted_count = 0;
     bool has_span = false;
     bool ok;
@@ -224,8 +286,10 @@ static bool write_file(struct trace_writer *t, struct cn_error *err)
     };
 
     if (!cn_hpc_file_begin(&t->out, t->w, "trace.db", CN_HPC_TRACE_SECTION_COUNT, err) ||
-        !cn_out_reserve(&t->out, section.len, &section.off, err) ||
-        !place_lines(t, err) || !write_lines(t, &header, err))
+        !cn_out_reserve(&t->out, section.len, &section.off, err) || !place_lines(t, err))
+        return false;
+    plan_groups(t);
+    if (!write_lines(t, &header, err))
         return false;
     header.traces_off = section.off + cn_hpc_traces_header_size;
     return write_records(t, &header, &section, err) &&
@@ -246,5 +310,6 @@ bool cn_hpc_traces_write(const struct cn_hpc_writing *w, struct cn_error *err)
     cn_out_abandon(&t.out);
     free(t.timelines);
     free(t.records);
+    free(t.groups);
     return ok;
 }

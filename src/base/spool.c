@@ -1,4 +1,4 @@
-#include "analyze/cct_spool.h"
+#include "base/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,7 @@ static int open_and_unlink(const char *folder)
     return fd;
 }
 
-bool cn_cct_spool_open(struct cn_cct_spool *spool, const char *folder,
-                       struct cn_error *err)
+bool cn_spool_open(struct cn_spool *spool, const char *folder, struct cn_error *err)
 {
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -31,11 +30,11 @@ bool cn_cct_spool_open(struct cn_cct_spool *spool, const char *folder,
         fd = open_and_unlink(folder);
     if (fd < 0)
         return cn_fail_errno(err, "%s: temporary file", folder);
-    *spool = (struct cn_cct_spool){.fd = fd, .folder = folder};
+    *spool = (struct cn_spool){.fd = fd, .folder = folder};
     return true;
 }
 
-uint64_t cn_cct_spool_reserve(struct cn_cct_spool *spool, uint64_t len)
+uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len)
 {
     uint64_t off = spool->end_off;
 
@@ -43,8 +42,8 @@ uint64_t cn_cct_spool_reserve(struct cn_cct_spool *spool, uint64_t len)
     return off;
 }
 
-bool cn_cct_spool_write(const struct cn_cct_spool *spool, uint64_t off, const void *data,
-                        size_t len, struct cn_error *err)
+bool cn_spool_write(const struct cn_spool *spool, uint64_t off, const void *data,
+                    size_t len, struct cn_error *err)
 {
     const char *at = data;
 
@@ -62,8 +61,8 @@ bool cn_cct_spool_write(const struct cn_cct_spool *spool, uint64_t off, const vo
     return true;
 }
 
-bool cn_cct_spool_read(const struct cn_cct_spool *spool, uint64_t off, void *data,
-                       size_t len, struct cn_error *err)
+bool cn_spool_read(const struct cn_spool *spool, uint64_t off, void *data, size_t len,
+                   struct cn_error *err)
 {
     char *at = data;
 
@@ -84,9 +83,9 @@ bool cn_cct_spool_read(const struct cn_cct_spool *spool, uint64_t off, void *dat
     return true;
 }
 
-void cn_cct_spool_close(struct cn_cct_spool *spool)
+void cn_spool_close(struct cn_spool *spool)
 {
     if (spool->fd > 0)
         (void)close(spool->fd);
-    *spool = (struct cn_cct_spool){0};
+    *spool = (struct cn_spool){0};
 }
