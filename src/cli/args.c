@@ -92,7 +92,7 @@ static void list_choices(struct cn_text *text, const char *value)
     const char *choice;
     size_t len, next_len;
 
-    if (cn_word_kind(value) != CN_WORD_CHOICE) {
+    if (cn_placeholder_kind(value) != CN_PLACEHOLDER_CHOICE) {
         cn_text_str_add(text, value);
         return;
     }
@@ -110,7 +110,7 @@ static bool is_allowed(const char *placeholder, const char *value)
     const char *choice;
     size_t len;
 
-    if (cn_word_kind(placeholder) != CN_WORD_CHOICE)
+    if (cn_placeholder_kind(placeholder) != CN_PLACEHOLDER_CHOICE)
         return true;
     for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
         if (strlen(value) == len && memcmp(choice, value, len) == 0)

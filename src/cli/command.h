@@ -20,7 +20,7 @@ struct cn_option {
     const char *name; /* long name, without the dashes */
     char letter;      /* short name; 0 when there is none */
 
-    /* NULL: a flag. "N", "FILE": a placeholder for the value; see enum cn_word_kind.
+    /* NULL: a flag. "N", "FILE": a placeholder for the value; see enum cn_placeholder_kind.
      * "text|json|csv": the value is one of these words; the parser refuses others. */
     const char *value;
     const char *help;   /* lower case, no full stop */
@@ -47,7 +47,7 @@ struct cn_command {
 
     /* What follows the options: "DB", "SRC DST", "PATH...", "[COMMAND]". A word with a
      * '|' in it ("bash|zsh|fish") is one of these words. Placeholders are upper case;
-     * see enum cn_word_kind for those the shell completes. NULL when none. */
+     * see enum cn_placeholder_kind for those the shell completes. NULL when none. */
     const char *operands;
     unsigned operand_min, operand_max;
 
@@ -85,22 +85,22 @@ CN_CHECK bool cn_command_choose(const char *name, const struct cn_command **out,
 const struct cn_option *cn_command_option(const struct cn_command *command, size_t i);
 
 /* What the shell offers where a value or an operand is due. */
-enum cn_word_kind {
-    CN_WORD_OTHER,   /* nothing: a number, a pattern */
-    CN_WORD_CHOICE,  /* "text|json|csv" */
-    CN_WORD_FILE,    /* FILE, PATH, SRC, DST */
-    CN_WORD_DIR,     /* DIR, DB: a directory */
-    CN_WORD_COMMAND, /* COMMAND: the name of a command */
+enum cn_placeholder_kind {
+    CN_PLACEHOLDER_OTHER,   /* nothing: a number, a pattern */
+    CN_PLACEHOLDER_CHOICE,  /* "text|json|csv" */
+    CN_PLACEHOLDER_FILE,    /* FILE, PATH, SRC, DST */
+    CN_PLACEHOLDER_DIR,     /* DIR, DB: a directory */
+    CN_PLACEHOLDER_COMMAND, /* COMMAND: the name of a command */
 };
 
 /* The kind of a placeholder, which ends at a blank, a '.' or a ']'. */
-enum cn_word_kind cn_word_kind(const char *placeholder);
+enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder);
 
 /* The placeholder of operand `i` in "SRC DST" or "[PATH]...": what stands at its place,
  * borrowed, brackets skipped. NULL when the list is too short. */
 const char *cn_operand_at(const char *operands, size_t i);
 
-/* The `i`-th word of a CN_WORD_CHOICE, borrowed; its length goes to *len. NULL after the
+/* The `i`-th word of a CN_PLACEHOLDER_CHOICE, borrowed; its length goes to *len. NULL after the
  * last one. */
 const char *cn_choice_at(const char *choices, size_t i, size_t *len);
 

@@ -93,25 +93,26 @@ static bool is_choice(const char *placeholder, size_t len)
     return lower_len == len && memchr(placeholder, '|', len);
 }
 
-enum cn_word_kind cn_word_kind(const char *placeholder)
+enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder)
 {
     static const struct {
         const char *name;
-        enum cn_word_kind kind;
+        enum cn_placeholder_kind kind;
     } known[] = {
-        {"FILE", CN_WORD_FILE},       {"PATH", CN_WORD_FILE}, {"SRC", CN_WORD_FILE},
-        {"DST", CN_WORD_FILE},        {"DIR", CN_WORD_DIR},   {"DB", CN_WORD_DIR},
-        {"COMMAND", CN_WORD_COMMAND},
+        {"FILE", CN_PLACEHOLDER_FILE},       {"PATH", CN_PLACEHOLDER_FILE},
+        {"SRC", CN_PLACEHOLDER_FILE},        {"DST", CN_PLACEHOLDER_FILE},
+        {"DIR", CN_PLACEHOLDER_DIR},         {"DB", CN_PLACEHOLDER_DIR},
+        {"COMMAND", CN_PLACEHOLDER_COMMAND},
     };
     size_t len = placeholder_len(placeholder);
 
     if (is_choice(placeholder, len))
-        return CN_WORD_CHOICE;
+        return CN_PLACEHOLDER_CHOICE;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strlen(known[i].name) == len && memcmp(known[i].name, placeholder, len) == 0)
             return known[i].kind;
     }
-    return CN_WORD_OTHER;
+    return CN_PLACEHOLDER_OTHER;
 }
 
 const char *cn_operand_at(const char *operands, size_t i)

@@ -65,20 +65,20 @@ static void add_kind(struct cn_text *text, const char *placeholder)
     const char *choice;
     size_t len;
 
-    switch (placeholder ? cn_word_kind(placeholder) : CN_WORD_OTHER) {
-    case CN_WORD_OTHER:
+    switch (placeholder ? cn_placeholder_kind(placeholder) : CN_PLACEHOLDER_OTHER) {
+    case CN_PLACEHOLDER_OTHER:
         cn_text_str_add(text, "other");
         break;
-    case CN_WORD_FILE:
+    case CN_PLACEHOLDER_FILE:
         cn_text_str_add(text, "file");
         break;
-    case CN_WORD_DIR:
+    case CN_PLACEHOLDER_DIR:
         cn_text_str_add(text, "dir");
         break;
-    case CN_WORD_COMMAND:
+    case CN_PLACEHOLDER_COMMAND:
         cn_text_str_add(text, "command");
         break;
-    case CN_WORD_CHOICE:
+    case CN_PLACEHOLDER_CHOICE:
         for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
             cn_text_str_add(text, i ? " " : "");
             cn_text_add(text, choice, len);

@@ -20,11 +20,11 @@ static void add_action(struct cn_text *text, const char *placeholder)
     const char *choice;
     size_t len;
 
-    switch (cn_word_kind(placeholder)) {
-    case CN_WORD_OTHER:
+    switch (cn_placeholder_kind(placeholder)) {
+    case CN_PLACEHOLDER_OTHER:
         cn_text_str_add(text, " -f");
         break;
-    case CN_WORD_CHOICE:
+    case CN_PLACEHOLDER_CHOICE:
         cn_text_str_add(text, " -f -a '");
         for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
             cn_text_str_add(text, i ? " " : "");
@@ -32,13 +32,13 @@ static void add_action(struct cn_text *text, const char *placeholder)
         }
         cn_text_char(text, '\'');
         break;
-    case CN_WORD_FILE:
+    case CN_PLACEHOLDER_FILE:
         cn_text_str_add(text, " -F");
         break;
-    case CN_WORD_DIR:
+    case CN_PLACEHOLDER_DIR:
         cn_text_str_add(text, " -f -a '(__fish_complete_directories)'");
         break;
-    case CN_WORD_COMMAND:
+    case CN_PLACEHOLDER_COMMAND:
         cn_text_str_add(text, " -f -a '(cairn help --list)'");
         break;
     }

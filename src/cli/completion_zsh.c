@@ -35,24 +35,24 @@ static void add_choices(struct cn_text *text, const char *placeholder)
 /* ":message:action" for a value or an operand. */
 static void add_action(struct cn_text *text, const char *placeholder)
 {
-    switch (cn_word_kind(placeholder)) {
-    case CN_WORD_OTHER:
+    switch (cn_placeholder_kind(placeholder)) {
+    case CN_PLACEHOLDER_OTHER:
         cn_text_char(text, ':');
         for (; *placeholder && !strchr(" .]", *placeholder); placeholder++)
             cn_text_char(text, *placeholder);
         cn_text_str_add(text, ": ");
         break;
-    case CN_WORD_CHOICE:
+    case CN_PLACEHOLDER_CHOICE:
         cn_text_str_add(text, ":choice:");
         add_choices(text, placeholder);
         break;
-    case CN_WORD_FILE:
+    case CN_PLACEHOLDER_FILE:
         cn_text_str_add(text, ":file:_files");
         break;
-    case CN_WORD_DIR:
+    case CN_PLACEHOLDER_DIR:
         cn_text_str_add(text, ":directory:_files -/");
         break;
-    case CN_WORD_COMMAND:
+    case CN_PLACEHOLDER_COMMAND:
         cn_text_str_add(text, ":command:_cairn_commands");
         break;
     }

@@ -305,14 +305,14 @@ static void reads_numbers_in_their_range(void **state)
 static void tells_what_placeholders_stand_for(void **state)
 {
     (void)state;
-    assert_int_equal(cn_word_kind("FILE"), CN_WORD_FILE);
-    assert_int_equal(cn_word_kind("PATH...]"), CN_WORD_FILE);
-    assert_int_equal(cn_word_kind("DB"), CN_WORD_DIR);
-    assert_int_equal(cn_word_kind("COMMAND]"), CN_WORD_COMMAND);
-    assert_int_equal(cn_word_kind("a|b"), CN_WORD_CHOICE);
-    assert_int_equal(cn_word_kind("N|all"), CN_WORD_OTHER);
-    assert_int_equal(cn_word_kind("all|N"), CN_WORD_OTHER);
-    assert_int_equal(cn_word_kind("N"), CN_WORD_OTHER);
+    assert_int_equal(cn_placeholder_kind("FILE"), CN_PLACEHOLDER_FILE);
+    assert_int_equal(cn_placeholder_kind("PATH...]"), CN_PLACEHOLDER_FILE);
+    assert_int_equal(cn_placeholder_kind("DB"), CN_PLACEHOLDER_DIR);
+    assert_int_equal(cn_placeholder_kind("COMMAND]"), CN_PLACEHOLDER_COMMAND);
+    assert_int_equal(cn_placeholder_kind("a|b"), CN_PLACEHOLDER_CHOICE);
+    assert_int_equal(cn_placeholder_kind("N|all"), CN_PLACEHOLDER_OTHER);
+    assert_int_equal(cn_placeholder_kind("all|N"), CN_PLACEHOLDER_OTHER);
+    assert_int_equal(cn_placeholder_kind("N"), CN_PLACEHOLDER_OTHER);
     assert_null(cn_operand_at(NULL, 0));
     assert_null(cn_operand_at("SRC DST", 2));
     assert_int_equal(strncmp(cn_operand_at("SRC [PATH]...", 9), "PATH", 4), 0);

@@ -1,0 +1,123 @@
+#include "store/posting_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_count,
+                                             size_t *count, uint64_t *len)
+{
+    struct cn_posting_block *blocks = NULL, block;
+    struct cn_bytes rest = log;
+    struct cn_error ignored = {0};
+    size_t capacity = 0;
+    uint32_t next_row = 0;
+
+    *count = 0;
+    *len = 0;
+    while (rest.len > 0 && cn_posting_block_take(&rest, &block, &ignored)) {
+        if (block.first_row < next_row || block.first_row + block.row_count > row_count)
+            break;
+        next_row = block.first_row + block.row_count;
+        if (*count == capacity)
+            blocks = cn_grow(blocks, *count, &capacity, sizeof(*blocks));
+        blocks[(*count)++] = block;
+        *len = log.len - rest.len;
+    }
+    return blocks;
+}
+
+static bool cut_to_sound(struct cn_posting_log *log, uint32_t row_count,
+                         struct cn_error *err)
+{
+    struct cn_file file = {0};
+    struct cn_posting_block *blocks;
+    size_t count;
+    uint64_t len;
+
+    if (!cn_file_open(&file, log->path, err))
+        return false;
+    blocks = cn_posting_log_read(file.bytes, row_count, &count, &len);
+    free(blocks);
+    cn_file_close(&file);
+    if (ftruncate(log->fd, (off_t)len) < 0)
+        return cn_fail_errno(err, "%s", log->path);
+    return true;
+}
+
+bool cn_posting_log_open(struct cn_posting_log *log, const char *dir, uint32_t row_count,
+                         struct cn_error *err)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_LOG_NAME, dir) >= (int)sizeof(path))
+        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return cn_fail_errno(err, "%s", path);
+    *log = (struct cn_posting_log){.fd = fd, .path = cn_strdup(path)};
+    if (!cut_to_sound(log, row_count, err)) {
+        cn_posting_log_abandon(log);
+        return false;
+    }
+    cn_postings_begin(&log->postings, row_count);
+    return true;
+}
+
+bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
+                        const struct cn_trace *trace, uint32_t node,
+                        struct cn_posting_words *words, struct cn_error *err)
+{
+    cn_postings_add_trace(&log->postings, row, trace, node, words);
+    return !cn_postings_is_full(&log->postings) || cn_posting_log_flush(log, err);
+}
+
+bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
+{
+    struct cn_postings *postings = &log->postings;
+    struct cn_bytes rest;
+
+    if (postings->row_count == 0)
+        return true;
+    cn_text_clear(&log->block);
+    cn_postings_encode(postings, &log->block);
+    cn_postings_begin(postings, postings->first_row + postings->row_count);
+    rest = (struct cn_bytes){(const uint8_t *)cn_text_str(&log->block), log->block.len};
+    while (rest.len > 0) {
+        ssize_t n = write(log->fd, rest.ptr, rest.len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || !cn_bytes_from(rest, (uint64_t)n, &rest))
+            return cn_fail_errno(err, "%s", log->path);
+    }
+    return true;
+}
+
+bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
+{
+    bool ok = cn_posting_log_flush(log, err);
+
+    if (close(log->fd) < 0 && ok)
+        ok = cn_fail_errno(err, "%s", log->path);
+    log->fd = 0;
+    cn_posting_log_abandon(log);
+    return ok;
+}
+
+void cn_posting_log_abandon(struct cn_posting_log *log)
+{
+    if (log->fd > 0)
+        (void)close(log->fd);
+    free(log->path);
+    cn_postings_done(&log->postings);
+    cn_text_done(&log->block);
+    *log = (struct cn_posting_log){0};
+}
