@@ -7,6 +7,7 @@
 enum {
     ROW_MAX = 8, /* more children are not searched in a row */
     CACHE_BITS_MIN = 8,
+    CACHE_SPARSE = 2,    /* a quarter is used: children that share a place are slow */
     CACHE_BITS_MAX = 20, /* a larger one would be in no cache of the processor */
 };
 
@@ -59,7 +60,7 @@ void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count
 {
     unsigned bits = CACHE_BITS_MIN;
 
-    while (bits < CACHE_BITS_MAX && count > (size_t)1 << bits >> 1)
+    while (bits < CACHE_BITS_MAX && count > (size_t)1 << bits >> CACHE_SPARSE)
         bits++;
     *tree = (struct cn_cct){.links = links, .count = count, .capacity = count};
     make_cache(tree, bits);
@@ -96,7 +97,7 @@ cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t ke
 
     if (id == 0)
         id = add(tree, parent, key);
-    if (tree->count > (size_t)1 << tree->cache_bits >> 1 &&
+    if (tree->count > (size_t)1 << tree->cache_bits >> CACHE_SPARSE &&
         tree->cache_bits < CACHE_BITS_MAX)
         make_cache(tree, tree->cache_bits + 1);
     tree->cache[cn_cct_slot(tree, parent, key)] = id;

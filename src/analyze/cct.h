@@ -57,15 +57,22 @@ static inline size_t cn_cct_slot(const struct cn_cct *tree, cn_cct_id parent,
     return (size_t)((mixed ^ mixed << 32) >> (64 - tree->cache_bits));
 }
 
-/* The child of `parent` with this key, added when there is none. */
-static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+/* The child of `parent` with this key, if it is in the cache; else 0. */
+static inline cn_cct_id cn_cct_find_cached(const struct cn_cct *tree, cn_cct_id parent,
+                                           uint32_t key)
 {
     cn_cct_id id = tree->cache[cn_cct_slot(tree, parent, key)];
 
     /* A free slot is the root, whose key is nobody's. */
-    return tree->links[id].key == key && tree->links[id].parent == parent
-               ? id
-               : cn_cct_child_slowly(tree, parent, key);
+    return tree->links[id].key == key && tree->links[id].parent == parent ? id : 0;
+}
+
+/* The child of `parent` with this key, added when there is none. */
+static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+{
+    cn_cct_id id = cn_cct_find_cached(tree, parent, key);
+
+    return id != 0 ? id : cn_cct_child_slowly(tree, parent, key);
 }
 
 /* The nearest node with this key from `node` up to the root; 0 when there is none. */

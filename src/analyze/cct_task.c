@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/cct_run.h"
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "base/record.h"
@@ -259,6 +260,20 @@ static uint64_t expected_count(const struct cn_cct_task *task)
     return count > task->record_count ? count : task->record_count;
 }
 
+static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t run =
+            cn_cct_run_count(task, &task->follow, batch->calls + i, batch->count - i);
+
+        task->sample_count += run;
+        task->record_count += run;
+        i += run;
+        if (i < batch->count)
+            cn_cct_task_count_call(task, &batch->calls[i], batch);
+    }
+}
+
 bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progress,
                        struct cn_error *err)
 {
@@ -273,10 +288,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progr
                           query->range, &task->damage))
         while (ok &&
                (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
-            for (size_t i = 0; i < batch.count; i++)
-                task->sample_count +=
-                    follow_call(task, &task->follow, &batch.calls[i], &batch, true);
-            task->record_count += batch.count;
+            count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
                 ok = cn_progress_report(progress, "reading calls", task->record_count,
                                         expected_count(task), "records", err);
@@ -355,8 +367,16 @@ static size_t follow_batch(struct cn_cct_replay *replay, struct cn_sample *out,
     struct cn_cct_follow *follow = &replay->follow;
     size_t done = 0, i = replay->next;
 
-    for (; i < replay->batch.count && done < count; i++) {
-        if (follow_call(replay->task, follow, &replay->batch.calls[i], &replay->batch,
+    while (i < replay->batch.count && done < count) {
+        size_t left = replay->batch.count - i;
+        size_t run =
+            cn_cct_run_sample(replay->task, follow, replay->batch.calls + i,
+                              left < count - done ? left : count - done, out + done);
+
+        done += run;
+        i += run;
+        if (i < replay->batch.count && done < count &&
+            follow_call(replay->task, follow, &replay->batch.calls[i++], &replay->batch,
                         false))
             out[done++] = (struct cn_sample){follow->last_ns, follow->node};
     }

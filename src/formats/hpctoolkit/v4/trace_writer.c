@@ -104,44 +104,56 @@ static bool make_room(const struct trace_writer *t, struct worker *self, uint64_
     return true;
 }
 
-/* Encode what is in self->samples; returns the length. Readers cannot show a context that
- * meta.db does not list: what the thread did there is unknown. */
+/* What was encoded is in the order of time. */
+static void extend_span(struct worker *self, const uint8_t *bytes, size_t len)
+{
+    uint64_t begin_ns, end_ns;
+
+    if (len == 0)
+        return;
+    begin_ns = cn_u64_get(bytes);
+    end_ns = cn_u64_get(bytes + len - cn_hpc_sample_size);
+    if (!self->has_span || begin_ns < self->begin_ns)
+        self->begin_ns = begin_ns;
+    if (!self->has_span || end_ns > self->end_ns)
+        self->end_ns = end_ns;
+    self->has_span = true;
+}
+
+/* Encode what is in self->samples; returns the length. Readers cannot show a
+ * context that meta.db does not list: what the thread did there is unknown. */
 static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t count,
                    size_t *len, struct cn_error *err)
 {
-    uint8_t *at = self->bytes + self->len;
+    struct cn_sample last = self->has_last ? self->last : (struct cn_sample){0, CN_NONE};
+    uint8_t *begin = self->bytes + self->len, *at = begin;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_sample sample = self->samples[i];
-        struct cn_hpc_sample record;
 
         if (sample.context != 0 && !cn_hpc_writing_lists(w, sample.context)) {
             sample.context = 0;
             self->unlisted_count++;
         }
-        record = (struct cn_hpc_sample){sample.time_ns, sample.context};
-        if (self->has_last && sample.time_ns < self->last.time_ns)
+        if (sample.time_ns < last.time_ns)
             return cn_fail(err, CN_ERR_FORMAT,
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
-                           sample.time_ns, self->last.time_ns);
+                           sample.time_ns, last.time_ns);
         /* "Not running" twice in a row is once: the pause began with the first. */
-        if (self->has_last && sample.context == 0 && self->last.context == 0) {
-            self->last.time_ns = sample.time_ns;
+        if ((sample.context | last.context) == 0) {
+            last.time_ns = sample.time_ns;
             self->merged_count++;
             continue;
         }
-        cn_hpc_sample_encode(&record, at);
+        cn_hpc_sample_encode(&(struct cn_hpc_sample){sample.time_ns, sample.context}, at);
         at += cn_hpc_sample_size;
-        self->last = sample;
-        self->has_last = true;
-        if (!self->has_span || sample.time_ns < self->begin_ns)
-            self->begin_ns = sample.time_ns;
-        if (!self->has_span || sample.time_ns > self->end_ns)
-            self->end_ns = sample.time_ns;
-        self->has_span = true;
+        last = sample;
     }
-    *len = (size_t)(at - self->bytes) - self->len;
+    self->last = last;
+    self->has_last = true;
+    *len = (size_t)(at - begin);
     self->len += *len;
+    extend_span(self, begin, *len);
     return true;
 }
 
