@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/debug_lines.h"
 #include "cli/disk.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
@@ -19,11 +20,9 @@
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/path_map.h"
 #include "model/database.h"
-#include "symbols/resolver.h"
 
 enum {
     JOBS_MAX = 1024,
-    PLACES_MAX = 32, /* functions inlined into each other */
     SORT_MEMORY_LEN = 20 * 1024 * 1024,
     DAMAGE_SHOWN_MAX = 20, /* profiles named before the rest is only counted */
 };
@@ -91,7 +90,6 @@ struct analysis {
     struct cn_path_map *maps;
     struct cn_hpc_meas_options reading;
     struct cn_sampled_options building;
-    struct cn_resolver *resolver;
     struct cn_hpc_lines lines;
     struct cn_bar bar;
     size_t damage_count;
@@ -158,29 +156,6 @@ static void on_damage(void *arg, const char *text)
         cn_cli_warn(a->args, "%s", text);
 }
 
-static size_t find_instruction(void *arg, const char *path, uint64_t address,
-                               struct cn_hpc_line *out, size_t most)
-{
-    struct cn_source_place places[PLACES_MAX];
-    size_t count = cn_resolver_instruction(arg, path, "", address, places,
-                                           most < PLACES_MAX ? most : PLACES_MAX);
-
-    for (size_t i = 0; i < count; i++)
-        out[i] = (struct cn_hpc_line){places[i].function, places[i].file, places[i].line};
-    return count;
-}
-
-static bool find_function(void *arg, const char *path, uint64_t address,
-                          struct cn_hpc_line *out)
-{
-    struct cn_source_place place;
-
-    if (!cn_resolver_function(arg, path, "", address, &place) || !place.file)
-        return false;
-    *out = (struct cn_hpc_line){NULL, place.file, place.line};
-    return true;
-}
-
 static bool parse_options(struct analysis *a, struct cn_error *err)
 {
     const struct cn_args *args = a->args;
@@ -196,8 +171,7 @@ static bool parse_options(struct analysis *a, struct cn_error *err)
     a->reading.without_sources = cn_args_has(args, "no-source");
     a->reading.without_traces =
         cn_args_has(args, "no-trace") || cn_args_has(args, "no-traces");
-    a->resolver = cn_resolver_new();
-    a->lines = (struct cn_hpc_lines){a->resolver, find_instruction, find_function};
+    cn_debug_lines_init(&a->lines);
     a->reading.lines = &a->lines;
     a->programs = list_values(args, "only-exe", &a->building.only_program_count);
     a->building.only_programs = a->programs;
@@ -337,7 +311,7 @@ static void release(struct analysis *a)
     free(a->structs);
     free(a->programs);
     free(a->folder);
-    cn_resolver_free(a->resolver);
+    cn_debug_lines_done(&a->lines);
 }
 
 bool cn_analyze_measurements(const struct cn_args *args, struct cn_error *err)

@@ -43,7 +43,7 @@ const struct cn_command cn_cmd_callers = {
         "how much of its cost came along which way. Five levels are shown unless "
         "--depth says otherwise.\n\n"
         "Recursion is counted once: a row counts each moment once, however often the "
-        "function is on the stack.",
+        "function is on the stack." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/disk.h"
+#include "cli/open_database.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
 #include "formats/formats.h"
@@ -26,7 +27,8 @@ struct conversion {
     const char *source, *target;
     const struct cn_format *format;
     struct cn_write_options options;
-    struct cn_database *db; /* one of these is the source */
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened`; this or the recording is the source */
     struct cn_recording *rec;
     struct cn_bar bar;
     struct cn_text losses; /* a line each */
@@ -253,9 +255,10 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 
     if (!cn_format_probe(c->source, &from, err))
         return false;
-    if (from->open_database && c->format->write_database) {
-        if (!from->open_database(&c->db, c->source, err))
+    if ((from->open_database || from->open_measurements) && c->format->write_database) {
+        if (!cn_opened_database_open(&c->opened, c->args, c->source, err))
             return false;
+        c->db = c->opened.db;
         for (const struct cn_warning *w = c->db->warnings; w; w = w->next)
             cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
         return true;
@@ -273,8 +276,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 
 static void close_source(struct conversion *c)
 {
-    if (c->db)
-        cn_database_close(c->db);
+    cn_opened_database_close(&c->opened);
     cn_recording_close(c->rec);
 }
 
@@ -294,10 +296,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     bool ok;
 
     if (!find_target_format(cn_args_value(args, "to"), &c.format, err) ||
-        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err) || !open_source(&c, err))
+        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err))
         return false;
     c.options.workers = (unsigned)jobs;
-    ok = check_target(&c, err) && write_target(&c, err);
+    ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
     close_source(&c);
     cn_text_done(&c.losses);
     return ok;
@@ -334,7 +336,7 @@ const struct cn_command cn_cmd_convert = {
     .summary = "rewrite a database or recording in a format of your choice",
     .description =
         "Reads whatever database or recording SRC is and writes DST in the format given "
-        "with --to. "
+        "with --to. Measurements are analysed on the way. "
         "DST appears when it is complete, and not at all when something fails. What the "
         "format cannot hold is listed on standard error; with --strict it is an error.",
     .examples = examples,

@@ -42,7 +42,7 @@ const struct cn_command cn_cmd_flat = {
         "module, source file, function, loop, line.\n\n"
         "Recursion is counted once: a function that calls itself, directly or through "
         "others, does not have its inclusive cost multiplied. Inlined functions are "
-        "functions like others.",
+        "functions like others." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -31,6 +31,7 @@ static const struct cn_option options[] = {
 static const struct cn_example examples[] = {
     {"cairn info run.db", "see what a database holds"},
     {"cairn info run.db --format json | jq .thread_count", "ask for one number"},
+    {"cairn info hpctoolkit-app-measurements", "see what was measured"},
     {"cairn info uftrace.data --task", "list the tasks of a recording"},
     {0},
 };
@@ -50,6 +51,8 @@ const struct cn_command cn_cmd_info = {
         "Only headers are read, so the answer is quick for a database of any size. "
         "Contexts are not counted: \"context ids\" is the declared number, which "
         "includes those that were left out when the database was written.\n\n"
+        "Of a measurement directory: the same for the database that cairn analyze makes "
+        "of it, the load modules that were sampled, and profiles that cannot be read.\n\n"
         "Of a recording: what is known about the machine, the command and the processes, "
         "as uftrace info shows it. Without a path it is the recording in cairn.data, "
         "else in uftrace.data.",

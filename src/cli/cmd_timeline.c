@@ -15,7 +15,6 @@
 #include "cli/quantity.h"
 #include "cli/terminal.h"
 #include "cli/timeline_print.h"
-#include "formats/formats.h"
 #include "model/database.h"
 #include "model/identity.h"
 
@@ -31,8 +30,9 @@ enum {
 
 static bool open_database(struct cn_timeline_view *view, struct cn_error *err)
 {
-    if (!cn_format_open_database(view->path, &view->db, err))
+    if (!cn_opened_database_open(&view->opened, view->args, view->path, err))
         return false;
+    view->db = view->opened.db;
     for (const struct cn_warning *w = view->db->warnings; w; w = w->next)
         cn_cli_warn(view->args, "%s: %s", view->db->path, w->text);
     if (!view->db->has_timelines)
@@ -314,7 +314,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     free(view.threads);
     cn_occupancy_done(&view.occupancy);
     cn_frames_done(&view.frames);
-    cn_database_close(view.db);
+    cn_opened_database_close(&view.opened);
     return ok;
 }
 
@@ -366,7 +366,7 @@ const struct cn_command cn_cmd_timeline = {
         "not run, a blank that there are no samples.\n\n"
         "Each sample counts with the time until the next one of its thread. JSON and CSV "
         "have a row for each thread and slice, with times in nanoseconds from the start "
-        "of the timelines.",
+        "of the timelines." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -240,7 +240,7 @@ const struct cn_command cn_cmd_top = {
     .description =
         "Lists the contexts with the largest costs of their own, each with the calls "
         "that led to it, and below them the hot path. JSON and CSV hold the list, or "
-        "with --hot-path the path.",
+        "with --hot-path the path." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -48,7 +48,7 @@ const struct cn_command cn_cmd_tree = {
         "values (E) what was spent in the function itself. Percentages are of the whole "
         "program, or of the selected threads.\n\n"
         "Contexts are read as they are shown, so the first levels of a large database "
-        "appear at once.",
+        "appear at once." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

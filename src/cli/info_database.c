@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/disk.h"
 #include "cli/facts.h"
+#include "cli/open_database.h"
 #include "cli/quantity.h"
 #include "cli/sheet.h"
 #include "formats/formats.h"
@@ -24,7 +25,8 @@ struct part {
 
 struct info {
     const struct cn_format *format;
-    struct cn_database *db;
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened` */
     struct cn_overview overview;
     struct part *parts;
     size_t part_count;
@@ -37,6 +39,43 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* Measurements have files for each thread, which are shown together. */
+static const char *part_name(const struct info *info, const char *name)
+{
+    static const char *const shared[] = {"*.hpcrun", "*.hpctrace", "*.log"};
+    const char *dot = strrchr(name, '.');
+
+    for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+        if (dot && info->opened.source && strcmp(dot, shared[i] + 1) == 0)
+            return shared[i];
+    return name;
+}
+
+static struct part *find_part(struct info *info, const char *name)
+{
+    for (size_t i = info->part_count; i-- > 0 && name[0] == '*';)
+        if (strcmp(info->parts[i].name, name) == 0)
+            return &info->parts[i];
+    info->parts[info->part_count].name = cn_strdup(name);
+    return &info->parts[info->part_count++];
+}
+
+static void add_part(struct info *info, const struct dirent *entry)
+{
+    struct part *part = find_part(info, part_name(info, entry->d_name));
+    struct cn_disk_usage usage;
+    struct cn_text path = {0};
+
+    cn_text_printf(&path, "%s/%s", info->db->path, entry->d_name);
+    usage = cn_disk_usage(cn_text_str(&path));
+    part->is_folder = entry->d_type == DT_DIR;
+    part->usage.file_count += usage.file_count;
+    part->usage.bytes += usage.bytes;
+    info->usage.file_count += usage.file_count;
+    info->usage.bytes += usage.bytes;
+    cn_text_done(&path);
+}
+
 static void find_parts(struct info *info)
 {
     struct dirent **entries;
@@ -46,16 +85,7 @@ static void find_parts(struct info *info)
         return; /* a database need not be a folder */
     info->parts = cn_alloc((size_t)count, sizeof(*info->parts));
     for (int i = 0; i < count; i++) {
-        struct part *part = &info->parts[info->part_count++];
-        struct cn_text path = {0};
-
-        cn_text_printf(&path, "%s/%s", info->db->path, entries[i]->d_name);
-        part->name = cn_strdup(entries[i]->d_name);
-        part->is_folder = entries[i]->d_type == DT_DIR;
-        part->usage = cn_disk_usage(cn_text_str(&path));
-        info->usage.file_count += part->usage.file_count;
-        info->usage.bytes += part->usage.bytes;
-        cn_text_done(&path);
+        add_part(info, entries[i]);
         free(entries[i]);
     }
     free(entries);
@@ -118,7 +148,7 @@ static void show_files(const struct info *info, struct cn_sheet *sheet)
 
         cn_text_printf(&name, "%s%s", part->name, part->is_folder ? "/" : "");
         cn_size_print(&text, part->usage.bytes);
-        if (part->is_folder) {
+        if (part->is_folder || part->name[0] == '*') {
             cn_text_str_add(&text, " in ");
             cn_count_print_of(&text, part->usage.file_count, "file");
         }
@@ -148,7 +178,27 @@ static void show_threads(const struct info *info, struct cn_sheet *sheet)
         }
         add_text(sheet, "identities", &text);
     }
+    if (info->opened.unreadable_count > 0)
+        add_count(sheet, "cannot be read", info->opened.unreadable_count);
     cn_text_done(&text);
+}
+
+static const char *module_path(const struct info *info, uint32_t index)
+{
+    struct cn_error ignored = {0};
+    struct cn_module module;
+
+    return cn_database_module(info->db, index, &module, &ignored) ? module.path : "";
+}
+
+/* Of measurements: the binaries that were sampled. */
+static void show_modules(const struct info *info, struct cn_sheet *sheet)
+{
+    if (!info->opened.source)
+        return;
+    cn_sheet_group(sheet, "Load modules");
+    for (uint32_t i = 0; i < info->db->module_count; i++)
+        cn_sheet_add(sheet, "module", "%s", module_path(info, i));
 }
 
 /* "sum", "count", "sum of ($$^2)", "min", "max" */
@@ -288,12 +338,13 @@ static void show_text(const struct cn_args *args, const struct info *info)
     struct cn_sheet sheet = {0};
     struct cn_text text = {0};
 
-    cn_sheet_group(&sheet, "Database");
-    cn_sheet_add(&sheet, "title", "%s", db->title);
+    cn_sheet_group(&sheet, info->opened.source ? "Measurements" : "Database");
+    cn_sheet_add(&sheet, info->opened.source ? "program" : "title", "%s", db->title);
     cn_sheet_add(&sheet, "format", "%s", info->format->name);
     cn_sheet_add(&sheet, "path", "%s", db->path);
     show_files(info, &sheet);
     show_threads(info, &sheet);
+    show_modules(info, &sheet);
     show_metrics(info, &sheet);
     show_columns(info, &sheet);
     show_contents(info, &sheet);
@@ -342,6 +393,18 @@ static void list_ids(const struct info *info, const struct cn_thread_shape *shap
             cn_facts_u64(facts, "physical", id->physical);
         cn_facts_end(facts);
     }
+    cn_facts_end(facts);
+}
+
+static void list_measured(const struct info *info, struct cn_facts *facts)
+{
+    if (!info->opened.source)
+        return;
+    cn_facts_u64(facts, "profile_count", info->opened.profile_count);
+    cn_facts_u64(facts, "unreadable_profile_count", info->opened.unreadable_count);
+    cn_facts_array(facts, "modules");
+    for (uint32_t i = 0; i < info->db->module_count; i++)
+        cn_facts_str(facts, NULL, module_path(info, i));
     cn_facts_end(facts);
 }
 
@@ -456,6 +519,7 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     cn_facts_str(&facts, "format", info->format->name);
     cn_facts_str(&facts, "path", info->db->path);
     list_files(info, &facts);
+    list_measured(info, &facts);
     list_threads(info, &facts);
     list_metrics(info, &facts);
     list_columns(info, &facts);
@@ -469,7 +533,16 @@ static void info_done(struct info *info)
         free(info->parts[i].name);
     free(info->parts);
     cn_overview_done(&info->overview);
-    cn_database_close(info->db);
+    cn_opened_database_close(&info->opened);
+}
+
+static bool open_database(struct info *info, const struct cn_args *args, const char *path,
+                          struct cn_error *err)
+{
+    bool ok = cn_opened_database_open(&info->opened, args, path, err);
+
+    info->db = info->opened.db;
+    return ok;
 }
 
 bool cn_info_database(const struct cn_args *args, const char *path, struct cn_error *err)
@@ -477,7 +550,7 @@ bool cn_info_database(const struct cn_args *args, const char *path, struct cn_er
     struct info info = {.shows_all = cn_args_has(args, "verbose")};
     bool ok =
         cn_format_probe(path, &info.format, err) &&
-        cn_format_open_database(path, &info.db, err) &&
+        open_database(&info, args, path, err) &&
         (cn_overview_build(&info.overview, info.db, err) || cn_fail_in(err, "%s", path));
 
     if (ok) {

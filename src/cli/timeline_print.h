@@ -9,7 +9,7 @@
 
 #include "analyze/frames.h"
 #include "analyze/occupancy.h"
-#include "model/database.h"
+#include "cli/open_database.h"
 
 struct cn_args;
 
@@ -23,7 +23,8 @@ struct cn_timeline_row {
 struct cn_timeline_view {
     const struct cn_args *args;
     const char *path;
-    struct cn_database *db;
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened` */
     struct cn_frames frames;
     struct cn_occupancy occupancy;
     struct cn_timeline_row *threads; /* by identity: databases have them in any order */

@@ -197,8 +197,9 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
 {
     *setup = (struct cn_view_setup){0};
     if (!set_filter(setup, args, err) ||
-        !cn_format_open_database(cn_args_operand(args, 0), &setup->db, err))
+        !cn_opened_database_open(&setup->opened, args, cn_args_operand(args, 0), err))
         return false;
+    setup->db = setup->opened.db;
     for (const struct cn_warning *w = setup->db->warnings; w; w = w->next)
         cn_cli_warn(args, "%s: %s", setup->db->path, w->text);
     cn_costs_init(&setup->costs, setup->db);
@@ -211,6 +212,6 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
 void cn_view_setup_done(struct cn_view_setup *setup)
 {
     cn_costs_done(&setup->costs);
-    cn_database_close(setup->db);
+    cn_opened_database_close(&setup->opened);
     cn_name_filter_done(&setup->filter);
 }

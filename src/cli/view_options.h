@@ -10,6 +10,7 @@
 #include "analyze/costs.h"
 #include "analyze/name_filter.h"
 #include "cli/command.h"
+#include "cli/open_database.h"
 
 #define CN_VIEW_OPTIONS                                                                 \
     {                                                                                   \
@@ -81,7 +82,8 @@
     }
 
 struct cn_view_setup {
-    struct cn_database *db;
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened` */
     struct cn_costs costs;
     size_t sort_column;
     bool sorts_by_name, is_reversed;
