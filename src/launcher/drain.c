@@ -53,7 +53,7 @@ static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *er
 {
     struct stat status;
     uint64_t known = track->file_len + atomic_load(&track->drained);
-    uint64_t left = atomic_load(&track->recorded) - atomic_load(&track->drained);
+    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained);
 
     if (fstat(fd, &status) != 0)
         return cn_fail_errno(err, "cannot read the length of %u.dat", track->tid);
@@ -73,7 +73,7 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
 
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
-        uint64_t len = atomic_load(&track->recorded) - drained;
+        uint64_t len = cn_rec_track_end(track) - drained;
         uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
         struct iovec parts[2] = {
             {(void *)(uintptr_t)(ring + at), len < to_end ? len : to_end},
@@ -137,11 +137,22 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     /* The same task may be taking over its own track after an exec. */
     if (!atomic_compare_exchange_strong(&track->state, &state, CN_REC_TAKEN))
         return true;
+    atomic_store(&track->unfinished, UINT64_MAX);
     if (!write_out(drain, track, true, err))
         return false;
     atomic_fetch_add(&drain->memory->head->lost_count, atomic_load(&track->lost));
     atomic_store(&track->state, CN_REC_FREE);
     return true;
+}
+
+/* What is worth a system call; but who cannot write more must not be waited for. */
+static uint64_t least_len(const struct cn_drain *drain, const struct cn_rec_track *track)
+{
+    uint64_t least = drain->memory->head->ring_len / 8;
+
+    if (atomic_load(&track->unfinished) != UINT64_MAX)
+        return 1;
+    return least < LEAST_LEN ? least : LEAST_LEN;
 }
 
 static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
@@ -157,8 +168,8 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
     if (looks_for_dead && is_gone(track))
         return release(drain, track, err);
     drain->open_count++;
-    len = atomic_load(&track->recorded) - atomic_load(&track->drained);
-    return len < LEAST_LEN || write_out(drain, track, false, err);
+    len = cn_rec_track_end(track) - atomic_load(&track->drained);
+    return len < least_len(drain, track) || write_out(drain, track, false, err);
 }
 
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)

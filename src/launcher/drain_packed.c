@@ -76,7 +76,7 @@ bool cn_drain_packed_write(struct cn_drain *drain, struct cn_rec_track *track,
 {
     uint64_t ring_len = drain->memory->head->ring_len;
     uint64_t drained = atomic_load(&track->drained);
-    uint64_t len = atomic_load(&track->recorded) - drained;
+    uint64_t len = cn_rec_track_end(track) - drained;
     uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
     struct cn_bytes records = {ring + at, len};
     struct cn_drain_file *file;

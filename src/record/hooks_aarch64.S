@@ -36,11 +36,16 @@
 	str	x15, T(SLOT)
 	ldr	x16, [x14]
 	cmp	x15, x16
+	b.eq	2f
+	ldr	x16, T(STEPPED)
+	cmp	x15, x16
 	b.ne	1b
+2:
 	.endm
 
-/* Store the record with the word in x13. Uses x12 to x17. */
-	.macro	store_record
+/* Store the record with the word in x13 there; when a signal handler has stepped over it,
+ * go to \again. Uses x12, x16, x17. */
+	.macro	store_record again
 	mrs	x16, cntvct_el0
 	ldr	x17, T(MULT)
 	mul	x12, x16, x17
@@ -54,21 +59,21 @@
 	add	x17, x17, x12
 	stp	x16, x13, [x17]
 	add	x12, x15, #16
-2:	ldxr	x13, [x14]
-	cmp	x13, x15
-	b.ne	3f
-	stlxr	w13, x12, [x14]
-	cbnz	w13, 2b
-	b	4f
-3:	clrex
-	ldr	x13, T(MASK)
-	and	x12, x12, x13
-	ldr	x13, T(RING)
-	ldr	x12, [x12, x13]
-	cmp	x12, x16
-	b.hs	4f
-	str	x12, [x17]
-4:
+2:	ldxr	x16, [x14]
+	cmp	x16, x15
+	b.ne	\again
+	stlxr	w16, x12, [x14]
+	cbnz	w16, 2b
+	.endm
+
+/* Complete the record in x13 at x15. */
+	.macro	finish_record
+	clrex
+	save_all
+	mov	x0, x13
+	mov	x1, x15
+	bl	cn_rec_finish_slot
+	restore_all
 	.endm
 
 	.macro	save_all
@@ -155,8 +160,10 @@ mcount:
 	push_frame
 	adr	x12, cn_rec_return
 	str	x12, [x10]
-	store_record
+	store_record 9f
 8:	ret
+9:	finish_record
+	ret
 6:	adr	x13, cn_rec_return	/* a tail call finds our own address there */
 	ldr	x12, [x10]
 	cmp	x12, x13
@@ -328,7 +335,7 @@ cn_rec_return:
 	take_slot 9f
 	sub	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
-	store_record
+	store_record 11f
 10:	ldp	x9, x10, [sp]
 	ldp	x11, x12, [sp, #16]
 	ldp	x13, x14, [sp, #32]
@@ -343,6 +350,8 @@ cn_rec_return:
 	bl	cn_rec_leave
 	str	x0, [sp, #8]	/* comes back as x30 */
 	restore_all
+	b	10b
+11:	finish_record
 	b	10b
 	.cfi_endproc
 	.size	cn_rec_return, .-cn_rec_return

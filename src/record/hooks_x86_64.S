@@ -28,7 +28,7 @@
 	.endm
 
 /* Take the place for a record, or go to \full: to %rcx. From then on a signal handler
- * that stores records leaves it to us. */
+ * that stores records leaves it to us; one that came just before has the place. */
 	.macro	take_slot full
 1:	movq	T(TRACK), %rax
 	movq	(%rax), %rcx
@@ -38,13 +38,16 @@
 	je	\full
 	movq	%rcx, T(SLOT)
 	cmpq	(%rax), %rcx
+	je	2f
+	cmpq	T(STEPPED), %rcx
 	jne	1b
+2:
 	.endm
 
 /* Store the record with the word in %rdi there. It counts once `recorded` has moved over
- * it. When a signal handler has moved that already, what it stored is the next record,
- * which must not be older. Uses rax, rcx, rdx, rsi. */
-	.macro	store_record
+ * it. When a signal handler has moved that already, go to \again with the place in %rsi.
+ * Uses rax, rcx, rdx. */
+	.macro	store_record again
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
@@ -56,18 +59,12 @@
 	addq	T(RING), %rdx
 	movq	%rax, (%rdx)
 	movq	%rdi, 8(%rdx)
-	movq	T(TRACK), %rsi
+	movq	T(TRACK), %rdx
 	movq	%rcx, %rax
+	movq	%rcx, %rsi
 	addq	$16, %rcx
-	cmpxchgq %rcx, (%rsi)
-	je	2f
-	andq	T(MASK), %rcx
-	addq	T(RING), %rcx
-	movq	(%rcx), %rax
-	cmpq	%rax, (%rdx)
-	jbe	2f
-	movq	%rax, (%rdx)
-2:
+	cmpxchgq %rcx, (%rdx)
+	jne	\again
 	.endm
 
 /* Call C with every register kept that C may change; rdi and rsi are its arguments.
@@ -121,7 +118,7 @@
 	movq	%rsi, %rdi
 	shlq	$16, %rdi
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
-	store_record
+	store_record .Lagain\@
 .Ldone\@:
 	restore	%rdi
 	restore	%rsi
@@ -137,6 +134,9 @@
 	je	.Lpush\@
 .Lslow\@:
 	call_c	cn_rec_enter
+	jmp	.Ldone\@
+.Lagain\@:
+	call_c	cn_rec_finish_slot
 	jmp	.Ldone\@
 	.endm
 
@@ -325,7 +325,7 @@ cn_rec_return:
 	andl	$CN_REC_DEPTH_MASK, %edx
 	shlq	$16, %rdi
 	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
-	store_record
+	store_record .Lleave_again
 .Lleave_done:
 	restore	%r11
 	restore	%rdi
@@ -339,6 +339,9 @@ cn_rec_return:
 	 * Signal handlers leave the 128 bytes below the stack pointer alone. */
 	jmp	*-8(%rsp)
 	.cfi_adjust_cfa_offset 56
+.Lleave_again:
+	call_c	cn_rec_finish_slot
+	jmp	.Lleave_done
 .Lleave_slow:
 	.cfi_restore_state
 	call_c	cn_rec_leave

@@ -16,6 +16,7 @@
 #define CN_REC_T_FRAMES  56
 #define CN_REC_T_NEXT    64
 #define CN_REC_T_SLOT    72
+#define CN_REC_T_STEPPED 80
 #define CN_REC_T_LIMIT   4096 /* in the page that a fork clears */
 
 /* struct cn_rec_frame */

@@ -54,8 +54,20 @@ struct cn_rec_track {
     uint32_t tid, pid;
     uint64_t file_len;     /* of TID.dat when the track was taken */
     _Atomic uint64_t lost; /* records dropped since the track was taken */
-    uint8_t padding[CN_REC_PAGE_LEN - 48];
+    /* A record before `recorded` that a signal handler found half stored: what lies there
+     * and behind is written out once it is complete. UINT64_MAX when there is none. */
+    _Atomic uint64_t unfinished;
+    uint8_t padding[CN_REC_PAGE_LEN - 56];
 };
+
+/* How far the track can be written out. */
+static inline uint64_t cn_rec_track_end(const struct cn_rec_track *track)
+{
+    uint64_t recorded = atomic_load(&track->recorded);
+    uint64_t unfinished = atomic_load(&track->unfinished);
+
+    return unfinished < recorded ? unfinished : recorded;
+}
 
 /* What to do when one function of the program is called. */
 struct cn_rec_rule {

@@ -33,6 +33,7 @@ _Static_assert(offsetof(struct cn_rec_thread, clock_base_ns) == CN_REC_T_BASE_NS
 _Static_assert(offsetof(struct cn_rec_thread, frames) == CN_REC_T_FRAMES, "layout.h");
 _Static_assert(offsetof(struct cn_rec_thread, next) == CN_REC_T_NEXT, "layout.h");
 _Static_assert(offsetof(struct cn_rec_thread, slot) == CN_REC_T_SLOT, "layout.h");
+_Static_assert(offsetof(struct cn_rec_thread, stepped) == CN_REC_T_STEPPED, "layout.h");
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, loc) == CN_REC_F_LOC, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
@@ -157,7 +158,7 @@ static bool take_track(struct cn_rec_thread *self)
                  (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
     self->ring_mask = shared->ring_len - 1;
     self->lost_told = 0;
-    self->slot = UINT64_MAX;
+    self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
         .limit = shared->ring_len / 4,
@@ -267,6 +268,24 @@ static void switch_off(struct cn_rec_thread *self)
     cn_rec_wiped(self)->limit = 0;
 }
 
+static bool has_room(const struct cn_rec_track *track, uint32_t len)
+{
+    uint64_t used = atomic_load(&track->recorded) - atomic_load(&track->drained);
+
+    return cn_rec_process.shared->ring_len - used >= len;
+}
+
+static bool write_ring(struct cn_rec_thread *self, uint32_t len)
+{
+    if (!cn_rec_track_make_room(self->track, self->ring))
+        return false;
+    if (has_room(self->track, len))
+        return true;
+    /* Who has not come back by now to finish a record has most likely jumped away. */
+    atomic_store(&self->track->unfinished, UINT64_MAX);
+    return cn_rec_track_make_room(self->track, self->ring);
+}
+
 /* Room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
@@ -280,10 +299,9 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
         return false;
     }
     refine_clock(self);
-    recorded = atomic_load(&self->track->recorded);
-    if (ring_len - (recorded - atomic_load(&self->track->drained)) < len &&
-        !cn_rec_track_make_room(self->track, self->ring))
+    if (!has_room(self->track, len) && !write_ring(self, len))
         return false;
+    recorded = atomic_load(&self->track->recorded);
     cn_rec_track_ring_bell();
     /* Assembly stores 16 bytes wherever it starts below the limit, and a payload may
      * have left us at an odd multiple of 8. */
@@ -338,7 +356,9 @@ static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 static void leave_slot(struct cn_rec_thread *self, uint64_t at)
 {
     uint32_t len = self->slot_len;
+    uint64_t none = UINT64_MAX;
 
+    (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
     put(self, at, cn_rec_now(self));
     put(self, at + 8, CN_REC_LOST_WORD | 1 << 16);
     /* A payload that is not there yet must not look like records. */
@@ -346,25 +366,44 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
         put(self, at + i, cn_rec_now(self));
         put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
     }
+    self->stepped = at;
     (void)advance(self->track, at, at + len);
 }
 
-/* Store a record at `at`, where the ring has room. A signal handler may come in between
- * and store records of its own after ours: then its first one cannot be older. */
-static void store(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+/* The record at `at`, with the time of the one behind it where its own is not given: a
+ * signal handler has stepped over it and stored records of its own, which must not be
+ * older. */
+static void finish_slot(struct cn_rec_thread *self, uint64_t at,
+                        const struct record *record)
 {
-    uint64_t time_ns = record->time_ns ? record->time_ns : cn_rec_now(self), after_ns;
+    volatile uint64_t *after_ns =
+        (volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
+    uint64_t unfinished = at;
 
-    put(self, at, time_ns);
+    put(self, at, record->time_ns ? record->time_ns : *after_ns);
     put(self, at + 8, record->word);
     for (uint32_t i = 16; i < record->len; i += 8)
         put(self, at + i, record->payload[(i - 16) / 8]);
-    if (advance(self->track, at, at + record->len))
-        return;
-    after_ns =
-        *(volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
-    if (after_ns < time_ns)
-        put(self, at, after_ns);
+    (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
+                                         UINT64_MAX);
+}
+
+void cn_rec_finish_slot(uint64_t word, uint64_t at)
+{
+    struct record record = {.word = word, .len = 16};
+
+    finish_slot(cn_rec_self, at, &record);
+}
+
+/* Store a record at `at`, where the ring has room. */
+static void store(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+{
+    put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
+    put(self, at + 8, record->word);
+    for (uint32_t i = 16; i < record->len; i += 8)
+        put(self, at + i, record->payload[(i - 16) / 8]);
+    if (!advance(self->track, at, at + record->len))
+        finish_slot(self, at, record);
 }
 
 static bool add(struct cn_rec_thread *self, const struct record *record)
@@ -372,21 +411,26 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
     for (;;) {
         uint64_t recorded =
             atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
+        bool is_taken = recorded == self->slot;
+        uint32_t len = record->len + (is_taken ? self->slot_len : 0);
 
         /* What is left before the bell may be less than this record needs. */
-        if (recorded + record->len > cn_rec_wiped(self)->limit + 8) {
-            if (!make_room(self, record->len))
+        if (recorded + len > cn_rec_wiped(self)->limit + 8) {
+            if (!make_room(self, len))
                 return false;
             continue;
         }
-        if (recorded == self->slot) {
+        if (is_taken) {
             leave_slot(self, recorded);
             continue;
         }
         self->slot_len = record->len;
         self->slot = recorded;
+        /* A handler that came before we took the place has it; one that came after has
+         * left it to us. */
         if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
-            recorded)
+                recorded &&
+            self->stepped != recorded)
             continue;
         store(self, recorded, record);
         self->slot_len = 16;

@@ -55,6 +55,7 @@ struct cn_rec_thread {
     /* Where a record is being stored that does not count yet. Who finds `recorded` there
      * has interrupted us, and leaves the place to us. */
     volatile uint64_t slot;
+    volatile uint64_t stepped;  /* the last one that was left alone in this way */
     volatile uint32_t slot_len; /* of that record; 16 but for those with a payload */
     struct cn_rec_filter_state filter, *notes; /* one a frame; NULL without filters */
     struct cn_rec_frame *real_end;
@@ -102,6 +103,10 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 
 /* The same for a plain record now, for when there is most likely room. */
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
+
+/* Complete the record `word` at `at`, which assembly was about to store when a signal
+ * handler came in between and stepped over it. */
+void cn_rec_finish_slot(uint64_t word, uint64_t at);
 
 /* The word of a frame's record, without its type. */
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,

@@ -68,7 +68,7 @@ static void skip_written(struct cn_rec_track *track, long fd)
 {
     struct stat status;
     uint64_t known = track->file_len + atomic_load(&track->drained);
-    uint64_t left = atomic_load(&track->recorded) - atomic_load(&track->drained), more;
+    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained), more;
 
     if (cn_rec_syscall3(SYS_fstat, fd, (long)&status, 0) < 0 ||
         (uint64_t)status.st_size <= known)
@@ -94,7 +94,7 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
     skip_written(track, fd);
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
-        uint64_t len = atomic_load(&track->recorded) - drained;
+        uint64_t len = cn_rec_track_end(track) - drained;
         uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
         struct iovec parts[2] = {
             {.iov_base = (void *)(uintptr_t)(ring + at),
@@ -115,7 +115,7 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
         atomic_fetch_add(&shared->byte_count, (uint64_t)done);
     }
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
-    return atomic_load(&track->drained) == atomic_load(&track->recorded);
+    return atomic_load(&track->drained) == cn_rec_track_end(track);
 }
 
 /* The launcher may be writing, and it may have died while it was. */
@@ -133,12 +133,15 @@ static bool lock(struct cn_rec_track *track)
     return false;
 }
 
-static bool wait_for_launcher(struct cn_rec_track *track, uint64_t recorded)
+static bool wait_for_launcher(struct cn_rec_track *track)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t recorded = atomic_load(&track->recorded), end = cn_rec_track_end(track);
 
     for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
-        if (recorded - atomic_load(&track->drained) <= shared->ring_len / 2)
+        uint64_t drained = atomic_load(&track->drained);
+
+        if (recorded - drained <= shared->ring_len / 2 || drained >= end)
             return true;
         if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1 &&
             !is_alive(shared->launcher_pid))
@@ -155,7 +158,7 @@ bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
     bool ok;
 
     if (!shared->has_own_writing)
-        return wait_for_launcher(track, atomic_load(&track->recorded));
+        return wait_for_launcher(track);
     if (!lock(track))
         return false;
     ok = write_out(track, ring);
@@ -170,6 +173,7 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     struct cn_rec_shared *shared = cn_rec_process.shared;
     bool is_empty;
 
+    atomic_store(&track->unfinished, UINT64_MAX);
     if (shared->has_own_writing && lock(track)) {
         (void)write_out(track, ring);
         atomic_store(&track->writer, 0);
@@ -263,6 +267,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);
     atomic_store(&track->lost, 0);
+    atomic_store(&track->unfinished, UINT64_MAX);
     atomic_store(&track->writer, 0);
     atomic_store(&track->state, CN_REC_OPEN);
     return track;
