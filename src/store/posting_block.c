@@ -202,15 +202,29 @@ static bool fail_rows(struct cn_error *err)
     return cn_fail(err, CN_ERR_FORMAT, "postings: rows outside of their block");
 }
 
+/* The next row of a list: above `row`, which is UINT64_MAX before the first. */
+static bool take_row(const struct cn_posting_block *block, struct cn_bytes *list,
+                     uint64_t *row, struct cn_error *err)
+{
+    uint64_t step;
+
+    if (!cn_varint_take(list, &step) || step >= block->row_count)
+        return fail_rows(err);
+    if (*row == UINT64_MAX)
+        *row = step;
+    else if (step == 0 || (*row += step) >= block->row_count)
+        return fail_rows(err);
+    return true;
+}
+
 static bool add_list(const struct cn_posting_block *block, struct cn_bytes list,
                      struct cn_rows *rows, struct cn_error *err)
 {
-    uint64_t row = 0, delta;
+    uint64_t row = UINT64_MAX;
 
     while (list.len > 0) {
-        if (!cn_varint_take(&list, &delta) || delta >= block->row_count ||
-            (row += delta) >= block->row_count)
-            return fail_rows(err);
+        if (!take_row(block, &list, &row, err))
+            return false;
         cn_rows_set(rows, block->first_row + (uint32_t)row);
     }
     return true;
@@ -252,12 +266,11 @@ static void walk_bits(const struct cn_posting_block *block, struct cn_bytes bits
 static bool walk_list(const struct cn_posting_block *block, struct cn_bytes list,
                       cn_posting_visit visit, void *arg, struct cn_error *err)
 {
-    uint64_t row = 0, delta;
+    uint64_t row = UINT64_MAX;
 
     while (list.len > 0) {
-        if (!cn_varint_take(&list, &delta) || delta >= block->row_count ||
-            (row += delta) >= block->row_count)
-            return fail_rows(err);
+        if (!take_row(block, &list, &row, err))
+            return false;
         visit(arg, block->first_row + (uint32_t)row);
     }
     return true;

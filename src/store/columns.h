@@ -1,0 +1,66 @@
+/* The rows of a store by column, so that filters and sorts run over one field at a time.
+ *
+ * A column is a view: of the fixed-size rows of a store that is written to, or of meta.dat of a
+ * sealed one, where a column has as many bytes a value as it needs. Value i is the number at
+ * i * stride, cut to its bytes, plus the lowest value of the column.
+ *
+ * meta.dat is a block file (base/block_file.h) with one section for each field of a row, in the
+ * order of CN_STORE_ROW (its checksum is left out), numbered from 1:
+ *   u64 lowest value | u64 bytes a value (0 to 8) | row_count values | 8 zero bytes
+ * Section 0 holds the number of rows, u64.
+ * Threads: immutable after open.
+ */
+#ifndef CN_STORE_COLUMNS_H
+#define CN_STORE_COLUMNS_H
+
+#include "base/block_file.h"
+#include "store/row.h"
+
+#define CN_META_FILE_NAME  "meta.dat"
+#define CN_META_FILE_MAGIC UINT64_C(0x4154454d54534e43) /* "CNSTMETA" */
+enum { CN_META_FILE_VERSION = 1 };
+
+#define CN_STORE_FIELD_ENUM(off, type, name, meaning) CN_STORE_FIELD_##name,
+enum cn_store_field { CN_STORE_ROW(CN_STORE_FIELD_ENUM) CN_STORE_FIELD_COUNT };
+
+struct cn_store_column {
+    struct cn_bytes
+        bytes; /* values, and at least 8 bytes from where the last one begins */
+    size_t stride;
+    uint64_t mask, lowest;
+};
+
+struct cn_columns {
+    uint32_t row_count;
+    struct cn_store_column fields[CN_STORE_FIELD_COUNT];
+    const struct cn_block_file *file; /* NULL: views of rows */
+};
+
+/* Views of rows as they are in meta.log, which outlive the columns. */
+void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows);
+
+/* Views of meta.dat, which outlives the columns. */
+CN_CHECK bool cn_columns_open(struct cn_columns *columns,
+                              const struct cn_block_file *file, struct cn_error *err);
+
+/* The column, whose bytes were found sound. */
+CN_CHECK bool cn_columns_field(const struct cn_columns *columns,
+                               enum cn_store_field field, struct cn_store_column *out,
+                               struct cn_error *err);
+
+static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
+                                          uint32_t row)
+{
+    return (cn_u64_get(column->bytes.ptr + row * column->stride) & column->mask) +
+           column->lowest;
+}
+
+/* One row. Its checksum is not set. */
+CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
+                             struct cn_store_row *out, struct cn_error *err);
+
+/* Write meta.dat into the folder of a store. */
+CN_CHECK bool cn_columns_write(const char *dir, const struct cn_columns *columns,
+                               struct cn_error *err);
+
+#endif
