@@ -55,7 +55,7 @@ void cn_json_end(struct cn_json *json)
         cn_text_char(json->text, '\n');
 }
 
-static void add_quoted(struct cn_text *text, const char *str)
+void cn_json_quote(struct cn_text *text, const char *str)
 {
     size_t len = strlen(str);
 
@@ -80,7 +80,7 @@ static void add_quoted(struct cn_text *text, const char *str)
 void cn_json_key(struct cn_json *json, const char *name)
 {
     before_value(json);
-    add_quoted(json->text, name);
+    cn_json_quote(json->text, name);
     cn_text_str_add(json->text, ": ");
     json->after_key = true;
 }
@@ -88,7 +88,7 @@ void cn_json_key(struct cn_json *json, const char *name)
 void cn_json_str(struct cn_json *json, const char *value)
 {
     before_value(json);
-    add_quoted(json->text, value);
+    cn_json_quote(json->text, value);
 }
 
 void cn_json_u64(struct cn_json *json, uint64_t value)

@@ -38,4 +38,7 @@ void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
 void cn_json_bool(struct cn_json *json, bool value);
 void cn_json_null(struct cn_json *json);
 
+/* Append a string as JSON has it, quotes included: what cn_json_str() writes. */
+void cn_json_quote(struct cn_text *text, const char *value);
+
 #endif

@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyze/call_merge.h"
 #include "base/alloc.h"
 #include "base/outdir.h"
+#include "base/sink.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -36,7 +38,7 @@ struct conversion {
 
 static bool can_write(const struct cn_format *format)
 {
-    return format->write_database || format->write_recording;
+    return format->write_database || format->write_recording || format->write_calls;
 }
 
 static bool find_target_format(const char *name, const struct cn_format **out,
@@ -123,6 +125,11 @@ static bool check_target(const struct conversion *c, struct cn_error *err)
 {
     struct stat st;
 
+    if (c->format->is_file && cn_sink_is_stdout(c->target))
+        return !c->options.is_strict ||
+               cn_fail(err, CN_ERR_USAGE,
+                       "--strict needs a file: what is lost is known "
+                       "when all is written");
     if (!check_places(c, err))
         return false;
     if (!c->options.replace && lstat(c->target, &st) == 0)
@@ -203,14 +210,42 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
     cn_text_done(&text);
 }
 
+/* All calls of all tasks. */
+static bool write_calls(struct conversion *c, const char *path, struct cn_error *err)
+{
+    struct cn_call_filter filter;
+    struct cn_call_query query = {
+        .rec = c->rec,
+        .filter = &filter,
+        .range = cn_time_always,
+        .task_count = c->rec->task_count,
+    };
+    uint32_t *tasks = cn_alloc(query.task_count, sizeof(*tasks));
+    bool ok;
+
+    for (uint32_t i = 0; i < query.task_count; i++)
+        tasks[i] = i;
+    query.tasks = tasks;
+    cn_call_filter_init(&filter, c->rec);
+    cn_call_filter_ready(&filter);
+    ok = c->format->write_calls(&query, path, &c->options, err);
+    cn_call_filter_done(&filter);
+    free(tasks);
+    return ok;
+}
+
 static bool write_to(struct conversion *c, const char *path, struct cn_error *err)
 {
     bool ok;
 
     cn_bar_begin(&c->bar, c->args);
     c->options.progress = &c->bar.progress;
-    ok = c->db ? c->format->write_database(c->db, path, &c->options, err)
-               : c->format->write_recording(c->rec, path, &c->options, err);
+    if (c->db)
+        ok = c->format->write_database(c->db, path, &c->options, err);
+    else if (c->format->write_recording)
+        ok = c->format->write_recording(c->rec, path, &c->options, err);
+    else
+        ok = write_calls(c, path, err);
     cn_bar_end(&c->bar);
     tell_losses(c);
     /* Writers name the files they write; what they read is ours to name. */
@@ -241,10 +276,11 @@ static bool write_target(struct conversion *c, struct cn_error *err)
 
     if (!count_items(c, &item_count, err))
         return cn_fail_in(err, "%s", c->source);
-    if (!(cn_args_has(c->args, "strict") ? write_strictly(c, err)
-                                         : write_to(c, c->target, err)))
+    if (!(c->options.is_strict && !c->format->is_file ? write_strictly(c, err)
+                                                      : write_to(c, c->target, err)))
         return false;
-    tell_result(c, item_count, now_ns() - begin_ns);
+    if (!cn_sink_is_stdout(c->target))
+        tell_result(c, item_count, now_ns() - begin_ns);
     return true;
 }
 
@@ -263,7 +299,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
             cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
         return true;
     }
-    if (from->open_recording && c->format->write_recording) {
+    if (from->open_recording && (c->format->write_recording || c->format->write_calls)) {
         if (!from->open_recording(&c->rec, c->source, NULL, err))
             return false;
         for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
@@ -289,6 +325,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         .options = {.replace = cn_args_has(args, "force"),
                     .without_timelines = cn_args_has(args, "no-traces"),
                     .without_sources = cn_args_has(args, "no-sources"),
+                    .is_strict = cn_args_has(args, "strict"),
+                    .metric = cn_args_value(args, "metric"),
                     .on_loss = on_loss,
                     .on_loss_arg = &c},
     };
@@ -308,6 +346,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     {.name = "to", .value = "NAME", .help = "the format to write; see cairn formats"},
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
+    {.name = "metric",
+     .value = "NAME",
+     .help = "of a database, what to write where the format holds one value (default: "
+             "the first)"},
     {.name = "no-traces", .help = "leave the timelines out"},
     {.name = "no-sources", .help = "leave the copies of source files out"},
     {.name = "strict", .help = "write nothing if anything would be lost"},
@@ -324,6 +366,9 @@ static const struct cn_example examples[] = {
      "keep only what the context views need"},
     {"cairn convert uftrace.data small.data --to uftrace-packed",
      "pack a recording to a tenth of its size"},
+    {"cairn convert uftrace.data trace.json.gz --to chrome",
+     "look at a recording in a browser"},
+    {"cairn convert run.db - --to folded | less", "see the stacks of a database"},
     {0},
 };
 
@@ -337,6 +382,8 @@ const struct cn_command cn_cmd_convert = {
     .description =
         "Reads whatever database or recording SRC is and writes DST in the format given "
         "with --to. Measurements are analysed on the way. "
+        "DST may be - for standard output where the format is one file; "
+        "such a file is compressed when its name ends in .gz or .zst. "
         "DST appears when it is complete, and not at all when something fails. What the "
         "format cannot hold is listed on standard error; with --strict it is an error.",
     .examples = examples,

@@ -31,7 +31,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         cn_table_str(table, format->holds);
         cn_table_str(table, yes_or_no(format->open_database || format->open_recording ||
                                       format->open_measurements));
-        cn_table_str(table, yes_or_no(format->write_database || format->write_recording));
+        cn_table_str(table, yes_or_no(format->write_database || format->write_recording ||
+                                      format->write_calls));
         cn_table_str(table, yes_or_no(format->verify));
         cn_table_str(table, yes_or_no(format->dump || format->open_recording));
         cn_table_str(table, format->summary);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "formats/exchange/exchange.h"
 #include "formats/hpctoolkit/meas/meas.h"
 #include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/v4/v4.h"
@@ -13,10 +14,19 @@
 #include "formats/uftrace/uftrace.h"
 
 const struct cn_format *const cn_formats[] = {
-    &cn_format_hpctoolkit_v4,  &cn_format_hpctoolkit_proto,
-    &cn_format_hpctoolkit_xml, &cn_format_hpctoolkit_xml_legacy,
-    &cn_format_uftrace_packed, &cn_format_hpctoolkit_meas,
-    &cn_format_uftrace,        NULL,
+    &cn_format_hpctoolkit_v4,
+    &cn_format_hpctoolkit_proto,
+    &cn_format_hpctoolkit_xml,
+    &cn_format_hpctoolkit_xml_legacy,
+    &cn_format_uftrace_packed,
+    &cn_format_hpctoolkit_meas,
+    &cn_format_uftrace,
+    &cn_format_chrome,
+    &cn_format_folded,
+    &cn_format_callgrind,
+    &cn_format_dot,
+    &cn_format_mermaid,
+    NULL,
 };
 
 const struct cn_format *cn_format_find(const char *name)
@@ -32,7 +42,8 @@ static bool unknown_format(const char *path, struct cn_error *err)
     struct cn_text names = {0};
 
     for (size_t i = 0; cn_formats[i]; i++)
-        cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
+        if (cn_formats[i]->probe)
+            cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
     (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn knows; looked for: %s",
                   path, cn_text_str(&names));
     cn_text_done(&names);
@@ -46,7 +57,7 @@ bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_e
                    ? cn_fail(err, CN_ERR_NOT_FOUND, "%s: no such file or directory", path)
                    : cn_fail_errno(err, "%s", path);
     for (size_t i = 0; cn_formats[i]; i++)
-        if (cn_formats[i]->probe(path)) {
+        if (cn_formats[i]->probe && cn_formats[i]->probe(path)) {
             *out = cn_formats[i];
             return true;
         }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "symbols/demangle.h"
 
+struct cn_call_query;
 struct cn_database;
 struct cn_measurements;
 struct cn_progress;
@@ -51,6 +52,9 @@ struct cn_write_options {
     unsigned workers;  /* threads to use; 0: as many as there are processors */
     size_t memory_len; /* for sorting; 0: a sensible default */
     bool without_timelines, without_sources;
+    bool is_strict;     /* of formats that are one file: fail rather than lose anything */
+    const char *metric; /* where one is wanted: its name; NULL: the first */
+    uint64_t unit_ns;   /* of folded stacks: what counts as 1; 0: a nanosecond */
     const struct cn_progress *progress; /* may be NULL */
     cn_loss_fn on_loss;                 /* may be NULL */
     void *on_loss_arg;
@@ -64,8 +68,11 @@ struct cn_recording_options {
 struct cn_format {
     const char *name, *summary;
     const char *holds; /* "database", "recording", "measurements" or "traces" */
+    bool is_file;      /* written as one file, which may be standard output: "-" */
+    bool is_dump;      /* what uftrace dump calls so: of use to cairn dump only */
 
-    /* Whether the file or directory looks like this format. Cheap; never fails. */
+    /* Whether the file or directory looks like this format. Cheap; never fails. NULL:
+     * it cannot be read. */
     bool (*probe)(const char *path);
 
     bool (*open_database)(struct cn_database **out, const char *path,
@@ -77,6 +84,10 @@ struct cn_format {
                            struct cn_error *err);
     bool (*write_recording)(const struct cn_recording *rec, const char *path,
                             const struct cn_write_options *options, struct cn_error *err);
+    /* Calls as a query shows them: for formats that hold no recording, but what can be
+     * told from one. */
+    bool (*write_calls)(const struct cn_call_query *query, const char *path,
+                        const struct cn_write_options *options, struct cn_error *err);
     bool (*open_measurements)(struct cn_measurements **out, const char *path,
                               struct cn_error *err);
     bool (*verify)(const char *path, const struct cn_progress *progress,

@@ -1,0 +1,27 @@
+/* The formats that other tools read: what each can hold is in docs/formats/exchange.md.
+ *
+ * Those named as in uftrace dump (is_dump) write what uftrace writes.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_EXCHANGE_EXCHANGE_H
+#define CN_FORMATS_EXCHANGE_EXCHANGE_H
+
+#include "formats/formats.h"
+
+/* cairn convert --to NAME. */
+extern const struct cn_format cn_format_callgrind;
+extern const struct cn_format cn_format_chrome;
+extern const struct cn_format cn_format_dot;
+extern const struct cn_format cn_format_folded;
+extern const struct cn_format cn_format_mermaid;
+
+/* cairn dump --format NAME. */
+extern const struct cn_format cn_dump_chrome;
+extern const struct cn_format cn_dump_flame_graph;
+extern const struct cn_format cn_dump_graphviz;
+extern const struct cn_format cn_dump_mermaid;
+
+/* All of these; ended by NULL. */
+extern const struct cn_format *const cn_dump_formats[];
+
+#endif
