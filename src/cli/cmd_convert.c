@@ -306,8 +306,8 @@ static bool open_source(struct conversion *c, struct cn_error *err)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "%s is a %s; %s holds a %s", c->source, from->holds,
-                   c->format->name, c->format->holds);
+    return cn_fail(err, CN_ERR_USAGE, "%s holds a %s, which cannot be written as %s",
+                   c->source, from->holds, c->format->name);
 }
 
 static void close_source(struct conversion *c)

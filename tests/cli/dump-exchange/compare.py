@@ -97,7 +97,6 @@ def main():
         ):
             failures += 1
             print(f"{name}: {counts[0]} items missing, {counts[1]} new")
-    print("compared" if not failures else f"{failures} differ")
     return 1 if failures else 0
 
 
