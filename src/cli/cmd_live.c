@@ -47,14 +47,14 @@ static bool record_and_show(const struct cn_args *args, struct cn_launch_options
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     char dir[] = "/tmp/cairn-live-XXXXXX";
-    struct cn_launch_options options;
+    struct cn_record_options options;
     struct cn_launch_result result;
     bool ok = cn_record_options_init(&options, args, err);
 
     if (ok && !mkdtemp(dir))
         ok = cn_fail_errno(err, "cannot make a directory in /tmp");
-    options.dir = dir;
-    ok = ok && record_and_show(args, &options, &result, err);
+    options.launch.dir = dir;
+    ok = ok && record_and_show(args, &options.launch, &result, err);
     cn_record_options_done(&options);
     if (ok)
         cn_record_end_like(result.wait_status);

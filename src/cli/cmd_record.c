@@ -30,15 +30,15 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_launch_options options;
+    struct cn_record_options options;
     struct cn_launch_result result;
     bool ok = cn_record_options_init(&options, args, err);
 
     if (cn_args_value(args, "data"))
-        options.dir = cn_args_value(args, "data");
-    ok = ok && cn_launch_run(&options, &result, err);
+        options.launch.dir = cn_args_value(args, "data");
+    ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok)
-        tell_result(args, &result, options.dir);
+        tell_result(args, &result, options.launch.dir);
     cn_record_options_done(&options);
     if (ok)
         cn_record_end_like(result.wait_status);

@@ -104,6 +104,24 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
 
+static bool choose_arguments(const struct cn_args *args,
+                             struct cn_record_options *options, struct cn_error *err)
+{
+    static const char *const names[] = {"argument", "retval"};
+    struct cn_arguments *arguments = &options->arguments;
+
+    arguments->is_glob = options->launch.rules.is_glob;
+    arguments->is_automatic = cn_args_has(args, "auto-args");
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {
+            if (!cn_arguments_add(arguments, cn_args_value_at(args, names[k], i), k == 1,
+                                  err))
+                return cn_fail_in(err, "--%s", names[k]);
+        }
+    }
+    return true;
+}
+
 static char *join_words(const struct cn_args *args)
 {
     struct cn_text text = {0};
@@ -117,15 +135,18 @@ static char *join_words(const struct cn_args *args)
     return text.chars;
 }
 
-bool cn_record_options_init(struct cn_launch_options *options, const struct cn_args *args,
+bool cn_record_options_init(struct cn_record_options *options, const struct cn_args *args,
                             struct cn_error *err)
 {
+    struct cn_launch_options *launch = &options->launch;
     size_t count = cn_args_count(args);
     const char **words = cn_alloc(count + 1, sizeof(*words));
 
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);
-    *options = (struct cn_launch_options){
+    *options = (struct cn_record_options){0};
+    *launch = (struct cn_launch_options){
+        .arguments = &options->arguments,
         .dir = CN_RECORD_DIR,
         .words = words,
         .command_line = join_words(args),
@@ -139,13 +160,15 @@ bool cn_record_options_init(struct cn_launch_options *options, const struct cn_a
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,
     };
-    return choose_buffer(args, &options->ring_len, err) &&
-           choose_limits(args, options, err) && choose_rules(args, options, err);
+    return choose_buffer(args, &launch->ring_len, err) &&
+           choose_limits(args, launch, err) && choose_rules(args, launch, err) &&
+           choose_arguments(args, options, err);
 }
 
-void cn_record_options_done(struct cn_launch_options *options)
+void cn_record_options_done(struct cn_record_options *options)
 {
-    free((void *)(uintptr_t)options->words);
-    free((void *)(uintptr_t)options->command_line);
-    cn_rules_done(&options->rules);
+    free((void *)(uintptr_t)options->launch.words);
+    free((void *)(uintptr_t)options->launch.command_line);
+    cn_rules_done(&options->launch.rules);
+    cn_arguments_done(&options->arguments);
 }

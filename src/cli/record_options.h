@@ -37,6 +37,21 @@
          .is_repeatable = true,                                                         \
          .help = "when a function is called: trace_on, trace_off, depth=N, "            \
                  "time=TIME, finish, filter, notrace, hide; several with commas"},      \
+        {.name = "argument",                                                            \
+         .letter = 'A',                                                                 \
+         .value = "FUNC@SPEC",                                                          \
+         .is_repeatable = true,                                                         \
+         .help = "record arguments: arg1, arg2/s, arg3/x32, fparg1/32; without a SPEC " \
+                 "what debug information says"},                                        \
+        {.name = "retval",                                                              \
+         .letter = 'R',                                                                 \
+         .value = "FUNC@SPEC",                                                          \
+         .is_repeatable = true,                                                         \
+         .help = "record results: retval, retval/s, retval/f32"},                       \
+        {.name = "auto-args",                                                           \
+         .letter = 'a',                                                                 \
+         .help = "record arguments and results of all functions whose types are known " \
+                 "from debug information, and of functions of the C library"},          \
         {.name = "trace",                                                               \
          .value = "on|off",                                                             \
          .help = "with off, record nothing until a trigger says trace_on"},             \
@@ -78,9 +93,15 @@
 
 #define CN_RECORD_DIR "cairn.data"
 
+/* What the options point to. */
+struct cn_record_options {
+    struct cn_launch_options launch;
+    struct cn_arguments arguments;
+};
+
 /* Understand the arguments; they must outlive the options. */
-CN_CHECK bool cn_record_options_init(struct cn_launch_options *options,
+CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
-void cn_record_options_done(struct cn_launch_options *options);
+void cn_record_options_done(struct cn_record_options *options);
 
 #endif

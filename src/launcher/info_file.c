@@ -12,7 +12,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
+#include "launcher/arguments.h"
 #include "launcher/elf_file.h"
+#include "launcher/known_functions.h"
 #include "launcher/recording_dir.h"
 #include "model/recording.h"
 
@@ -163,6 +165,63 @@ static void add_usage(struct info *info)
     }
 }
 
+static void add_known(struct cn_text *text, const char *key, bool is_result)
+{
+    bool is_any = false;
+
+    cn_text_printf(text, "%s:", key);
+    for (size_t i = 0; i < cn_known_function_count; i++) {
+        const struct cn_known_function *known = &cn_known_functions[i];
+        const char *specs = is_result ? known->result : known->arguments;
+
+        if (*specs)
+            cn_text_printf(text, "%s%s@%s", is_any ? ";" : "", known->name, specs);
+        is_any = is_any || *specs;
+    }
+    cn_text_char(text, '\n');
+}
+
+/* Without these lines nobody could tell how long the values behind a record are. */
+static void add_arguments(struct info *info)
+{
+    const struct cn_arguments *arguments = info->facts->arguments;
+    struct cn_text *text = &info->text;
+    unsigned count = 3u + (arguments->texts[0].len > 0) + (arguments->texts[1].len > 0) +
+                     arguments->is_automatic;
+
+    if (cn_arguments_is_empty(arguments))
+        return;
+    begin_group(info, CN_UFT_INFO_ARG_SPEC);
+    cn_text_printf(text, "argspec:lines=%u\n", count);
+    if (arguments->texts[0].len > 0)
+        cn_text_printf(text, "argspec:%s\n", arguments->texts[0].chars);
+    if (arguments->texts[1].len > 0)
+        cn_text_printf(text, "retspec:%s\n", arguments->texts[1].chars);
+    add_known(text, "argauto", false);
+    add_known(text, "retauto", true);
+    cn_text_str_add(text, "enumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
+    if (arguments->is_automatic)
+        cn_text_str_add(text, "auto-args:1\n");
+}
+
+static uint64_t features_of(const struct cn_info_facts *facts)
+{
+    const struct cn_arguments *arguments = facts->arguments;
+    uint64_t features =
+        CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK;
+
+    features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
+    if (arguments->is_automatic || arguments->counts[0] > 0)
+        features |= CN_FEATURE_ARGUMENT;
+    if (arguments->is_automatic || arguments->counts[1] > 0)
+        features |= CN_FEATURE_RETVAL;
+    if (arguments->is_automatic)
+        features |= CN_FEATURE_AUTO_ARGS;
+    if (arguments->is_automatic || arguments->needs_debug)
+        features |= CN_FEATURE_DEBUG_INFO;
+    return features;
+}
+
 static void add_how(struct info *info)
 {
     const struct cn_info_facts *facts = info->facts;
@@ -175,7 +234,8 @@ static void add_how(struct info *info)
     cn_text_printf(text, "record_date:%selapsed_time:%" PRIu64 ".%09" PRIu64 " sec\n",
                    date, facts->elapsed_ns / 1000000000, facts->elapsed_ns % 1000000000);
     begin_group(info, CN_UFT_INFO_PATTERN_TYPE);
-    cn_text_str_add(text, "pattern_type:regex\n");
+    cn_text_printf(text, "pattern_type:%s\n",
+                   facts->arguments->is_glob ? "glob" : "regex");
     begin_group(info, CN_UFT_INFO_VERSION);
     cn_text_printf(text,
                    "uftrace_version:cairn %s ( call-cost=%" PRIu64 ".%03" PRIu64 "ns )\n",
@@ -194,20 +254,19 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
         .header_len = cn_uft_info_header_size,
         .byte_order = facts->exe->byte_order,
         .word_class = facts->exe->word_class,
-        .features =
-            CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK,
+        .features = features_of(facts),
         .max_stack = MAX_STACK,
     };
     uint8_t bytes[cn_uft_info_header_size];
     struct cn_text all = {0};
     bool ok;
 
-    head.features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     add_program(&info);
     add_machine(&info);
     add_tasks(&info);
     if (facts->is_finished)
         add_usage(&info);
+    add_arguments(&info);
     add_how(&info);
     head.info_mask = info.mask;
     cn_uft_info_header_encode(&head, bytes);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 
+struct cn_arguments;
 struct cn_elf_file;
 
 struct cn_info_facts {
@@ -21,6 +22,7 @@ struct cn_info_facts {
     time_t started_at;
     uint64_t call_cost_ps; /* of a recorded call, measured; 0 when unknown */
     bool has_libcalls;
+    const struct cn_arguments *arguments; /* that are recorded */
 
     /* When the program has ended. */
     bool is_finished;

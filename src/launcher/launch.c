@@ -85,14 +85,26 @@ static uint64_t now_ns(void)
 static bool store_rules(struct launch *launch, struct cn_error *err)
 {
     const struct cn_rules *rules = &launch->options->rules;
+    struct cn_arguments *arguments = launch->options->arguments;
+    const char *path = launch->program.path;
+    struct cn_argument_finder *finder = NULL;
+    struct cn_text debug = {0};
     struct cn_elf_file elf;
     bool ok;
 
-    if ((rules->count == 0 && rules->size_min == 0) || launch->program.is_script)
+    if ((rules->count == 0 && rules->size_min == 0 && cn_arguments_is_empty(arguments)) ||
+        launch->program.is_script)
         return true;
-    if (!cn_elf_file_open(&elf, launch->program.path, true, err))
+    if (!cn_elf_file_open(&elf, path, true, err))
         return false;
-    ok = cn_rules_store(rules, &elf, &launch->memory, err);
+    if (!cn_arguments_is_empty(arguments))
+        finder = cn_argument_finder_open(arguments, path, &launch->memory);
+    ok = cn_rules_store(rules, &elf, finder, &launch->memory, err);
+    if (finder)
+        cn_argument_finder_print(finder, &elf, &debug);
+    if (debug.len > 0)
+        cn_module_files_add_debug(&launch->modules, path, &debug);
+    cn_argument_finder_close(finder);
     cn_elf_file_close(&elf);
     return ok;
 }
@@ -156,6 +168,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .command_line = options->command_line,
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
+        .arguments = options->arguments,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&

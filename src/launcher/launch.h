@@ -13,20 +13,22 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/arguments.h"
 #include "launcher/rules.h"
 
 struct cn_launch_options {
-    const char *dir;          /* to record into */
-    const char *library;      /* the recorder; NULL: found beside this program */
-    const char *command_line; /* as it is told in the recording */
-    const char *const *words; /* the program and its arguments, NULL at the end */
-    uint64_t ring_len;        /* bytes of memory a thread; a power of two */
-    uint64_t size_limit;      /* bytes of records; 0: none */
-    uint64_t duration_ns;     /* record this long; 0: to the end */
-    uint64_t time_limit_ns;   /* leave out calls that take less */
-    uint32_t depth_limit;     /* leave out calls nested deeper; 0: none */
-    struct cn_rules rules;    /* filters and triggers */
-    bool asks_kernel;         /* for the time, in place of the processor's counter */
+    const char *dir;                /* to record into */
+    const char *library;            /* the recorder; NULL: found beside this program */
+    const char *command_line;       /* as it is told in the recording */
+    const char *const *words;       /* the program and its arguments, NULL at the end */
+    uint64_t ring_len;              /* bytes of memory a thread; a power of two */
+    uint64_t size_limit;            /* bytes of records; 0: none */
+    uint64_t duration_ns;           /* record this long; 0: to the end */
+    uint64_t time_limit_ns;         /* leave out calls that take less */
+    uint32_t depth_limit;           /* leave out calls nested deeper; 0: none */
+    struct cn_rules rules;          /* filters and triggers */
+    struct cn_arguments *arguments; /* to record; recording adds what readers need */
+    bool asks_kernel; /* for the time, in place of the processor's counter */
     bool is_packed, is_off, has_libcalls;
     bool is_forced; /* record even a program that offers nothing */
 

@@ -15,6 +15,20 @@ struct cn_module_file {
     char build_id[41];
 };
 
+struct cn_module_debug {
+    char *path;
+    struct cn_text text;
+};
+
+void cn_module_files_add_debug(struct cn_module_files *files, const char *path,
+                               struct cn_text *text)
+{
+    files->debug = cn_grow(files->debug, files->debug_count, &files->debug_capacity,
+                           sizeof(*files->debug));
+    files->debug[files->debug_count++] = (struct cn_module_debug){cn_strdup(path), *text};
+    *text = (struct cn_text){0};
+}
+
 static const struct cn_module_file *find(const struct cn_module_files *files,
                                          const char *path)
 {
@@ -54,6 +68,27 @@ static char *choose_name(const struct cn_module_files *files, const char *path,
     return name.chars;
 }
 
+static bool write_debug(const struct cn_module_files *files, const char *path,
+                        const char *name, struct cn_error *err)
+{
+    struct cn_text text = {0}, file_name = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < files->debug_count && ok; i++) {
+        if (strcmp(files->debug[i].path, path) != 0)
+            continue;
+        cn_text_printf(&file_name, "%s.dbg", name);
+        cn_text_printf(&text, "# path name: %s\n%s", path,
+                       cn_text_str(&files->debug[i].text));
+        ok = cn_recording_dir_write(files->dir, cn_text_str(&file_name), text.chars,
+                                    text.len, err);
+        break;
+    }
+    cn_text_done(&text);
+    cn_text_done(&file_name);
+    return ok;
+}
+
 static bool add_module(struct cn_module_files *files, const char *path,
                        struct cn_error *err)
 {
@@ -69,7 +104,8 @@ static bool add_module(struct cn_module_files *files, const char *path,
         cn_text_printf(&name, "%s.sym", module.name);
         cn_elf_symbols_print(&elf, path, &text);
         ok = cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len,
-                                    err);
+                                    err) &&
+             write_debug(files, path, module.name, err);
         cn_elf_file_close(&elf);
     } else {
         module.name = choose_name(files, path, "");
@@ -201,6 +237,11 @@ void cn_module_files_done(struct cn_module_files *files)
         free(files->list[i].path);
         free(files->list[i].name);
     }
+    for (size_t i = 0; i < files->debug_count; i++) {
+        free(files->debug[i].path);
+        cn_text_done(&files->debug[i].text);
+    }
+    free(files->debug);
     free(files->list);
     *files = (struct cn_module_files){0};
 }

@@ -1,4 +1,5 @@
-/* The symbol files of a recording: NAME.sym for every file that a session mapped.
+/* The symbol files of a recording: NAME.sym for every file that a session mapped, and
+ * NAME.dbg where something is known about its functions.
  *
  * cn_module_files_update() reads the maps and task.txt of the recording again and writes
  * what is missing.
@@ -10,12 +11,19 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 struct cn_module_files {
     const char *dir;
     struct cn_module_file *list;
     size_t count, capacity;
+    struct cn_module_debug *debug;
+    size_t debug_count, debug_capacity;
 };
+
+/* What NAME.dbg of a file is to hold; the text is taken over. Before the file is seen. */
+void cn_module_files_add_debug(struct cn_module_files *files, const char *path,
+                               struct cn_text *text);
 
 /* Modules that cannot be read are left out: their calls have no names. */
 CN_CHECK bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err);

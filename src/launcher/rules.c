@@ -1,45 +1,29 @@
 #include "launcher/rules.h"
 
 #include <errno.h>
-#include <fnmatch.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "launcher/arguments.h"
 #include "launcher/elf_file.h"
+#include "launcher/pattern.h"
 #include "launcher/shared_memory.h"
 #include "symbols/demangle.h"
 
 struct cn_pattern_rule {
-    char *pattern;
-    regex_t regex;
-    bool is_name, is_regex;
+    struct cn_pattern pattern;
     struct cn_rec_rule what; /* without addresses */
 };
 
 static bool add(struct cn_rules *rules, const char *pattern, size_t len,
                 const struct cn_rec_rule *what, struct cn_error *err)
 {
-    struct cn_pattern_rule rule = {.pattern = cn_alloc(len + 1, 1), .what = *what};
-    int error;
+    struct cn_pattern_rule rule = {.what = *what};
 
-    memcpy(rule.pattern, pattern, len);
-    rule.is_name = strpbrk(rule.pattern, ".?*+-^$|()[]{}") == NULL;
-    if (!rule.is_name && !rules->is_glob) {
-        error = regcomp(&rule.regex, rule.pattern, REG_EXTENDED | REG_NOSUB);
-        if (error != 0) {
-            char text[128];
-
-            (void)regerror(error, &rule.regex, text, sizeof(text));
-            (void)cn_fail(err, CN_ERR_USAGE, "'%s' is no regular expression: %s",
-                          rule.pattern, text);
-            free(rule.pattern);
-            return false;
-        }
-        rule.is_regex = true;
-    }
+    if (!cn_pattern_init(&rule.pattern, pattern, len, rules->is_glob, err))
+        return false;
     rules->list =
         cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
     rules->list[rules->count++] = rule;
@@ -141,16 +125,6 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
     return add(rules, text, (size_t)(at - text), &what, err);
 }
 
-static bool matches(const struct cn_rules *rules, const struct cn_pattern_rule *rule,
-                    const char *name)
-{
-    if (rule->is_name)
-        return strcmp(rule->pattern, name) == 0;
-    if (rules->is_glob)
-        return fnmatch(rule->pattern, name, 0) == 0;
-    return regexec(&rule->regex, name, 0, NULL, 0) == 0;
-}
-
 static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
 {
     into->actions |= what->actions;
@@ -160,9 +134,10 @@ static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
         into->time_ns = what->time_ns;
 }
 
+/* `is_first`: of the names that this place has, the one that readers will see. */
 static struct cn_rec_rule rule_of(const struct cn_rules *rules,
-                                  const struct cn_elf_symbol *symbol,
-                                  struct cn_text *name)
+                                  const struct cn_elf_symbol *symbol, bool is_first,
+                                  struct cn_argument_finder *finder, struct cn_text *name)
 {
     struct cn_rec_rule rule = {
         .low = symbol->address,
@@ -176,16 +151,19 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
         cn_text_str_add(name, symbol->name);
     for (size_t i = 0; i < rules->count; i++) {
-        if (matches(rules, &rules->list[i], cn_text_str(name)))
+        if (cn_pattern_matches(&rules->list[i].pattern, cn_text_str(name)))
             merge(&rule, &rules->list[i].what);
     }
     if (is_function && symbol->size < rules->size_min)
         rule.actions |= CN_REC_RULE_HIDE;
+    if (finder && is_first)
+        cn_argument_finder_find(finder, symbol, cn_text_str(name), &rule);
     return rule;
 }
 
 bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
-                    struct cn_shared_memory *memory, struct cn_error *err)
+                    struct cn_argument_finder *finder, struct cn_shared_memory *memory,
+                    struct cn_error *err)
 {
     struct cn_rec_shared *head = memory->head;
     struct cn_text name = {0};
@@ -197,7 +175,9 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
         head->has_patch_list |= (rules->list[i].what.actions & CN_REC_RULE_PATCH) != 0;
     }
     for (size_t i = 0; i < elf->symbol_count && ok; i++) {
-        struct cn_rec_rule rule = rule_of(rules, &elf->symbols[i], &name);
+        const struct cn_elf_symbol *symbol = &elf->symbols[i];
+        bool is_first = i == 0 || symbol[-1].address != symbol->address;
+        struct cn_rec_rule rule = rule_of(rules, symbol, is_first, finder, &name);
 
         if (rule.actions == 0)
             continue;
@@ -217,11 +197,8 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
 
 void cn_rules_done(struct cn_rules *rules)
 {
-    for (size_t i = 0; i < rules->count; i++) {
-        if (rules->list[i].is_regex)
-            regfree(&rules->list[i].regex);
-        free(rules->list[i].pattern);
-    }
+    for (size_t i = 0; i < rules->count; i++)
+        cn_pattern_done(&rules->list[i].pattern);
     free(rules->list);
     *rules = (struct cn_rules){0};
 }

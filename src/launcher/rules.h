@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 
+struct cn_argument_finder;
 struct cn_elf_file;
 struct cn_pattern_rule;
 struct cn_shared_memory;
@@ -32,9 +33,10 @@ CN_CHECK bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t
 CN_CHECK bool cn_rules_add_trigger(struct cn_rules *rules, const char *text,
                                    struct cn_error *err);
 
-/* Put what is known about the functions of `elf` where the program finds it. Fails when
- * that is too much. */
+/* Put what is known about the functions of `elf` where the program finds it, with their
+ * arguments unless the finder is NULL. Fails when that is too much. */
 CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
+                             struct cn_argument_finder *finder,
                              struct cn_shared_memory *memory, struct cn_error *err);
 
 void cn_rules_done(struct cn_rules *rules);

@@ -17,6 +17,7 @@ struct cn_shared_memory {
     char *path; /* NULL once removed */
     struct cn_rec_shared *head;
     struct cn_rec_rule *rules;
+    struct cn_rec_value *values;
     struct cn_rec_track *tracks;
     uint8_t *rings;
     size_t len;

@@ -300,7 +300,8 @@ void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
     cn_call_values_begin(&values, rec, batch, call);
     if (is_enter)
         cn_text_char(text, '(');
-    while (cn_call_values_next(&values, &value)) {
+    /* A result that was asked for in two forms is shown in the first. */
+    while ((is_enter || !is_any) && cn_call_values_next(&values, &value)) {
         cn_text_str_add(text, is_any ? ", " : is_enter ? "" : " = ");
         is_any = true;
         print_value(&place, &values, &value, text);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/arguments.h"
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/thread.h"
@@ -112,9 +113,31 @@ static uint64_t word_of(const struct cn_rec_frame *frame,
            ((uint64_t)note->shown << 6 & CN_REC_DEPTH_MASK);
 }
 
-void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+/* The arguments of a call, stored behind those that are kept already; their length. */
+static uint32_t store_arguments(struct cn_rec_thread *self,
+                                const struct cn_rec_rule *rule,
+                                const struct cn_rec_registers *registers)
+{
+    if (!rule || !registers || rule->argument_count == 0)
+        return 0;
+    /* What was inlined elsewhere has its arguments elsewhere too. */
+    if (rule->call_off > 0 &&
+        registers->call_pc - cn_rec_process.program_low != rule->low + rule->call_off)
+        return 0;
+    return cn_rec_arguments_store(self, rule->arguments, rule->argument_count, registers);
+}
+
+static void record_with(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
+                        const uint8_t *values, uint32_t len)
+{
+    cn_rec_add(self, time_ns, word | CN_REC_MORE_BIT, (const uint64_t *)values, len);
+}
+
+void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers)
 {
     struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uint32_t len;
     const struct cn_rec_rule *rule = cn_rec_filter_find(frame->address);
 
     *note = self->filter;
@@ -126,9 +149,17 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame)
         return;
     }
     self->filter.shown++;
+    len = store_arguments(self, rule, registers);
     if (self->filter.time_limit_ns > 0) {
+        note->values_len = len;
+        self->filter.values_used += len;
         note->entry_ns = cn_rec_now(self);
         frame->flags |= CN_REC_FRAME_HELD;
+    } else if (len > 0) {
+        self->filter.values_used += len; /* until it is recorded */
+        record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
+                    self->values + note->values_used, len);
+        self->filter.values_used -= len;
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
@@ -144,14 +175,38 @@ static void record_held(struct cn_rec_thread *self, const struct cn_rec_frame *l
 
         if (!(frame->flags & CN_REC_FRAME_HELD))
             continue;
-        cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD, NULL,
-                   0);
+        if (note->values_len > 0)
+            record_with(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
+                        self->values + note->values_used, note->values_len);
+        else
+            cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
+                       NULL, 0);
         frame->flags &= ~(uint64_t)CN_REC_FRAME_HELD;
     }
 }
 
-void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
+                        const struct cn_rec_registers *registers)
 {
+    uint64_t word = word_of(frame, &self->notes[frame - self->frames]) | CN_REC_EXIT_WORD;
+    const struct cn_rec_rule *rule =
+        registers ? cn_rec_filter_find(frame->address) : NULL;
+    uint32_t at = self->filter.values_used, len = 0;
+
+    if (rule && rule->result_count > 0)
+        len = cn_rec_arguments_store(self, rule->results, rule->result_count, registers);
+    self->filter.values_used += len;
+    if (len > 0)
+        record_with(self, 0, word, self->values + at, len);
+    else
+        cn_rec_record(self, word);
+    self->filter.values_used -= len;
+}
+
+void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers)
+{
+    uint32_t values_used = self->filter.values_used;
     const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
     bool is_dropped = frame->flags & CN_REC_FRAME_SILENT;
 
@@ -161,6 +216,9 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame)
             record_held(self, frame);
     }
     if (!is_dropped)
-        cn_rec_record(self, word_of(frame, note) | CN_REC_EXIT_WORD);
+        record_exit(self, frame, registers);
     self->filter = *note;
+    /* Calls above, open on other stacks, may keep values behind ours. */
+    if (frame != self->top)
+        self->filter.values_used = values_used;
 }

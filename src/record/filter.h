@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct cn_rec_frame;
+struct cn_rec_registers;
 struct cn_rec_rule;
 struct cn_rec_thread;
 
@@ -19,10 +20,13 @@ void cn_rec_filter_begin(void);
 /* The rule about the function at this address; NULL when there is none. */
 const struct cn_rec_rule *cn_rec_filter_find(uintptr_t address);
 
-/* Decide about a call just pushed, and record its entry or not. */
-void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame);
+/* Decide about a call just pushed, and record its entry or not. The registers are NULL
+ * where nobody saved them. */
+void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers);
 
 /* A call returns: record its exit, and its entry if that was held back. */
-void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame);
+void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers);
 
 #endif

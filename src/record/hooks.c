@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "record/arguments.h"
 #include "record/filter.h"
 #include "record/layout.h"
 #include "record/libcalls.h"
@@ -73,23 +74,31 @@ struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
     return frame;
 }
 
+/* A call is over. Without registers it did not return: it was left. */
+static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                        const struct cn_rec_registers *registers)
+{
+    if (frame->flags & CN_REC_FRAME_LIBCALL)
+        cn_rec_libcall_leave(frame->flags >> 32);
+    if (frame->flags & CN_REC_FRAME_FILTERED)
+        cn_rec_filter_leave(self, frame, registers);
+    else
+        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
+}
+
 void cn_rec_pop(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *frame = self->top;
 
-    if (frame->flags & CN_REC_FRAME_LIBCALL)
-        cn_rec_libcall_leave(frame->flags >> 32);
-    if (frame->flags & CN_REC_FRAME_FILTERED)
-        cn_rec_filter_leave(self, frame);
-    else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
+    record_exit(self, frame, NULL);
     self->top = frame - 1;
 }
 
-void cn_rec_enter_pushed(struct cn_rec_thread *self)
+void cn_rec_enter_pushed(struct cn_rec_thread *self,
+                         const struct cn_rec_registers *registers)
 {
     if (cn_rec_process.has_filters)
-        cn_rec_filter_enter(self, self->top);
+        cn_rec_filter_enter(self, self->top, registers);
     else
         cn_rec_record(self, cn_rec_frame_word(self, self->top) | CN_REC_ENTRY_WORD);
 }
@@ -114,14 +123,15 @@ static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
     return self;
 }
 
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags)
+void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
+                          const struct cn_rec_registers *registers)
 {
     struct cn_rec_thread *self = prepare(loc, *loc);
 
     if (!self || !cn_rec_push(self, loc, *loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    cn_rec_enter_pushed(self);
+    cn_rec_enter_pushed(self, registers);
 }
 
 #if defined(__aarch64__)
@@ -144,30 +154,38 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 }
 #endif
 
-void cn_rec_enter(uintptr_t *loc, uintptr_t address)
+void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
 {
 #if defined(__aarch64__)
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_MCOUNT,
+                                         (uintptr_t)(saved + 32), address};
+
     if (cn_rec_self)
         close_above_caller(cn_rec_self, loc);
+#else
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
+                                         (uintptr_t)(loc + 1), address};
 #endif
-    cn_rec_enter_flagged(loc, address, 0);
+    cn_rec_enter_flagged(loc, address, 0, &registers);
 }
 
 uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags)
+                                        uint64_t flags, const uint64_t *saved)
 {
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
     struct cn_rec_thread *self = prepare(loc, ret);
 
     if (!self || !cn_rec_push(self, loc, ret, address, flags))
         return ret;
-    cn_rec_enter_pushed(self);
+    cn_rec_enter_pushed(self, &registers);
     return (uintptr_t)cn_rec_return;
 }
 
-uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret)
+uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                const uint64_t *saved)
 {
-    return cn_rec_enter_register_flagged(sp, address, ret, 0);
+    return cn_rec_enter_register_flagged(sp, address, ret, 0, saved);
 }
 
 /* Take a frame out of the middle: calls above it are open on other stacks. */
@@ -205,8 +223,9 @@ static struct cn_rec_frame *find_returning(struct cn_rec_thread *self,
     return best;
 }
 
-uintptr_t cn_rec_leave(uintptr_t *loc)
+uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
 {
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0};
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame = find_returning(self, loc);
     uintptr_t ret;
@@ -217,17 +236,11 @@ uintptr_t cn_rec_leave(uintptr_t *loc)
     ret = frame->ret;
     while (self->top > frame && is_dead(self, self->top, frame->loc))
         cn_rec_pop(self);
-    if (self->top == frame) {
-        cn_rec_pop(self);
-        return ret;
-    }
-    if (frame->flags & CN_REC_FRAME_LIBCALL)
-        cn_rec_libcall_leave(frame->flags >> 32);
-    if (frame->flags & CN_REC_FRAME_FILTERED)
-        cn_rec_filter_leave(self, frame);
+    record_exit(self, frame, &registers);
+    if (self->top == frame)
+        self->top = frame - 1;
     else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
-    remove_frame(self, frame);
+        remove_frame(self, frame);
     return ret;
 }
 

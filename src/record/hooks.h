@@ -16,25 +16,29 @@
 #include <stdint.h>
 
 struct cn_rec_frame;
+struct cn_rec_registers;
 struct cn_rec_thread;
 
-/* A call was made: its return address is at `loc`. */
-void cn_rec_enter(uintptr_t *loc, uintptr_t address);
+/* A call was made: its return address is at `loc`. The stub saved the registers. */
+void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved);
 
 /* The same with CN_REC_FRAME_* for the frame. */
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags);
+void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
+                          const struct cn_rec_registers *registers);
 
 /* The same for a return address `ret` that is in a register, where the call was made with
  * this stack pointer. Gives what to return to instead. */
-uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret);
+uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                const uint64_t *saved);
 uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags);
+                                        uint64_t flags, const uint64_t *saved);
 
 /* Record the entry of the innermost frame, as the filters want it. */
-void cn_rec_enter_pushed(struct cn_rec_thread *self);
+void cn_rec_enter_pushed(struct cn_rec_thread *self,
+                         const struct cn_rec_registers *registers);
 
 /* The call whose return address was at `loc` returned. Gives the return address. */
-uintptr_t cn_rec_leave(uintptr_t *loc);
+uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
 /* The stubs: where calls return to, and what patched functions call. */
 extern const char cn_rec_return[], cn_rec_patched[];

@@ -173,11 +173,21 @@ mcount:
 7:	ldr	x12, [x10]
 	lsr	x13, x12, #48
 	cbnz	x13, 8b
+	sub	sp, sp, #80	/* DWARF may say that arguments were moved there */
+	.cfi_adjust_cfa_offset 80
+	stp	x19, x20, [sp]
+	stp	x21, x22, [sp, #16]
+	stp	x23, x24, [sp, #32]
+	stp	x25, x26, [sp, #48]
+	stp	x27, x28, [sp, #64]
 	save_all
 	mov	x0, x10
 	mov	x1, x30
+	mov	x2, sp
 	bl	cn_rec_enter
 	restore_all
+	add	sp, sp, #80
+	.cfi_adjust_cfa_offset -80
 	ret
 	.cfi_endproc
 	.size	_mcount, .-_mcount
@@ -196,6 +206,7 @@ cn_rec_patched:
 	add	x0, x0, #176
 	mov	x1, x30
 	mov	x2, x9
+	mov	x3, sp
 	bl	cn_rec_enter_register
 	str	x0, [sp, #96]	/* comes back as x10 */
 	restore_all
@@ -231,6 +242,7 @@ cn_rec_libcall:
 	stp	x17, x1, [sp, #112]	/* number, stack pointer; comes back as x12, x13 */
 	stp	x30, xzr, [sp, #128]	/* return address, target: x14, x15 */
 	add	x0, sp, #112
+	mov	x1, sp
 	bl	cn_rec_libcall_enter_register
 	restore_all
 	mov	x16, x12		/* the slot took the place of the number */
@@ -347,6 +359,7 @@ cn_rec_return:
 	.cfi_def_cfa_offset 80
 9:	save_all
 	sub	x0, x10, #1
+	mov	x1, sp
 	bl	cn_rec_leave
 	str	x0, [sp, #8]	/* comes back as x30 */
 	restore_all

@@ -133,6 +133,7 @@
 	cmpq	%rax, (%rdi)
 	je	.Lpush\@
 .Lslow\@:
+	leaq	-40(%rsp), %rdx	/* what call_c saves, and we did above */
 	call_c	cn_rec_enter
 	jmp	.Ldone\@
 .Lagain\@:
@@ -206,6 +207,7 @@ cn_rec_libcall:
 	save_arguments
 	leaq	48(%rsp), %rdi
 	movq	40(%rsp), %rsi
+	leaq	-40(%rsp), %rdx
 	call_c	cn_rec_libcall_enter
 	movq	%rax, %r11
 	restore	%rdi
@@ -344,6 +346,7 @@ cn_rec_return:
 	jmp	.Lleave_done
 .Lleave_slow:
 	.cfi_restore_state
+	leaq	-40(%rsp), %rsi
 	call_c	cn_rec_leave
 	movq	%rax, 48(%rsp)
 	jmp	.Lleave_done

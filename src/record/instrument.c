@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *funct
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
     if (cn_rec_push(self, loc, 0, (uintptr_t)function, CN_REC_FRAME_UNHOOKED))
-        cn_rec_enter_pushed(self);
+        cn_rec_enter_pushed(self, NULL);
 }
 
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function,

@@ -15,14 +15,15 @@ bool cn_rec_libcalls_begin(void);
 
 /* Called by the stub: a library function is called, to return to what is at `loc`. Gives
  * where to go. */
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number);
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
 
 /* The same where the return address is in a register. */
 struct cn_rec_register_call {
     uint64_t number; /* becomes the address of the slot */
     uintptr_t sp, ret, target;
 };
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *call);
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
+                                   const uint64_t *saved);
 
 /* The call returned. */
 void cn_rec_libcall_leave(uint64_t number);

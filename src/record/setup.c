@@ -55,6 +55,7 @@ static bool map_shared(const char *path)
     if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
         return false;
     process->rules = (const struct cn_rec_rule *)(at + CN_REC_RULES_OFF);
+    process->values = (const struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
     process->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
     process->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
     process->path = strdup(path);

@@ -4,6 +4,7 @@
  *
  *   struct cn_rec_shared     one page and more, written by the launcher before the program
  *   struct cn_rec_rule[]     what to do at some functions
+ *   struct cn_rec_value[]    arguments and results that the rules speak of
  *   struct cn_rec_track[]    one page a track
  *   rings                    ring_len bytes a track, a power of two
  *
@@ -32,7 +33,9 @@ enum {
     CN_REC_DIR_MAX = 400,  /* bytes of the recording's path, with its NUL */
     CN_REC_NAME_MAX = 480, /* of the path of a file in it */
     CN_REC_EXE_MAX = 4096, /* of the program's path */
-    CN_REC_RULE_MAX = 1 << 16,
+    CN_REC_RULE_MAX = 1 << 18,
+    CN_REC_VALUE_MAX = 1 << 20,
+    CN_REC_VALUES_MAX = 32, /* of one call */
 };
 
 enum cn_rec_track_state { CN_REC_FREE, CN_REC_TAKEN, CN_REC_OPEN, CN_REC_CLOSED };
@@ -75,6 +78,44 @@ struct cn_rec_rule {
     uint32_t actions;   /* CN_REC_RULE_* */
     uint32_t depth;
     uint64_t time_ns;
+    uint32_t arguments, results; /* the first of its values */
+    uint16_t argument_count, result_count;
+    uint32_t call_off; /* where the hook was called from, counted from `low`; 0: any */
+};
+
+/* Where a piece of a value lies when the hook is called. */
+enum cn_rec_source {
+    CN_REC_FROM_REGISTER,      /* in a register, numbered as in DWARF */
+    CN_REC_FROM_VECTOR,        /* at the low end of a vector register */
+    CN_REC_FROM_X87,           /* on top of the x87 stack */
+    CN_REC_FROM_STACK,         /* above the stack pointer of the caller */
+    CN_REC_FROM_FRAME,         /* in memory of the call itself: register and offset */
+    CN_REC_FROM_POINTER,       /* where a register points, which may be anywhere */
+    CN_REC_FROM_STACK_POINTER, /* where a word on the stack points */
+    CN_REC_FROM_FRAME_POINTER, /* where a word of the call itself points */
+};
+
+struct cn_rec_piece {
+    uint8_t source; /* enum cn_rec_source */
+    uint8_t reg;
+    uint16_t len;
+    int32_t offset;
+};
+
+/* How a value is stored behind its record. */
+enum cn_rec_value_kind {
+    CN_REC_VALUE_PLAIN,      /* its bytes */
+    CN_REC_VALUE_SIGNED,     /* a number, its sign repeated up to the size */
+    CN_REC_VALUE_STRING,     /* the characters it points to */
+    CN_REC_VALUE_STD_STRING, /* the same for a std::string of libstdc++ */
+    CN_REC_VALUE_UNKNOWN,    /* zeros */
+};
+
+struct cn_rec_value {
+    uint8_t kind; /* enum cn_rec_value_kind */
+    uint8_t piece_count;
+    uint16_t size; /* bytes that are stored of a plain one */
+    struct cn_rec_piece pieces[4];
 };
 
 enum {
@@ -88,6 +129,7 @@ enum {
     CN_REC_RULE_FINISH = 128,
     CN_REC_RULE_PATCH = 256,   /* patch it */
     CN_REC_RULE_UNPATCH = 512, /* do not */
+    CN_REC_RULE_VALUES = 1024, /* record its arguments or results */
 };
 
 struct cn_rec_shared {
@@ -110,9 +152,10 @@ struct cn_rec_shared {
     uint64_t clock_mult, clock_base_ns;
     uint64_t clock_start, clock_start_ns; /* a pair of both, to refine mult with */
 
-    uint64_t time_limit_ns;  /* calls that take less are left out */
-    uint32_t depth_limit;    /* calls nested deeper are left out; 0: none are */
-    uint32_t rule_count;     /* in the rules, which are sorted by address */
+    uint64_t time_limit_ns; /* calls that take less are left out */
+    uint32_t depth_limit;   /* calls nested deeper are left out; 0: none are */
+    uint32_t rule_count;    /* in the rules, which are sorted by address */
+    uint32_t value_count;
     uint8_t has_counter;     /* 0: ask the kernel for the time */
     uint8_t has_own_writing; /* threads write full rings themselves */
     uint8_t has_libcalls;
@@ -124,12 +167,14 @@ struct cn_rec_shared {
 
 enum {
     CN_REC_RULES_OFF = 64 << 10, /* a multiple of any page size, as the next one */
-    CN_REC_TRACKS_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 32,
+    CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
+    CN_REC_TRACKS_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
 };
 
 _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
 _Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_RULES_OFF, "rules follow");
-_Static_assert(sizeof(struct cn_rec_rule) == 32, "CN_REC_TRACKS_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_rule) == 48, "CN_REC_VALUES_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_TRACKS_OFF counts on it");
 
 #endif

@@ -136,7 +136,9 @@ static struct cn_rec_thread *map_thread(void)
         return NULL;
     if (cn_rec_process.has_filters)
         thread->notes = map_private(count * sizeof(*thread->notes));
-    if (cn_rec_process.has_filters && !thread->notes)
+    if (cn_rec_process.has_filters)
+        thread->values = map_private(CN_REC_VALUES_LEN);
+    if (cn_rec_process.has_filters && (!thread->notes || !thread->values))
         return NULL;
     atomic_store(&thread->is_used, 1);
     first = atomic_load(&cn_rec_threads);

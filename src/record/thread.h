@@ -39,7 +39,11 @@ struct cn_rec_filter_state {
     uint32_t in, out;     /* open calls that say ONLY, and NOT */
     uint32_t shown;       /* open calls that are recorded */
     uint32_t shown_limit; /* how many there may be */
+    uint32_t values_used; /* bytes of `values` that calls not recorded yet need */
+    uint32_t values_len;  /* of a frame: how many of them are its own */
 };
+
+enum { CN_REC_VALUES_LEN = 1 << 20 };
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
 
@@ -58,6 +62,7 @@ struct cn_rec_thread {
     volatile uint64_t stepped;  /* the last one that was left alone in this way */
     volatile uint32_t slot_len; /* of that record; 16 but for those with a payload */
     struct cn_rec_filter_state filter, *notes; /* one a frame; NULL without filters */
+    uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;

@@ -160,8 +160,10 @@ static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_aren
             spec->size = 1;
         else if (spec->format == 's' || spec->format == 'S' || spec->format == 't')
             spec->size = 0;
-        else if (spec->format == 'f')
+        else if (spec->format == 'f') {
             spec->size = sizeof(double);
+            spec->is_float = true; /* "arg1/f64" is "fparg1/64" */
+        }
     }
     if (!scan_size(text, spec))
         return false;

@@ -1,0 +1,493 @@
+#include "launcher/arguments.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "formats/uftrace/argspec.h"
+#include "formats/uftrace/scan.h"
+#include "launcher/automatic_values.h"
+#include "launcher/calling.h"
+#include "launcher/elf_file.h"
+#include "launcher/hook_calls.h"
+#include "launcher/known_functions.h"
+#include "launcher/pattern.h"
+#include "launcher/shared_memory.h"
+#include "symbols/demangle.h"
+#include "symbols/prototypes.h"
+
+enum { WORD = 8 };
+
+/* "FUNCTION@SPECS" */
+struct cn_asked {
+    struct cn_pattern pattern;
+    char *specs; /* "": as debug information says */
+};
+
+struct cn_argument_finder {
+    struct cn_arguments *arguments;
+    const char *module; /* the file's name without its folder */
+    struct cn_shared_memory *memory;
+    struct cn_hook_calls *hooks;
+    struct cn_prototypes *prototypes;
+    struct cn_arena arena;
+    struct cn_uft_enums enums;
+    struct cn_names enum_names; /* that were written */
+    struct cn_text enum_lines, function_lines;
+};
+
+/* What is known about the function at hand. */
+struct function {
+    const struct cn_elf_symbol *symbol;
+    const char *name;
+    uint64_t call_at; /* behind the call of its hook; 0: that comes first */
+    enum cn_hook_time time;
+    bool has_prototype, has_results;
+    struct cn_prototype prototype;
+    struct cn_automatic_values automatic;
+    struct cn_text texts[2]; /* automatic specs: arguments, result */
+};
+
+static struct cn_bytes bytes_of(const char *text)
+{
+    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static bool is_module_name(struct cn_bytes token)
+{
+    return cn_uft_text_equals(token, "plt") || cn_uft_text_equals(token, "PLT") ||
+           memmem(token.ptr, token.len, ".so", 3);
+}
+
+static bool check_specs(const char *specs, bool is_result, struct cn_error *err)
+{
+    struct cn_bytes rest = bytes_of(specs), token;
+    struct cn_arena arena = {0};
+    struct cn_uft_enums enums = {0};
+    struct cn_argument_spec spec;
+    bool ok = true;
+
+    while (ok && cn_uft_scan_until(&rest, ',', &token)) {
+        ok = is_module_name(token) ||
+             (cn_uft_spec_parse(token, WORD, &arena, &enums, &spec) &&
+              (spec.index == 0) == is_result);
+        if (!ok)
+            (void)cn_fail(err, CN_ERR_USAGE, "'%.*s' is no %s", (int)token.len,
+                          (const char *)token.ptr,
+                          is_result ? "result such as retval/s"
+                                    : "argument such as arg1, arg2/s or fparg1/32");
+    }
+    cn_uft_enums_done(&enums);
+    cn_arena_done(&arena);
+    return ok;
+}
+
+static bool add_one(struct cn_arguments *arguments, const char *text, size_t len,
+                    bool is_result, struct cn_error *err)
+{
+    const char *at = memchr(text, '@', len);
+    size_t name_len = at ? (size_t)(at - text) : len;
+    struct cn_asked asked = {.specs = cn_alloc(len + 1, 1)};
+
+    if (at)
+        memcpy(asked.specs, at + 1, len - name_len - 1);
+    if (name_len == 0 || !check_specs(asked.specs, is_result, err) ||
+        !cn_pattern_init(&asked.pattern, text, name_len, arguments->is_glob, err)) {
+        free(asked.specs);
+        return name_len > 0 || cn_fail(err, CN_ERR_USAGE, "'%s' names no function", text);
+    }
+    arguments->needs_debug |= asked.specs[0] == '\0';
+    arguments->lists[is_result] =
+        cn_grow(arguments->lists[is_result], arguments->counts[is_result],
+                &arguments->capacities[is_result], sizeof(asked));
+    arguments->lists[is_result][arguments->counts[is_result]++] = asked;
+    return true;
+}
+
+bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_result,
+                      struct cn_error *err)
+{
+    struct cn_text *all = &arguments->texts[is_result];
+    struct cn_bytes rest = bytes_of(text), one;
+    struct cn_error failure = {0};
+
+    while (cn_uft_scan_until(&rest, ';', &one)) {
+        if (!add_one(arguments, (const char *)one.ptr, one.len, is_result, &failure) ||
+            failure.kind != CN_ERR_NONE) {
+            *err = failure;
+            return false;
+        }
+        cn_text_printf(all, "%s%.*s", all->len > 0 ? ";" : "", (int)one.len,
+                       (const char *)one.ptr);
+    }
+    return true;
+}
+
+bool cn_arguments_is_empty(const struct cn_arguments *arguments)
+{
+    return !arguments->is_automatic && arguments->counts[0] == 0 &&
+           arguments->counts[1] == 0;
+}
+
+void cn_arguments_done(struct cn_arguments *arguments)
+{
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < arguments->counts[k]; i++) {
+            cn_pattern_done(&arguments->lists[k][i].pattern);
+            free(arguments->lists[k][i].specs);
+        }
+        free(arguments->lists[k]);
+        cn_text_done(&arguments->texts[k]);
+    }
+    *arguments = (struct cn_arguments){0};
+}
+
+struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
+                                                   const char *path,
+                                                   struct cn_shared_memory *memory)
+{
+    struct cn_argument_finder *finder = cn_alloc(1, sizeof(*finder));
+
+    finder->arguments = arguments;
+    finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    finder->memory = memory;
+    finder->hooks = cn_hook_calls_open(path);
+    if (arguments->is_automatic || arguments->needs_debug || finder->hooks)
+        finder->prototypes = cn_prototypes_open(path);
+    return finder;
+}
+
+void cn_argument_finder_close(struct cn_argument_finder *finder)
+{
+    if (!finder)
+        return;
+    cn_hook_calls_close(finder->hooks);
+    cn_prototypes_close(finder->prototypes);
+    cn_uft_enums_done(&finder->enums);
+    cn_names_done(&finder->enum_names);
+    cn_arena_done(&finder->arena);
+    cn_text_done(&finder->enum_lines);
+    cn_text_done(&finder->function_lines);
+    free(finder);
+}
+
+static bool has_debug_lines(const struct cn_argument_finder *finder)
+{
+    return finder->arguments->is_automatic || finder->arguments->needs_debug;
+}
+
+/* Enums are known by name: of two that share one, the second is shown as a number. */
+static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *type)
+{
+    struct cn_text key = {0};
+    size_t known = finder->enum_names.count;
+    uint32_t plain, full; /* the first with a name follows it */
+
+    if (type->kind != CN_VALUE_ENUM)
+        return;
+    plain = cn_names_add(&finder->enum_names, type->name);
+    cn_text_printf(&key, "%s {%s}", type->name, type->members);
+    full = cn_names_add(&finder->enum_names, cn_text_str(&key));
+    if (plain == known)
+        cn_text_printf(&finder->enum_lines, "E: enum %s\n", cn_text_str(&key));
+    else if (full != plain + 1)
+        type->kind = CN_VALUE_SIGNED;
+    cn_text_done(&key);
+}
+
+static void add_debug_lines(struct cn_argument_finder *finder, struct function *function)
+{
+    struct cn_text *lines = &finder->function_lines;
+    const char *arguments = cn_text_str(&function->texts[0]);
+    const char *result = cn_text_str(&function->texts[1]);
+
+    cn_text_printf(lines, "F: %" PRIx64 " %s\n", function->symbol->address,
+                   function->symbol->name);
+    if (function->prototype.file && function->prototype.line > 0)
+        cn_text_printf(lines, "L: %d %s\n", function->prototype.line,
+                       function->prototype.file);
+    if (*arguments)
+        cn_text_printf(lines, "A: @%s\n", arguments);
+    if (*result)
+        cn_text_printf(lines, "R: @%s\n", result);
+}
+
+static void find_prototype(struct cn_argument_finder *finder, struct function *function)
+{
+    const struct cn_elf_symbol *symbol = function->symbol;
+    struct cn_prototype *prototype = &function->prototype;
+
+    if (symbol->kind == 'P')
+        return;
+    if (finder->hooks)
+        function->call_at =
+            cn_hook_calls_find(finder->hooks, symbol->address, symbol->size);
+    if (function->call_at > 0)
+        function->time = CN_HOOK_LATER;
+    else if (strchr(symbol->name, '.'))
+        function->time = CN_HOOK_FIRST_CLONE;
+#if defined(__x86_64__)
+    /* Only -finstrument-functions leaves such calls there; it sees no results. */
+    function->has_results = function->call_at == 0;
+#endif
+    if (!finder->prototypes ||
+        !cn_prototypes_find(finder->prototypes, symbol->address,
+                            function->call_at ? function->call_at : symbol->address,
+                            prototype))
+        return;
+    function->has_prototype = true;
+    if (!has_debug_lines(finder))
+        return;
+    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
+        add_enum(finder, &prototype->parameters[i].type);
+    add_enum(finder, &prototype->result);
+    cn_automatic_values_find(prototype, function->time, function->has_results,
+                             &function->automatic, &function->texts[0],
+                             &function->texts[1]);
+    add_debug_lines(finder, function);
+}
+
+static bool is_other_module(const struct cn_argument_finder *finder,
+                            const struct function *function, const char *specs)
+{
+    struct cn_bytes rest = bytes_of(specs), token;
+
+    while (cn_uft_scan_until(&rest, ',', &token)) {
+        if (!is_module_name(token))
+            continue;
+        if (memmem(token.ptr, token.len, ".so", 3)
+                ? strncmp(finder->module, (const char *)token.ptr, token.len) != 0
+                : function->symbol->kind != 'P')
+            return true;
+    }
+    return false;
+}
+
+static void add_specs(struct cn_argument_finder *finder, const struct function *function,
+                      const char *text, bool is_result, bool is_exact, bool is_automatic,
+                      struct cn_uft_specs *specs)
+{
+    struct cn_bytes rest = bytes_of(text), token;
+    struct cn_argument_spec spec;
+
+    if (is_other_module(finder, function, text))
+        return;
+    while (cn_uft_scan_until(&rest, ',', &token)) {
+        if (!cn_uft_spec_parse(token, WORD, &finder->arena, &finder->enums, &spec) ||
+            (spec.index == 0) != is_result)
+            continue;
+        spec.is_automatic = is_automatic;
+        cn_uft_specs_add(specs, &spec, is_exact);
+    }
+}
+
+/* Readers look for debug information first, and into the table else. */
+static void add_automatic(struct cn_argument_finder *finder,
+                          const struct function *function, bool is_result,
+                          struct cn_uft_specs *specs)
+{
+    const struct cn_text *text = &function->texts[is_result];
+
+    if (text->len > 0) {
+        add_specs(finder, function, text->chars, is_result, true, true, specs);
+        return;
+    }
+    if (function->symbol->kind != 'P')
+        return; /* another function, that happens to have this name */
+    for (size_t i = 0; i < cn_known_function_count; i++) {
+        const struct cn_known_function *known = &cn_known_functions[i];
+
+        if (strcmp(known->name, function->symbol->name) == 0)
+            add_specs(finder, function, is_result ? known->result : known->arguments,
+                      is_result, true, false, specs);
+    }
+}
+
+static void find_specs(struct cn_argument_finder *finder, const struct function *function,
+                       bool is_result, struct cn_uft_specs *specs)
+{
+    const struct cn_arguments *arguments = finder->arguments;
+
+    for (size_t i = 0; i < arguments->counts[is_result]; i++) {
+        const struct cn_asked *asked = &arguments->lists[is_result][i];
+
+        if (!cn_pattern_matches(&asked->pattern, function->name))
+            continue;
+        if (asked->specs[0] == '\0')
+            add_automatic(finder, function, is_result, specs);
+        else
+            add_specs(finder, function, asked->specs, is_result, asked->pattern.is_name,
+                      false, specs);
+    }
+    if (specs->count == 0 && arguments->is_automatic)
+        add_automatic(finder, function, is_result, specs);
+}
+
+/* How a value is stored that is to be shown like this. */
+static void set_kind(const struct cn_argument_spec *spec, struct cn_rec_value *value)
+{
+    value->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
+                  : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
+                                        : CN_REC_VALUE_PLAIN;
+    value->size = spec->size;
+}
+
+/* A struct or a result that the user described: its type tells where it is. */
+static bool place_by_type(const struct function *function,
+                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
+{
+    const struct cn_prototype *prototype = &function->prototype;
+    struct cn_calling calling;
+
+    if (!function->has_prototype || !prototype->has_usual_calls ||
+        function->time != CN_HOOK_FIRST)
+        return false;
+    if (spec->index == 0)
+        return cn_calling_result(CN_CALLING_OWN, &prototype->result, out);
+    cn_calling_begin(&calling, CN_CALLING_OWN, &prototype->result);
+    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++) {
+        bool is_known = cn_calling_next(&calling, &prototype->parameters[i].type, out);
+
+        if (i + 1 == spec->index || !is_known)
+            return is_known;
+    }
+    return false;
+}
+
+static bool place_result(const struct function *function,
+                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
+{
+    struct cn_value_type type = {
+        .kind = spec->format == 'f' ? CN_VALUE_FLOAT : CN_VALUE_UNSIGNED,
+        .size = spec->size == 10 ? 16 : WORD,
+        .name = "long double",
+    };
+
+    if (spec->format == 't')
+        return place_by_type(function, spec, out);
+    return cn_calling_result(CN_CALLING_OWN, &type, out);
+}
+
+static bool place_argument(const struct function *function,
+                           const struct cn_argument_spec *spec, struct cn_rec_value *out)
+{
+    const char *place = strchr(spec->text, '%');
+    struct cn_rec_piece piece;
+    bool is_known =
+        place ? cn_calling_register(CN_CALLING_OWN, place + 1, &piece)
+              : cn_calling_nth(CN_CALLING_OWN, spec->is_float, spec->index - 1u, &piece);
+
+    if (!place && (spec->format == 't' || spec->size > WORD))
+        return place_by_type(function, spec, out);
+    if (!is_known || function->time == CN_HOOK_FIRST_CLONE)
+        return false;
+    if (function->time == CN_HOOK_LATER)
+        return function->has_prototype &&
+               cn_automatic_values_moved(&function->prototype, &piece, out);
+    piece.len = spec->format == 's' || spec->format == 'S' || spec->size > WORD
+                    ? WORD
+                    : spec->size;
+    out->pieces[0] = piece;
+    out->piece_count = 1;
+    return true;
+}
+
+/* Readers have to know that this value says nothing. False when they cannot be told. */
+static bool tell_unknown(struct cn_argument_finder *finder,
+                         const struct function *function,
+                         const struct cn_argument_spec *spec)
+{
+    struct cn_arguments *arguments = finder->arguments;
+    const char *place = strchr(spec->text, '%');
+    struct cn_text *text = &arguments->texts[spec->index == 0];
+
+    if ((spec->index == 0 && spec->is_float) || /* would be one more result */
+        !cn_pattern_is_name(function->name, arguments->is_glob) ||
+        strpbrk(function->name, ";@, "))
+        return false;
+    cn_text_printf(text, ";%s@", function->name);
+    if (spec->index == 0)
+        cn_text_str_add(text, "retval");
+    else
+        cn_text_printf(text, "%sarg%u", spec->is_float ? "fp" : "", spec->index);
+    cn_text_printf(text, "/e:" CN_ARGUMENT_UNKNOWN "%s", place ? place : "");
+    return true;
+}
+
+static bool find_value(struct cn_argument_finder *finder, const struct function *function,
+                       const struct cn_argument_spec *spec, struct cn_rec_value *out)
+{
+    bool is_placed;
+
+    *out = (struct cn_rec_value){0};
+    if (spec->is_automatic) {
+        *out = spec->index == 0 ? function->automatic.result
+                                : function->automatic.arguments[spec->index - 1];
+        return true;
+    }
+    is_placed = spec->index == 0 ? place_result(function, spec, out)
+                                 : place_argument(function, spec, out);
+    set_kind(spec, out);
+    if (is_placed)
+        return true;
+    *out = (struct cn_rec_value){.kind = CN_REC_VALUE_UNKNOWN};
+    return tell_unknown(finder, function, spec);
+}
+
+/* Store the values of a call; how many there are. */
+static uint16_t store_values(struct cn_argument_finder *finder,
+                             const struct function *function,
+                             const struct cn_uft_specs *specs, uint32_t *first)
+{
+    struct cn_rec_shared *head = finder->memory->head;
+
+    *first = head->value_count;
+    if (specs->count == 0 || head->value_count > CN_REC_VALUE_MAX - CN_UFT_SPECS_MAX)
+        return 0;
+    for (size_t i = 0; i < specs->count; i++) {
+        if (!find_value(finder, function, &specs->list[i],
+                        &finder->memory->values[*first + i]))
+            return 0;
+    }
+    head->value_count += (uint32_t)specs->count;
+    return (uint16_t)specs->count;
+}
+
+void cn_argument_finder_find(struct cn_argument_finder *finder,
+                             const struct cn_elf_symbol *symbol, const char *name,
+                             struct cn_rec_rule *rule)
+{
+    struct cn_uft_specs arguments = {.count = 0}, results = {.count = 0};
+    struct function *function = cn_alloc(1, sizeof(*function));
+
+    function->symbol = symbol;
+    function->name = name;
+    function->has_results = true;
+    find_prototype(finder, function);
+    find_specs(finder, function, false, &arguments);
+    if (function->has_results)
+        find_specs(finder, function, true, &results);
+    rule->argument_count = store_values(finder, function, &arguments, &rule->arguments);
+    rule->result_count = store_values(finder, function, &results, &rule->results);
+    if (rule->argument_count > 0 || rule->result_count > 0)
+        rule->actions |= CN_REC_RULE_VALUES;
+    if (function->call_at > 0)
+        rule->call_off = (uint32_t)(function->call_at - symbol->address);
+    cn_text_done(&function->texts[0]);
+    cn_text_done(&function->texts[1]);
+    free(function);
+}
+
+void cn_argument_finder_print(const struct cn_argument_finder *finder,
+                              const struct cn_elf_file *elf, struct cn_text *text)
+{
+    if (!has_debug_lines(finder))
+        return;
+    if (elf->build_id[0])
+        cn_text_printf(text, "# build-id: %s\n", elf->build_id);
+    cn_text_str_add(text, cn_text_str(&finder->enum_lines));
+    cn_text_str_add(text, cn_text_str(&finder->function_lines));
+}

@@ -1,0 +1,52 @@
+#include "launcher/pattern.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+bool cn_pattern_is_name(const char *text, bool is_glob)
+{
+    return strpbrk(text, is_glob ? "*?[]{}" : ".?*+-^$|()[]{}") == NULL;
+}
+
+bool cn_pattern_init(struct cn_pattern *pattern, const char *text, size_t len,
+                     bool is_glob, struct cn_error *err)
+{
+    char reason[128];
+    int error;
+
+    *pattern = (struct cn_pattern){.text = cn_alloc(len + 1, 1)};
+    memcpy(pattern->text, text, len);
+    pattern->is_name = cn_pattern_is_name(pattern->text, is_glob);
+    if (pattern->is_name || is_glob)
+        return true;
+    error = regcomp(&pattern->regex, pattern->text, REG_EXTENDED | REG_NOSUB);
+    if (error == 0) {
+        pattern->is_regex = true;
+        return true;
+    }
+    (void)regerror(error, &pattern->regex, reason, sizeof(reason));
+    (void)cn_fail(err, CN_ERR_USAGE, "'%s' is no regular expression: %s", pattern->text,
+                  reason);
+    cn_pattern_done(pattern);
+    return false;
+}
+
+void cn_pattern_done(struct cn_pattern *pattern)
+{
+    if (pattern->is_regex)
+        regfree(&pattern->regex);
+    free(pattern->text);
+    *pattern = (struct cn_pattern){0};
+}
+
+bool cn_pattern_matches(const struct cn_pattern *pattern, const char *name)
+{
+    if (pattern->is_name)
+        return strcmp(pattern->text, name) == 0;
+    if (pattern->is_regex)
+        return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+    return fnmatch(pattern->text, name, 0) == 0;
+}

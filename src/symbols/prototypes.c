@@ -1,0 +1,263 @@
+#include "symbols/prototypes.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "symbols/value_type_dwarf.h"
+
+enum { PAGE_LEN = 4096, FRAME_BASE_OPS = 1 };
+
+struct function {
+    Dwarf_Addr low;
+    Dwarf_Die die;
+};
+
+struct cn_prototypes {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    Dwarf_Addr begin; /* of the file, where debug information puts it */
+    Dwarf_Addr bias;  /* of the debug information */
+    struct cn_arena arena;
+    struct function *list; /* by address */
+    size_t count, capacity;
+};
+
+static char *debug_folders = NULL; /* libdwfl's default */
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &debug_folders,
+};
+
+static int add_function(Dwarf_Die *die, void *arg)
+{
+    struct cn_prototypes *prototypes = arg;
+    Dwarf_Addr low;
+
+    if (dwarf_entrypc(die, &low) != 0)
+        return DWARF_CB_OK;
+    prototypes->list = cn_grow(prototypes->list, prototypes->count, &prototypes->capacity,
+                               sizeof(*prototypes->list));
+    prototypes->list[prototypes->count++] = (struct function){low, *die};
+    return DWARF_CB_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct function *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static bool find_begin(struct cn_prototypes *prototypes)
+{
+    GElf_Addr bias, lowest = UINT64_MAX;
+    Elf *elf = dwfl_module_getelf(prototypes->module, &bias);
+    size_t count;
+
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            header.p_vaddr < lowest)
+            lowest = header.p_vaddr;
+    }
+    prototypes->begin = bias + (lowest & ~(GElf_Addr)(PAGE_LEN - 1)) - prototypes->bias;
+    return lowest != UINT64_MAX;
+}
+
+struct cn_prototypes *cn_prototypes_open(const char *path)
+{
+    struct cn_prototypes *prototypes = cn_alloc(1, sizeof(*prototypes));
+    Dwarf_Die *unit = NULL;
+    Dwarf_Addr bias;
+
+    prototypes->dwfl = dwfl_begin(&callbacks);
+    if (prototypes->dwfl)
+        prototypes->module = dwfl_report_offline(prototypes->dwfl, path, path, -1);
+    if (!prototypes->module || dwfl_report_end(prototypes->dwfl, NULL, NULL) != 0 ||
+        !dwfl_module_getdwarf(prototypes->module, &prototypes->bias) ||
+        !find_begin(prototypes)) {
+        cn_prototypes_close(prototypes);
+        return NULL;
+    }
+    while ((unit = dwfl_module_nextcu(prototypes->module, unit, &bias)))
+        (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
+    if (prototypes->count > 1)
+        qsort(prototypes->list, prototypes->count, sizeof(*prototypes->list), by_address);
+    return prototypes;
+}
+
+void cn_prototypes_close(struct cn_prototypes *prototypes)
+{
+    if (!prototypes)
+        return;
+    if (prototypes->dwfl)
+        dwfl_end(prototypes->dwfl);
+    cn_arena_done(&prototypes->arena);
+    free(prototypes->list);
+    free(prototypes);
+}
+
+static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low)
+{
+    size_t from = 0, to = prototypes->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (prototypes->list[middle].low < low)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < prototypes->count && prototypes->list[from].low == low
+               ? &prototypes->list[from]
+               : NULL;
+}
+
+/* Names of languages whose functions are called as those of C are. */
+static bool has_usual_calls(Dwarf_Die *die)
+{
+    Dwarf_Die unit;
+    int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+
+    switch (language) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+        return true;
+    default:
+        return language > DW_LANG_lo_user || language == 0x2b /* C++17 */ ||
+               language == 0x2c /* C17 */ || language == 0x2d /* C++20 */ ||
+               language == 0x3e /* C23 */ || language == 0x3a /* C++23 */;
+    }
+}
+
+static int64_t signed_of(Dwarf_Word word)
+{
+    return (int64_t)word;
+}
+
+/* A register, or a place that a register and an offset name. */
+static struct cn_place plain_place(const Dwarf_Op *op)
+{
+    if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
+        return (struct cn_place){CN_PLACE_REGISTER, op->atom - DW_OP_reg0, 0};
+    if (op->atom == DW_OP_regx && op->number <= UINT8_MAX)
+        return (struct cn_place){CN_PLACE_REGISTER, (uint32_t)op->number, 0};
+    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+        return (struct cn_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
+                                 signed_of(op->number)};
+    return (struct cn_place){0};
+}
+
+static struct cn_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->module, &bias);
+    Dwarf_Frame *frame = NULL;
+    struct cn_place place = {0};
+    Dwarf_Op *ops;
+    size_t count;
+
+    if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0) {
+        cfi = dwfl_module_dwarf_cfi(prototypes->module, &bias);
+        if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0)
+            return place;
+    }
+    if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
+        place = plain_place(&ops[0]);
+    free(frame);
+    return place;
+}
+
+static struct cn_place frame_base(struct cn_prototypes *prototypes, Dwarf_Die *function,
+                                  Dwarf_Addr at)
+{
+    Dwarf_Attribute attribute;
+    struct cn_place place = {0};
+    Dwarf_Op *ops;
+    size_t count;
+
+    if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
+        dwarf_getlocation_addr(&attribute, at, &ops, &count, FRAME_BASE_OPS) != 1 ||
+        count != 1)
+        return place;
+    if (ops[0].atom == DW_OP_call_frame_cfa)
+        return call_frame(prototypes, at);
+    place = plain_place(&ops[0]);
+    if (place.kind == CN_PLACE_REGISTER)
+        place.kind = CN_PLACE_MEMORY;
+    return place;
+}
+
+static struct cn_place place_of(struct cn_prototypes *prototypes, Dwarf_Die *function,
+                                Dwarf_Die *parameter, Dwarf_Addr at)
+{
+    Dwarf_Attribute attribute;
+    struct cn_place place = {0};
+    Dwarf_Op *ops;
+    size_t count;
+
+    if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) ||
+        dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count == 0 ||
+        count > 2 || (count == 2 && ops[1].atom != DW_OP_deref))
+        return place;
+    if (ops[0].atom == DW_OP_fbreg) {
+        place = frame_base(prototypes, function, at);
+        place.offset += signed_of(ops[0].number);
+    } else {
+        place = plain_place(&ops[0]);
+    }
+    if (count == 2)
+        place.kind = place.kind == CN_PLACE_MEMORY ? CN_PLACE_POINTER : CN_PLACE_UNKNOWN;
+    return place;
+}
+
+static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *function,
+                            Dwarf_Addr at, struct cn_prototype *out)
+{
+    Dwarf_Die child;
+
+    for (bool ok = dwarf_child(function, &child) == 0; ok;
+         ok = dwarf_siblingof(&child, &child) == 0) {
+        struct cn_parameter *parameter = &out->parameters[out->count];
+
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+            continue;
+        if (out->count++ >= CN_PARAMETERS_MAX)
+            continue;
+        cn_value_type_read(&child, &prototypes->arena, &parameter->type);
+        parameter->place = place_of(prototypes, function, &child, at);
+    }
+}
+
+bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t at,
+                        struct cn_prototype *out)
+{
+    struct function *function = find(prototypes, prototypes->begin + offset);
+
+    if (!function)
+        return false;
+    *out = (struct cn_prototype){.has_usual_calls = has_usual_calls(&function->die)};
+    out->file = dwarf_decl_file(&function->die);
+    if (dwarf_decl_line(&function->die, &out->line) != 0)
+        out->line = 0;
+    cn_value_type_read(&function->die, &prototypes->arena, &out->result);
+    read_parameters(prototypes, &function->die, prototypes->begin + at, out);
+    return true;
+}

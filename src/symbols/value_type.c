@@ -1,0 +1,353 @@
+#include "symbols/value_type_dwarf.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+enum {
+    PARTS_MAX = 64,        /* of a struct that we look at */
+    ELEMENTS_MAX = 16,     /* of an array in one */
+    ENUM_TEXT_MAX = 65536, /* bytes of the names of an enum's members */
+};
+
+/* A part of a struct that is still to be looked at. */
+struct part {
+    Dwarf_Die type;
+    uint64_t offset;
+};
+
+struct parts {
+    struct part list[PARTS_MAX];
+    size_t count;
+    bool is_complete, has_vector;
+};
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+
+    return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+           dwarf_formref_die(&attribute, &type) && dwarf_peel_type(&type, out) == 0;
+}
+
+static uint64_t number_in(Dwarf_Die *die, unsigned name, uint64_t otherwise)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+
+    return dwarf_attr_integrate(die, name, &attribute) &&
+                   dwarf_formudata(&attribute, &value) == 0
+               ? value
+               : otherwise;
+}
+
+static bool has(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_attr_integrate(die, name, &attribute) != NULL;
+}
+
+static uint64_t size_of(Dwarf_Die *die)
+{
+    Dwarf_Word size;
+
+    return dwarf_aggregate_size(die, &size) == 0 ? size : 0;
+}
+
+static void add_part(struct parts *parts, const Dwarf_Die *type, uint64_t offset)
+{
+    if (parts->count == PARTS_MAX) {
+        parts->is_complete = false;
+        return;
+    }
+    parts->list[parts->count++] = (struct part){*type, offset};
+}
+
+/* A bit-field counts as the whole number that it is a part of. */
+static uint64_t bit_field_offset(Dwarf_Die *field, Dwarf_Die *type, uint64_t offset)
+{
+    uint64_t size = size_of(type) > 0 ? size_of(type) : 1;
+    uint64_t byte = number_in(field, DW_AT_data_bit_offset, 0) / 8;
+
+    return offset + byte / size * size;
+}
+
+static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
+{
+    Dwarf_Die child, member;
+
+    if (dwarf_child(type, &child) != 0)
+        return;
+    do {
+        int tag = dwarf_tag(&child);
+
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+            has(&child, DW_AT_external) || has(&child, DW_AT_declaration))
+            continue;
+        if (has(&child, DW_AT_virtuality) || !type_of(&child, &member))
+            parts->is_complete = false;
+        else if (has(&child, DW_AT_data_bit_offset))
+            add_part(parts, &member, bit_field_offset(&child, &member, offset));
+        else
+            add_part(parts, &member,
+                     offset + number_in(&child, DW_AT_data_member_location, 0));
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
+{
+    Dwarf_Die element;
+    uint64_t len, count;
+
+    parts->has_vector |= has(type, DW_AT_GNU_vector);
+    if (has(type, DW_AT_GNU_vector) || !type_of(type, &element)) {
+        parts->is_complete = false;
+        return;
+    }
+    len = size_of(&element);
+    count = len > 0 ? size_of(type) / len : 0;
+    if (count > ELEMENTS_MAX)
+        parts->is_complete = false;
+    for (uint64_t i = 0; i < count && i < ELEMENTS_MAX; i++)
+        add_part(parts, &element, offset + i * len);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct cn_value_leaf *x = a, *y = b;
+
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void add_leaf(struct cn_value_type *out, struct parts *parts, Dwarf_Die *type,
+                     uint64_t offset)
+{
+    uint64_t size = size_of(type), encoding = number_in(type, DW_AT_encoding, 0);
+    uint32_t half = encoding == DW_ATE_complex_float ? 2 : 1;
+
+    if (out->leaf_count + half > CN_VALUE_LEAVES_MAX || size == 0 || size > 32 ||
+        offset > UINT16_MAX) {
+        parts->is_complete = false;
+        return;
+    }
+    for (uint32_t i = 0; i < half; i++)
+        out->leaves[out->leaf_count++] = (struct cn_value_leaf){
+            .offset = (uint32_t)(offset + i * size / half),
+            .size = (uint32_t)(size / half),
+            .is_float = dwarf_tag(type) == DW_TAG_base_type &&
+                        (encoding == DW_ATE_float || encoding == DW_ATE_complex_float),
+        };
+}
+
+static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
+{
+    struct parts parts = {.is_complete = true};
+
+    add_part(&parts, type, 0);
+    for (size_t i = 0; i < parts.count && parts.is_complete; i++) {
+        Dwarf_Die *part = &parts.list[i].type;
+        uint64_t offset = parts.list[i].offset;
+
+        switch (dwarf_tag(part)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            add_members(&parts, part, offset);
+            break;
+        case DW_TAG_array_type:
+            add_elements(&parts, part, offset);
+            break;
+        default:
+            add_leaf(out, &parts, part, offset);
+        }
+    }
+    if (out->leaf_count > 1)
+        qsort(out->leaves, out->leaf_count, sizeof(out->leaves[0]), by_offset);
+    out->has_leaves = parts.is_complete;
+    out->has_vector = parts.has_vector;
+}
+
+/* Alignment is that of the largest number inside, unless the type says otherwise. */
+static void find_alignment(Dwarf_Die *type, struct cn_value_type *out)
+{
+    uint64_t said = number_in(type, DW_AT_alignment, 0);
+
+    out->align = out->size > 0 && out->size < 16 ? (uint32_t)out->size : 16;
+    if (out->kind == CN_VALUE_STRUCT) {
+        out->align = 1;
+        for (size_t i = 0; i < out->leaf_count; i++)
+            if (out->leaves[i].size > out->align)
+                out->align = out->leaves[i].size;
+    }
+    if (said > out->align && said <= 4096)
+        out->align = (uint32_t)said;
+}
+
+/* Commas and template arguments would not survive in a specification. */
+static const char *plain_name(Dwarf_Die *type, struct cn_arena *arena)
+{
+    const char *name = dwarf_diename(type);
+    size_t len = name ? strcspn(name, "<,;@%:/ \n") : 0;
+
+    return len > 0 ? cn_arena_copy(arena, name, len) : "";
+}
+
+static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
+{
+    struct cn_text text = {0};
+    int64_t next = 0;
+    Dwarf_Die child;
+    const char *kept;
+
+    for (bool ok = dwarf_child(type, &child) == 0; ok;
+         ok = dwarf_siblingof(&child, &child) == 0) {
+        Dwarf_Attribute attribute;
+        Dwarf_Sword value;
+        const char *name = dwarf_diename(&child);
+
+        if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
+            !dwarf_attr(&child, DW_AT_const_value, &attribute) ||
+            dwarf_formsdata(&attribute, &value) != 0 || text.len > ENUM_TEXT_MAX)
+            continue;
+        cn_text_printf(&text, "%s%s", text.len > 0 ? "," : "", name);
+        if (value != next)
+            cn_text_printf(&text, "=%" PRId64, (int64_t)value);
+        next = (int64_t)((uint64_t)value + 1);
+    }
+    kept = cn_arena_strdup(arena, cn_text_str(&text));
+    cn_text_done(&text);
+    return kept;
+}
+
+static void read_base(Dwarf_Die *type, struct cn_value_type *out)
+{
+    const char *name = dwarf_diename(type);
+
+    switch (number_in(type, DW_AT_encoding, 0)) {
+    case DW_ATE_float:
+        out->kind = CN_VALUE_FLOAT;
+        out->name = name && strcmp(name, "long double") == 0 ? "long double" : "";
+        break;
+    case DW_ATE_signed_char:
+    case DW_ATE_unsigned_char:
+        out->kind = name && strcmp(name, "char") == 0 ? CN_VALUE_CHAR
+                    : number_in(type, DW_AT_encoding, 0) == DW_ATE_signed_char
+                        ? CN_VALUE_SIGNED
+                        : CN_VALUE_UNSIGNED;
+        break;
+    case DW_ATE_signed:
+        out->kind = CN_VALUE_SIGNED;
+        break;
+    case DW_ATE_unsigned:
+    case DW_ATE_boolean:
+    case DW_ATE_UTF:
+        out->kind = CN_VALUE_UNSIGNED;
+        break;
+    case DW_ATE_complex_float:
+        out->kind = CN_VALUE_STRUCT;
+        out->name = "complex";
+        read_leaves(type, out);
+        return;
+    default:
+        out->kind = CN_VALUE_OTHER;
+    }
+    if (out->kind != CN_VALUE_FLOAT && out->size > sizeof(uint64_t)) {
+        out->name = "__int128";
+        out->kind = out->size == 16 ? CN_VALUE_STRUCT : CN_VALUE_OTHER;
+        read_leaves(type, out);
+    }
+}
+
+static bool is_std_string(Dwarf_Die *type)
+{
+    const char *name = dwarf_diename(type);
+
+    return name &&
+           (dwarf_tag(type) == DW_TAG_class_type ||
+            dwarf_tag(type) == DW_TAG_structure_type) &&
+           strncmp(name, "basic_string<char,", 18) == 0;
+}
+
+static void read_pointer(Dwarf_Die *type, struct cn_value_type *out)
+{
+    Dwarf_Die target;
+    const char *name;
+
+    out->kind = CN_VALUE_POINTER;
+    out->size = sizeof(uint64_t);
+    if (!type_of(type, &target))
+        return;
+    name = dwarf_diename(&target);
+    if (is_std_string(&target))
+        out->kind = CN_VALUE_STD_STRING;
+    else if (dwarf_tag(type) == DW_TAG_pointer_type && name &&
+             dwarf_tag(&target) == DW_TAG_base_type && strcmp(name, "char") == 0)
+        out->kind = CN_VALUE_STRING;
+}
+
+static void read_struct(Dwarf_Die *type, struct cn_arena *arena,
+                        struct cn_value_type *out)
+{
+    out->kind = CN_VALUE_STRUCT;
+    out->name = plain_name(type, arena);
+    out->is_reference =
+        number_in(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
+    if (out->is_reference && is_std_string(type))
+        out->kind = CN_VALUE_STD_STRING;
+    if (has(type, DW_AT_declaration))
+        out->kind = CN_VALUE_OTHER;
+    read_leaves(type, out);
+}
+
+static void read_enum(Dwarf_Die *type, struct cn_arena *arena, struct cn_value_type *out)
+{
+    out->kind = CN_VALUE_ENUM;
+    out->name = plain_name(type, arena);
+    out->members = members_of(type, arena);
+    if (out->name[0] == '\0' || out->members[0] == '\0')
+        out->kind = CN_VALUE_SIGNED;
+}
+
+void cn_value_type_read(Dwarf_Die *die, struct cn_arena *arena, struct cn_value_type *out)
+{
+    Dwarf_Die type;
+
+    *out = (struct cn_value_type){.name = "", .members = ""};
+    if (!has(die, DW_AT_type))
+        return;
+    out->kind = CN_VALUE_OTHER;
+    if (!type_of(die, &type))
+        return;
+    out->size = size_of(&type);
+    switch (dwarf_tag(&type)) {
+    case DW_TAG_base_type:
+        read_base(&type, out);
+        break;
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        read_pointer(&type, out);
+        break;
+    case DW_TAG_unspecified_type: /* nullptr_t */
+        out->kind = CN_VALUE_POINTER;
+        out->size = sizeof(uint64_t);
+        break;
+    case DW_TAG_enumeration_type:
+        read_enum(&type, arena, out);
+        break;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+        read_struct(&type, arena, out);
+        break;
+    default:
+        break; /* vectors, pointers to members */
+    }
+    find_alignment(&type, out);
+}

@@ -1,0 +1,49 @@
+/* Types of arguments and results, as far as one must know them to find a value and to show
+ * it.
+ * Threads: any thread.
+ */
+#ifndef CN_SYMBOLS_VALUE_TYPE_H
+#define CN_SYMBOLS_VALUE_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cn_arena;
+
+enum cn_value_kind {
+    CN_VALUE_NONE, /* void */
+    CN_VALUE_SIGNED,
+    CN_VALUE_UNSIGNED,
+    CN_VALUE_CHAR,
+    CN_VALUE_FLOAT,
+    CN_VALUE_POINTER,
+    CN_VALUE_STRING,     /* char * */
+    CN_VALUE_STD_STRING, /* std::string, or a reference or pointer to one */
+    CN_VALUE_ENUM,
+    CN_VALUE_STRUCT, /* and whatever else consists of parts */
+    CN_VALUE_OTHER,  /* we cannot tell how it is passed */
+};
+
+/* A number inside a struct. */
+struct cn_value_leaf {
+    uint32_t offset, size;
+    bool is_float;
+};
+
+enum { CN_VALUE_LEAVES_MAX = 16 };
+
+struct cn_value_type {
+    enum cn_value_kind kind;
+    uint64_t size;
+    uint32_t align;
+    bool is_reference;   /* the object itself, but passed as a pointer to it */
+    bool has_leaves;     /* all of them are in `leaves` */
+    bool has_vector;     /* some part is one */
+    const char *name;    /* "" when it has none */
+    const char *members; /* of an enum, "A,B=5" */
+    struct cn_value_leaf leaves[CN_VALUE_LEAVES_MAX]; /* by offset */
+    size_t leaf_count;
+};
+
+#endif
