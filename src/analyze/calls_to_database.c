@@ -5,9 +5,12 @@
 #include "analyze/cct_about.h"
 #include "analyze/cct_database.h"
 #include "analyze/cct_planes.h"
+#include "analyze/cct_ranks.h"
 #include "base/alloc.h"
 #include "base/failures.h"
 #include "base/pool.h"
+#include "base/ranks.h"
+#include "base/wire.h"
 
 /* Trees of tasks beyond this many bytes are put aside until they are needed. */
 enum { KEPT_LEN_MAX = 48 << 20 };
@@ -24,9 +27,11 @@ struct analysis {
     const struct cn_calls_options *options;
     struct cn_cct_database *self;
     struct cn_cct_functions *functions; /* by query */
+    struct cn_ranks *ranks;
     struct unit *units;
     size_t unit_count;
-    uint64_t kept_len;  /* of trees in memory */
+    struct cn_ranks_part own_units, own; /* units and members of this process */
+    uint64_t kept_len;                   /* of trees in memory */
     uint64_t *aside_at; /* by member: 1 + where its tree goes, 0: it stays */
     struct cn_failures failures;
 };
@@ -38,26 +43,62 @@ static bool is_ordered(const struct analysis *a, const struct cn_cct_member *mem
 
 static void make_units(struct analysis *a)
 {
-    struct cn_cct_members *members = &a->self->members;
+    const struct cn_cct_members *members = &a->self->members;
 
     a->units = cn_alloc(members->count, sizeof(*a->units));
     for (size_t i = 0; i < members->count; i++) {
-        struct cn_cct_member *member = &members->list[i];
+        const struct cn_cct_member *member = &members->list[i];
         bool is_joined = i > 0 && is_ordered(a, member) &&
                          member->source == members->list[i - 1].source;
-        struct unit *unit;
-        struct cn_cct_task_options options = member->task.options;
 
         if (!is_joined)
-            a->units[a->unit_count++] = (struct unit){.first = i};
-        unit = &a->units[a->unit_count - 1];
-        unit->count++;
-        unit->is_on = !a->queries[member->source].filter->is_off;
-        options.query = &a->queries[member->source];
-        options.is_collapsed = a->options->is_collapsed;
-        options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
-        cn_cct_task_init(&member->task, &options);
+            a->units[a->unit_count++] = (struct unit){
+                .first = i, .is_on = !a->queries[member->source].filter->is_off};
+        a->units[a->unit_count - 1].count++;
     }
+}
+
+static size_t first_member(const struct analysis *a, size_t unit)
+{
+    return unit < a->unit_count ? a->units[unit].first : a->self->members.count;
+}
+
+/* Which units this process works on: by the size of their records. */
+static void choose_units(struct analysis *a)
+{
+    const struct cn_cct_member *list = a->self->members.list;
+    uint64_t *weights = cn_alloc(a->unit_count, sizeof(*weights));
+
+    for (size_t i = 0; i < a->unit_count; i++)
+        for (size_t k = a->units[i].first; k < a->units[i].first + a->units[i].count; k++)
+            weights[i] +=
+                a->queries[list[k].source].rec->tasks[list[k].task.options.task].data_len;
+    a->own_units = cn_ranks_split(a->ranks, weights, a->unit_count);
+    free(weights);
+    a->own.first = first_member(a, a->own_units.first);
+    a->own.end = first_member(a, a->own_units.end);
+}
+
+static void begin_tasks(struct analysis *a)
+{
+    for (size_t i = a->own_units.first; i < a->own_units.end; i++) {
+        struct unit *unit = &a->units[i];
+
+        for (size_t k = unit->first; k < unit->first + unit->count; k++) {
+            struct cn_cct_member *member = &a->self->members.list[k];
+            struct cn_cct_task_options options = member->task.options;
+
+            options.query = &a->queries[member->source];
+            options.is_collapsed = a->options->is_collapsed;
+            options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
+            cn_cct_task_init(&member->task, &options);
+        }
+    }
+}
+
+static const struct unit *unit_at(const struct analysis *a, size_t job)
+{
+    return &a->units[a->own_units.first + job];
 }
 
 /* Several tasks in the order of time. */
@@ -100,7 +141,7 @@ static bool count_together(struct analysis *a, const struct unit *unit,
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
-    const struct unit *unit = &a->units[job];
+    const struct unit *unit = unit_at(a, job);
     struct cn_cct_member *member = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
     /* One thread tells, the others only work. */
@@ -136,7 +177,7 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
 static void merge_take(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
-    const struct unit *unit = &a->units[job];
+    const struct unit *unit = unit_at(a, job);
     bool ok = cn_failures_share(&a->failures, worker);
 
     for (size_t i = 0; ok && i < unit->count; i++) {
@@ -149,7 +190,7 @@ static void merge_take(void *arg, size_t job, unsigned worker)
 static void aside_finish(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
-    const struct unit *unit = &a->units[job];
+    const struct unit *unit = unit_at(a, job);
     struct cn_error *err = cn_failures_error(&a->failures, worker);
 
     if (cn_failures_stopped(&a->failures, worker))
@@ -165,7 +206,8 @@ static void aside_finish(void *arg, size_t job, unsigned worker)
 
 static bool count_all(struct analysis *a, struct cn_error *err)
 {
-    struct cn_jobs jobs = {a->unit_count, a, count_run, merge_take, aside_finish};
+    struct cn_jobs jobs = {a->own_units.end - a->own_units.first, a, count_run,
+                           merge_take, aside_finish};
     bool ok;
 
     cn_failures_init(&a->failures, a->options->workers);
@@ -175,20 +217,27 @@ static bool count_all(struct analysis *a, struct cn_error *err)
     return ok;
 }
 
-/* Calls that never returned last until the end of their recording. */
-static void end_all(struct analysis *a, size_t query_count)
+/* When the last record of each recording was made. */
+static bool find_last(const struct analysis *a, size_t query_count, uint64_t *last_ns,
+                      struct cn_error *err)
 {
-    struct cn_cct_members *members = &a->self->members;
-    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
-
-    for (size_t i = 0; i < members->count; i++) {
-        const struct cn_cct_member *member = &members->list[i];
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        const struct cn_cct_member *member = &a->self->members.list[i];
 
         if (member->task.follow.last_ns > last_ns[member->source])
             last_ns[member->source] = member->task.follow.last_ns;
     }
-    for (size_t i = 0; i < members->count; i++) {
-        struct cn_cct_member *member = &members->list[i];
+    return cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
+}
+
+/* Calls that never returned last until the end of their recording. */
+static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
+{
+    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
+    bool ok = find_last(a, query_count, last_ns, err);
+
+    for (size_t i = a->own.first; ok && i < a->own.end; i++) {
+        struct cn_cct_member *member = &a->self->members.list[i];
 
         cn_cct_task_end(&member->task, last_ns[member->source]);
         if (a->options->min_time_ns > 0)
@@ -198,6 +247,7 @@ static void end_all(struct analysis *a, size_t query_count)
     for (size_t i = 0; i < query_count; i++)
         a->self->offsets_ns[i] = cn_cct_clock_offset(a->queries[i].rec, last_ns[i]);
     free(last_ns);
+    return ok;
 }
 
 static void fill_in_tables(struct analysis *a)
@@ -214,6 +264,10 @@ static void fill_in_tables(struct analysis *a)
     db->function_count = (uint32_t)merged->names.function_keys.count;
     db->context_limit = merged->context_count;
     db->context_weight = merged->tree.count;
+    db->has_exact_counts = true;
+    db->ranks = a->ranks;
+    db->own_first = a->ranks->rank == 0 ? 0 : (uint32_t)a->own.first + 1;
+    db->own_end = (uint32_t)a->own.end + 1;
     cn_cct_describe(db, a->queries, &a->self->members, a->options->title);
 }
 
@@ -230,21 +284,73 @@ static void decide_timelines(struct analysis *a, struct cn_calls_result *result)
     a->self->db.has_timelines = !a->options->without_timelines && !result->has_no_order;
 }
 
-static void note_result(const struct analysis *a, struct cn_calls_result *result)
+static void encode_damages(const struct analysis *a, struct cn_text *message)
+{
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        const struct cn_cct_member *member = &a->self->members.list[i];
+
+        if (!member->task.is_damaged)
+            continue;
+        cn_wire_u32(message, (uint32_t)i);
+        cn_wire_u32(message, member->task.damage.kind);
+        cn_wire_str(message, member->task.damage.text);
+    }
+}
+
+static bool decode_damages(const struct analysis *a, struct cn_bytes message,
+                           struct cn_calls_result *result, struct cn_error *err)
 {
     const struct cn_cct_members *members = &a->self->members;
 
-    result->damages = cn_alloc(members->count, sizeof(*result->damages));
-    for (size_t i = 0; i < members->count; i++) {
-        const struct cn_cct_member *member = &members->list[i];
+    while (message.len > 0) {
+        uint32_t number, kind;
+        const char *text;
+        struct cn_calls_damage damage = {0};
 
-        result->record_count += member->task.record_count;
-        result->lost_count += member->task.lost_count;
-        if (member->task.is_damaged)
-            result->damages[result->damage_count++] = (struct cn_calls_damage){
-                member->source, member->task.options.task, member->task.damage};
+        if (!cn_wire_u32_take(&message, &number) || !cn_wire_u32_take(&message, &kind) ||
+            !cn_wire_str_take(&message, &text) || kind > CN_ERR_INTERRUPTED ||
+            number >= members->count || result->damage_count == members->count)
+            return cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+        damage.query = members->list[number].source;
+        damage.task = members->list[number].task.options.task;
+        (void)cn_fail(&damage.err, (enum cn_error_kind)kind, "%s", text);
+        result->damages[result->damage_count++] = damage;
+    }
+    return true;
+}
+
+/* Lower ranks have the earlier tasks: what they say comes first. */
+static bool gather_damages(const struct analysis *a, struct cn_calls_result *result,
+                           struct cn_error *err)
+{
+    struct cn_text own = {0}, all = {0};
+    struct cn_bytes left, message;
+    bool ok;
+
+    result->damages = cn_alloc(a->self->members.count, sizeof(*result->damages));
+    encode_damages(a, &own);
+    ok = cn_ranks_share(a->ranks, &own, &all, err);
+    left = cn_wire_view(&all);
+    for (unsigned i = 0; ok && i < a->ranks->size; i++)
+        ok = cn_wire_bytes_take(&left, &message)
+                 ? decode_damages(a, message, result, err)
+                 : cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+    cn_text_done(&own);
+    cn_text_done(&all);
+    return ok;
+}
+
+static bool note_result(const struct analysis *a, struct cn_calls_result *result,
+                        struct cn_error *err)
+{
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        result->record_count += a->self->members.list[i].task.record_count;
+        result->lost_count += a->self->members.list[i].task.lost_count;
     }
     result->context_count = a->self->merged.context_count - 1;
+    return cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->record_count, 1, err) &&
+           cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->lost_count, 1, err) &&
+           gather_damages(a, result, err);
 }
 
 static bool analyse(struct analysis *a, size_t query_count,
@@ -252,16 +358,20 @@ static bool analyse(struct analysis *a, size_t query_count,
 {
     struct cn_cct_database *self = a->self;
 
-    if (!cn_spool_open(&self->spool, a->options->folder, err))
+    if (!cn_spool_open_together(&self->spool, a->options->folder, a->ranks, err))
         return false;
     make_units(a);
-    if (!count_all(a, err))
+    choose_units(a);
+    begin_tasks(a);
+    if (!cn_ranks_agree(a->ranks, count_all(a, err), err) ||
+        !end_all(a, query_count, err) ||
+        !cn_cct_merged_number_together(&self->merged, a->ranks, a->options->min_time_ns,
+                                       err))
         return false;
-    end_all(a, query_count);
-    cn_cct_merged_number(&self->merged, a->options->min_time_ns);
     fill_in_tables(a);
     decide_timelines(a, result);
-    note_result(a, result);
+    if (!note_result(a, result, err))
+        return false;
     self->profiles = cn_alloc(self->db.profile_count, sizeof(*self->profiles));
     self->replays = cn_alloc(self->members.count, sizeof(*self->replays));
     return cn_cct_planes_make(self, a->options, err);
@@ -274,6 +384,7 @@ bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *
     struct analysis a = {
         .queries = queries,
         .options = options,
+        .ranks = options->ranks ? options->ranks : &cn_ranks_alone,
         .self = cn_alloc(1, sizeof(*a.self)),
         .functions = cn_alloc(query_count, sizeof(*a.functions)),
     };

@@ -6,6 +6,10 @@
  * spent lies in a file without a name, and timelines are read from the recordings
  * when they are asked for.
  *
+ * Several processes may do it together: each reads some of the tasks, and they agree on
+ * the contexts (cct_ranks.h). All of them call with the same queries and get a database
+ * that they share; the bytes written from it are those that one process would write.
+ *
  * The database borrows the queries, their recordings and filters until it is closed.
  * Threads: one thread at a time; uses `workers` threads of its own.
  */
@@ -17,11 +21,13 @@
 struct cn_database;
 struct cn_places;
 struct cn_progress;
+struct cn_ranks;
 
 struct cn_calls_options {
-    unsigned workers;     /* at least 1 */
-    const char *folder;   /* where the file without a name goes */
-    const char *title;    /* NULL: the name of the program */
+    unsigned workers;       /* at least 1 */
+    struct cn_ranks *ranks; /* that do this together; NULL: this process alone */
+    const char *folder;     /* where the file without a name goes */
+    const char *title;      /* NULL: the name of the program */
     uint64_t min_time_ns; /* contexts that took less in all threads together are left out;
                              their time counts for the caller */
     bool is_collapsed; /* a function that calls itself, directly or not, is one context */
@@ -38,6 +44,7 @@ struct cn_calls_damage {
     struct cn_error err;
 };
 
+/* Of all processes together. */
 struct cn_calls_result {
     uint64_t record_count;
     uint64_t lost_count; /* records that the recorder lost */

@@ -140,7 +140,8 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
     return true;
 }
 
-static void weigh(struct cn_cct_merged *merged, cn_cct_id node, uint64_t self_ns)
+void cn_cct_merged_weigh_node(struct cn_cct_merged *merged, cn_cct_id node,
+                              uint64_t self_ns)
 {
     if (merged->self_capacity <= node) {
         size_t capacity = merged->tree.count * 2;
@@ -157,20 +158,21 @@ void cn_cct_merged_weigh(struct cn_cct_merged *merged, const struct cn_cct_costs
                          const uint32_t *nodes, size_t count)
 {
     for (size_t i = 0; i < count && i < costs->count; i++)
-        weigh(merged, nodes[i], costs->list[i].self_ns);
+        cn_cct_merged_weigh_node(merged, nodes[i], costs->list[i].self_ns);
 }
 
 void cn_cct_merged_weigh_open(struct cn_cct_merged *merged,
                               const struct cn_cct_task *task, const uint32_t *nodes)
 {
     for (size_t i = 0; i < task->open_call_count; i++)
-        weigh(merged, nodes[task->open_calls[i].node], task->open_calls[i].self_ns);
+        cn_cct_merged_weigh_node(merged, nodes[task->open_calls[i].node],
+                                 task->open_calls[i].self_ns);
 }
 
 /* Own times become those of everything below as well. */
 static void sum_up(struct cn_cct_merged *merged)
 {
-    weigh(merged, (cn_cct_id)(merged->tree.count - 1), 0);
+    cn_cct_merged_weigh_node(merged, (cn_cct_id)(merged->tree.count - 1), 0);
     for (size_t i = merged->tree.count; i-- > 1;)
         merged->self_ns[merged->tree.links[i].parent] += merged->self_ns[i];
 }

@@ -52,7 +52,9 @@ CN_CHECK bool cn_cct_merged_add(struct cn_cct_merged *merged,
                                 const struct cn_cct_task *task, uint32_t **nodes,
                                 struct cn_error *err);
 
-/* Remember the own time of a task's nodes. */
+/* Remember the own time of a node, or of a task's nodes. */
+void cn_cct_merged_weigh_node(struct cn_cct_merged *merged, cn_cct_id node,
+                              uint64_t self_ns);
 void cn_cct_merged_weigh(struct cn_cct_merged *merged, const struct cn_cct_costs *costs,
                          const uint32_t *nodes, size_t count);
 void cn_cct_merged_weigh_open(struct cn_cct_merged *merged,

@@ -75,13 +75,22 @@ uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t l
     return at;
 }
 
-/* The number that `key` has; `*is_new` when it is the first time, and the function
- * needs to be filled in. */
-static uint32_t number_of(struct cn_cct_names *names, const char *key, bool *is_new)
+/* The number of the function that this is; `*is_new` when it is the first time, and it
+ * needs to be filled in. One without a module is known by its name. */
+static uint32_t number_of(struct cn_cct_names *names, const struct cn_function *function,
+                          bool *is_new)
 {
     size_t known = names->function_keys.count;
-    uint32_t at = cn_names_add(&names->function_keys, key);
+    struct cn_text key = {0};
+    uint32_t at;
 
+    if (function->module == CN_NONE)
+        cn_text_printf(&key, "::%s", function->name);
+    else
+        cn_text_printf(&key, "%" PRIu32 ":%" PRIx64 ":%s", function->module,
+                       function->offset, function->name);
+    at = cn_names_add(&names->function_keys, cn_text_str(&key));
+    cn_text_done(&key);
     *is_new = at == known;
     if (*is_new)
         names->functions = cn_grow(names->functions, at, &names->function_capacity,
@@ -89,22 +98,23 @@ static uint32_t number_of(struct cn_cct_names *names, const char *key, bool *is_
     return at;
 }
 
+uint32_t cn_cct_names_known(struct cn_cct_names *names,
+                            const struct cn_function *function)
+{
+    bool is_new;
+    uint32_t at = number_of(names, function, &is_new);
+
+    if (is_new) {
+        names->functions[at] = *function;
+        names->functions[at].name = cn_arena_strdup(&names->arena, function->name);
+    }
+    return at;
+}
+
 uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
 {
-    struct cn_text key = {0};
-    bool is_new;
-    uint32_t at;
-
-    cn_text_printf(&key, "::%s", name);
-    at = number_of(names, cn_text_str(&key), &is_new);
-    cn_text_done(&key);
-    if (is_new)
-        names->functions[at] = (struct cn_function){
-            .name = cn_arena_strdup(&names->arena, name),
-            .module = CN_NONE,
-            .file = CN_NONE,
-        };
-    return at;
+    return cn_cct_names_known(
+        names, &(struct cn_function){.name = name, .module = CN_NONE, .file = CN_NONE});
 }
 
 static struct cn_place place_of(const struct cn_cct_names *names,
@@ -126,24 +136,24 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
 {
     const struct cn_call_function *f = &rec->functions[function];
     const struct cn_call_module *m = &rec->modules[f->module];
-    uint32_t module = cn_cct_names_module(names, m);
-    struct cn_text key = {0};
+    struct cn_function found = {
+        .name = f->name,
+        .module = cn_cct_names_module(names, m),
+        .offset = f->offset,
+        .file = CN_NONE,
+    };
     struct cn_place place;
     bool is_new;
-    uint32_t at;
+    uint32_t at = number_of(names, &found, &is_new);
 
-    cn_text_printf(&key, "%" PRIu32 ":%" PRIx64 ":%s", module, f->offset, f->name);
-    at = number_of(names, cn_text_str(&key), &is_new);
-    cn_text_done(&key);
     if (!is_new)
         return at;
     place = place_of(names, m, f);
-    names->functions[at] = (struct cn_function){
-        .name = cn_arena_strdup(&names->arena, f->name),
-        .module = module,
-        .offset = f->offset,
-        .file = place.file ? cn_cct_names_file(names, place.file) : CN_NONE,
-        .line = place.file ? place.line : 0,
-    };
+    if (place.file) {
+        found.file = cn_cct_names_file(names, place.file);
+        found.line = place.line;
+    }
+    found.name = cn_arena_strdup(&names->arena, f->name);
+    names->functions[at] = found;
     return at;
 }

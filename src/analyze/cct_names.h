@@ -38,6 +38,10 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
 /* The number of a function that is known by its name alone. */
 uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name);
 
+/* The number of a function whose module and file are numbers of these names. */
+uint32_t cn_cct_names_known(struct cn_cct_names *names,
+                            const struct cn_function *function);
+
 uint32_t cn_cct_names_module(struct cn_cct_names *names,
                              const struct cn_call_module *module);
 uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *path);

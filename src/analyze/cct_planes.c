@@ -10,6 +10,8 @@
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/ranks.h"
+#include "base/wire.h"
 #include "model/transpose.h"
 
 enum {
@@ -25,6 +27,8 @@ struct plane_worker {
 struct planes {
     struct cn_cct_database *self;
     const struct cn_calls_options *options;
+    struct cn_ranks *ranks;
+    size_t own_first, own_count; /* members of this process */
     struct plane_worker *workers;
     bool has_bucket[CN_BUCKET_COUNT];
     struct cn_failures failures;
@@ -33,7 +37,7 @@ struct planes {
 static void measure_run(void *arg, size_t job, unsigned worker)
 {
     struct planes *p = arg;
-    struct cn_cct_member *member = &p->self->members.list[job];
+    struct cn_cct_member *member = &p->self->members.list[p->own_first + job];
     struct cn_cct_plane *plane = &p->workers[worker].plane;
     struct cn_error *err = cn_failures_error(&p->failures, worker);
 
@@ -52,7 +56,7 @@ static void place_take(void *arg, size_t job, unsigned worker)
 {
     struct planes *p = arg;
     const struct cn_cct_plane *plane = &p->workers[worker].plane;
-    struct cn_cct_profile *profile = &p->self->profiles[job + 1];
+    struct cn_cct_profile *profile = &p->self->profiles[p->own_first + job + 1];
 
     if (!cn_failures_share(&p->failures, worker))
         return;
@@ -62,9 +66,8 @@ static void place_take(void *arg, size_t job, unsigned worker)
         cn_spool_reserve(&p->self->spool, plane->value_count * sizeof(struct cn_value));
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
         p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
-    if (!cn_progress_report(p->options->progress, "adding up", job + 1,
-                            p->self->members.count, "threads",
-                            cn_failures_error(&p->failures, worker)))
+    if (!cn_progress_report(p->options->progress, "adding up", job + 1, p->own_count,
+                            "threads", cn_failures_error(&p->failures, worker)))
         cn_failures_note(&p->failures, worker, job);
 }
 
@@ -72,7 +75,7 @@ static bool write_plane(const struct planes *p, size_t job, struct plane_worker 
                         struct cn_error *err)
 {
     const struct cn_spool *spool = &p->self->spool;
-    uint64_t off = p->self->profiles[job + 1].off;
+    uint64_t off = p->self->profiles[p->own_first + job + 1].off;
     size_t filled = 0, count;
 
     do {
@@ -92,7 +95,7 @@ static bool write_plane(const struct planes *p, size_t job, struct plane_worker 
 static void write_finish(void *arg, size_t job, unsigned worker)
 {
     struct planes *p = arg;
-    struct cn_cct_member *member = &p->self->members.list[job];
+    struct cn_cct_member *member = &p->self->members.list[p->own_first + job];
     struct plane_worker *self = &p->workers[worker];
 
     if (!cn_failures_stopped(&p->failures, worker) &&
@@ -118,8 +121,7 @@ static unsigned worker_count(const struct planes *p)
 
 static bool write_threads(struct planes *p, struct cn_error *err)
 {
-    struct cn_jobs jobs = {p->self->members.count, p, measure_run, place_take,
-                           write_finish};
+    struct cn_jobs jobs = {p->own_count, p, measure_run, place_take, write_finish};
     unsigned workers = worker_count(p);
     bool ok;
 
@@ -136,6 +138,63 @@ static bool write_threads(struct planes *p, struct cn_error *err)
     return ok;
 }
 
+static void encode_profiles(const struct planes *p, struct cn_text *message)
+{
+    for (size_t i = p->own_first; i < p->own_first + p->own_count; i++) {
+        const struct cn_cct_profile *profile = &p->self->profiles[i + 1];
+
+        cn_wire_u64(message, profile->off);
+        cn_wire_u64(message, profile->value_count);
+        cn_wire_u32(message, profile->context_count);
+        cn_wire_u64(message, p->self->members.list[i].task.sample_count);
+    }
+}
+
+/* Those of all ranks, one after another. */
+static bool decode_profiles(const struct planes *p, struct cn_bytes all,
+                            struct cn_error *err)
+{
+    struct cn_bytes message = {0};
+
+    for (size_t i = 0; i < p->self->members.count; i++) {
+        struct cn_cct_profile *profile = &p->self->profiles[i + 1];
+
+        while (message.len == 0)
+            if (!cn_wire_bytes_take(&all, &message))
+                return cn_fail(err, CN_ERR_FORMAT, "values of %zu threads, not of %zu", i,
+                               p->self->members.count);
+        if (!cn_wire_u64_take(&message, &profile->off) ||
+            !cn_wire_u64_take(&message, &profile->value_count) ||
+            !cn_wire_u32_take(&message, &profile->context_count) ||
+            !cn_wire_u64_take(&message, &p->self->members.list[i].task.sample_count) ||
+            profile->off >> CN_SPOOL_RANK_SHIFT >= p->ranks->size)
+            return cn_fail(err, CN_ERR_FORMAT, "values of thread %zu are nowhere", i);
+    }
+    return true;
+}
+
+/* All ranks learn where the values of all threads are, and which buckets are used. */
+static bool share_threads(struct planes *p, struct cn_error *err)
+{
+    uint64_t has_bucket[CN_BUCKET_COUNT];
+    struct cn_text own = {0}, all = {0};
+    bool ok;
+
+    if (p->ranks->size == 1)
+        return true;
+    encode_profiles(p, &own);
+    for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
+        has_bucket[i] = p->has_bucket[i];
+    ok = cn_ranks_share(p->ranks, &own, &all, err) &&
+         decode_profiles(p, cn_wire_view(&all), err) &&
+         cn_ranks_combine(p->ranks, CN_RANKS_MAX, has_bucket, CN_BUCKET_COUNT, err);
+    for (unsigned i = 0; ok && i < CN_BUCKET_COUNT; i++)
+        p->has_bucket[i] = has_bucket[i] != 0;
+    cn_text_done(&own);
+    cn_text_done(&all);
+    return ok;
+}
+
 /* The summary of one range of contexts. */
 struct summary_worker {
     struct cn_value *values;
@@ -147,6 +206,8 @@ struct summary_worker {
 struct summary {
     struct cn_cct_database *self;
     bool has_all;
+    uint64_t end_off; /* of what has its place, in the file of rank 0 */
+    uint64_t value_count, context_count; /* of this process */
     struct summary_worker *workers;
 };
 
@@ -167,16 +228,16 @@ static bool summary_context(void *arg, unsigned worker, uint32_t context,
 {
     struct summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
-    size_t most = CN_CCT_SUMMARY_MAX(plane.count);
+    size_t most = CN_CCT_SUMMARY_MAX(plane.count), count;
 
     (void)err;
     if (self->capacity - self->count < most) {
         self->capacity = 2 * self->capacity + most;
         self->values = cn_realloc(self->values, self->capacity, sizeof(*self->values));
     }
-    self->count +=
-        cn_cct_summarise(plane, context, s->has_all, self->values + self->count);
-    self->context_count++;
+    count = cn_cct_summarise(plane, context, s->has_all, self->values + self->count);
+    self->count += count;
+    self->context_count += count > 0;
     return true;
 }
 
@@ -185,13 +246,13 @@ static bool summary_take(void *arg, unsigned worker, const struct cn_context_ran
 {
     struct summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
-    struct cn_cct_profile *profile = &s->self->profiles[0];
 
     (void)range;
     (void)err;
-    self->off = cn_spool_reserve(&s->self->spool, self->count * sizeof(*self->values));
-    profile->value_count += self->count;
-    profile->context_count += self->context_count;
+    self->off = s->end_off;
+    s->end_off += self->count * sizeof(*self->values);
+    s->value_count += self->count;
+    s->context_count += self->context_count;
     return true;
 }
 
@@ -206,25 +267,43 @@ static bool summary_finish(void *arg, unsigned worker,
                           self->count * sizeof(*self->values), err);
 }
 
-static bool write_summary(struct planes *p, struct cn_error *err)
+static bool run_summary(struct planes *p, struct summary *s, struct cn_error *err)
 {
-    struct summary s = {
-        .self = p->self,
-        .has_all = p->options->has_all_statistics,
-        .workers = cn_alloc(p->options->workers, sizeof(*s.workers)),
-    };
+    struct cn_cct_profile *profile = &p->self->profiles[0];
     struct cn_transpose_options options = {
         .workers = p->options->workers,
         .value_len = CN_CCT_STATISTICS_MAX * sizeof(struct cn_value),
         .what = "summing up",
         .progress = p->options->progress,
     };
-    struct cn_transpose_sink sink = {&s, summary_begin, summary_context, summary_take,
-                                     summary_finish};
-    bool ok;
+    struct cn_transpose_sink sink = {
+        s, summary_begin, summary_context, summary_take, summary_finish, &s->end_off};
 
-    p->self->profiles[0].off = p->self->spool.end_off;
-    ok = cn_transpose_run(&p->self->db, &options, &sink, err);
+    /* The smallest offset is one in the file of rank 0. */
+    if (!cn_ranks_combine(p->ranks, CN_RANKS_MIN, &s->end_off, 1, err))
+        return false;
+    profile->off = s->end_off;
+    if (!cn_transpose_run(&p->self->db, &options, &sink, err) ||
+        !cn_ranks_combine(p->ranks, CN_RANKS_ADD, &s->value_count, 1, err) ||
+        !cn_ranks_combine(p->ranks, CN_RANKS_ADD, &s->context_count, 1, err))
+        return false;
+    if (cn_ranks_is_first(p->ranks))
+        p->self->spool.end_off = s->end_off;
+    profile->value_count = s->value_count;
+    profile->context_count = (uint32_t)s->context_count;
+    return true;
+}
+
+static bool write_summary(struct planes *p, struct cn_error *err)
+{
+    struct summary s = {
+        .self = p->self,
+        .has_all = p->options->has_all_statistics,
+        .end_off = p->self->spool.end_off,
+        .workers = cn_alloc(p->options->workers, sizeof(*s.workers)),
+    };
+    bool ok = run_summary(p, &s, err);
+
     for (unsigned i = 0; i < p->options->workers; i++)
         free(s.workers[i].values);
     free(s.workers);
@@ -234,14 +313,21 @@ static bool write_summary(struct planes *p, struct cn_error *err)
 bool cn_cct_planes_make(struct cn_cct_database *self,
                         const struct cn_calls_options *options, struct cn_error *err)
 {
-    struct planes p = {.self = self, .options = options};
+    uint32_t first = cn_database_own_first(&self->db);
+    struct planes p = {
+        .self = self,
+        .options = options,
+        .ranks = cn_database_ranks(&self->db),
+        .own_first = first > 0 ? first - 1 : 0,
+        .own_count = cn_database_own_end(&self->db) - (first > 0 ? first : 1),
+    };
     struct cn_cct_metric_choice choice = {
         .has_cpu_time = self->merged.has_schedule,
         .has_all_statistics = options->has_all_statistics,
         .has_bucket = p.has_bucket,
     };
 
-    if (!write_threads(&p, err))
+    if (!cn_ranks_agree(p.ranks, write_threads(&p, err), err) || !share_threads(&p, err))
         return false;
     cn_cct_metrics_build(&self->db, &choice);
     return write_summary(&p, err);

@@ -105,7 +105,7 @@ bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_er
     list_children(self);
     if (self->spool.end_off > 0) {
         void *map = mmap(NULL, (size_t)self->spool.end_off, PROT_READ, MAP_SHARED,
-                         self->spool.fd, 0);
+                         self->spool.fds[0], 0);
 
         if (map == MAP_FAILED)
             return cn_fail_errno(err, "%s: temporary file", self->spool.folder);

@@ -13,9 +13,10 @@
 
 enum { BUFFER_LEN = 256 * 1024 };
 
-bool cn_out_open(struct cn_out *out, const char *path, struct cn_error *err)
+static bool open_with(struct cn_out *out, const char *path, int flags,
+                      struct cn_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
 
     if (fd < 0)
         return cn_fail_errno(err, "%s", path);
@@ -27,14 +28,31 @@ bool cn_out_open(struct cn_out *out, const char *path, struct cn_error *err)
     return true;
 }
 
-bool cn_out_open_at(struct cn_out *out, const char *dir, const char *name,
+static bool open_at(struct cn_out *out, const char *dir, const char *name, int flags,
                     struct cn_error *err)
 {
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir, name);
-    return cn_out_open(out, path, err);
+    return open_with(out, path, flags, err);
+}
+
+bool cn_out_open(struct cn_out *out, const char *path, struct cn_error *err)
+{
+    return open_with(out, path, O_CREAT | O_EXCL, err);
+}
+
+bool cn_out_open_at(struct cn_out *out, const char *dir, const char *name,
+                    struct cn_error *err)
+{
+    return open_at(out, dir, name, O_CREAT | O_EXCL, err);
+}
+
+bool cn_out_join_at(struct cn_out *out, const char *dir, const char *name,
+                    struct cn_error *err)
+{
+    return open_at(out, dir, name, 0, err);
 }
 
 bool cn_out_write_at(const struct cn_out *out, uint64_t off, const void *data, size_t len,

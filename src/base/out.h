@@ -26,6 +26,11 @@ CN_CHECK bool cn_out_open(struct cn_out *out, const char *path, struct cn_error 
 CN_CHECK bool cn_out_open_at(struct cn_out *out, const char *dir, const char *name,
                              struct cn_error *err);
 
+/* Open a file that another process has created, to fill in bytes at known offsets. It is
+ * never appended to nor cut: cn_out_abandon() closes it. */
+CN_CHECK bool cn_out_join_at(struct cn_out *out, const char *dir, const char *name,
+                             struct cn_error *err);
+
 /* Append. */
 CN_CHECK bool cn_out_write(struct cn_out *out, const void *data, size_t len,
                            struct cn_error *err);

@@ -33,8 +33,8 @@ static const char *const own_options[] = {
 };
 
 static const char *const common_options[] = {
-    "output", "force", "threads", "title",   "no-trace", "no-source",
-    "strict", "help",  "quiet",   "verbose", "color",    "no-pager",
+    "output", "force", "threads", "title",   "no-trace", "no-source", "strict",
+    "no-mpi", "help",  "quiet",   "verbose", "color",    "no-pager",
 };
 
 static bool is_among(const char *name, const char *const *list, size_t count)

@@ -19,6 +19,8 @@ static void talk(const struct cn_args *args, const char *fmt, va_list values)
     char message[TALK_MAX];
     struct cn_text line = {0};
 
+    if (args->session && args->session->is_mute)
+        return;
     (void)vsnprintf(message, sizeof(message), fmt, values);
     cn_text_str_add(&line, "cairn");
     if (args->command != &cn_program)
@@ -61,6 +63,23 @@ void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
     va_start(values, fmt);
     talk(args, fmt, values);
     va_end(values);
+}
+
+void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
+{
+    struct cn_text text = {0}, name = {0};
+
+    cn_text_str_add(&name, "cairn");
+    if (command != &cn_program)
+        cn_text_printf(&name, " %s", command->name);
+    cn_text_printf(&text, "%s: ", cn_text_str(&name));
+    cn_utf8_add_printable(&text, err->text);
+    cn_text_char(&text, '\n');
+    if (err->kind == CN_ERR_USAGE)
+        cn_text_printf(&text, "try '%s --help'\n", cn_text_str(&name));
+    (void)fputs(cn_text_str(&text), stderr);
+    cn_text_done(&text);
+    cn_text_done(&name);
 }
 
 void cn_cli_page(const struct cn_args *args)

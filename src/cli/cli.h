@@ -22,6 +22,7 @@ struct cn_cli_session {
     bool has_color; /* decided before a pager takes the terminal's place */
     struct cn_pager pager;
     struct cn_bar *bar; /* the progress bar in use; NULL when none is */
+    bool is_mute;       /* another process does the talking */
 };
 
 /* Say something on stderr as "cairn COMMAND: ...", one line, without a newline. Names
@@ -30,6 +31,9 @@ struct cn_cli_session {
 CN_PRINTF(2, 3) void cn_cli_say(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_detail(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_warn(const struct cn_args *args, const char *fmt, ...);
+
+/* Tell why the command has failed. */
+void cn_cli_fail(const struct cn_command *command, const struct cn_error *err);
 
 /* Results follow on stdout: start the pager if stdout is a terminal and nothing speaks
  * against it. Call it when the long work is done, before the first printf(); a second

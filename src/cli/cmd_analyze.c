@@ -9,6 +9,7 @@
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/ranks.h"
 #include "base/text.h"
 #include "cli/analyze_measurements.h"
 #include "cli/analyze_places.h"
@@ -17,6 +18,7 @@
 #include "cli/disk.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
+#include "cli/ranks.h"
 #include "cli/recording_options.h"
 #include "formats/formats.h"
 #include "model/database.h"
@@ -25,6 +27,7 @@ enum { JOBS_MAX = 1024 };
 
 struct analyze {
     const struct cn_args *args;
+    struct cn_ranks *ranks;
     const char *target;
     char *folder; /* that the target is in */
     struct cn_recording_setup *setups;
@@ -130,6 +133,7 @@ static bool parse_options(struct analyze *a, struct cn_error *err)
         return false;
     a->options = (struct cn_calls_options){
         .workers = (unsigned)jobs,
+        .ranks = a->ranks,
         .title = cn_args_value(a->args, "title"),
         .is_collapsed = cn_args_has(a->args, "collapse-recursion"),
         .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
@@ -235,13 +239,14 @@ static bool analyse(struct analyze *a, struct cn_error *err)
     return ok;
 }
 
-static bool run_recordings(const struct cn_args *args, struct cn_error *err)
+static bool run_recordings(const struct cn_args *args, struct cn_ranks *ranks,
+                           struct cn_error *err)
 {
-    struct analyze a = {.args = args};
+    struct analyze a = {.args = args, .ranks = ranks};
     bool ok = parse_options(&a, err) && check_target(&a, err) &&
-              cn_analyze_places_init(&a.places, args, err) && open_sources(&a, err) &&
-              analyse(&a, err);
+              cn_analyze_places_init(&a.places, args, err) && open_sources(&a, err);
 
+    ok = cn_ranks_agree(ranks, ok, err) && analyse(&a, err);
     cn_analyze_places_done(&a.places);
     for (size_t i = 0; i < a.count; i++)
         cn_recording_setup_done(&a.setups[i]);
@@ -251,14 +256,24 @@ static bool run_recordings(const struct cn_args *args, struct cn_error *err)
     return ok;
 }
 
-static bool run(const struct cn_args *args, struct cn_error *err)
+static bool analyse_sources(const struct cn_args *args, struct cn_ranks *ranks,
+                            struct cn_error *err)
 {
     bool has_measurements;
+    bool ok = cn_analyze_finds_measurements(args, &has_measurements, err);
 
-    if (!cn_analyze_finds_measurements(args, &has_measurements, err))
+    if (!cn_ranks_agree(ranks, ok, err))
         return false;
     return has_measurements ? cn_analyze_measurements(args, err)
-                            : run_recordings(args, err);
+                            : run_recordings(args, ranks, err);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_ranks *ranks;
+    bool ok = cn_cli_ranks_open(&ranks, args, err) && analyse_sources(args, ranks, err);
+
+    return cn_cli_ranks_close(ranks, args, ok, err);
 }
 
 static const struct cn_option options[] = {
@@ -286,6 +301,7 @@ static const struct cn_option options[] = {
      .is_repeatable = true,
      .help = "look for source files below TO instead of FROM"},
     {.name = "strict", .help = "write nothing if any data is damaged"},
+    CN_OPTION_NO_MPI,
     CN_RECORDING_OPTIONS,
     CN_MEASUREMENT_OPTIONS,
     {0},
@@ -300,6 +316,7 @@ static const struct cn_example examples[] = {
      "one function and what it calls"},
     {"cairn analyze hpctoolkit-app-measurements -o app.db -M stats",
      "what hpcprof does, with statistics over threads"},
+    {"mpirun -n 4 cairn analyze rank*.data -o run.db", "by four processes together"},
     {0},
 };
 
@@ -308,6 +325,7 @@ const struct cn_command cn_cmd_analyze = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]...",
     .operand_max = CN_OPERANDS_MAX,
+    .is_run_together = true,
     .summary = "turn recordings into a database of calling contexts",
     .description =
         "Adds up the calls of one or more recordings by calling context and thread: how "
@@ -321,7 +339,11 @@ const struct cn_command cn_cmd_analyze = {
         "that are found are copied into the database.\n\n"
         "DB appears when it is complete, and not at all when something fails. Damaged "
         "data is analysed up to the damage, with a warning; with --strict it is an "
-        "error. The same recordings give the same bytes on any number of threads.",
+        "error. The same recordings give the same bytes on any number of threads.\n\n"
+        "Started by mpirun, the processes share the work: each reads some of the tasks "
+        "or profiles, and all write parts of the same database, which is the same as "
+        "that of one process. They need a file system that they share. One that fails "
+        "ends all.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -50,6 +50,7 @@ struct cn_command {
      * see enum cn_placeholder_kind for those the shell completes. NULL when none. */
     const char *operands;
     unsigned operand_min, operand_max;
+    bool is_run_together; /* the processes of mpirun do it together; see ranks.h */
 
     const char *summary; /* one line, lower case, no full stop */
 

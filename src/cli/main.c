@@ -4,13 +4,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_BAD_DATA = 3 };
 
@@ -55,21 +56,18 @@ static void set_up_process(void)
     (void)signal(SIGPIPE, SIG_DFL);
 }
 
-static void print_error(const struct cn_command *command, const struct cn_error *err)
+/* A process that only follows others keeps quiet, and stays until the one that talks
+ * has done so: mpirun ends all when the first fails. */
+static void tell_failure(const struct cn_command *command, const struct cn_error *err)
 {
-    struct cn_text text = {0}, name = {0};
+    static const struct timespec patience = {.tv_nsec = 500000000};
 
-    cn_text_str_add(&name, "cairn");
-    if (command != &cn_program)
-        cn_text_printf(&name, " %s", command->name);
-    cn_text_printf(&text, "%s: ", cn_text_str(&name));
-    cn_utf8_add_printable(&text, err->text);
-    cn_text_char(&text, '\n');
-    if (err->kind == CN_ERR_USAGE)
-        cn_text_printf(&text, "try '%s --help'\n", cn_text_str(&name));
-    (void)fputs(cn_text_str(&text), stderr);
-    cn_text_done(&text);
-    cn_text_done(&name);
+    if (err->text[0] == '\0')
+        return;
+    if (command->is_run_together && cn_cli_launched_rank() > 0)
+        (void)nanosleep(&patience, NULL);
+    else
+        cn_cli_fail(command, err);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -139,7 +137,7 @@ int main(int argc, char **argv)
     }
     if (ok && parse_and_run(command, word_count, words, &err))
         return STATUS_OK;
-    print_error(command, &err);
+    tell_failure(command, &err);
     if (err.kind == CN_ERR_INTERRUPTED)
         die_by_signal();
     return exit_status(err.kind);

@@ -215,7 +215,8 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
     *bar = (struct cn_bar){
         .progress = {.report = report, .arg = bar},
         .args = args,
-        .is_drawn_on = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet"),
+        .is_drawn_on = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
+                       !(args->session && args->session->is_mute),
     };
     if (args->session)
         args->session->bar = bar;

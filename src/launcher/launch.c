@@ -141,7 +141,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
-    else if (!cn_program_find_library(&launch->library, err))
+    else if (!cn_program_find_library(CN_REC_LIBRARY, &launch->library, err))
         return false;
     if (!cn_recording_dir_create(options->dir, &launch->dir, err) ||
         !cn_shared_memory_open(&launch->memory, launch->dir, options->ring_len, err))

@@ -111,7 +111,7 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
     return true;
 }
 
-bool cn_program_find_library(char **out, struct cn_error *err)
+bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
 {
     static const char *const places[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
     char self[PATH_MAX];
@@ -126,14 +126,14 @@ bool cn_program_find_library(char **out, struct cn_error *err)
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct cn_text path = {0};
 
-        cn_text_printf(&path, "%s%s%s", self, places[i], CN_REC_LIBRARY);
+        cn_text_printf(&path, "%s%s%s", self, places[i], name);
         if (access(cn_text_str(&path), R_OK) == 0) {
             *out = path.chars;
             return true;
         }
         cn_text_done(&path);
     }
-    return cn_fail(err, CN_ERR_NOT_FOUND, "no " CN_REC_LIBRARY " in %s", self);
+    return cn_fail(err, CN_ERR_NOT_FOUND, "no %s in %s", name, self);
 }
 
 /* What LD_PRELOAD holds stays there, behind us; a sanitizer insists on being first. */

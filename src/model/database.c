@@ -4,6 +4,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/ranks.h"
+
+struct cn_ranks *cn_database_ranks(const struct cn_database *db)
+{
+    return db->ranks ? db->ranks : &cn_ranks_alone;
+}
+
+uint32_t cn_database_own_first(const struct cn_database *db)
+{
+    return db->ranks ? db->own_first : 0;
+}
+
+uint32_t cn_database_own_end(const struct cn_database *db)
+{
+    return db->ranks ? db->own_end : db->profile_count;
+}
+
 void cn_database_warn(struct cn_database *db, const char *fmt, ...)
 {
     struct cn_warning **end = &db->warnings;

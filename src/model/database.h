@@ -25,6 +25,7 @@
 #include "model/taxonomy.h"
 
 struct cn_database;
+struct cn_ranks;
 
 struct cn_profile {
     bool is_summary;
@@ -132,6 +133,13 @@ struct cn_database {
                                 more means that lists overlap or form a cycle */
     bool has_context_values; /* planes of contexts can be read */
     bool has_timelines;
+    bool has_exact_counts; /* those of profiles are right: no value is 0 */
+
+    /* Processes that have this database together; NULL: it is all in this one. Every
+     * one of them reads all values, but contexts only rank 0, and each the timelines
+     * of its own profiles only: those from own_first on, below own_end. */
+    struct cn_ranks *ranks;
+    uint32_t own_first, own_end;
     uint64_t begin_ns, end_ns;   /* of the timelines, as declared */
     struct cn_warning *warnings; /* what opening found odd but could do with */
     struct cn_arena arena;       /* of everything above */
@@ -141,6 +149,12 @@ struct cn_warning {
     struct cn_warning *next;
     const char *text;
 };
+
+/* Who has the database: never NULL. Profiles of this process, in the order of ranks;
+ * the summary is rank 0's. */
+struct cn_ranks *cn_database_ranks(const struct cn_database *db);
+uint32_t cn_database_own_first(const struct cn_database *db);
+uint32_t cn_database_own_end(const struct cn_database *db);
 
 /* For formats: remember something worth telling the user once. */
 CN_PRINTF(2, 3) void cn_database_warn(struct cn_database *db, const char *fmt, ...);

@@ -15,6 +15,7 @@
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "model/transpose_spill.h"
 
 enum {
@@ -31,6 +32,11 @@ enum {
      * costs more than sorting all values by range first. */
     SPILL_BELOW = 24,
     COUNTED_TOGETHER = 32, /* profiles whose values are counted in one job */
+    /* Counts that ranks add up at once. */
+    COUNTED_AT_ONCE = 8 * 1024,
+    /* How small ranges are made so that each worker of each rank has this many. */
+    RANGES_EACH = 2,
+    SHARE_LEAST = 256 * 1024,
 };
 
 struct worker {
@@ -55,17 +61,20 @@ struct worker {
 
 struct transposition {
     struct cn_database *db;
+    struct cn_ranks *ranks;
     const struct cn_transpose_options *options;
     const struct cn_transpose_sink *sink;
     struct worker *workers;
     struct cn_failures failures;
     uint32_t *threads; /* profiles that are not summaries */
     size_t thread_count;
-    uint32_t *counts; /* values of each context */
+    size_t own_first, own_count; /* threads of this process */
+    uint32_t *counts;            /* values of each context */
     struct cn_context_range *ranges;
     size_t range_count, range_capacity;
-    uint64_t value_count, done_count;
-    struct cn_spill *spill; /* NULL: values are taken from the profiles */
+    uint64_t value_count, done_count; /* of this process */
+    bool is_lost;                     /* the other ranks cannot be reached */
+    struct cn_spill *spill;           /* NULL: values are taken from the profiles */
 };
 
 static bool list_threads(struct transposition *t, struct cn_error *err)
@@ -79,8 +88,12 @@ static bool list_threads(struct transposition *t, struct cn_error *err)
         if (!cn_database_profile(t->db, i, &profile, err))
             return false;
         context_count += profile.context_count;
-        if (!profile.is_summary)
-            t->threads[t->thread_count++] = i;
+        if (profile.is_summary)
+            continue;
+        t->own_first += i < cn_database_own_first(t->db);
+        t->own_count +=
+            i >= cn_database_own_first(t->db) && i < cn_database_own_end(t->db);
+        t->threads[t->thread_count++] = i;
     }
     if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
         t->db->context_limit / CONTEXT_SPREAD_MAX > context_count)
@@ -142,7 +155,7 @@ static size_t counted_until(const struct transposition *t, size_t job)
 {
     size_t end = (job + 1) * COUNTED_TOGETHER;
 
-    return end < t->thread_count ? end : t->thread_count;
+    return end < t->own_count ? end : t->own_count;
 }
 
 static void count_run(void *arg, size_t job, unsigned worker)
@@ -153,12 +166,15 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&t->failures, worker))
         return;
-    for (size_t i = job * COUNTED_TOGETHER; i < end; i++)
-        if (!count_plane(t, t->threads[i], &t->workers[worker], err)) {
-            (void)cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
+    for (size_t i = job * COUNTED_TOGETHER; i < end; i++) {
+        uint32_t thread = t->threads[t->own_first + i];
+
+        if (!count_plane(t, thread, &t->workers[worker], err)) {
+            (void)cn_fail_in(err, "profile %" PRIu32, thread);
             cn_failures_note(&t->failures, worker, job);
             return;
         }
+    }
 }
 
 /* Nothing has to be merged in order here, but failures and the wish to stop get around. */
@@ -168,14 +184,14 @@ static void count_take(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_share(&t->failures, worker) &&
         !cn_progress_report(t->options->progress, "counting values",
-                            counted_until(t, job), t->thread_count, "threads",
+                            counted_until(t, job), t->own_count, "threads",
                             cn_failures_error(&t->failures, worker)))
         cn_failures_note(&t->failures, worker, job);
 }
 
 static bool count_values(struct transposition *t, struct cn_error *err)
 {
-    size_t job_count = (t->thread_count + COUNTED_TOGETHER - 1) / COUNTED_TOGETHER;
+    size_t job_count = (t->own_count + COUNTED_TOGETHER - 1) / COUNTED_TOGETHER;
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
     size_t limit = t->db->context_limit;
     bool ok;
@@ -200,28 +216,76 @@ static bool count_values(struct transposition *t, struct cn_error *err)
     return ok;
 }
 
+/* Each process has counted its own threads. */
+static bool add_counts_of_ranks(struct transposition *t, struct cn_error *err)
+{
+    uint64_t sums[COUNTED_AT_ONCE];
+
+    for (size_t at = 0; t->ranks->size > 1 && at < t->db->context_limit;
+         at += COUNTED_AT_ONCE) {
+        size_t left = t->db->context_limit - at;
+        size_t count = left < COUNTED_AT_ONCE ? left : COUNTED_AT_ONCE;
+
+        for (size_t i = 0; i < count; i++)
+            sums[i] = t->counts[at + i];
+        if (!cn_ranks_combine(t->ranks, CN_RANKS_ADD, sums, count, err))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (sums[i] > UINT32_MAX)
+                return too_many((uint32_t)(at + i), err);
+            t->counts[at + i] = (uint32_t)sums[i];
+        }
+    }
+    return true;
+}
+
+static bool is_own_range(const struct transposition *t, size_t range)
+{
+    return range % t->ranks->size == t->ranks->rank;
+}
+
 static void add_range(struct transposition *t, struct cn_context_range range)
 {
     t->ranges =
         cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
+    t->value_count += is_own_range(t, t->range_count) ? range.value_count : 0;
     t->ranges[t->range_count++] = range;
-    t->value_count += range.value_count;
 }
 
-static void plan_ranges(struct transposition *t)
+/* Memory for a range. */
+static size_t range_len_max(const struct transposition *t, uint64_t workers)
 {
     size_t memory_len =
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
-    size_t budget_len = memory_len / t->options->workers;
-    size_t budget_max = UINT32_MAX / 2 * sizeof(struct cn_value);
+    /* Positions in a range are numbers of 32 bits. */
+    size_t most = UINT32_MAX / 2 * sizeof(struct cn_value);
+    size_t len = memory_len / (size_t)workers;
+    uint64_t value_count = 0;
+
+    /* Something for each rank to do. */
+    for (size_t i = 0; t->ranks->size > 1 && i < t->db->context_limit; i++)
+        value_count += t->counts[i];
+    if (value_count > 0) {
+        uint64_t share = value_count * sizeof(struct cn_value) /
+                         (t->ranks->size * workers * RANGES_EACH);
+
+        len = share >= len ? len : share > SHARE_LEAST ? (size_t)share : SHARE_LEAST;
+    }
+    return len < most ? len : most;
+}
+
+/* The same on all ranks, which may have different numbers of workers. */
+static bool plan_ranges(struct transposition *t, struct cn_error *err)
+{
     size_t value_len = sizeof(struct cn_value) + t->options->value_len;
     size_t context_len = sizeof(uint32_t) + t->options->context_len;
     struct cn_context_range range = {0};
-    size_t len = 0;
+    uint64_t workers = t->options->workers;
+    size_t len = 0, budget_len;
 
-    /* Positions in a range are numbers of 32 bits. */
-    if (budget_len > budget_max)
-        budget_len = budget_max;
+    if (!cn_ranks_combine(t->ranks, CN_RANKS_MAX, &workers, 1, err))
+        return false;
+    budget_len = range_len_max(t, workers);
     for (uint32_t i = 0; i < t->db->context_limit; i++) {
         size_t own_len = context_len + t->counts[i] * value_len;
 
@@ -236,6 +300,7 @@ static void plan_ranges(struct transposition *t)
     }
     if (t->db->context_limit > 0)
         add_range(t, range);
+    return true;
 }
 
 static void make_room(struct worker *self, const struct cn_context_range *range)
@@ -414,10 +479,16 @@ static bool hand_out(struct transposition *t, const struct cn_context_range *ran
     return true;
 }
 
+/* Which range a job of this process is. */
+static size_t range_of(const struct transposition *t, size_t job)
+{
+    return job * t->ranks->size + t->ranks->rank;
+}
+
 static void range_run(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
-    const struct cn_context_range *range = &t->ranges[job];
+    const struct cn_context_range *range = &t->ranges[range_of(t, job)];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
     if (cn_failures_stopped(&t->failures, worker))
@@ -428,18 +499,35 @@ static void range_run(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
+static bool take_range(struct transposition *t, const struct cn_context_range *range,
+                       unsigned worker, struct cn_error *err)
+{
+    t->done_count += range->value_count;
+    return cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                              t->value_count, "values", err) &&
+           (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
+}
+
+/* A failure elsewhere stops this process too, without a message of its own. */
 static void range_take(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
-    const struct cn_context_range *range = &t->ranges[job];
+    size_t number = range_of(t, job);
     struct cn_error *err = cn_failures_error(&t->failures, worker);
+    struct cn_ranks_turn turn = {.number = t->sink->number ? *t->sink->number : 0};
+    bool is_in_turn = !t->is_lost && cn_ranks_turn_await(t->ranks, number, &turn, err);
+    bool ok = cn_failures_share(&t->failures, worker) && is_in_turn && !turn.has_failed;
 
-    if (!cn_failures_share(&t->failures, worker))
-        return;
-    t->done_count += range->value_count;
-    if (!cn_progress_report(t->options->progress, t->options->what, t->done_count,
-                            t->value_count, "values", err) ||
-        (t->sink->take && !t->sink->take(t->sink->arg, worker, range, err)))
+    t->is_lost = !is_in_turn;
+    if (ok && t->sink->number)
+        *t->sink->number = turn.number;
+    ok = ok && take_range(t, &t->ranges[number], worker, err);
+    if (t->sink->number)
+        turn.number = *t->sink->number;
+    turn.has_failed = !ok;
+    if (is_in_turn && !cn_ranks_turn_pass(t->ranks, number, t->range_count, &turn, err))
+        ok = false;
+    if (!ok && !cn_failures_stopped(&t->failures, worker))
         cn_failures_note(&t->failures, worker, job);
 }
 
@@ -450,7 +538,7 @@ static void range_finish(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&t->failures, worker) || !t->sink->finish)
         return;
-    if (!t->sink->finish(t->sink->arg, worker, &t->ranges[job], err))
+    if (!t->sink->finish(t->sink->arg, worker, &t->ranges[range_of(t, job)], err))
         cn_failures_note(&t->failures, worker, job);
 }
 
@@ -467,7 +555,7 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
         .progress = t->options->progress,
     };
 
-    if (!t->options->folder || t->range_count < 2 ||
+    if (!t->options->folder || t->range_count < 2 || t->ranks->size > 1 ||
         t->value_count / t->range_count / SPILL_BELOW >= t->thread_count)
         return true;
     return cn_spill_build(&t->spill, &request, err);
@@ -475,7 +563,9 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
 
 static bool run_ranges(struct transposition *t, struct cn_error *err)
 {
-    struct cn_jobs jobs = {t->range_count, t, range_run, range_take, range_finish};
+    size_t own_count =
+        (t->range_count + t->ranks->size - 1 - t->ranks->rank) / t->ranks->size;
+    struct cn_jobs jobs = {own_count, t, range_run, range_take, range_finish};
     bool ok;
 
     for (unsigned i = 0; i < t->options->workers; i++) {
@@ -486,7 +576,9 @@ static bool run_ranges(struct transposition *t, struct cn_error *err)
     cn_pool_run(&jobs, t->options->workers);
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
-    return ok;
+    return cn_ranks_agree(t->ranks, ok, err) &&
+           (!t->sink->number ||
+            cn_ranks_combine(t->ranks, CN_RANKS_MAX, t->sink->number, 1, err));
 }
 
 static void release(struct transposition *t)
@@ -512,16 +604,20 @@ static void release(struct transposition *t)
 bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options *options,
                       const struct cn_transpose_sink *sink, struct cn_error *err)
 {
-    struct transposition t = {.db = db, .options = options, .sink = sink};
+    struct transposition t = {
+        .db = db,
+        .ranks = cn_database_ranks(db),
+        .options = options,
+        .sink = sink,
+    };
     bool ok;
 
     assert(options->workers > 0);
     t.workers = cn_alloc(options->workers, sizeof(*t.workers));
     ok = list_threads(&t, err) && count_values(&t, err);
-    if (ok) {
-        plan_ranges(&t);
-        ok = spill_values(&t, err) && run_ranges(&t, err);
-    }
+    ok = cn_ranks_agree(t.ranks, ok, err) && add_counts_of_ranks(&t, err) &&
+         plan_ranges(&t, err) && cn_ranks_agree(t.ranks, spill_values(&t, err), err) &&
+         run_ranges(&t, err);
     release(&t);
     return ok;
 }

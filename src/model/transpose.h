@@ -9,6 +9,10 @@
  * context that has values, in order, then, for one range at a time and in the order of ranges,
  * `take`, and at last `finish`. What a worker keeps between these calls is indexed by its
  * number. The result does not depend on the number of workers.
+ *
+ * Of a database that several processes have together, each works on some of the ranges, and
+ * all call cn_transpose_run(). The order of `take` holds over all of them; `*number` travels
+ * with it.
  * Threads: cn_transpose_run() returns when all workers have ended.
  */
 #ifndef CN_MODEL_TRANSPOSE_H
@@ -37,6 +41,10 @@ struct cn_transpose_sink {
                  struct cn_error *err);
     bool (*finish)(void *arg, unsigned worker, const struct cn_context_range *range,
                    struct cn_error *err);
+
+    /* What `take` finds as the `take` before has left it, on whichever rank that was. It
+     * only grows; at the end all ranks have the last one. May be NULL. */
+    uint64_t *number;
 };
 
 /* Smaller ranges read every plane more often, larger ones leave the processor's caches. */

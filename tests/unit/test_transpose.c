@@ -123,7 +123,7 @@ static bool run(struct cn_database *db, unsigned workers, size_t memory_len,
         .folder = c->folder,
         .progress = progress,
     };
-    struct cn_transpose_sink sink = {c, begin, context, take, finish};
+    struct cn_transpose_sink sink = {c, begin, context, take, finish, NULL};
 
     return cn_transpose_run(db, &options, &sink, err);
 }

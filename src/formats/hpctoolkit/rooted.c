@@ -249,6 +249,7 @@ bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source
         return false;
     *rooted = (struct cn_hpc_rooted){.db = *source, .source = source, .entry = id};
     rooted->db.ops = &operations;
+    rooted->db.has_exact_counts = false;
     rooted->db.context_limit = id + 1;
     rooted->db.context_weight = source->context_weight + 1;
     *db = &rooted->db;

@@ -225,7 +225,7 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .folder = c->w->dir,
         .progress = c->w->options->progress,
     };
-    struct cn_transpose_sink sink = {c, begin, add_context, take, finish};
+    struct cn_transpose_sink sink = {c, begin, add_context, take, finish, NULL};
 
     return cn_transpose_run(c->w->db, &options, &sink, err);
 }

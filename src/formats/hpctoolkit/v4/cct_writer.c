@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/ranks.h"
 #include "model/transpose.h"
 
 enum { BLOCK_ALIGN = 4 };
@@ -177,33 +178,44 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .folder = c->w->dir,
         .progress = c->w->options->progress,
     };
-    struct cn_transpose_sink sink = {c, begin, add_context, take, finish};
+    struct cn_transpose_sink sink = {c,    begin,  add_context,
+                                     take, finish, &c->out.end_off};
 
     return cn_transpose_run(c->w->db, &options, &sink, err);
 }
 
-static bool write_file(struct cct_writer *c, struct cn_error *err)
+/* What rank 0 adds to the blocks that all have written. */
+static bool write_frame(struct cct_writer *c, const struct cn_hpc_section *section,
+                        struct cn_error *err)
 {
     struct cn_hpc_context_infos_header header = {
+        .infos_off = c->infos_off,
         .context_count = c->w->context_count,
         .info_len = cn_hpc_context_info_size,
     };
-    uint64_t head_len = cn_align_up(cn_hpc_context_infos_header_size, 8);
-    struct cn_hpc_section section = {
-        .len = head_len + (uint64_t)header.context_count * cn_hpc_context_info_size,
-    };
     uint8_t bytes[cn_hpc_context_infos_header_size];
 
-    if (!cn_hpc_file_begin(&c->out, c->w, "cct.db", CN_HPC_CCT_SECTION_COUNT, err) ||
+    cn_hpc_context_infos_header_encode(&header, bytes);
+    return cn_out_write_at(&c->out, section->off, bytes, sizeof(bytes), err) &&
+           write_rest(c, err) &&
+           cn_hpc_file_end(&c->out, CN_HPC_CCT_FORMAT, CN_HPC_CCT_FOOTER, section,
+                           CN_HPC_CCT_SECTION_COUNT, err);
+}
+
+static bool write_file(struct cct_writer *c, struct cn_error *err)
+{
+    uint64_t head_len = cn_align_up(cn_hpc_context_infos_header_size, 8);
+    struct cn_hpc_section section = {
+        .len = head_len + (uint64_t)c->w->context_count * cn_hpc_context_info_size,
+    };
+
+    if (!cn_hpc_shared_file_begin(&c->out, c->w, "cct.db", CN_HPC_CCT_SECTION_COUNT,
+                                  err) ||
         !cn_out_reserve(&c->out, section.len, &section.off, err))
         return false;
     c->infos_off = section.off + head_len;
-    header.infos_off = c->infos_off;
-    cn_hpc_context_infos_header_encode(&header, bytes);
-    return cn_out_write_at(&c->out, section.off, bytes, sizeof(bytes), err) &&
-           transpose(c, err) && write_rest(c, err) &&
-           cn_hpc_file_end(&c->out, CN_HPC_CCT_FORMAT, CN_HPC_CCT_FOOTER, &section,
-                           CN_HPC_CCT_SECTION_COUNT, err);
+    return transpose(c, err) &&
+           (!cn_ranks_is_first(c->w->ranks) || write_frame(c, &section, err));
 }
 
 bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_error *err)

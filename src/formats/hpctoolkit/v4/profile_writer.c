@@ -2,7 +2,8 @@
  * behind them where each context's values start.
  *
  * The place of a block is known when its plane was read: planes follow each other in the order
- * of profiles. A plane that fits a worker's buffers is encoded as it is read; a larger one is read
+ * of profiles. Of several processes, each writes the blocks of its own profiles, behind the room
+ * that those before it need. A plane that fits a worker's buffers is encoded as it is read; a larger one is read
  * a second time and encoded piece by piece, so that memory does not grow with planes.
  */
 #include "formats/hpctoolkit/v4/value_writer.h"
@@ -14,6 +15,7 @@
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 
 enum {
     BLOCK_ALIGN = 4,
@@ -57,7 +59,8 @@ struct profile_writer {
     const struct cn_hpc_writing *w;
     struct cn_out out;
     struct cn_hpc_profile *records;
-    uint64_t unforgotten_count; /* values read since pages were given back */
+    uint32_t own_first, own_end; /* profiles that this process writes */
+    uint64_t unforgotten_count;  /* values read since pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
@@ -198,7 +201,7 @@ static void scan_run(void *arg, size_t job, unsigned worker)
     struct profile_writer *p = arg;
     struct worker *self = &p->workers[worker];
     struct cn_error *err = cn_failures_error(&p->failures, worker);
-    uint32_t profile = (uint32_t)job;
+    uint32_t profile = p->own_first + (uint32_t)job;
 
     if (cn_failures_stopped(&p->failures, worker))
         return;
@@ -212,9 +215,56 @@ static void scan_run(void *arg, size_t job, unsigned worker)
     cn_failures_note(&p->failures, worker, job);
 }
 
-static uint64_t values_len(const struct plane *plane)
+static uint64_t values_len(uint64_t value_count)
 {
-    return cn_align_up(plane->value_count * cn_hpc_profile_value_size, BLOCK_ALIGN);
+    return cn_align_up(value_count * cn_hpc_profile_value_size, BLOCK_ALIGN);
+}
+
+/* Where the parts of a block are that starts at `off`; returns its length. */
+static uint64_t fill_in_record(struct profile_writer *p, uint32_t profile,
+                               uint64_t value_count, uint32_t context_count, uint64_t off)
+{
+    struct cn_hpc_profile *record = &p->records[profile];
+
+    record->value_count = value_count;
+    record->context_count = context_count;
+    record->values_off = off;
+    record->index_off = off + values_len(value_count);
+    return values_len(value_count) + (uint64_t)context_count * cn_hpc_profile_index_size;
+}
+
+/* Leave room for the blocks of other processes. */
+static bool pass_over(struct profile_writer *p, uint32_t first, uint32_t end,
+                      struct cn_error *err)
+{
+    for (uint32_t i = first; i < end; i++) {
+        struct cn_profile profile;
+        uint64_t off;
+
+        if (!cn_database_profile(p->w->db, i, &profile, err) ||
+            !cn_out_reserve(&p->out,
+                            fill_in_record(p, i, profile.value_count,
+                                           profile.context_count, p->out.end_off),
+                            &off, err))
+            return false;
+    }
+    return true;
+}
+
+/* Other processes have left room for what the database has told them. */
+static bool check_counts(struct profile_writer *p, uint32_t profile,
+                         const struct plane *plane, struct cn_error *err)
+{
+    struct cn_profile told;
+
+    if (!p->w->db->has_exact_counts)
+        return true;
+    if (!cn_database_profile(p->w->db, profile, &told, err))
+        return false;
+    return (told.value_count == plane->value_count &&
+            told.context_count == plane->context_count) ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "profile %" PRIu32 ": changed while it was being read", profile);
 }
 
 static bool is_encoded(const struct worker *self)
@@ -224,15 +274,23 @@ static bool is_encoded(const struct worker *self)
 
 /* A small block is appended to those before it, a large one gets its place and is
  * written by its worker. */
-static bool place(struct profile_writer *p, struct worker *self, uint64_t index_len,
-                  uint64_t *off, struct cn_error *err)
+static bool place(struct profile_writer *p, uint32_t profile, struct worker *self,
+                  struct cn_error *err)
 {
-    uint64_t len = values_len(&self->plane) + index_len;
+    const struct plane *plane = &self->plane;
+    uint64_t begin_off = p->out.end_off, off;
+    uint64_t len =
+        fill_in_record(p, profile, plane->value_count, plane->context_count, begin_off);
 
+    self->values.next_off = begin_off;
+    self->values.end_off = p->records[profile].index_off;
+    self->index.next_off = self->values.end_off;
+    self->index.end_off = begin_off + len;
+    if (!check_counts(p, profile, plane, err))
+        return false;
     self->is_written = is_encoded(self) && len <= SMALL_LEN;
     if (!self->is_written)
-        return cn_out_reserve(&p->out, len, off, err);
-    *off = p->out.end_off;
+        return cn_out_reserve(&p->out, len, &off, err);
     return cn_out_write(&p->out, self->values.buffer, self->values.len, err) &&
            cn_out_pad(&p->out, BLOCK_ALIGN, err) &&
            cn_out_write(&p->out, self->index.buffer, self->index.len, err);
@@ -243,16 +301,13 @@ static void place_take(void *arg, size_t job, unsigned worker)
 {
     struct profile_writer *p = arg;
     struct worker *self = &p->workers[worker];
-    struct cn_hpc_profile *record = &p->records[job];
-    uint64_t index_len = (uint64_t)self->plane.context_count * cn_hpc_profile_index_size;
     struct cn_error *err = cn_failures_error(&p->failures, worker);
-    uint64_t off;
 
     if (!cn_failures_share(&p->failures, worker))
         return;
-    if (!place(p, self, index_len, &off, err) ||
+    if (!place(p, p->own_first + (uint32_t)job, self, err) ||
         !cn_progress_report(p->w->options->progress, "writing profile.db", job + 1,
-                            p->w->db->profile_count, "profiles", err)) {
+                            p->own_end - p->own_first, "profiles", err)) {
         cn_failures_note(&p->failures, worker, job);
         return;
     }
@@ -261,14 +316,6 @@ static void place_take(void *arg, size_t job, unsigned worker)
         cn_database_forget(p->w->db);
         p->unforgotten_count = 0;
     }
-    record->value_count = self->plane.value_count;
-    record->context_count = self->plane.context_count;
-    record->values_off = off;
-    record->index_off = off + values_len(&self->plane);
-    self->values.next_off = off;
-    self->values.end_off = off + values_len(&self->plane);
-    self->index.next_off = record->index_off;
-    self->index.end_off = record->index_off + index_len;
 }
 
 static bool flush(const struct cn_out *out, struct stretch *stretch, struct cn_error *err)
@@ -322,23 +369,24 @@ static void write_finish(void *arg, size_t job, unsigned worker)
     struct profile_writer *p = arg;
     struct worker *self = &p->workers[worker];
     struct cn_error *err = cn_failures_error(&p->failures, worker);
+    uint32_t profile = p->own_first + (uint32_t)job;
     bool ok;
 
     if (cn_failures_stopped(&p->failures, worker) || self->is_written)
         return;
-    ok = (is_encoded(self) || encode_plane(p, (uint32_t)job, self, err)) &&
+    ok = (is_encoded(self) || encode_plane(p, profile, self, err)) &&
          flush(&p->out, &self->values, err) && flush(&p->out, &self->index, err);
     if (ok && (self->written_count != self->plane.value_count ||
                self->index.next_off != self->index.end_off))
-        ok = cn_fail(err, CN_ERR_FORMAT, "profile %zu: changed while it was being read",
-                     job);
+        ok = cn_fail(err, CN_ERR_FORMAT,
+                     "profile %" PRIu32 ": changed while it was being read", profile);
     if (!ok)
         cn_failures_note(&p->failures, worker, job);
 }
 
 static bool write_blocks(struct profile_writer *p, struct cn_error *err)
 {
-    struct cn_jobs jobs = {p->w->db->profile_count, p, scan_run, place_take,
+    struct cn_jobs jobs = {p->own_end - p->own_first, p, scan_run, place_take,
                            write_finish};
     unsigned count = p->w->workers;
     bool ok;
@@ -365,6 +413,16 @@ static bool write_blocks(struct profile_writer *p, struct cn_error *err)
     }
     free(p->workers);
     return ok;
+}
+
+/* Ours between those of other processes, which we only know the length of. */
+static bool write_own_blocks(struct profile_writer *p, struct cn_error *err)
+{
+    uint64_t off;
+
+    return pass_over(p, 0, p->own_first, err) && write_blocks(p, err) &&
+           cn_out_reserve(&p->out, 0, &off, err) &&
+           pass_over(p, p->own_end, p->w->db->profile_count, err);
 }
 
 static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *identity,
@@ -438,25 +496,34 @@ static bool write_file(struct profile_writer *p, struct cn_error *err)
         .profile_len = cn_hpc_profile_size,
     };
     uint64_t head_len = cn_align_up(cn_hpc_profiles_header_size, 8);
+    bool is_first = cn_ranks_is_first(p->w->ranks);
 
     infos->len = head_len + (uint64_t)header.profile_count * cn_hpc_profile_size;
-    if (!cn_hpc_file_begin(&p->out, p->w, "profile.db", CN_HPC_PROFILE_SECTION_COUNT,
-                           err) ||
+    if (!cn_hpc_shared_file_begin(&p->out, p->w, "profile.db",
+                                  CN_HPC_PROFILE_SECTION_COUNT, err) ||
         !cn_out_reserve(&p->out, infos->len, &infos->off, err))
         return false;
     header.profiles_off = infos->off + head_len;
     tuples->off = p->out.end_off;
-    if (!write_tuples(p, err))
+    if (!cn_ranks_agree(p->w->ranks, !is_first || write_tuples(p, err), err) ||
+        !cn_ranks_combine(p->w->ranks, CN_RANKS_MAX, &p->out.end_off, 1, err))
         return false;
     tuples->len = p->out.end_off - tuples->off;
-    return write_blocks(p, err) && write_records(p, &header, infos, err) &&
-           cn_hpc_file_end(&p->out, CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER,
-                           sections, CN_HPC_PROFILE_SECTION_COUNT, err);
+    if (!cn_ranks_agree(p->w->ranks, write_own_blocks(p, err), err))
+        return false;
+    return !is_first ||
+           (write_records(p, &header, infos, err) &&
+            cn_hpc_file_end(&p->out, CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER,
+                            sections, CN_HPC_PROFILE_SECTION_COUNT, err));
 }
 
 bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
-    struct profile_writer p = {.w = w};
+    struct profile_writer p = {
+        .w = w,
+        .own_first = cn_database_own_first(w->db),
+        .own_end = cn_database_own_end(w->db),
+    };
     bool ok;
 
     if (w->db->profile_count == 0)

@@ -14,6 +14,7 @@
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 
 enum {
     CHUNK_COUNT = 8192,
@@ -46,28 +47,37 @@ struct trace_writer {
     uint32_t count;
     struct group *groups;
     size_t group_count, group_capacity;
-    uint64_t sample_count, done_count;
-    uint64_t forgotten_count; /* samples done when pages were given back */
+    uint32_t own_first, own_end;       /* lines that this process has */
+    uint64_t sample_count, done_count; /* of those */
+    bool has_samples;                  /* any process */
+    uint64_t forgotten_count;          /* samples done when pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
 
 static bool open_timelines(struct trace_writer *t, struct cn_error *err)
 {
+    const struct cn_database *db = t->w->db;
+    uint32_t first = cn_database_own_first(db);
+
+    t->own_first = first > 0 ? first - 1 : 0;
+    t->own_end = cn_database_own_end(db) - 1;
     for (uint32_t i = 0; i < t->count; i++) {
         if (!cn_timeline_open(t->w->db, i + 1, &t->timelines[i], err))
             return cn_fail_in(err, "profile %" PRIu32, i + 1);
-        t->sample_count += t->timelines[i].count;
+        t->has_samples = t->has_samples || t->timelines[i].count > 0;
+        if (i >= t->own_first && i < t->own_end)
+            t->sample_count += t->timelines[i].count;
     }
     return true;
 }
 
 static void plan_groups(struct trace_writer *t)
 {
-    for (uint32_t first = 0, i = 0; i < t->count; i = first) {
+    for (uint32_t first = t->own_first, i = first; i < t->own_end; i = first) {
         uint64_t count = 0;
 
-        while (i < t->count && count < CHUNK_COUNT)
+        while (i < t->own_end && count < CHUNK_COUNT)
             count += t->timelines[i++].count;
         t->groups =
             cn_grow(t->groups, t->group_count, &t->group_capacity, sizeof(*t->groups));
@@ -220,12 +230,55 @@ static void group_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
+/* What all lines together say. */
+struct lines_total {
+    uint64_t merged_count, unlisted_count;
+    uint64_t begin_ns, end_ns; /* begin after end: no sample */
+};
+
+static struct lines_total add_up_workers(const struct trace_writer *t)
+{
+    struct lines_total total = {.begin_ns = UINT64_MAX};
+
+    for (unsigned i = 0; i < t->w->workers; i++) {
+        const struct worker *worker = &t->workers[i];
+
+        total.merged_count += worker->merged_count;
+        total.unlisted_count += worker->unlisted_count;
+        if (worker->has_span && worker->begin_ns < total.begin_ns)
+            total.begin_ns = worker->begin_ns;
+        if (worker->has_span && worker->end_ns > total.end_ns)
+            total.end_ns = worker->end_ns;
+    }
+    return total;
+}
+
+/* Lines of other processes end where those say. */
+static bool add_up_ranks(struct trace_writer *t, struct lines_total *total,
+                         struct cn_error *err)
+{
+    struct cn_ranks *ranks = t->w->ranks;
+    uint64_t *end_offs = cn_alloc(t->count, sizeof(*end_offs));
+    bool ok;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        end_offs[i] = t->records[i].end_off;
+    ok = cn_ranks_combine(ranks, CN_RANKS_ADD, &total->merged_count, 1, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_ADD, &total->unlisted_count, 1, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_MIN, &total->begin_ns, 1, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_MAX, &total->end_ns, 1, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_MAX, end_offs, t->count, err);
+    for (uint32_t i = 0; ok && i < t->count; i++)
+        t->records[i].end_off = end_offs[i];
+    free(end_offs);
+    return ok;
+}
+
 static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *header,
                         struct cn_error *err)
 {
     struct cn_jobs jobs = {t->group_count, t, group_run, group_take, NULL};
-    uint64_t merged_count = 0, unlisted_count = 0;
-    bool has_span = false;
+    struct lines_total total;
     bool ok;
 
     t->workers = cn_alloc(t->w->workers, sizeof(*t->workers));
@@ -233,25 +286,19 @@ static bool write_lines(struct trace_writer *t, struct cn_hpc_traces_header *hea
     cn_pool_run(&jobs, t->w->workers);
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
-    for (unsigned i = 0; i < t->w->workers; i++) {
-        const struct worker *worker = &t->workers[i];
-
-        merged_count += worker->merged_count;
-        unlisted_count += worker->unlisted_count;
-        if (!worker->has_span)
-            continue;
-        if (!has_span || worker->begin_ns < header->begin_ns)
-            header->begin_ns = worker->begin_ns;
-        if (!has_span || worker->end_ns > header->end_ns)
-            header->end_ns = worker->end_ns;
-        has_span = true;
-    }
+    total = add_up_workers(t);
     free(t->workers);
+    if (!cn_ranks_agree(t->w->ranks, ok, err) || !add_up_ranks(t, &total, err))
+        return false;
+    if (total.begin_ns <= total.end_ns) {
+        header->begin_ns = total.begin_ns;
+        header->end_ns = total.end_ns;
+    }
     cn_hpc_writing_lose(t->w, "samples that only repeat that a thread does not run",
-                        merged_count);
+                        total.merged_count);
     cn_hpc_writing_lose(t->w, "samples of contexts that are not described, shown as idle",
-                        unlisted_count);
-    return ok;
+                        total.unlisted_count);
+    return true;
 }
 
 static bool place_lines(struct trace_writer *t, struct cn_error *err)
@@ -297,16 +344,18 @@ static bool write_file(struct trace_writer *t, struct cn_error *err)
         .len = cn_hpc_traces_header_size + (uint64_t)t->count * cn_hpc_trace_size,
     };
 
-    if (!cn_hpc_file_begin(&t->out, t->w, "trace.db", CN_HPC_TRACE_SECTION_COUNT, err) ||
+    if (!cn_hpc_shared_file_begin(&t->out, t->w, "trace.db", CN_HPC_TRACE_SECTION_COUNT,
+                                  err) ||
         !cn_out_reserve(&t->out, section.len, &section.off, err) || !place_lines(t, err))
         return false;
     plan_groups(t);
     if (!write_lines(t, &header, err))
         return false;
     header.traces_off = section.off + cn_hpc_traces_header_size;
-    return write_records(t, &header, &section, err) &&
-           cn_hpc_file_end(&t->out, CN_HPC_TRACE_FORMAT, CN_HPC_TRACE_FOOTER, &section,
-                           CN_HPC_TRACE_SECTION_COUNT, err);
+    return !cn_ranks_is_first(t->w->ranks) ||
+           (write_records(t, &header, &section, err) &&
+            cn_hpc_file_end(&t->out, CN_HPC_TRACE_FORMAT, CN_HPC_TRACE_FOOTER, &section,
+                            CN_HPC_TRACE_SECTION_COUNT, err));
 }
 
 bool cn_hpc_traces_write(const struct cn_hpc_writing *w, struct cn_error *err)
@@ -318,7 +367,8 @@ bool cn_hpc_traces_write(const struct cn_hpc_writing *w, struct cn_error *err)
         return true;
     t.timelines = cn_alloc(t.count, sizeof(*t.timelines));
     t.records = cn_alloc(t.count, sizeof(*t.records));
-    ok = open_timelines(&t, err) && (t.sample_count == 0 || write_file(&t, err));
+    ok = cn_ranks_agree(w->ranks, open_timelines(&t, err), err) &&
+         (!t.has_samples || write_file(&t, err));
     cn_out_abandon(&t.out);
     free(t.timelines);
     free(t.records);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/ranks.h"
 
 void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what, uint64_t count)
 {
@@ -22,6 +23,22 @@ bool cn_hpc_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
 
     return cn_out_open_at(out, w->dir, name, err) &&
            cn_out_reserve(out, header_len(section_count), &off, err);
+}
+
+bool cn_hpc_shared_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
+                              const char *name, size_t section_count,
+                              struct cn_error *err)
+{
+    bool is_first = cn_ranks_is_first(w->ranks);
+    bool is_made = !is_first || cn_hpc_file_begin(out, w, name, section_count, err);
+    uint64_t off;
+
+    return cn_ranks_agree(w->ranks, is_made, err) &&
+           cn_ranks_agree(w->ranks,
+                          is_first ||
+                              (cn_out_join_at(out, w->dir, name, err) &&
+                               cn_out_reserve(out, header_len(section_count), &off, err)),
+                          err);
 }
 
 bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,

@@ -18,6 +18,7 @@ enum {
 
 struct cn_hpc_writing {
     struct cn_database *db;
+    struct cn_ranks *ranks; /* who writes */
     const struct cn_write_options *options;
     const char *dir;  /* where the files go */
     unsigned workers; /* at least 1 */
@@ -42,6 +43,12 @@ void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what,
 CN_CHECK bool cn_hpc_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
                                 const char *name, size_t section_count,
                                 struct cn_error *err);
+
+/* The same for a file that all ranks write to: rank 0 creates it, the others open it.
+ * They go on to fill in parts of it; rank 0 ends it when all are done. */
+CN_CHECK bool cn_hpc_shared_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
+                                       const char *name, size_t section_count,
+                                       struct cn_error *err);
 
 /* Write header and footer, and close. */
 CN_CHECK bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,

@@ -1,0 +1,146 @@
+/* Processes that mpirun has started, as base/ranks.h wants them.
+ *
+ * This is a shared object of its own, loaded only where it is needed, so that the
+ * program itself runs without MPI. What it exports is cn_ranks_connect().
+ */
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/ranks.h"
+
+enum {
+    TAG = 1,
+    PIECE_LEN = 1 << 30, /* MPI counts with int */
+    SPINS = 200,         /* before a wait gives the processor away */
+    NAP_NS_MIN = 20000,
+    NAP_NS_MAX = 1000000,
+};
+
+struct mpi_ranks {
+    struct cn_ranks ranks; /* first: operations receive a pointer to it */
+    bool is_broken;        /* something is still on its way, and never will arrive */
+};
+
+__attribute__((visibility("default"))) bool cn_ranks_connect(struct cn_ranks **out,
+                                                             struct cn_error *err);
+
+static void nap(unsigned nap_ns)
+{
+    struct timespec time = {.tv_nsec = (long)nap_ns};
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* MPI's own waiting keeps a processor busy that others could use, and does not end
+ * when this process is asked to stop. */
+static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_error *err)
+{
+    struct mpi_ranks *self = (struct mpi_ranks *)ranks;
+    unsigned nap_ns = NAP_NS_MIN;
+    int is_done = 0;
+
+    for (unsigned i = 0;; i++) {
+        if (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            self->is_broken = true;
+            return cn_fail(err, CN_ERR_IO, "rank %u has lost the others", ranks->rank);
+        }
+        if (is_done)
+            return true;
+        if (ranks->is_stopped && ranks->is_stopped()) {
+            self->is_broken = true;
+            return cn_fail(err, CN_ERR_INTERRUPTED,
+                           "interrupted while waiting for other processes");
+        }
+        if (i < SPINS)
+            continue;
+        nap(nap_ns);
+        nap_ns = nap_ns < NAP_NS_MAX / 2 ? nap_ns * 2 : NAP_NS_MAX;
+    }
+}
+
+static bool fail_to(struct cn_ranks *ranks, const char *what, unsigned other,
+                    struct cn_error *err)
+{
+    ((struct mpi_ranks *)ranks)->is_broken = true;
+    return cn_fail(err, CN_ERR_IO, "cannot %s rank %u", what, other);
+}
+
+static bool mpi_send(struct cn_ranks *ranks, unsigned to, const void *data, size_t len,
+                     struct cn_error *err)
+{
+    const char *at = data;
+
+    while (len > 0) {
+        size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
+        MPI_Request request;
+
+        if (MPI_Isend(at, (int)piece, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request) !=
+            MPI_SUCCESS)
+            return fail_to(ranks, "send to", to, err);
+        if (!wait_for(ranks, &request, err))
+            return false;
+        at += piece;
+        len -= piece;
+    }
+    return true;
+}
+
+static bool mpi_receive(struct cn_ranks *ranks, unsigned from, void *data, size_t len,
+                        struct cn_error *err)
+{
+    char *at = data;
+
+    while (len > 0) {
+        size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
+        MPI_Request request;
+
+        if (MPI_Irecv(at, (int)piece, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD,
+                      &request) != MPI_SUCCESS)
+            return fail_to(ranks, "receive from", from, err);
+        if (!wait_for(ranks, &request, err))
+            return false;
+        at += piece;
+        len -= piece;
+    }
+    return true;
+}
+
+/* Finalising waits for the others: not where they will not come. */
+static void mpi_close(struct cn_ranks *ranks)
+{
+    struct mpi_ranks *self = (struct mpi_ranks *)ranks;
+
+    if (!self->is_broken)
+        (void)MPI_Finalize();
+    free(self);
+}
+
+static const struct cn_ranks_ops ops = {mpi_send, mpi_receive, mpi_close};
+
+bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
+{
+    struct mpi_ranks *self;
+    int provided, rank, size;
+
+    /* Any thread may talk, one at a time. */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+        return cn_fail(err, CN_ERR_IO, "MPI does not start");
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (provided < MPI_THREAD_SERIALIZED ||
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
+        MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
+        size > CN_RANKS_COUNT_MAX) {
+        (void)MPI_Finalize();
+        return cn_fail(err, CN_ERR_USAGE,
+                       "MPI without threads, or more than %d processes",
+                       CN_RANKS_COUNT_MAX);
+    }
+    self = cn_alloc(1, sizeof(*self));
+    self->ranks =
+        (struct cn_ranks){.ops = &ops, .rank = (unsigned)rank, .size = (unsigned)size};
+    *out = &self->ranks;
+    return true;
+}
