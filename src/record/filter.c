@@ -121,6 +121,8 @@ static uint32_t store_arguments(struct cn_rec_thread *self,
     if (!rule || !registers || rule->argument_count == 0)
         return 0;
     /* What was inlined elsewhere has its arguments elsewhere too. */
+    if ((registers->saver == CN_REC_SAVED_AT_ENTRY) != (rule->call_off == 0))
+        return 0;
     if (rule->call_off > 0 &&
         registers->call_pc - cn_rec_process.program_low != rule->low + rule->call_off)
         return 0;

@@ -216,6 +216,37 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	cn_rec_patched, .-cn_rec_patched
 
+/* -finstrument-functions: an ordinary call, but DWARF may say that arguments are in
+ * registers that are kept over calls. They are saved by DWARF's numbers. */
+	.globl	__cyg_profile_func_enter
+	.type	__cyg_profile_func_enter, %function
+	.p2align 4
+__cyg_profile_func_enter:
+	.cfi_startproc
+	hint	#34
+	stp	x29, x30, [sp, #-272]!
+	.cfi_def_cfa_offset 272
+	.cfi_offset x29, -272
+	.cfi_offset x30, -264
+	stp	x19, x20, [sp, #16+19*8]
+	stp	x21, x22, [sp, #16+21*8]
+	stp	x23, x24, [sp, #16+23*8]
+	stp	x25, x26, [sp, #16+25*8]
+	stp	x27, x28, [sp, #16+27*8]
+	str	x29, [sp, #16+29*8]
+	mov	x29, sp
+	add	x2, sp, #264
+	add	x3, sp, #16
+	mov	x4, x30
+	bl	cn_rec_instrument_enter
+	ldp	x29, x30, [sp], #272
+	.cfi_def_cfa_offset 0
+	.cfi_restore x29
+	.cfi_restore x30
+	ret
+	.cfi_endproc
+	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+
 /* A function that does nothing, to find out what recording it costs. */
 	.globl	cn_rec_probe
 	.hidden	cn_rec_probe

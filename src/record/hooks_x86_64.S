@@ -182,6 +182,37 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	__fentry__, .-__fentry__
 
+/* -finstrument-functions: an ordinary call, but DWARF may say that arguments are in
+ * registers that are kept over calls. They are saved by DWARF's numbers. */
+	.globl	__cyg_profile_func_enter
+	.type	__cyg_profile_func_enter, @function
+	.p2align 4
+__cyg_profile_func_enter:
+	.cfi_startproc
+	endbr64
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	subq	$128, %rsp
+	movq	(%rbp), %rax
+	movq	%rbx, 24(%rsp)
+	movq	%rax, 48(%rsp)
+	movq	%r12, 96(%rsp)
+	movq	%r13, 104(%rsp)
+	movq	%r14, 112(%rsp)
+	movq	%r15, 120(%rsp)
+	leaq	8(%rbp), %rdx
+	movq	%rsp, %rcx
+	movq	8(%rbp), %r8
+	call	cn_rec_instrument_enter
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+
 /* A function that does nothing, to find out what recording it costs. */
 	.globl	cn_rec_probe
 	.hidden	cn_rec_probe

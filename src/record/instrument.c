@@ -1,19 +1,21 @@
-/* -finstrument-functions: the compiler calls us at entry and exit, by the usual rules. */
+/* -finstrument-functions: the compiler calls us at entry and exit, by the usual rules. The
+ * stub of the first hook keeps the registers that may hold arguments by then. */
 
 #include <stddef.h>
 
+#include "record/arguments.h"
 #include "record/hooks.h"
 #include "record/thread.h"
 
-void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 
 /* Both hooks are called with the same stack pointer, so this identifies the call; only
  * functions inlined into each other share it. */
-__attribute__((visibility("default"))) void __cyg_profile_func_enter(void *function,
-                                                                     void *call_site)
+void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
+                             const uint64_t *saved, uintptr_t call_pc)
 {
-    uintptr_t *loc = (uintptr_t *)__builtin_frame_address(0) + 1;
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
+                                         (uintptr_t)(loc + 1), call_pc};
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
 
     (void)call_site;
@@ -24,8 +26,8 @@ __attribute__((visibility("default"))) void __cyg_profile_func_enter(void *funct
         cn_rec_close_dead(self, loc);
     if (self->dlopen_sp)
         cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    if (cn_rec_push(self, loc, 0, (uintptr_t)function, CN_REC_FRAME_UNHOOKED))
-        cn_rec_enter_pushed(self, NULL);
+    if (cn_rec_push(self, loc, 0, function, CN_REC_FRAME_UNHOOKED))
+        cn_rec_enter_pushed(self, &registers);
 }
 
 __attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function,

@@ -36,13 +36,15 @@ static const Dwfl_Callbacks callbacks = {
 static int add_function(Dwarf_Die *die, void *arg)
 {
     struct cn_prototypes *prototypes = arg;
-    Dwarf_Addr low;
+    Dwarf_Addr base, low, high;
+    ptrdiff_t at = 0;
 
-    if (dwarf_entrypc(die, &low) != 0)
-        return DWARF_CB_OK;
-    prototypes->list = cn_grow(prototypes->list, prototypes->count, &prototypes->capacity,
-                               sizeof(*prototypes->list));
-    prototypes->list[prototypes->count++] = (struct function){low, *die};
+    /* Of a function in several parts, one is where it begins. */
+    while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+        prototypes->list = cn_grow(prototypes->list, prototypes->count,
+                                   &prototypes->capacity, sizeof(*prototypes->list));
+        prototypes->list[prototypes->count++] = (struct function){low, *die};
+    }
     return DWARF_CB_OK;
 }
 
@@ -162,6 +164,9 @@ static struct cn_place plain_place(const Dwarf_Op *op)
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
         return (struct cn_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
                                  signed_of(op->number)};
+    if (op->atom == DW_OP_bregx && op->number <= UINT8_MAX)
+        return (struct cn_place){CN_PLACE_MEMORY, (uint32_t)op->number,
+                                 signed_of(op->number2)};
     return (struct cn_place){0};
 }
 

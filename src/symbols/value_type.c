@@ -24,6 +24,8 @@ struct parts {
     struct part list[PARTS_MAX];
     size_t count;
     bool is_complete, has_vector;
+    bool is_cut;         /* there are more */
+    bool has_own_copies; /* some part is copied or destroyed by a function */
 };
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
@@ -64,9 +66,53 @@ static void add_part(struct parts *parts, const Dwarf_Die *type, uint64_t offset
 {
     if (parts->count == PARTS_MAX) {
         parts->is_complete = false;
+        parts->is_cut = true;
         return;
     }
     parts->list[parts->count++] = (struct part){*type, offset};
+}
+
+static bool is_reference_to(Dwarf_Die *parameter, Dwarf_Die *type)
+{
+    Dwarf_Die reference, target;
+    int tag;
+
+    if (!type_of(parameter, &reference))
+        return false;
+    tag = dwarf_tag(&reference);
+    return (tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type) &&
+           type_of(&reference, &target) &&
+           dwarf_dieoffset(&target) == dwarf_dieoffset(type);
+}
+
+/* A constructor whose second parameter, after `this`, refers to the class itself. */
+static bool is_copying(Dwarf_Die *method, Dwarf_Die *type)
+{
+    Dwarf_Die child;
+    size_t count = 0;
+
+    for (bool ok = dwarf_child(method, &child) == 0; ok;
+         ok = dwarf_siblingof(&child, &child) == 0) {
+        if (dwarf_tag(&child) == DW_TAG_formal_parameter && ++count == 2)
+            return is_reference_to(&child, type);
+    }
+    return false;
+}
+
+/* What a function of its own copies or destroys is passed by reference. Those that the
+ * compiler makes follow from the parts. */
+static bool has_own_copy(Dwarf_Die *method, Dwarf_Die *type)
+{
+    const char *name = dwarf_diename(method), *class = dwarf_diename(type);
+    size_t len = class ? strcspn(class, "<") : 0;
+
+    if (!name || has(method, DW_AT_artificial) ||
+        number_in(method, DW_AT_defaulted, 0) == DW_DEFAULTED_in_class)
+        return false;
+    if (has(method, DW_AT_virtuality) || name[0] == '~')
+        return true;
+    return len > 0 && strncmp(name, class, len) == 0 &&
+           (name[len] == '\0' || name[len] == '<') && is_copying(method, type);
 }
 
 /* A bit-field counts as the whole number that it is a part of. */
@@ -87,9 +133,12 @@ static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
     do {
         int tag = dwarf_tag(&child);
 
+        if (tag == DW_TAG_subprogram && has_own_copy(&child, type))
+            parts->has_own_copies = true;
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
             has(&child, DW_AT_external) || has(&child, DW_AT_declaration))
             continue;
+        parts->has_own_copies |= has(&child, DW_AT_virtuality);
         if (has(&child, DW_AT_virtuality) || !type_of(&child, &member))
             parts->is_complete = false;
         else if (has(&child, DW_AT_data_bit_offset))
@@ -112,9 +161,11 @@ static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
     }
     len = size_of(&element);
     count = len > 0 ? size_of(type) / len : 0;
-    if (count > ELEMENTS_MAX)
+    if (count > ELEMENTS_MAX) {
         parts->is_complete = false;
-    for (uint64_t i = 0; i < count && i < ELEMENTS_MAX; i++)
+        count = 1; /* tells whether they can be copied */
+    }
+    for (uint64_t i = 0; i < count; i++)
         add_part(parts, &element, offset + i * len);
 }
 
@@ -150,7 +201,7 @@ static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
     struct parts parts = {.is_complete = true};
 
     add_part(&parts, type, 0);
-    for (size_t i = 0; i < parts.count && parts.is_complete; i++) {
+    for (size_t i = 0; i < parts.count; i++) {
         Dwarf_Die *part = &parts.list[i].type;
         uint64_t offset = parts.list[i].offset;
 
@@ -171,6 +222,9 @@ static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
         qsort(out->leaves, out->leaf_count, sizeof(out->leaves[0]), by_offset);
     out->has_leaves = parts.is_complete;
     out->has_vector = parts.has_vector;
+    out->is_reference = parts.has_own_copies;
+    if (parts.is_cut && !parts.has_own_copies)
+        out->kind = CN_VALUE_OTHER;
 }
 
 /* Alignment is that of the largest number inside, unless the type says otherwise. */
@@ -296,13 +350,14 @@ static void read_struct(Dwarf_Die *type, struct cn_arena *arena,
 {
     out->kind = CN_VALUE_STRUCT;
     out->name = plain_name(type, arena);
-    out->is_reference =
-        number_in(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
+    read_leaves(type, out);
+    if (has(type, DW_AT_calling_convention))
+        out->is_reference =
+            number_in(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
     if (out->is_reference && is_std_string(type))
         out->kind = CN_VALUE_STD_STRING;
     if (has(type, DW_AT_declaration))
         out->kind = CN_VALUE_OTHER;
-    read_leaves(type, out);
 }
 
 static void read_enum(Dwarf_Die *type, struct cn_arena *arena, struct cn_value_type *out)
