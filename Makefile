@@ -22,19 +22,19 @@ all: ## build the optimised program, build/cairn
 	@ln -sfn release/cairn $(BUILD)/cairn
 
 demo: ## install what is missing, build, and show cairn at work
-	@$(SETUP) build
+	@$(SETUP) build web
 	@$(MAKE) --no-print-directory all
 	@tools/demo
 
 test: ## install what is missing, build, and run every test
-	@$(SETUP) build test
+	@$(SETUP) build web test
 	@tools/run-tests
 
 install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
 	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
 
 bench: ## measure the optimised program
-	@$(SETUP) build
+	@$(SETUP) build web
 	@$(MAKE) --no-print-directory all
 	@bench/run
 

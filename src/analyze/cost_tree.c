@@ -331,6 +331,13 @@ static bool locate(struct cn_view *view, const struct cn_row *row,
                             place->line, out, err);
 }
 
+static bool is_leaf(struct cn_view *view, const struct cn_row *row)
+{
+    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+
+    return tree->groups[row->id].first_child == CN_NONE;
+}
+
 static void free_view(struct cn_view *view)
 {
     cn_cost_tree_done(&((struct cost_view *)view)->tree);
@@ -339,11 +346,16 @@ static void free_view(struct cn_view *view)
 
 struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
 {
-    static const struct cn_view_ops ops = {list_children, label_row, locate, free_view};
+    static const struct cn_view_ops ops = {list_children, label_row, locate, is_leaf,
+                                           free_view};
     struct cost_view *self = cn_alloc(1, sizeof(*self));
 
     self->view = (struct cn_view){
-        .ops = &ops, .costs = tree->costs, .weight_limit = tree->group_count};
+        .ops = &ops,
+        .costs = tree->costs,
+        .weight_limit = tree->group_count,
+        .row_limit = tree->group_count,
+    };
     self->tree = *tree;
     *tree = (struct cn_cost_tree){0};
     return &self->view;

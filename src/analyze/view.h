@@ -57,6 +57,8 @@ struct cn_view {
     /* All lists of rows together weigh at most this: more means that those of a
      * damaged file overlap or form a cycle. */
     uint64_t weight_limit;
+    /* The ids of rows are below this; UINT64_MAX: the database checks them. */
+    uint64_t row_limit;
     bool exclusive_holds_all; /* a row's exclusive cost holds that of the rows below */
 };
 
@@ -82,6 +84,8 @@ struct cn_view_ops {
     /* Where the row's code is. */
     bool (*location)(struct cn_view *view, const struct cn_row *row,
                      struct cn_location *out, struct cn_error *err);
+    /* Whether there are no rows below it. */
+    bool (*is_leaf)(struct cn_view *view, const struct cn_row *row);
     void (*free)(struct cn_view *view);
 };
 

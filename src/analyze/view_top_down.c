@@ -51,6 +51,18 @@ static bool locate(struct cn_view *view, const struct cn_row *row,
                             c.has_source ? c.file : CN_NONE, c.line, out, err);
 }
 
+static bool is_leaf(struct cn_view *view, const struct cn_row *row)
+{
+    struct cn_database *db = view->costs->db;
+    struct cn_context context;
+    struct cn_context_cursor cursor;
+    struct cn_error err;
+
+    return !cn_context_at(db, row->id, &context, &err) ||
+           !cn_context_children(db, &context, &cursor, &err) ||
+           cn_context_next(db, &cursor, &context, &err) != CN_ITEM;
+}
+
 static void free_view(struct cn_view *view)
 {
     free(view);
@@ -58,13 +70,15 @@ static void free_view(struct cn_view *view)
 
 struct cn_view *cn_view_top_down_new(struct cn_costs *costs)
 {
-    static const struct cn_view_ops ops = {list_children, label, locate, free_view};
+    static const struct cn_view_ops ops = {list_children, label, locate, is_leaf,
+                                           free_view};
     struct cn_view *view = cn_alloc(1, sizeof(*view));
 
     *view = (struct cn_view){
         .ops = &ops,
         .costs = costs,
         .weight_limit = costs->db->context_weight,
+        .row_limit = UINT64_MAX,
     };
     return view;
 }

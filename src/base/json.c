@@ -126,3 +126,9 @@ void cn_json_null(struct cn_json *json)
     before_value(json);
     cn_text_str_add(json->text, "null");
 }
+
+void cn_json_raw(struct cn_json *json, const char *chars, size_t len)
+{
+    before_value(json);
+    cn_text_add(json->text, chars, len);
+}

@@ -41,4 +41,7 @@ void cn_json_null(struct cn_json *json);
 /* Append a string as JSON has it, quotes included: what cn_json_str() writes. */
 void cn_json_quote(struct cn_text *text, const char *value);
 
+/* A value that is JSON already. */
+void cn_json_raw(struct cn_json *json, const char *chars, size_t len);
+
 #endif

@@ -22,7 +22,7 @@ static int remove_entry(const char *path, const struct stat *st, int type,
     return 0;
 }
 
-static void remove_tree(const char *path)
+void cn_outdir_remove(const char *path)
 {
     enum { OPEN_DIRECTORIES = 16 };
 
@@ -103,7 +103,7 @@ bool cn_outdir_commit(struct cn_outdir *dir, struct cn_error *err)
 void cn_outdir_abandon(struct cn_outdir *dir)
 {
     if (dir->path)
-        remove_tree(dir->path);
+        cn_outdir_remove(dir->path);
     free(dir->path);
     free(dir->target);
     *dir = (struct cn_outdir){0};

@@ -27,4 +27,7 @@ CN_CHECK bool cn_outdir_commit(struct cn_outdir *dir, struct cn_error *err);
 /* Remove what was written. Safe when never begun and after a commit. */
 void cn_outdir_abandon(struct cn_outdir *dir);
 
+/* Remove a directory and everything in it, as far as that is possible. */
+void cn_outdir_remove(const char *path);
+
 #endif

@@ -1,0 +1,157 @@
+/* cairn serve, cairn view: what was recorded and analysed, in the browser. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "server/server.h"
+
+/* Opens the address in whatever browser there is; failing is no matter, it was printed
+ * as well. */
+static void open_browser(const struct cn_args *args, const char *url)
+{
+    pid_t child;
+
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
+        cn_cli_say(args, "no display to open a browser on; open the address above");
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        (void)setsid();
+        (void)!freopen("/dev/null", "w", stderr);
+        (void)execlp("xdg-open", "xdg-open", url, (char *)NULL);
+        _exit(127);
+    }
+}
+
+static bool wait_for_end(struct cn_error *err)
+{
+    sigset_t ends;
+    int signal_number;
+
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    if (sigwait(&ends, &signal_number) != 0)
+        return cn_fail_errno(err, "cannot wait for a signal");
+    return true;
+}
+
+/* The threads of the server inherit the mask: signals are for sigwait() alone. */
+static void block_signals(void)
+{
+    sigset_t ends;
+
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* a browser may go away at any time */
+}
+
+static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
+{
+    struct cn_server_options options = {
+        .path_count = cn_args_count(args),
+        .listen = cn_args_value(args, "listen"),
+        .host = cn_args_value(args, "host"),
+        .token_file = cn_args_value(args, "token-file"),
+        .tls_cert = cn_args_value(args, "tls-cert"),
+        .tls_key = cn_args_value(args, "tls-key"),
+        .paths = args->operands,
+    };
+    struct cn_server *server;
+    bool ok;
+
+    block_signals();
+    if (!cn_server_start(&server, &options, err))
+        return false;
+    (void)printf("%s\n", cn_server_url(server));
+    (void)fflush(stdout);
+    cn_cli_say(args, "press Ctrl-C to end");
+    if (with_browser)
+        open_browser(args, cn_server_url(server));
+    ok = wait_for_end(err);
+    cn_server_stop(server);
+    return ok;
+}
+
+static bool run_serve(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, false, err);
+}
+
+static bool run_view(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, !cn_args_has(args, "no-browser"), err);
+}
+
+#define SERVE_OPTIONS                                                                   \
+    {.name = "no-browser", .help = "only print the address"},                           \
+        {.name = "listen",                                                              \
+         .value = "ADDR:PORT",                                                          \
+         .help =                                                                        \
+             "listen here (default: 127.0.0.1 and a free port); beyond this machine "   \
+             "it needs --token-file"},                                                  \
+        {.name = "host", .value = "NAME", .help = "a name that browsers use for it"},   \
+        {.name = "token-file",                                                          \
+         .value = "FILE",                                                               \
+         .help = "the token that requests must bring (default: a new one each time)"},  \
+        {.name = "tls-cert", .value = "FILE", .help = "use TLS with this certificate"}, \
+    {                                                                                   \
+        .name = "tls-key", .value = "FILE", .help = "and this key"                      \
+    }
+
+static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
+
+static const struct cn_example serve_examples[] = {
+    {"cairn serve run.db", "prints an address to open in a browser"},
+    {"cairn serve cairn.data run.db", "several things on one page"},
+    {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token --tls-cert c.pem "
+     "--tls-key k.pem",
+     "for others on the network"},
+    {0},
+};
+
+static const struct cn_example view_examples[] = {
+    {"cairn view run.db", "open a database in the browser"},
+    {0},
+};
+
+const struct cn_command cn_cmd_serve = {
+    .name = "serve",
+    .section = CN_SECTION_VIEW,
+    .operands = "PATH...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "show databases and recordings in a browser",
+    .description =
+        "Serves the viewer on one port and prints its address. A random token in the "
+        "address keeps other users of the machine out. Ends with SIGINT or SIGTERM, "
+        "after the requests that are being answered.\n\n"
+        "A recording is analysed in the background; the page tells how far it is.",
+    .examples = serve_examples,
+    .options = options,
+    .run = run_serve,
+};
+
+const struct cn_command cn_cmd_view = {
+    .name = "view",
+    .section = CN_SECTION_VIEW,
+    .operands = "PATH...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "open databases and recordings in the browser",
+    .description = "Does what serve does, and opens the address in the browser.",
+    .examples = view_examples,
+    .options = options,
+    .run = run_view,
+};

@@ -1,0 +1,225 @@
+/* Threads over time: what each did in each slice, and the stack at one moment. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/occupancy.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/api.h"
+#include "server/request.h"
+#include "server/served.h"
+#include "server/thread_list.h"
+
+enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000 };
+
+static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
+{
+    struct cn_profile profile;
+    struct cn_text label = {0};
+    struct cn_error err;
+
+    if (cn_database_profile(db, index, &profile, &err))
+        cn_identity_print(&profile.identity, &db->kinds, &label);
+    cn_json_add_u64(json, "profile", index);
+    cn_json_add_str(json, "label", cn_text_str(&label));
+    cn_text_done(&label);
+}
+
+/* Cells of the same place as [how many, place, share of each in percent or of all]. */
+static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy,
+                      size_t row)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+
+    cn_json_key(json, "runs");
+    cn_json_array(json);
+    for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
+        double share = 0;
+
+        for (end = i; end < occupancy->column_count && cells[end].place == cells[i].place;
+             end++)
+            share += cells[end].share;
+        cn_json_array(json);
+        cn_json_u64(json, end - i);
+        if (cells[i].place == CN_NONE)
+            cn_json_null(json);
+        else
+            cn_json_u64(json, cells[i].place);
+        cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static void add_occupancy(struct cn_request *request, struct cn_served *served,
+                          const struct cn_frames *frames,
+                          const struct cn_occupancy *occupancy, const uint32_t *profiles)
+{
+    struct cn_json *json = &request->json;
+
+    cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "columns", occupancy->column_count);
+    cn_json_add_u64(json, "depth", occupancy->depth);
+    cn_json_add_u64(json, "depthMax", frames->depth_max);
+    cn_json_add_u64(json, "idle", occupancy->idle);
+    cn_json_key(json, "rows");
+    cn_json_array(json);
+    for (size_t i = 0; i < occupancy->row_count; i++) {
+        cn_json_object(json);
+        add_thread(json, served->db, profiles[i]);
+        add_cells(json, occupancy, i);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_key(json, "places");
+    cn_json_array(json);
+    for (uint32_t i = 0; i < occupancy->idle; i++) {
+        if (occupancy->place_ns[i] == 0)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, i);
+        cn_json_str(json, frames->names.list[i]);
+        cn_json_u64(json, occupancy->place_ns[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static bool draw(struct cn_served *served, struct cn_request *request,
+                 const struct cn_thread_list *threads, struct cn_error *err)
+{
+    struct cn_occupancy_request wanted = {0};
+    struct cn_occupancy occupancy;
+    struct cn_frames *frames;
+    uint64_t columns, depth, first, count;
+
+    if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
+        !cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &columns, err) ||
+        !cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
+        !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
+        !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
+        !cn_served_frames(served, &frames, err))
+        return false;
+    if (first > threads->count)
+        first = threads->count;
+    wanted.profiles = threads->profiles + first;
+    wanted.profile_count =
+        threads->count - first < count ? threads->count - first : count;
+    if (columns > wanted.end_ns - wanted.begin_ns)
+        columns = wanted.end_ns - wanted.begin_ns;
+    wanted.column_count = (uint32_t)columns;
+    wanted.depth = (uint32_t)depth;
+    cn_json_add_u64(&request->json, "threadCount", threads->count);
+    cn_json_add_u64(&request->json, "first", first);
+    if (!cn_occupancy_build(&occupancy, served->db, frames, &wanted, err))
+        return false;
+    add_occupancy(request, served, frames, &occupancy, wanted.profiles);
+    cn_occupancy_done(&occupancy);
+    return true;
+}
+
+bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err)
+{
+    struct cn_thread_list threads;
+    bool ok;
+
+    if (!cn_served_lock(served, err))
+        return false;
+    ok = cn_thread_list_build(&threads, served->db, request, err);
+    if (ok) {
+        cn_json_object(&request->json);
+        ok = draw(served, request, &threads, err);
+        cn_json_end(&request->json);
+        cn_thread_list_done(&threads);
+    }
+    cn_served_unlock(served);
+    return ok;
+}
+
+/* The last sample at or before a time; timeline->count when there is none. */
+static bool find_sample(struct cn_database *db, const struct cn_timeline *timeline,
+                        uint64_t time_ns, uint64_t *out, struct cn_error *err)
+{
+    uint64_t low = 0, high = timeline->count;
+    struct cn_sample sample;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
+            return false;
+        if (sample.time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *out = low > 0 ? low - 1 : timeline->count;
+    return true;
+}
+
+static void add_stack(struct cn_json *json, const struct cn_frames *frames,
+                      uint32_t context)
+{
+    uint32_t node = cn_context_index_find(&frames->index, context);
+
+    cn_json_key(json, "frames");
+    cn_json_array(json);
+    /* Innermost first; frames get smaller numbers on the way up. */
+    for (uint32_t frame = cn_frames_find(frames, context);
+         context != 0 && frame != CN_NONE; frame = frames->list[frame].parent) {
+        cn_json_object(json);
+        cn_json_add_str(json, "label", frames->names.list[frames->list[frame].place]);
+        cn_json_add_u64(json, "place", frames->list[frame].place);
+        cn_json_add_u64(json, "depth", frames->list[frame].depth);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    if (node != CN_NONE)
+        cn_json_add_id(json, "id", frames->index.nodes[node].at);
+}
+
+static bool answer_stack(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_database *db = served->db;
+    struct cn_sample samples[2] = {{0}};
+    struct cn_timeline timeline;
+    struct cn_frames *frames;
+    uint64_t profile, time_ns, at, count;
+
+    if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
+        !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
+                        err) ||
+        !cn_served_frames(served, &frames, err) ||
+        !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
+        !find_sample(db, &timeline, db->begin_ns + time_ns, &at, err))
+        return false;
+    cn_json_object(json);
+    if (at < timeline.count) {
+        count = timeline.count - at < 2 ? 1 : 2;
+        if (!cn_timeline_read(db, &timeline, at, count, samples, err))
+            return false;
+        cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
+        if (count == 2)
+            cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
+        add_stack(json, frames, samples[0].context);
+    }
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_stack(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    bool ok;
+
+    if (!cn_served_lock(served, err))
+        return false;
+    ok = answer_stack(served, request, err);
+    cn_served_unlock(served);
+    return ok;
+}

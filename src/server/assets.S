@@ -1,0 +1,17 @@
+/* The files of the viewer as the web build left them; -I tells where. */
+        .section .rodata
+
+        .macro asset name, file
+        .global cn_asset_\name
+        .global cn_asset_\name\()_end
+cn_asset_\name:
+        .incbin "\file"
+cn_asset_\name\()_end:
+        .byte 0
+        .endm
+
+        asset page, "index.html"
+        asset script, "app.js"
+        asset style, "app.css"
+
+        .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,130 @@
+#include "server/served.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/outdir.h"
+#include "formats/formats.h"
+#include "server/served_analysis.h"
+
+static const char *last_part(const char *path)
+{
+    const char *end = path + strlen(path), *begin;
+
+    while (end > path + 1 && end[-1] == '/')
+        end--;
+    for (begin = end; begin > path && begin[-1] != '/'; begin--) {
+    }
+    return begin;
+}
+
+static struct cn_served *new_served(const char *path, const struct cn_format *format)
+{
+    struct cn_served *served = cn_alloc(1, sizeof(*served));
+    size_t len;
+
+    served->path = cn_strdup(path);
+    served->name = cn_strdup(last_part(path));
+    for (len = strlen(served->name); len > 1 && served->name[len - 1] == '/'; len--)
+        served->name[len - 1] = '\0';
+    served->format = format->name;
+    (void)pthread_mutex_init(&served->lock, NULL);
+    return served;
+}
+
+bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
+{
+    const struct cn_format *format;
+    struct cn_served *served;
+    bool ok;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_database && !format->open_recording)
+        return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
+                       format->name);
+    served = new_served(path, format);
+    if (format->open_database) {
+        served->kind = CN_SERVED_DATABASE;
+        served->state = CN_SERVED_READY;
+        ok = format->open_database(&served->db, path, err);
+    } else {
+        served->kind = CN_SERVED_RECORDING;
+        ok = format->open_recording(&served->recording, path, NULL, err) &&
+             cn_served_analyse(served, err);
+    }
+    if (!ok) {
+        cn_served_close(served);
+        return false;
+    }
+    *out = served;
+    return true;
+}
+
+static void drop_view(struct cn_served_view *view)
+{
+    if (!view->key)
+        return;
+    cn_view_free(view->view);
+    cn_costs_done(&view->costs);
+    free(view->key);
+    *view = (struct cn_served_view){0};
+}
+
+void cn_served_close(struct cn_served *served)
+{
+    if (!served)
+        return;
+    cn_served_analysis_end(served);
+    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
+        drop_view(&served->views[i]);
+    if (served->frames)
+        cn_frames_done(served->frames);
+    free(served->frames);
+    cn_database_close(served->db);
+    cn_recording_close(served->recording);
+    if (served->folder)
+        cn_outdir_remove(served->folder);
+    free(served->folder);
+    free(served->path);
+    free(served->name);
+    (void)pthread_mutex_destroy(&served->lock);
+    free(served);
+}
+
+bool cn_served_lock(struct cn_served *served, struct cn_error *err)
+{
+    (void)pthread_mutex_lock(&served->lock);
+    if (served->state == CN_SERVED_READY)
+        return true;
+    if (served->state == CN_SERVED_FAILED)
+        *err = served->failure;
+    else
+        (void)cn_fail(err, CN_ERR_INTERRUPTED, "%s is being analysed: %.0f %% done",
+                      served->name, served->share_done * 100);
+    (void)pthread_mutex_unlock(&served->lock);
+    return false;
+}
+
+void cn_served_unlock(struct cn_served *served)
+{
+    (void)pthread_mutex_unlock(&served->lock);
+}
+
+bool cn_served_frames(struct cn_served *served, struct cn_frames **out,
+                      struct cn_error *err)
+{
+    if (!served->frames) {
+        struct cn_frames *frames = cn_alloc(1, sizeof(*frames));
+
+        if (!cn_frames_build(frames, served->db, err)) {
+            free(frames);
+            return false;
+        }
+        served->frames = frames;
+    }
+    *out = served->frames;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* What the parts of a server share; of use to src/server only.
+ * Threads: the counts are atomic, the rest is immutable while the server runs.
+ */
+#ifndef CN_SERVER_SERVER_STATE_H
+#define CN_SERVER_SERVER_STATE_H
+
+#include <stdatomic.h>
+
+#include "server/guard.h"
+#include "server/route.h"
+#include "server/served.h"
+#include "server/server.h"
+
+struct MHD_Daemon;
+
+/* For /metrics. */
+struct cn_server_counts {
+    _Atomic uint64_t requests, refused, failed;
+    _Atomic uint64_t answer_ns; /* time spent in answers, all together */
+    _Atomic uint64_t open;      /* requests being answered */
+};
+
+struct cn_server {
+    struct MHD_Daemon *daemon;
+    struct cn_guard guard;
+    struct cn_served_list things;
+    struct cn_server_counts counts;
+    char *tls_cert, *tls_key;
+    char url[512];
+    void (*log)(void *arg, const char *text);
+    void *log_arg;
+};
+
+#endif

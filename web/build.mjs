@@ -1,0 +1,37 @@
+// Bundles the viewer into dist/ or the folder given with --outdir: one script, one style
+// sheet, one page. With --tests, the unit tests into dist-test/.
+import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
+import { build } from "esbuild";
+
+const common = {
+  bundle: true,
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+};
+
+if (process.argv.includes("--tests")) {
+  await rm("dist-test", { recursive: true, force: true });
+  const names = (await readdir("test")).filter((name) => name.endsWith(".test.ts"));
+  await build({
+    ...common,
+    entryPoints: names.map((name) => `test/${name}`),
+    outdir: "dist-test",
+    outExtension: { ".js": ".mjs" },
+    platform: "node",
+    format: "esm",
+  });
+} else {
+  const at = process.argv.indexOf("--outdir");
+  const outdir = at < 0 ? "dist" : process.argv[at + 1];
+  await mkdir(outdir, { recursive: true });
+  await build({
+    ...common,
+    entryPoints: ["src/app.tsx", "src/app.css"],
+    outdir,
+    minify: true,
+    format: "iife",
+  });
+  await copyFile("src/index.html", `${outdir}/index.html`);
+}

@@ -1,0 +1,177 @@
+// The flame graph: drawn on a canvas, zoomed by click or keyboard, searched by name.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { colorOf, themeColor } from "./colors";
+import { findBox, layOut, matchedValue, matcher, zoomTo, type Box } from "./flame_layout";
+import { baseName, formatPercent, formatValue } from "./format";
+import type { Flame } from "./types";
+
+const ROW = 20;
+const FONT = "12px system-ui, sans-serif";
+
+interface Props {
+  flame: Flame;
+  search: string;
+  isInverted: boolean; // callers at the bottom, as flames burn
+  byModule: boolean;
+  zoom: string; // id of the box that fills the width; "": none
+  onZoom: (id: string) => void;
+  onOpen?: (id: string) => void; // asks for the details of a context
+}
+
+function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(800);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+export function FlameView(props: Props) {
+  const { flame } = props;
+  const boxes = useMemo(() => layOut(flame), [flame]);
+  const zoomed = useMemo(
+    () => (props.zoom === "" ? -1 : boxes.findIndex((box) => box.id === props.zoom)),
+    [boxes, props.zoom],
+  );
+  const view = zoomTo(boxes, zoomed, flame.total);
+  const matches = useMemo(() => matcher(props.search), [props.search]);
+  const [selected, setSelected] = useState(-1);
+  const [hovered, setHovered] = useState(-1);
+  const [frame, width] = useWidth();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const depths = useMemo(() => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1, [boxes]);
+  const height = depths * ROW;
+  const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * ROW : box.depth * ROW);
+
+  // Boxes above the zoomed one fill the width, as they hold all of it.
+  const placeOf = (box: Box): [number, number] => {
+    const scale = width / view.span;
+    const left = Math.max(0, (box.begin - view.begin) * scale);
+    const right = Math.min(width, (box.begin + box.value - view.begin) * scale);
+    return [left, right - left];
+  };
+
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext("2d");
+    if (!element || !context) return;
+    const ratio = devicePixelRatio || 1;
+    element.width = width * ratio;
+    element.height = height * ratio;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    const ink = themeColor("--ink");
+    const faint = themeColor("--faint");
+    const accent = themeColor("--accent");
+    for (const box of boxes) {
+      const [left, size] = placeOf(box);
+      if (size < 0.4) continue;
+      const top = topOf(box);
+      const isHit = matches?.(box.name) ?? false;
+      context.globalAlpha = matches && !isHit ? 0.35 : 1;
+      context.fillStyle = isHit ? accent : colorOf(props.byModule ? box.module : box.name);
+      context.fillRect(left, top, Math.max(size - 0.6, 0.6), ROW - 1);
+      if (box.index === selected || box.index === hovered) {
+        context.globalAlpha = 1;
+        context.strokeStyle = ink;
+        context.lineWidth = box.index === selected ? 2 : 1;
+        context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), ROW - 3);
+      }
+      if (size > 28) {
+        context.globalAlpha = 1;
+        context.fillStyle = isHit ? themeColor("--accent-ink") : ink;
+        context.save();
+        context.beginPath();
+        context.rect(left + 3, top, size - 6, ROW);
+        context.clip();
+        context.fillText(box.name, left + 4, top + ROW / 2);
+        context.restore();
+      }
+    }
+    if (boxes.length === 0) {
+      context.fillStyle = faint;
+      context.fillText("nothing was measured here", 8, 12);
+    }
+  });
+
+  const boxAt = (event: MouseEvent): number => {
+    const area = canvas.current?.getBoundingClientRect();
+    if (!area) return -1;
+    const line = Math.floor((event.clientY - area.top) / ROW);
+    const depth = props.isInverted ? depths - 1 - line : line;
+    return findBox(boxes, depth, view.begin + ((event.clientX - area.left) / width) * view.span);
+  };
+
+  const describe = (box: Box | undefined): string =>
+    box
+      ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)}), ` +
+        `of its own ${formatValue(box.own, flame.column)}${box.module ? `, ${baseName(box.module)}` : ""}`
+      : "";
+
+  const step = (key: string) => {
+    const at = boxes[selected];
+    if (!at) return setSelected(zoomed >= 0 ? zoomed : 0);
+    const siblings = boxes.filter((box) => box.parent === at.parent);
+    const place = siblings.indexOf(at);
+    const child = boxes.findIndex((box) => box.parent === at.index);
+    const down = props.isInverted ? "ArrowUp" : "ArrowDown";
+    const up = props.isInverted ? "ArrowDown" : "ArrowUp";
+    if (key === down && child >= 0) setSelected(child);
+    if (key === up && at.parent >= 0) setSelected(at.parent);
+    if (key === "ArrowLeft" && place > 0) setSelected(siblings[place - 1]?.index ?? selected);
+    if (key === "ArrowRight" && place < siblings.length - 1)
+      setSelected(siblings[place + 1]?.index ?? selected);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = boxes[selected];
+    if (event.key.startsWith("Arrow")) step(event.key);
+    else if (event.key === "Enter" && at) props.onZoom(at.id);
+    else if (event.key === "o" && at) props.onOpen?.(at.id);
+    else if (event.key === "Escape" || event.key === "Backspace") props.onZoom("");
+    else return;
+    event.preventDefault();
+  };
+
+  const shown = boxes[hovered >= 0 ? hovered : selected];
+  const found = matches ? matchedValue(boxes, matches) : 0;
+  return (
+    <div class="flame" ref={frame}>
+      <p class="status" aria-live="polite">
+        {shown ? describe(shown) : `${formatValue(flame.total, flame.column)} in all, ${flame.column}`}
+        {matches && ` · matches hold ${formatPercent(found, flame.total)}`}
+        {flame.isCut && " · more contexts than can be drawn: zoom in for the rest"}
+      </p>
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="application"
+        aria-label="flame graph: arrow keys move, Enter zooms, Escape shows all"
+        style={{ width: `${width}px`, height: `${height}px` }}
+        onMouseMove={(event) => setHovered(boxAt(event))}
+        onMouseLeave={() => setHovered(-1)}
+        onClick={(event) => {
+          const hit = boxAt(event);
+          setSelected(hit);
+          props.onZoom(boxes[hit]?.id ?? "");
+        }}
+        onContextMenu={(event) => {
+          const box = boxes[boxAt(event)];
+          if (!box || !props.onOpen) return;
+          event.preventDefault();
+          props.onOpen(box.id);
+        }}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+// Numbers as people read them.
+
+const UNITS: [number, string][] = [
+  [3600e9, "h"],
+  [60e9, "min"],
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+];
+
+// A duration with three or four significant digits.
+export function formatNs(ns: number): string {
+  const size = Math.abs(ns);
+  for (const [factor, unit] of UNITS)
+    if (size >= factor) return `${trim(ns / factor)} ${unit}`;
+  return `${trim(ns)} ns`;
+}
+
+function trim(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1000) return value.toFixed(0);
+  if (size >= 100) return value.toFixed(1);
+  return value.toFixed(size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
+}
+
+const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
+
+// The value of a metric: durations with their unit, others with grouped digits.
+export function formatValue(value: number | null | undefined, metric: string): string {
+  if (value === null || value === undefined) return "";
+  if (isSeconds(metric)) return formatNs(value * 1e9);
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
+  return value.toPrecision(5);
+}
+
+export function formatPercent(value: number | null, total: number | null): string {
+  if (value === null || !total) return "";
+  return `${((value / total) * 100).toFixed(1)} %`;
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+// "1.5ms", "20 us", "3s" or plain nanoseconds; NaN when it is none.
+export function parseNs(text: string): number {
+  const match = /^\s*([0-9.]+)\s*(ns|us|µs|ms|s|min|m|h)?\s*$/.exec(text);
+  if (!match) return NaN;
+  const factors: Record<string, number> = {
+    ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9,
+  };
+  return Math.round(Number(match[1]) * (factors[match[2] ?? "ns"] ?? 1));
+}
+
+// Round steps for the marks of an axis, about `wanted` of them.
+export function axisStep(span: number, wanted: number): number {
+  const rough = span / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-12)));
+  for (const factor of [1, 2, 5, 10]) if (power * factor >= rough) return power * factor;
+  return power * 10;
+}

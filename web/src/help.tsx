@@ -1,0 +1,44 @@
+// The keys, shown with "?".
+
+const KEYS: [string, string][] = [
+  ["1 … 6", "top-down, bottom-up, flat, flame graph, timeline, calls"],
+  ["/", "search"],
+  ["m", "choose the metric"],
+  ["t", "light or dark"],
+  ["?", "this help"],
+  ["↑ ↓ ← →", "tree: move, close, open; flame graph: move"],
+  ["h", "tree: follow the hot path"],
+  ["Enter", "flame graph: zoom; timeline: flame graph of the selection"],
+  ["o", "flame graph: details"],
+  ["i, c", "flame graph: turn upside down, colour by module"],
+  ["Esc", "show all, close"],
+  ["W S A D", "timeline: zoom in and out, move"],
+  ["drag, shift-drag", "timeline: move, select"],
+  ["+ −", "timeline: deeper, less deep"],
+  ["0", "timeline: all of it"],
+];
+
+export function Help(props: { onClose: () => void }) {
+  return (
+    <div class="overlay" role="dialog" aria-modal="true" aria-label="keys" onClick={props.onClose}>
+      <div class="sheet" onClick={(event) => event.stopPropagation()}>
+        <button class="close" aria-label="close" onClick={props.onClose}>
+          ×
+        </button>
+        <h2>Keys</h2>
+        <table>
+          <tbody>
+            {KEYS.map(([key, meaning]) => (
+              <tr key={key}>
+                <th scope="row">
+                  <kbd>{key}</kbd>
+                </th>
+                <td>{meaning}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

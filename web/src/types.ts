@@ -1,0 +1,160 @@
+// The answers of the server, as docs/http-api.md describes them.
+
+export interface Source {
+  id: number;
+  kind: "database" | "recording" | "store";
+  name: string;
+  path: string;
+  format: string;
+  state: "working" | "ready" | "failed";
+  shareDone: number;
+  failure?: string;
+}
+
+export interface Sources {
+  version: string;
+  sources: Source[];
+}
+
+export interface Metric {
+  name: string;
+  description: string | null;
+  isVisible: boolean;
+}
+
+export interface Task {
+  index: number;
+  tid: number;
+  pid: number;
+  name: string;
+}
+
+export interface Info {
+  kind: string;
+  title: string;
+  threadCount: number;
+  valueCount: number;
+  sampleCount: number;
+  contextLimit: number;
+  hasTimelines: boolean;
+  hasLatencies: boolean;
+  origin: string;
+  duration: number;
+  metrics: Metric[];
+  tasks?: Task[];
+  facts?: [string, string][];
+}
+
+export interface Column {
+  name: string;
+  title: string;
+  metric: string;
+  side: "inclusive" | "exclusive";
+  isPercentile: boolean;
+  total: number | null;
+}
+
+export interface Row {
+  id: string;
+  kind: string;
+  label: string;
+  module: string | null;
+  file: string | null;
+  line: number;
+  isLeaf: boolean;
+  values: (number | null)[];
+}
+
+export interface Rows {
+  columns: Column[];
+  count: number;
+  rows: Row[];
+}
+
+export interface Hits {
+  hits: { path: string[]; row: Row }[];
+}
+
+// depth, name, module, value, own value, id
+export type FlameNode = [number, number, number, number, number | null, string];
+
+export interface Flame {
+  column: string;
+  total: number;
+  isCut: boolean;
+  names: string[];
+  modules: string[];
+  nodes: FlameNode[];
+}
+
+export interface ContextDetail {
+  columns: Column[];
+  row: Row;
+  path: { id: string; label: string }[];
+  latency: {
+    p50: number | null;
+    p90: number | null;
+    p99: number | null;
+    buckets: [number, number, number][];
+  };
+  threads: [number, number][];
+}
+
+export interface SourceText {
+  path: string;
+  line: number;
+  lines: string[];
+  costs: [number, number][];
+}
+
+export interface TimelineRow {
+  profile: number;
+  label: string;
+  // columns, place or null where there are no samples, share in percent
+  runs: [number, number | null, number][];
+}
+
+export interface TimelineFrame {
+  threadCount: number;
+  first: number;
+  begin: number;
+  end: number;
+  columns: number;
+  depth: number;
+  depthMax: number;
+  idle: number;
+  rows: TimelineRow[];
+  places: [number, string, number][];
+}
+
+export interface Stack {
+  begin?: number;
+  end?: number;
+  id?: string;
+  frames?: { label: string; place: number; depth: number }[];
+}
+
+export interface Thread {
+  profile: number;
+  label: string;
+  values: number;
+}
+
+export interface Call {
+  time: number;
+  kind: "enter" | "exit" | "lost" | "event";
+  depth: number;
+  name?: string;
+  values: string;
+}
+
+export interface Calls {
+  calls: Call[];
+}
+
+export interface Found {
+  isFound: boolean;
+  time?: number;
+  duration?: number;
+  depth?: number;
+}

@@ -1,0 +1,42 @@
+// An answer of the server inside a component: asked for again when the question changes,
+// the previous one kept until the next is there, so that nothing jumps.
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, get, query, type Parameters } from "./api";
+
+export interface Answer<T> {
+  value: T | null;
+  error: string | null;
+  isLoading: boolean;
+}
+
+const RETRY_MS = 400;
+
+export function useAnswer<T>(path: string | null, parameters: Parameters = {}): Answer<T> {
+  const key = path === null ? null : path + query(parameters);
+  const [answer, setAnswer] = useState<Answer<T>>({ value: null, error: null, isLoading: true });
+  useEffect(() => {
+    if (path === null) return;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = () => {
+      setAnswer((before) => ({ ...before, isLoading: true }));
+      get<T>(path, parameters, stop.signal).then(
+        (value) => setAnswer({ value, error: null, isLoading: false }),
+        (error: unknown) => {
+          if (stop.signal.aborted) return;
+          const text = error instanceof Error ? error.message : String(error);
+          const isWorking = error instanceof ApiError && error.kind === "not-ready";
+          setAnswer((before) => ({ ...before, error: text, isLoading: isWorking }));
+          if (isWorking) timer = setTimeout(load, RETRY_MS);
+        },
+      );
+    };
+    load();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return answer;
+}
