@@ -86,6 +86,19 @@ static void name_database(struct pass *pass, const struct cn_sampled_profile *pr
                                   profile->program.len);
 }
 
+static void spread_value(struct cn_sampled_values *values,
+                         const struct cn_sampled_reach *reach, uint32_t share,
+                         uint32_t metric, bool is_moved, double value)
+{
+    for (const struct cn_sampled_share *at = &reach->shares[share];; at++) {
+        if (at->weight != 0)
+            cn_sampled_values_add(values, is_moved ? at->first : at->last, metric,
+                                  value * at->weight);
+        if (at->is_last)
+            break;
+    }
+}
+
 static void add_values(struct pass *pass, struct job *job)
 {
     const struct cn_sampled_profile *profile = &job->profile;
@@ -96,9 +109,14 @@ static void add_values(struct pass *pass, struct job *job)
         const struct cn_sampled_value *value = &profile->values[i];
         const struct cn_sampled_node_contexts *at = &job->nodes.list[value->node];
         bool is_moved = profile->metrics[value->metric].is_moved;
+        uint32_t metric = pass->self->metrics.map[value->metric];
 
-        cn_sampled_values_add(values, is_moved ? at->first : at->last,
-                              pass->self->metrics.map[value->metric], value->value);
+        if (at->first == CN_NONE)
+            spread_value(values, &job->nodes.reach, at->last, metric, is_moved,
+                         value->value);
+        else
+            cn_sampled_values_add(values, is_moved ? at->first : at->last, metric,
+                                  value->value);
     }
     cn_sampled_values_finish(values, &job->values);
 }

@@ -114,22 +114,107 @@ static uint32_t shown(const struct cn_sampled_contexts *contexts, uint32_t conte
                : context;
 }
 
+/* Nodes whose callers are not known wait until all others have their place: what was
+ * measured there tells how they were reached. Those that turn out to have children are
+ * not spread. */
+static bool waits(const struct cn_sampled_nodes *nodes, size_t index)
+{
+    return nodes->list[index].first == CN_NONE && nodes->list[index].last == CN_NONE;
+}
+
+static bool place_waiting(struct cn_sampled_nodes *nodes,
+                          struct cn_sampled_contexts *contexts,
+                          const struct cn_sampled_profile *profile, size_t index,
+                          struct cn_error *err)
+{
+    const struct cn_sampled_node *node = &profile->nodes[index];
+    struct cn_sampled_node_contexts *at = &nodes->list[index];
+    uint32_t parent = node->parent == CN_NONE ? 0 : nodes->list[node->parent].last;
+    struct cn_sampled_spot spot = {below_entry(contexts, parent),
+                                   nodes->modules[node->module], node->address};
+    uint32_t first_share;
+
+    if (!cn_sampled_reach_find(&nodes->reach, contexts, &spot, &first_share, err))
+        return false;
+    if (first_share == CN_NONE)
+        return place_node(nodes, contexts, node, at, err);
+    *at = (struct cn_sampled_node_contexts){CN_NONE, first_share, CN_NONE};
+    return true;
+}
+
+/* What the profile has measured at nodes that have their place. */
+static void note_measured(struct cn_sampled_nodes *nodes,
+                          struct cn_sampled_contexts *contexts,
+                          const struct cn_sampled_profile *profile)
+{
+    cn_sampled_reach_begin(&nodes->reach, profile);
+    for (size_t i = 0; i < profile->value_count; i++) {
+        const struct cn_sampled_value *value = &profile->values[i];
+        const struct cn_sampled_node *node = &profile->nodes[value->node];
+        const struct cn_sampled_node_contexts *at = &nodes->list[value->node];
+        uint32_t parent = node->parent == CN_NONE ? 0 : nodes->list[node->parent].last;
+
+        if (waits(nodes, value->node))
+            cn_sampled_reach_note_sample(
+                &nodes->reach,
+                &(struct cn_sampled_spot){below_entry(contexts, parent),
+                                          nodes->modules[node->module], node->address},
+                value);
+        else
+            cn_sampled_reach_note_value(
+                &nodes->reach,
+                profile->metrics[value->metric].is_moved ? at->first : at->last, value);
+    }
+    cn_sampled_reach_ready(&nodes->reach);
+}
+
+static bool place_all_waiting(struct cn_sampled_nodes *nodes,
+                              struct cn_sampled_contexts *contexts,
+                              const struct cn_sampled_profile *profile,
+                              struct cn_error *err)
+{
+    note_measured(nodes, contexts, profile);
+    for (size_t i = 0; i < profile->node_count; i++)
+        if (waits(nodes, i) && !place_waiting(nodes, contexts, profile, i, err))
+            return false;
+    return true;
+}
+
 bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
                             struct cn_sampled_contexts *contexts,
                             const struct cn_sampled_profile *profile,
                             struct cn_error *err)
 {
+    bool has_waiting = false;
+
     if (nodes->capacity < profile->node_count) {
         free(nodes->list);
         nodes->capacity = profile->node_count * 2;
         nodes->list = cn_alloc(nodes->capacity, sizeof(*nodes->list));
     }
     for (size_t i = 0; i < profile->node_count; i++) {
+        const struct cn_sampled_node *node = &profile->nodes[i];
+
+        if (node->parent != CN_NONE && waits(nodes, node->parent) &&
+            !place_node(nodes, contexts, &profile->nodes[node->parent],
+                        &nodes->list[node->parent], err))
+            return false;
+        if (node->kind == CN_NODE_POINT && !node->is_unwound) {
+            nodes->list[i] = (struct cn_sampled_node_contexts){CN_NONE, CN_NONE, CN_NONE};
+            has_waiting = true;
+        } else if (!place_node(nodes, contexts, node, &nodes->list[i], err)) {
+            return false;
+        }
+    }
+    if (has_waiting && !place_all_waiting(nodes, contexts, profile, err))
+        return false;
+    for (size_t i = 0; i < profile->node_count; i++) {
         struct cn_sampled_node_contexts *at = &nodes->list[i];
 
-        if (!place_node(nodes, contexts, &profile->nodes[i], at, err))
-            return false;
-        at->sampled = shown(contexts, profile->has_call_samples ? at->first : at->last);
+        at->sampled =
+            at->first == CN_NONE
+                ? CN_NONE
+                : shown(contexts, profile->has_call_samples ? at->first : at->last);
     }
     return true;
 }
@@ -139,5 +224,6 @@ void cn_sampled_nodes_done(struct cn_sampled_nodes *nodes)
     free(nodes->list);
     cn_text_done(&nodes->mapped_id);
     free(nodes->modules);
+    cn_sampled_reach_done(&nodes->reach);
     *nodes = (struct cn_sampled_nodes){0};
 }

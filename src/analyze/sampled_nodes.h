@@ -7,10 +7,12 @@
 #define CN_ANALYZE_SAMPLED_NODES_H
 
 #include "analyze/sampled_contexts.h"
+#include "analyze/sampled_reach.h"
 #include "base/text.h"
 
 struct cn_sampled_node_contexts {
-    uint32_t first, last; /* the outermost and the innermost that the node made */
+    uint32_t first, last; /* the outermost and the innermost that the node made; of a
+                             node that is spread: CN_NONE, and its first share */
     uint32_t sampled;     /* where samples of the node are shown; CN_NONE: nowhere */
 };
 
@@ -21,6 +23,7 @@ struct cn_sampled_nodes {
     size_t mapped_folder;
     uint32_t *modules; /* of the profile -> of the measurements; CN_NONE: not used yet */
     size_t module_count, module_capacity;
+    struct cn_sampled_reach reach; /* of nodes whose callers are not known */
 };
 
 /* Find the modules that nodes of profile number `index` lie in. */

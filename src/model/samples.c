@@ -56,6 +56,13 @@ bool cn_measurements_places(struct cn_measurements *m, uint32_t module, uint64_t
     return m->ops->places(m, module, address, out, err);
 }
 
+bool cn_measurements_call_paths(struct cn_measurements *m, uint32_t module,
+                                uint64_t address, struct cn_call_paths *out,
+                                struct cn_error *err)
+{
+    return m->ops->call_paths(m, module, address, out, err);
+}
+
 uint32_t cn_measurements_placeholder(struct cn_measurements *m, uint64_t code)
 {
     return m->ops->placeholder(m, code);

@@ -126,6 +126,19 @@ struct cn_places {
     bool has_instruction; /* the instruction itself is a place too, below all of these */
 };
 
+/* A way on which an instruction can have been reached: the outermost function, and the
+ * calls down to the instruction's own function, in the same module. */
+struct cn_call_path {
+    const uint64_t *calls; /* addresses, the outermost first */
+    size_t call_count;
+    struct cn_place entry;
+};
+
+struct cn_call_paths {
+    const struct cn_call_path *list; /* borrowed until the next question */
+    size_t count;                    /* 0: not known */
+};
+
 struct cn_measurements;
 
 struct cn_measurements_ops {
@@ -137,6 +150,8 @@ struct cn_measurements_ops {
                         uint32_t *out, struct cn_error *err);
     bool (*places)(struct cn_measurements *m, uint32_t module, uint64_t address,
                    struct cn_places *out, struct cn_error *err);
+    bool (*call_paths)(struct cn_measurements *m, uint32_t module, uint64_t address,
+                       struct cn_call_paths *out, struct cn_error *err);
     uint32_t (*placeholder)(struct cn_measurements *m, uint64_t code);
     void (*module)(const struct cn_measurements *m, uint32_t index,
                    struct cn_module *out);
@@ -177,6 +192,11 @@ CN_CHECK bool cn_measurements_find_module(struct cn_measurements *m, size_t prof
 CN_CHECK bool cn_measurements_places(struct cn_measurements *m, uint32_t module,
                                      uint64_t address, struct cn_places *out,
                                      struct cn_error *err);
+
+/* The ways to an instruction of which only that is known, as on GPUs. */
+CN_CHECK bool cn_measurements_call_paths(struct cn_measurements *m, uint32_t module,
+                                         uint64_t address, struct cn_call_paths *out,
+                                         struct cn_error *err);
 
 /* The function that stands for a placeholder: it has a name and nothing else. */
 uint32_t cn_measurements_placeholder(struct cn_measurements *m, uint64_t code);

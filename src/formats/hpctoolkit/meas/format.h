@@ -29,6 +29,9 @@ enum {
     CN_HPC_MODULE_GPU_LAST = 65533,
     CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* elements around a statement */
     CN_HPC_SYMBOLS_LEN_MAX = 256 << 20, /* kernel symbols, decompressed */
+    CN_HPC_CALLS_MAX = 1 << 22,         /* calls in a GPU binary */
+    CN_HPC_PATHS_MAX = 256,             /* ways to a GPU function that are told apart */
+    CN_HPC_PATH_CALLS_MAX = 1 << 14,    /* calls on all of them together */
 };
 
 /* 18 bytes of magic, 5 of version and one for the byte order come first. */

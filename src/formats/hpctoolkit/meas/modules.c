@@ -376,6 +376,40 @@ bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t a
     return true;
 }
 
+bool cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t module, uint64_t address,
+                          struct cn_call_paths *out, struct cn_error *err)
+{
+    const struct cn_hpc_structure *structure;
+    struct cn_hpc_call_paths *found = &m->found_paths;
+
+    (void)err;
+    *out = (struct cn_call_paths){0};
+    if (m->list[module].knowledge == CN_HPC_NOT_ASKED)
+        ask(m, module);
+    structure = m->list[module].structure;
+    if (m->list[module].knowledge != CN_HPC_KNOWS_STRUCTURE ||
+        !cn_hpc_structure_paths(structure, &m->tables, address, found))
+        return true;
+    if (m->call_path_capacity < found->count) {
+        m->call_path_capacity = found->count * 2;
+        m->call_paths =
+            cn_realloc(m->call_paths, m->call_path_capacity, sizeof(*m->call_paths));
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        const struct cn_hpc_call_path *path = &found->list[i];
+        uint32_t entry = structure->graph.functions[path->entry];
+
+        m->tables.functions[entry].module = module;
+        m->call_paths[i] = (struct cn_call_path){
+            .calls = path->call_count > 0 ? found->calls + path->first_call : NULL,
+            .call_count = path->call_count,
+            .entry = function_place(entry),
+        };
+    }
+    *out = (struct cn_call_paths){m->call_paths, found->count};
+    return true;
+}
+
 void cn_hpc_modules_done(struct cn_hpc_modules *m)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -390,5 +424,7 @@ void cn_hpc_modules_done(struct cn_hpc_modules *m)
     cn_map_done(&m->structure_of);
     cn_map_done(&m->located);
     free(m->places);
+    cn_hpc_call_paths_done(&m->found_paths);
+    free(m->call_paths);
     cn_arena_done(&m->arena);
 }

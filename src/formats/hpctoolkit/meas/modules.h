@@ -49,6 +49,9 @@ struct cn_hpc_modules {
     struct cn_map located;      /* functions whose definition was asked for */
     struct cn_place *places;    /* the answer to the last question */
     size_t place_capacity;
+    struct cn_hpc_call_paths found_paths; /* to the last answer about paths */
+    struct cn_call_path *call_paths;
+    size_t call_path_capacity;
 };
 
 /* The number of the module `path` of a directory. */
@@ -58,6 +61,10 @@ uint32_t cn_hpc_modules_find(struct cn_hpc_modules *modules, const char *folder,
 CN_CHECK bool cn_hpc_modules_places(struct cn_hpc_modules *modules, uint32_t module,
                                     uint64_t address, struct cn_places *out,
                                     struct cn_error *err);
+
+CN_CHECK bool cn_hpc_modules_paths(struct cn_hpc_modules *modules, uint32_t module,
+                                   uint64_t address, struct cn_call_paths *out,
+                                   struct cn_error *err);
 
 void cn_hpc_modules_done(struct cn_hpc_modules *modules);
 

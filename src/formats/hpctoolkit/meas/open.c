@@ -69,6 +69,12 @@ static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
     return cn_hpc_modules_places(&self_of(m)->modules, module, address, out, err);
 }
 
+static bool call_paths(struct cn_measurements *m, uint32_t module, uint64_t address,
+                       struct cn_call_paths *out, struct cn_error *err)
+{
+    return cn_hpc_modules_paths(&self_of(m)->modules, module, address, out, err);
+}
+
 static uint32_t placeholder(struct cn_measurements *m, uint64_t code)
 {
     struct measurements *self = self_of(m);
@@ -140,6 +146,7 @@ static const struct cn_measurements_ops ops = {
     .profile_path = profile_path,
     .find_module = find_module,
     .places = places,
+    .call_paths = call_paths,
     .placeholder = placeholder,
     .module = module_of,
     .file = file_of,

@@ -23,6 +23,25 @@ bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t 
     return true;
 }
 
+bool cn_hpc_structure_paths(const struct cn_hpc_structure *structure,
+                            const struct cn_hpc_tables *tables, uint64_t address,
+                            struct cn_hpc_call_paths *out)
+{
+    const struct cn_hpc_range *range = cn_hpc_ranges_find(&structure->ranges, address);
+    uint32_t at;
+
+    if (!range || !structure->graph.is_complete)
+        return false;
+    for (at = range->value; structure->scopes[at].around != CN_NONE;)
+        at = structure->scopes[at].around;
+    return cn_hpc_call_graph_paths(
+        &structure->graph,
+        cn_map_find(&structure->graph.entries,
+                    tables->functions[structure->scopes[at].place.function].offset,
+                    CN_NONE),
+        out);
+}
+
 void cn_hpc_structures_done(struct cn_hpc_structures *structures)
 {
     for (size_t i = 0; i < structures->count; i++) {
@@ -30,6 +49,7 @@ void cn_hpc_structures_done(struct cn_hpc_structures *structures)
 
         free(structure->scopes);
         cn_hpc_ranges_done(&structure->ranges);
+        cn_hpc_call_graph_done(&structure->graph);
     }
     free(structures->list);
     cn_arena_done(&structures->arena);

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "formats/hpctoolkit/meas/call_graph.h"
 #include "formats/hpctoolkit/meas/ranges.h"
 #include "formats/hpctoolkit/meas/tables.h"
 #include "model/samples.h"
@@ -26,6 +27,7 @@ struct cn_hpc_structure {
     struct cn_hpc_scope *scopes;
     size_t scope_count, scope_capacity;
     struct cn_hpc_ranges ranges; /* their value is a scope */
+    struct cn_hpc_call_graph graph;
 };
 
 struct cn_hpc_structures {
@@ -44,6 +46,11 @@ CN_CHECK bool cn_hpc_structures_read(struct cn_hpc_structures *structures,
  * first. False when it lies in none. */
 bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
                              struct cn_place **places, size_t *capacity, size_t *count);
+
+/* The ways to the function around an address. False when they are not known. */
+bool cn_hpc_structure_paths(const struct cn_hpc_structure *structure,
+                            const struct cn_hpc_tables *tables, uint64_t address,
+                            struct cn_hpc_call_paths *out);
 
 void cn_hpc_structures_done(struct cn_hpc_structures *structures);
 

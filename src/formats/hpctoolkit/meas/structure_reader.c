@@ -41,12 +41,13 @@ struct reader {
     struct cn_error *err;
     struct level *levels;
     size_t depth, capacity;
-    struct cn_map entries; /* of the functions of the current module */
     bool has_failed;
 };
 
 struct attributes {
     const char *name, *file, *line, *ranges;
+    const char *target;    /* of a call; NULL when it is not known */
+    const char *has_calls; /* of a module */
 };
 
 static struct cn_hpc_structure *current(const struct reader *r)
@@ -79,7 +80,7 @@ static void stop(struct reader *r, const char *fmt, ...)
 
 static void read_attributes(const XML_Char **given, struct attributes *out)
 {
-    *out = (struct attributes){"", "", "", "{}"};
+    *out = (struct attributes){"", "", "", "{}", NULL, "0"};
     for (size_t i = 0; given[i]; i += 2) {
         const char *name = given[i];
 
@@ -91,6 +92,10 @@ static void read_attributes(const XML_Char **given, struct attributes *out)
             out->line = given[i + 1];
         else if (strcmp(name, "v") == 0)
             out->ranges = given[i + 1];
+        else if (strcmp(name, "t") == 0)
+            out->target = given[i + 1];
+        else if (strcmp(name, "has-calls") == 0)
+            out->has_calls = given[i + 1];
     }
 }
 
@@ -187,8 +192,8 @@ static void begin_module(struct reader *r, const struct attributes *a)
     s->list = cn_grow(s->list, s->count, &s->capacity, sizeof(*s->list));
     s->list[s->count++] = (struct cn_hpc_structure){
         .path = cn_arena_strdup(&s->arena, a->name),
+        .graph.is_complete = strcmp(a->has_calls, "1") == 0,
     };
-    cn_map_done(&r->entries);
     push(r, (struct level){ELEMENT_LM, CN_NONE, CN_NONE, 0});
 }
 
@@ -200,14 +205,6 @@ static void begin_file(struct reader *r, const struct attributes *a)
     }
     push(r,
          (struct level){ELEMENT_F, CN_NONE, cn_hpc_tables_file(r->tables, a->name), 0});
-}
-
-/* Functions are told apart by their entry addresses. */
-static bool note_entry(struct reader *r, uint64_t entry)
-{
-    uint32_t *seen = cn_map_at(&r->entries, entry, 0);
-
-    return (*seen)++ == 0;
 }
 
 static void begin_function(struct reader *r, const struct attributes *a)
@@ -232,12 +229,13 @@ static void begin_function(struct reader *r, const struct attributes *a)
              a->ranges);
         return;
     }
-    if (!note_entry(r, begin)) {
+    function.offset = begin;
+    place.function = cn_hpc_tables_add_function(r->tables, function);
+    /* Functions are told apart by their entry addresses. */
+    if (!cn_hpc_call_graph_add_function(&current(r)->graph, begin, place.function)) {
         stop(r, "two functions with the entry 0x%" PRIx64, begin);
         return;
     }
-    function.offset = begin;
-    place.function = cn_hpc_tables_add_function(r->tables, function);
     push(r, (struct level){ELEMENT_P, add_scope(r, CN_NONE, place), around->file, 0});
 }
 
@@ -319,13 +317,30 @@ static void begin_statement(struct reader *r, const struct attributes *a)
     push(r, (struct level){ELEMENT_S, CN_NONE, around.file, 0});
 }
 
+/* A statement that calls; where it leads to is not always known. */
+static void begin_call(struct reader *r, const struct attributes *a)
+{
+    const char *ranges = a->ranges, *target = a->target;
+    uint64_t begin, end, callee;
+
+    begin_statement(r, a);
+    if (r->has_failed || !target || !current(r)->graph.is_complete)
+        return;
+    if (next_range(&ranges, &begin, &end) != CN_ITEM ||
+        !parse_address(&target, &callee)) {
+        stop(r, "a call of '%.60s' in '%.60s'", a->target, a->ranges);
+        return;
+    }
+    cn_hpc_call_graph_add_call(&current(r)->graph, begin, callee);
+}
+
 static const struct {
     const char *name;
     void (*begin)(struct reader *r, const struct attributes *a);
 } elements[] = {
-    {"LM", begin_module},   {"F", begin_file},  {"P", begin_function},
-    {"L", begin_loop},      {"A", begin_alien}, {"S", begin_statement},
-    {"C", begin_statement},
+    {"LM", begin_module}, {"F", begin_file},  {"P", begin_function},
+    {"L", begin_loop},    {"A", begin_alien}, {"S", begin_statement},
+    {"C", begin_call},
 };
 
 static void on_begin(void *arg, const XML_Char *name, const XML_Char **given)
@@ -395,6 +410,12 @@ static bool parse(struct reader *r, struct cn_bytes file)
     return true;
 }
 
+static void settle(struct cn_hpc_structure *structure)
+{
+    cn_hpc_ranges_settle(&structure->ranges);
+    cn_hpc_call_graph_settle(&structure->graph);
+}
+
 bool cn_hpc_structures_read(struct cn_hpc_structures *structures, struct cn_bytes file,
                             struct cn_hpc_tables *tables, struct cn_error *err)
 {
@@ -411,8 +432,7 @@ bool cn_hpc_structures_read(struct cn_hpc_structures *structures, struct cn_byte
     ok = parse(&r, file);
     XML_ParserFree(r.parser);
     for (size_t i = first; i < structures->count; i++)
-        cn_hpc_ranges_settle(&structures->list[i].ranges);
-    cn_map_done(&r.entries);
+        settle(&structures->list[i]);
     free(r.levels);
     return ok;
 }
