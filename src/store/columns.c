@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-enum { HEAD_LEN = 16, PAD_LEN = 8, SECTION_COUNT_ID = 0 };
+enum { HEAD_LEN = 24, PAD_LEN = 8, SECTION_COUNT_ID = 0 };
 
 static uint64_t mask_of(size_t width)
 {
@@ -36,6 +36,21 @@ void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
     }
 }
 
+void cn_columns_range(const struct cn_columns *columns, enum cn_store_field field,
+                      uint64_t *lowest, uint64_t *highest)
+{
+    const struct cn_store_column *column = &columns->fields[field];
+
+    *lowest = columns->file ? column->lowest : UINT64_MAX;
+    *highest = columns->file ? column->highest : 0;
+    for (uint32_t row = 0; !columns->file && row < columns->row_count; row++) {
+        uint64_t value = cn_store_column_at(column, row);
+
+        *lowest = value < *lowest ? value : *lowest;
+        *highest = value > *highest ? value : *highest;
+    }
+}
+
 static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *err)
 {
     struct cn_bytes section, head, values;
@@ -59,6 +74,7 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
         .stride = (size_t)width,
         .mask = mask_of((size_t)width),
         .lowest = cn_u64_get(head.ptr),
+        .highest = cn_u64_get(head.ptr + 2 * sizeof(uint64_t)),
     };
     return true;
 }
@@ -143,6 +159,7 @@ static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
         width++;
     cn_u64_put(bytes, lowest);
     cn_u64_put(bytes + sizeof(uint64_t), width);
+    cn_u64_put(bytes + 2 * sizeof(uint64_t), highest);
     if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err))
         return false;
     for (uint32_t row = 0; row < row_count; row++) {

@@ -6,7 +6,8 @@
  *
  * meta.dat is a block file (base/block_file.h) with one section for each field of a row, in the
  * order of CN_STORE_ROW (its checksum is left out), numbered from 1:
- *   u64 lowest value | u64 bytes a value (0 to 8) | row_count values | 8 zero bytes
+ *   u64 lowest value | u64 bytes a value (0 to 8) | u64 highest value | row_count values |
+ *   8 zero bytes
  * Section 0 holds the number of rows, u64.
  * Threads: immutable after open.
  */
@@ -28,6 +29,7 @@ struct cn_store_column {
         bytes; /* values, and at least 8 bytes from where the last one begins */
     size_t stride;
     uint64_t mask, lowest;
+    uint64_t highest; /* of meta.dat only */
 };
 
 struct cn_columns {
@@ -54,6 +56,10 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
     return (cn_u64_get(column->bytes.ptr + row * column->stride) & column->mask) +
            column->lowest;
 }
+
+/* The lowest and highest value of a column; the lowest is above the highest without rows. */
+void cn_columns_range(const struct cn_columns *columns, enum cn_store_field field,
+                      uint64_t *lowest, uint64_t *highest);
 
 /* One row. Its checksum is not set. */
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,

@@ -23,8 +23,10 @@
 #include "base/error.h"
 #include "store/row.h"
 
+struct cn_columns;
 struct cn_segment;
 struct cn_store;
+struct cn_text_file;
 struct cn_trace;
 struct cn_words;
 
@@ -48,6 +50,13 @@ void cn_segment_row(const struct cn_segment *segment, uint32_t row,
                     struct cn_store_row *out);
 
 const struct cn_words *cn_segment_words(const struct cn_segment *segment);
+
+/* The rows by column: of meta.dat when the segment is sealed, else views of the rows. */
+const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
+
+/* The files of the words of a sealed segment (cn_segment_words() are its words); NULL when the
+ * words are in memory. */
+const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
 
 /* Reads traces out of segments, keeping the last chunk it decompressed. */
 struct cn_segment_loader;

@@ -1,0 +1,273 @@
+#include "store/index.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/trace.h"
+#include "store/posting_log.h"
+#include "store/posting_trace.h"
+#include "store/reader.h"
+
+/* Describes rows that no block does, and appends blocks of them to index->built. */
+struct builder {
+    struct cn_store_index *index;
+    struct cn_segment_loader *loader;
+    struct cn_trace trace;
+    struct cn_postings postings;
+    struct cn_posting_words words;
+    size_t *offs; /* of the blocks in index->built */
+    size_t count, capacity;
+};
+
+static void end_block(struct builder *builder, uint32_t next_row)
+{
+    if (builder->postings.row_count > 0) {
+        if (builder->count == builder->capacity)
+            builder->offs = cn_grow(builder->offs, builder->count, &builder->capacity,
+                                    sizeof(*builder->offs));
+        builder->offs[builder->count++] = builder->index->built.len;
+        cn_postings_encode(&builder->postings, &builder->index->built);
+    }
+    cn_postings_begin(&builder->postings, next_row);
+}
+
+/* A trace that cannot be read has a row, but nothing to find in it. */
+static void build_row(struct builder *builder, uint32_t row)
+{
+    struct cn_error ignored = {0};
+
+    cn_trace_clear(&builder->trace);
+    if (cn_segment_load(builder->loader, builder->index->segment, row, &builder->trace,
+                        &ignored) &&
+        builder->trace.node_count > 0)
+        cn_postings_add_trace(&builder->postings, row, &builder->trace, 0,
+                              &builder->words);
+    else
+        cn_postings_end_row(&builder->postings);
+    builder->index->built_count++;
+}
+
+static void build_rows(struct builder *builder, uint32_t first, uint32_t end)
+{
+    cn_postings_begin(&builder->postings, first);
+    for (uint32_t row = first; row < end; row++) {
+        build_row(builder, row);
+        if (cn_postings_is_full(&builder->postings))
+            end_block(builder, row + 1);
+    }
+    end_block(builder, end);
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct cn_posting_block *x = a, *y = b;
+
+    return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
+}
+
+/* Take the blocks that were built into the list of the index. */
+static bool take_built(struct builder *builder, struct cn_error *err)
+{
+    struct cn_store_index *index = builder->index;
+    struct cn_bytes built = {(const uint8_t *)cn_text_str(&index->built),
+                             index->built.len};
+
+    index->blocks = cn_realloc(index->blocks, index->block_count + builder->count,
+                               sizeof(*index->blocks));
+    for (size_t i = 0; i < builder->count; i++) {
+        struct cn_bytes rest;
+
+        if (!cn_bytes_from(built, builder->offs[i], &rest) ||
+            !cn_posting_block_take(&rest, &index->blocks[index->block_count], err))
+            return false;
+        index->block_count++;
+    }
+    if (index->block_count > 0)
+        qsort(index->blocks, index->block_count, sizeof(*index->blocks), compare_blocks);
+    return true;
+}
+
+/* Describe every row that is between the blocks or behind them. */
+static bool build_missing(struct cn_store_index *index, struct cn_error *err)
+{
+    struct builder builder = {
+        .index = index,
+        .loader = cn_segment_loader_new(),
+        .words = {.words = index->words, .extra = &index->extra},
+    };
+    uint32_t row_count = index->columns->row_count, next = 0;
+    bool ok;
+
+    for (size_t i = 0; i < index->block_count; i++) {
+        build_rows(&builder, next, index->blocks[i].first_row);
+        next = index->blocks[i].first_row + index->blocks[i].row_count;
+    }
+    build_rows(&builder, next, row_count);
+    ok = builder.count == 0 || take_built(&builder, err);
+    cn_segment_loader_free(builder.loader);
+    cn_trace_done(&builder.trace);
+    cn_postings_done(&builder.postings);
+    cn_text_done(&builder.words.text);
+    free(builder.offs);
+    return ok;
+}
+
+/* post.dat, when it is there, sound and describes every row. */
+static bool open_sealed(struct cn_store_index *index)
+{
+    struct cn_error ignored = {0};
+    struct cn_bytes all;
+
+    if (!cn_segment_is_sealed(index->segment) ||
+        !cn_posting_file_open(&index->file, cn_segment_path(index->segment), &ignored))
+        return false;
+    /* Damage that a search would meet later is met now, while there is a way around it. */
+    all = index->file.block.entries;
+    if (index->file.block.row_count != index->columns->row_count ||
+        !cn_block_file_check(&index->file.file, all, &ignored) ||
+        !cn_block_file_check(&index->file.file, index->file.block.samples, &ignored)) {
+        cn_posting_file_close(&index->file);
+        return false;
+    }
+    index->blocks = cn_alloc(1, sizeof(*index->blocks));
+    index->blocks[0] = index->file.block;
+    index->block_count = 1;
+    return true;
+}
+
+static void open_log(struct cn_store_index *index)
+{
+    struct cn_error ignored = {0};
+    uint64_t len;
+
+    if (cn_file_open_at(&index->log, cn_segment_path(index->segment), CN_POSTING_LOG_NAME,
+                        &ignored))
+        index->blocks = cn_posting_log_read(index->log.bytes, index->columns->row_count,
+                                            &index->block_count, &len);
+}
+
+bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *segment,
+                         struct cn_error *err)
+{
+    *index = (struct cn_store_index){
+        .segment = segment,
+        .words = cn_segment_words(segment),
+        .text = cn_segment_text(segment),
+        .columns = cn_segment_columns(segment),
+    };
+    cn_columns_range(index->columns, CN_STORE_FIELD_time_ns, &index->first_ns,
+                     &index->last_ns);
+    if (!open_sealed(index))
+        open_log(index);
+    if (!build_missing(index, err)) {
+        cn_store_index_close(index);
+        return cn_fail_in(err, "%s", cn_segment_path(segment));
+    }
+    return true;
+}
+
+void cn_store_index_close(struct cn_store_index *index)
+{
+    cn_words_done(&index->extra);
+    free(index->blocks);
+    cn_posting_file_close(&index->file);
+    cn_file_close(&index->log);
+    cn_text_done(&index->built);
+    *index = (struct cn_store_index){0};
+}
+
+bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
+                         struct cn_bytes *out, struct cn_error *err)
+{
+    if (word > index->words->count) {
+        *out = cn_word_bytes(&index->extra, word - index->words->count);
+        return true;
+    }
+    if (index->text && !cn_text_file_check(index->text, word, err))
+        return false;
+    *out = cn_word_bytes(index->words, word);
+    return true;
+}
+
+/* Everything a word is made of, two levels deep, which is what printing looks at. */
+static bool check_parts(const struct cn_store_index *index, uint32_t word,
+                        struct cn_error *err)
+{
+    if (!index->text)
+        return true;
+    if (!cn_text_file_check(index->text, word, err))
+        return false;
+    for (size_t i = 0; i < cn_word_part_count(index->words, word); i++) {
+        if (!cn_text_file_check(index->text, cn_word_part(index->words, word, i), err))
+            return false;
+    }
+    return true;
+}
+
+bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
+                          struct cn_text *out, struct cn_error *err)
+{
+    if (word > index->words->count) {
+        cn_words_print(&index->extra, word - index->words->count, out);
+        return true;
+    }
+    if (!check_parts(index, word, err))
+        return false;
+    if (cn_word_kind(index->words, word) == CN_WORD_METHOD)
+        cn_words_print_method_name(index->words, word, out);
+    else
+        cn_words_print(index->words, word, out);
+    return true;
+}
+
+bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word)
+{
+    enum cn_word_kind kind =
+        word > index->words->count ? CN_WORD_TEXT : cn_word_kind(index->words, word);
+
+    return kind == CN_WORD_TEXT || (kind >= CN_WORD_KEYWORD && kind <= CN_WORD_SIGNATURE);
+}
+
+/* Passes on what is a text. */
+struct text_filter {
+    const struct cn_store_index *index;
+    cn_text_visit visit;
+    void *arg;
+};
+
+static void visit_text(void *arg, uint32_t word)
+{
+    const struct text_filter *filter = arg;
+
+    if (cn_store_index_is_text(filter->index, word))
+        filter->visit(filter->arg, word);
+}
+
+bool cn_store_index_find(const struct cn_store_index *index, struct cn_bytes text,
+                         cn_text_visit visit, void *arg, struct cn_error *err)
+{
+    static const enum cn_word_kind kinds[] = {
+        CN_WORD_TEXT,        CN_WORD_KEYWORD, CN_WORD_CLASS,
+        CN_WORD_METHOD_NAME, CN_WORD_UUID,    CN_WORD_SIGNATURE,
+    };
+    struct text_filter filter = {index, visit, arg};
+
+    if (text.len == 0) {
+        visit(arg, 0);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        uint32_t word =
+            index->extra.count > 0 ? cn_words_find(&index->extra, kinds[i], text) : 0;
+
+        if (word != 0)
+            visit(arg, index->words->count + word);
+        word = index->text ? 0 : cn_words_find(index->words, kinds[i], text);
+        if (word != 0)
+            visit(arg, word);
+    }
+    return !index->text || cn_text_file_find(index->text, text, visit_text, &filter, err);
+}

@@ -1,0 +1,68 @@
+/* What a search runs on: the columns, words and postings of one segment, wherever they are.
+ *
+ * A sealed segment has them in files. Of a segment that is written to, postings come from its
+ * log, and the traces of rows that no sound block describes are read and described now; the same
+ * happens to segments that have no postings at all. So an index always describes every row, and
+ * a damaged one costs time only.
+ *
+ * The index borrows from its segment, which outlives it; it must not be moved once open.
+ * Threads: immutable after open.
+ */
+#ifndef CN_STORE_INDEX_H
+#define CN_STORE_INDEX_H
+
+#include "base/block_file.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/words.h"
+#include "store/columns.h"
+#include "store/posting_block.h"
+#include "store/posting_file.h"
+#include "store/text_file.h"
+
+struct cn_segment;
+
+struct cn_store_index {
+    const struct cn_segment *segment;
+    const struct cn_words *words;    /* of the segment */
+    struct cn_words extra;           /* words that only this index has, numbered behind */
+    const struct cn_text_file *text; /* NULL: all words are in memory */
+    const struct cn_columns *columns;
+    struct cn_posting_block *blocks; /* in the order of their rows */
+    size_t block_count;
+    uint64_t first_ns, last_ns; /* times of its rows; first above last without any */
+    uint32_t built_count;       /* rows that were described now */
+
+    /* What the above may point to. */
+    struct cn_posting_file file;
+    struct cn_file log;
+    struct cn_text built;
+};
+
+CN_CHECK bool cn_store_index_open(struct cn_store_index *index,
+                                  const struct cn_segment *segment, struct cn_error *err);
+void cn_store_index_close(struct cn_store_index *index); /* safe when never opened */
+
+/* The bytes of a word of the index, found sound. A composite word has none to compare. */
+CN_CHECK bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
+                                  struct cn_bytes *out, struct cn_error *err);
+
+/* Append a word as people read it; methods as "com.example.Dao.query". */
+CN_CHECK bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
+                                   struct cn_text *out, struct cn_error *err);
+
+/* Whether a word is a text, and not made of other words. */
+bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word);
+
+/* Call `visit` for every text with these bytes, of the segment and of the index. */
+CN_CHECK bool cn_store_index_find(const struct cn_store_index *index,
+                                  struct cn_bytes text, cn_text_visit visit, void *arg,
+                                  struct cn_error *err);
+
+/* Numbers of words are 0 up to this one. */
+static inline uint32_t cn_store_index_word_count(const struct cn_store_index *index)
+{
+    return index->words->count + index->extra.count;
+}
+
+#endif
