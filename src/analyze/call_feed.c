@@ -19,7 +19,12 @@ bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec
                        const struct cn_call_filter *filter, uint32_t task,
                        struct cn_time_range range, struct cn_error *err)
 {
-    *feed = (struct cn_call_feed){.rec = rec, .filter = filter, .ending = CN_ITEM};
+    *feed = (struct cn_call_feed){
+        .rec = rec,
+        .filter = filter,
+        .clock = {.rec = rec},
+        .ending = CN_ITEM,
+    };
     if (!cn_recording_stream_open(rec, task, range, &feed->stream, err))
         return false;
     if (filter->needs_future)
@@ -30,6 +35,7 @@ bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec
 void cn_call_feed_close(struct cn_call_feed *feed)
 {
     cn_call_stream_close(feed->stream);
+    free(feed->corrected);
     free(feed->held);
     free(feed->limits_ns);
     free(feed->ready);
@@ -214,15 +220,33 @@ static void sort_out_rest(struct cn_call_feed *feed)
     drop(feed, 0);
 }
 
+/* The next calls of the stream, with their times as the filter wants them. */
+static enum cn_step read_batch(struct cn_call_feed *feed, struct cn_call_batch *out,
+                               struct cn_error *err)
+{
+    enum cn_step step = cn_call_stream_next(feed->stream, out, err);
+
+    if (step != CN_ITEM || !feed->filter->corrects_times)
+        return step;
+    if (out->count > feed->corrected_capacity) {
+        free(feed->corrected);
+        feed->corrected = cn_alloc(out->count, sizeof(*feed->corrected));
+        feed->corrected_capacity = out->count;
+    }
+    cn_call_clock_correct(&feed->clock, out->calls, out->count, feed->corrected);
+    out->calls = feed->corrected;
+    return CN_ITEM;
+}
+
 enum cn_step cn_call_feed_next(struct cn_call_feed *feed, struct cn_call_batch *out,
                                struct cn_error *err)
 {
     if (!feed->filter->needs_future)
-        return cn_call_stream_next(feed->stream, out, err);
+        return read_batch(feed, out, err);
     feed->ready_count = 0;
     cn_text_clear(&feed->ready_data);
     while (feed->ready_count == 0 && feed->ending == CN_ITEM) {
-        feed->ending = cn_call_stream_next(feed->stream, &feed->in, &feed->err);
+        feed->ending = read_batch(feed, &feed->in, &feed->err);
         for (size_t i = 0; feed->ending == CN_ITEM && i < feed->in.count; i++)
             sort_out(feed, &feed->in.calls[i]);
         if (feed->ending != CN_ITEM)

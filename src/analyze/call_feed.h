@@ -1,5 +1,6 @@
 /* The calls of one task as a view wants them: in batches, without those that turn
- * out too short (-t) or that do not lead to a chosen function (-C).
+ * out too short (-t) or that do not lead to a chosen function (-C), and with times
+ * that the recorder's own work is taken off, if the filter says so.
  *
  * Whether such a call is shown is known when it ends, or when it has lasted long
  * enough. Until then it is held back with the events inside it; what was shown never
@@ -15,6 +16,7 @@
 #ifndef CN_ANALYZE_CALL_FEED_H
 #define CN_ANALYZE_CALL_FEED_H
 
+#include "analyze/call_clock.h"
 #include "analyze/call_filter.h"
 #include "base/text.h"
 #include "model/recording.h"
@@ -25,6 +27,9 @@ struct cn_call_feed {
     const struct cn_recording *rec;
     const struct cn_call_filter *filter;
     struct cn_call_stream *stream;
+    struct cn_call_clock clock;
+    struct cn_call *corrected; /* NULL: times are as recorded */
+    size_t corrected_capacity;
     struct cn_call_batch in; /* what is being sorted out */
 
     struct cn_held_call *held;

@@ -89,6 +89,7 @@ struct cn_call_filter {
     uint64_t size_min; /* functions of fewer bytes are not shown */
     bool is_off;       /* nothing is shown until a trigger says so */
     bool without_libcalls, without_events, without_schedule, without_preemption;
+    bool corrects_times; /* what the recorder took is taken off */
 
     /* What the rules ask for, all together. */
     bool has_only, has_caller, has_places, has_time, has_switches;

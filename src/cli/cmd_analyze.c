@@ -303,6 +303,7 @@ static const struct cn_option options[] = {
     {.name = "strict", .help = "write nothing if any data is damaged"},
     CN_OPTION_NO_MPI,
     CN_RECORDING_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
     CN_MEASUREMENT_OPTIONS,
     {0},
 };

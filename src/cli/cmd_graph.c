@@ -106,6 +106,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
     {.name = "output-fields",
      .letter = 'f',
      .value = "FIELDS",

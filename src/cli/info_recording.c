@@ -75,6 +75,20 @@ static void add_sysctl(struct cn_text *text, const struct cn_recording *rec)
     }
 }
 
+/* What the other commands take off times, unless told not to. */
+static void add_cost(struct cn_text *text, const char *key,
+                     const struct cn_hook_cost *cost)
+{
+    struct cn_text value = {0};
+
+    if (cost->call_ps == 0)
+        return;
+    cn_text_printf(&value, "%.1f ns, %.1f ns of it between entry and exit",
+                   (double)cost->call_ps / 1000, (double)cost->inner_ps / 1000);
+    add_line(text, key, cn_text_str(&value), "");
+    cn_text_done(&value);
+}
+
 static void add_system(struct cn_text *text, const struct cn_recording *rec)
 {
     cn_text_str_add(text, "# system information\n# ==================\n");
@@ -89,6 +103,8 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, rec, "hostname", "osinfo:hostname", "");
     add_fact(text, rec, "distro", "osinfo:distro", "");
     add_sysctl(text, rec);
+    add_cost(text, "recording a call", &rec->call_cost);
+    add_cost(text, "a library call", &rec->libcall_cost);
 }
 
 /* The tasks that the recorder listed, with their names. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/call_clock.h"
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "cli/cli.h"
@@ -279,6 +280,17 @@ static bool prepare_range(struct cn_recording_setup *setup, struct cn_error *err
     return ok;
 }
 
+/* Commands without --raw show times as they were recorded. */
+static bool corrects_times(const struct cn_recording_setup *setup)
+{
+    const struct cn_option *option = setup->args->command->options;
+
+    while (option->name && strcmp(option->name, "raw") != 0)
+        option++;
+    return option->name && !setup_has(setup, "raw") &&
+           cn_call_clock_is_needed(setup->rec);
+}
+
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
                              const char *path, struct cn_error *err)
 {
@@ -295,6 +307,7 @@ bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_a
         !cn_recording_choose_tasks(args, setup->rec, &setup->tasks,
                                    &setup->query.task_count, err))
         return false;
+    setup->filter.corrects_times = corrects_times(setup);
     setup->query.tasks = setup->tasks;
     return parse_range(setup, err) && prepare_range(setup, err);
 }

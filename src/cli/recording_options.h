@@ -102,6 +102,14 @@
         .help = "not when tasks do not run though they could"                            \
     }
 
+/* For commands that take the recorder's own cost off times. */
+#define CN_RECORDING_RAW_OPTION                                                        \
+    {                                                                                  \
+        .name = "raw",                                                                 \
+        .help = "times as recorded, with what the recorder itself took for each call " \
+                "(see cairn info)"                                                     \
+    }
+
 struct cn_recording_setup {
     const struct cn_args *args;
     struct cn_args defaults; /* what the recording asks for */

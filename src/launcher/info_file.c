@@ -222,6 +222,14 @@ static uint64_t features_of(const struct cn_info_facts *facts)
     return features;
 }
 
+static void add_cost(struct cn_text *text, const char *what,
+                     const struct cn_rec_cost *cost)
+{
+    if (cost->call_ps > 0)
+        cn_text_printf(text, " %s-cost=%.3fns %s-inner=%.3fns", what,
+                       (double)cost->call_ps / 1000, what, (double)cost->inner_ps / 1000);
+}
+
 static void add_how(struct info *info)
 {
     const struct cn_info_facts *facts = info->facts;
@@ -237,9 +245,10 @@ static void add_how(struct info *info)
     cn_text_printf(text, "pattern_type:%s\n",
                    facts->arguments->is_glob ? "glob" : "regex");
     begin_group(info, CN_UFT_INFO_VERSION);
-    cn_text_printf(text,
-                   "uftrace_version:cairn %s ( call-cost=%" PRIu64 ".%03" PRIu64 "ns )\n",
-                   CN_VERSION, facts->call_cost_ps / 1000, facts->call_cost_ps % 1000);
+    cn_text_printf(text, "uftrace_version:cairn %s (", CN_VERSION);
+    add_cost(text, "call", &facts->call_cost);
+    add_cost(text, "libcall", &facts->libcall_cost);
+    cn_text_str_add(text, " )\n");
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);

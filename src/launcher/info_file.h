@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "record/shared.h"
 
 struct cn_arguments;
 struct cn_elf_file;
@@ -20,7 +21,7 @@ struct cn_info_facts {
     const struct cn_elf_file *exe;
     const char *command_line;
     time_t started_at;
-    uint64_t call_cost_ps; /* of a recorded call, measured; 0 when unknown */
+    struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
     bool has_libcalls;
     const struct cn_arguments *arguments; /* that are recorded */
 

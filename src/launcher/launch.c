@@ -253,7 +253,10 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
 
     ok = ok && cn_drain_finish(&launch->drain, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
-    launch->facts.call_cost_ps = atomic_load(&head->call_cost_ps);
+    launch->facts.call_cost = head->costs[launch->program.elf.offers & CN_ELF_INSTRUMENT
+                                              ? CN_REC_COST_INSTRUMENT
+                                              : CN_REC_COST_HOOK];
+    launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
     ok = cn_info_file_write(&launch->facts, err) && ok;
     if (!ok)
         say(launch, err->text);

@@ -250,6 +250,12 @@ struct cn_recording_ops {
     void (*close)(struct cn_recording *rec);
 };
 
+/* What the recorder took for one call: all of it, and the part between the times of its
+ * entry and its exit, which is not more. Both 0 when unknown. */
+struct cn_hook_cost {
+    uint64_t call_ps, inner_ps;
+};
+
 /* Something odd that opening could do with. */
 struct cn_recording_warning {
     struct cn_recording_warning *next;
@@ -273,8 +279,9 @@ struct cn_recording {
     uint32_t version; /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
-    uint64_t features;  /* bits as above */
-    uint64_t info_mask; /* which groups of facts there are */
+    struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */
+    uint64_t features;                           /* bits as above */
+    uint64_t info_mask;                          /* which groups of facts there are */
     const char
         *options; /* for every view, as one command line ("-t 1us"); "" when none */
     struct cn_recording_warning *warnings; /* in the order in which they were found */

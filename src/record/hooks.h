@@ -47,7 +47,11 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
 /* The stubs: where calls return to, and what patched functions call. */
 extern const char cn_rec_return[], cn_rec_patched[];
+
+/* Functions that do nothing and are recorded, or not, to find out what that costs. */
 void cn_rec_probe(void);
+void cn_rec_probe_plain(void);
+void cn_rec_probe_instrument(void);
 
 /* Close calls that can never return, now that a call at `loc` is made or returns. */
 void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);

@@ -247,7 +247,7 @@ __cyg_profile_func_enter:
 	.cfi_endproc
 	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
 
-/* A function that does nothing, to find out what recording it costs. */
+/* Functions that do nothing, to find out what recording them costs. */
 	.globl	cn_rec_probe
 	.hidden	cn_rec_probe
 	.type	cn_rec_probe, %function
@@ -259,6 +259,16 @@ cn_rec_probe:
 	ret
 	.cfi_endproc
 	.size	cn_rec_probe, .-cn_rec_probe
+
+	.globl	cn_rec_probe_plain
+	.hidden	cn_rec_probe_plain
+	.type	cn_rec_probe_plain, %function
+	.p2align 4
+cn_rec_probe_plain:
+	.cfi_startproc
+	ret
+	.cfi_endproc
+	.size	cn_rec_probe_plain, .-cn_rec_probe_plain
 
 /* x16 must hold the address of the slot when the loader is to bind it. */
 	.globl	cn_rec_libcall

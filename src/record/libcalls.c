@@ -30,7 +30,9 @@ struct table {
     uintptr_t base, high, relro_low, relro_high;
 };
 
-static struct libcall *calls;
+static struct libcall *calls; /* one for each slot, and one more for the probe */
+static uintptr_t probe_slot;
+void (*cn_rec_libcall_probe)(void);
 
 /* Functions that look at their return address, or return twice. */
 static bool is_quick(const char *name)
@@ -144,6 +146,17 @@ static void hook(const struct table *table, size_t i, uint8_t *stubs)
     *slot = calls[i].stub;
 }
 
+static void make_probe(size_t i, uint8_t *stubs)
+{
+    calls[i] = (struct libcall){
+        .slot = &probe_slot,
+        .stub = cn_rec_machine_slot_stub(stubs, (uint32_t)i),
+        .target = (uintptr_t)cn_rec_probe_plain,
+        .is_bound = true,
+    };
+    cn_rec_libcall_probe = (void (*)(void))calls[i].stub;
+}
+
 bool cn_rec_libcalls_begin(void)
 {
     struct table table = {0};
@@ -153,14 +166,15 @@ bool cn_rec_libcalls_begin(void)
     (void)dl_iterate_phdr(read_program, &table);
     if (table.rela_count == 0 || !table.symbols || !table.names)
         return true;
-    len = cn_rec_machine_slot_stubs_len((uint32_t)table.rela_count);
+    len = cn_rec_machine_slot_stubs_len((uint32_t)table.rela_count + 1);
     stubs = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    calls = calloc(table.rela_count, sizeof(*calls));
+    calls = calloc(table.rela_count + 1, sizeof(*calls));
     if (stubs == MAP_FAILED || !calls || !protect(&table, PROT_READ | PROT_WRITE))
         return false;
     cn_rec_machine_slot_stubs_begin(stubs, (uintptr_t)cn_rec_libcall);
     for (size_t i = 0; i < table.rela_count; i++)
         hook(&table, i, stubs);
+    make_probe(table.rela_count, stubs);
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
     return mprotect(stubs, len, PROT_READ | PROT_EXEC) == 0 && protect(&table, PROT_READ);
 }

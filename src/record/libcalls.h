@@ -28,6 +28,9 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
 /* The call returned. */
 void cn_rec_libcall_leave(uint64_t number);
 
+/* A library call of a function that does nothing; NULL when none are recorded. */
+extern void (*cn_rec_libcall_probe)(void);
+
 /* The stub. */
 extern const char cn_rec_libcall[];
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/cost.h"
 #include "record/filter.h"
 #include "record/hooks.h"
 #include "record/interpose.h"
@@ -21,8 +22,6 @@
 #include "record/session.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
-
-enum { COST_ROUNDS = 8, COST_CALLS = 32 }; /* a kilobyte of records a round */
 
 extern void *__libc_stack_end;
 
@@ -78,30 +77,6 @@ static void know_main_stack(struct cn_rec_thread *self)
     self->stack_low = high > len ? high - len : 0;
 }
 
-/* What a recorded call costs on this machine, before the program makes any. The records
- * are dropped again; the best of a few rounds is what an undisturbed call takes. */
-static void measure_cost(struct cn_rec_thread *self)
-{
-    struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t best = UINT64_MAX, start = atomic_load(&self->track->recorded);
-
-    if (!shared->has_counter || cn_rec_process.has_filters ||
-        atomic_load(&shared->call_cost_ps))
-        return;
-    for (int round = 0; round < COST_ROUNDS; round++) {
-        uint64_t from = cn_rec_clock_counter(), took;
-
-        for (int i = 0; i < COST_CALLS; i++)
-            cn_rec_probe();
-        took = cn_rec_clock_counter() - from;
-        best = took < best ? took : best;
-        atomic_store(&self->track->recorded, start);
-    }
-    self->slot = UINT64_MAX;
-    atomic_store(&shared->call_cost_ps,
-                 cn_rec_clock_scale(best * 1000 / COST_CALLS, shared->clock_mult));
-}
-
 __attribute__((constructor)) static void set_up(void)
 {
     const char *path = getenv(CN_REC_ENV);
@@ -127,12 +102,12 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_interpose_begin();
     cn_rec_filter_begin();
     self = cn_rec_thread_begin();
-    if (self) {
-        know_main_stack(self);
-        measure_cost(self);
-    }
     cn_rec_patch_begin();
     if (cn_rec_process.shared->has_libcalls && !cn_rec_libcalls_begin())
         say("the library calls of this program cannot be recorded");
+    if (self) {
+        know_main_stack(self);
+        cn_rec_cost_measure(self);
+    }
     errno = error;
 }

@@ -132,6 +132,18 @@ enum {
     CN_REC_RULE_VALUES = 1024, /* record its arguments or results */
 };
 
+/* What a recorded call costs: all of it, and the part between its two times. */
+struct cn_rec_cost {
+    uint64_t call_ps, inner_ps;
+};
+
+enum {
+    CN_REC_COST_HOOK,       /* -pg, patched functions */
+    CN_REC_COST_INSTRUMENT, /* -finstrument-functions */
+    CN_REC_COST_LIBCALL,
+    CN_REC_COST_COUNT,
+};
+
 struct cn_rec_shared {
     uint64_t magic;
     uint64_t ring_len;
@@ -146,7 +158,7 @@ struct cn_rec_shared {
     _Atomic uint64_t lost_count; /* of tracks given back */
     _Atomic uint64_t byte_count; /* of records, written out */
 
-    _Atomic uint64_t call_cost_ps; /* what a recorded call costs, measured; 0: unknown */
+    struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;

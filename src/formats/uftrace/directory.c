@@ -139,6 +139,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     struct cn_uft_info_header head;
     struct cn_error problem = {0};
     struct cn_bytes file;
+    const char *version;
 
     if (!cn_uft_directory_find(dir, "info", &file))
         return cn_fail(err, CN_ERR_FORMAT, "%s: has no file info", rec->path);
@@ -155,6 +156,11 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     rec->info_mask = head.info_mask;
     if (!cn_uft_facts_read(file, head.info_mask, &rec->arena, &dir->facts, &problem))
         cn_recording_warn(rec, true, "info: %s", problem.text);
+    rec->facts = dir->facts.list;
+    rec->fact_count = (uint32_t)dir->facts.count;
+    version = cn_recording_fact(rec, "uftrace_version");
+    if (version)
+        cn_uft_hook_costs_parse(version, &rec->call_cost, &rec->libcall_cost);
     return true;
 }
 
@@ -196,8 +202,6 @@ static void hand_over(struct cn_uft_directory *dir)
     rec->function_count = (uint32_t)dir->function_count;
     rec->sources = dir->sources;
     rec->source_count = (uint32_t)dir->source_count;
-    rec->facts = dir->facts.list;
-    rec->fact_count = (uint32_t)dir->facts.count;
 }
 
 bool cn_uft_open(struct cn_recording **out, const char *path,

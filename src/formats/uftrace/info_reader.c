@@ -1,11 +1,14 @@
 #include "formats/uftrace/info_reader.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "formats/uftrace/info_groups.h"
 #include "formats/uftrace/scan.h"
+
+#define COST_MAX_NS 1e6 /* what a recorder may take for a call, at most */
 
 const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT] = {
     [CN_UFT_INFO_EXENAME] = {{"exename"}, false},
@@ -184,4 +187,27 @@ bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask, struct cn_arena
             !read_group(&lines, &cn_uft_info_groups[bit], arena, out, err))
             return false;
     return read_rest(&lines, arena, out, err);
+}
+
+/* "KEY=31.200ns" anywhere in the text, in picoseconds; 0 when it is not there. */
+static uint64_t find_cost(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    double ns = at ? strtod(at + strlen(key), NULL) : 0;
+
+    return ns > 0 && ns < COST_MAX_NS ? (uint64_t)(ns * 1000 + 0.5) : 0;
+}
+
+void cn_uft_hook_costs_parse(const char *version, struct cn_hook_cost *call,
+                             struct cn_hook_cost *libcall)
+{
+    struct cn_hook_cost plain = {find_cost(version, " call-cost="),
+                                 find_cost(version, " call-inner=")};
+    struct cn_hook_cost library = {find_cost(version, " libcall-cost="),
+                                   find_cost(version, " libcall-inner=")};
+
+    if (plain.inner_ps <= plain.call_ps)
+        *call = plain;
+    if (library.inner_ps <= library.call_ps)
+        *libcall = library;
 }

@@ -1,0 +1,94 @@
+#include "record/cost.h"
+
+#include <stddef.h>
+
+#include "record/hooks.h"
+#include "record/libcalls.h"
+#include "record/process.h"
+#include "record/thread.h"
+
+enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, PS_PER_NS = 1000 };
+
+struct round {
+    uint64_t all_ns, inner_ns; /* of CALLS calls */
+};
+
+static uint64_t time_at(const struct cn_rec_thread *self, uint64_t at)
+{
+    return *(const uint64_t *)(self->ring + (at & self->ring_mask));
+}
+
+/* Call it, with the time that this takes, and the time that the records say. */
+static struct round run(struct cn_rec_thread *self, void (*function)(void))
+{
+    uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self), end;
+    struct round round = {0};
+
+    for (int i = 0; i < CALLS; i++)
+        function();
+    round.all_ns = cn_rec_now(self) - from_ns;
+    end = atomic_load(&self->track->recorded);
+    for (; at + 2 * RECORD_LEN <= end; at += 2 * RECORD_LEN)
+        round.inner_ns += time_at(self, at + RECORD_LEN) - time_at(self, at);
+    return round;
+}
+
+/* Half of the values are below: those that were disturbed do not count. */
+static uint64_t middle(uint64_t *values, int count)
+{
+    for (int i = 1; i < count; i++) {
+        uint64_t value = values[i];
+        int at = i;
+
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+    return values[count / 2];
+}
+
+/* The rounds go through the first quarter of the ring, as the program will. */
+static struct round measure(struct cn_rec_thread *self, void (*function)(void))
+{
+    uint64_t start = atomic_load(&self->track->recorded), all[ROUNDS], inner[ROUNDS];
+    uint64_t room = cn_rec_process.shared->ring_len / 4 / (2 * RECORD_LEN * CALLS);
+    int rounds = room - 1 < ROUNDS ? (int)room - 1 : ROUNDS;
+
+    for (int i = 0; i < rounds; i++) {
+        struct round round = run(self, function);
+
+        all[i] = round.all_ns;
+        inner[i] = round.inner_ns;
+    }
+    atomic_store(&self->track->recorded, start);
+    self->slot = UINT64_MAX;
+    return (struct round){middle(all, rounds), middle(inner, rounds)};
+}
+
+static void store(struct cn_rec_cost *cost, struct round recorded, struct round plain)
+{
+    uint64_t all_ns = recorded.all_ns > plain.all_ns ? recorded.all_ns - plain.all_ns : 0;
+    uint64_t inner_ns = recorded.inner_ns < all_ns ? recorded.inner_ns : all_ns;
+
+    cost->call_ps = all_ns * PS_PER_NS / CALLS;
+    cost->inner_ps = inner_ns * PS_PER_NS / CALLS;
+}
+
+void cn_rec_cost_measure(struct cn_rec_thread *self)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t nobody = 0;
+    struct round plain;
+
+    if (cn_rec_process.has_filters || shared->costs[CN_REC_COST_HOOK].call_ps > 0 ||
+        !atomic_compare_exchange_strong(&self->track->writer, &nobody, self->tid))
+        return;
+    plain = measure(self, cn_rec_probe_plain);
+    store(&shared->costs[CN_REC_COST_HOOK], measure(self, cn_rec_probe), plain);
+    store(&shared->costs[CN_REC_COST_INSTRUMENT], measure(self, cn_rec_probe_instrument),
+          plain);
+    if (cn_rec_libcall_probe)
+        store(&shared->costs[CN_REC_COST_LIBCALL], measure(self, cn_rec_libcall_probe),
+              plain);
+    atomic_store(&self->track->writer, 0);
+}
