@@ -7,6 +7,7 @@
 #include "record/hooks.h"
 #include "record/thread.h"
 
+void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 
 /* Both hooks are called with the same stack pointer, so this identifies the call; only
