@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analyze/sampled_database.h"
 #include "base/alloc.h"
@@ -84,6 +85,7 @@ bool cn_analyze_finds_measurements(const struct cn_args *args, bool *found,
 struct analysis {
     const struct cn_args *args;
     const char *target;
+    struct cn_text default_target;
     char *folder; /* that the target is in */
     const char **structs, **programs;
     char **map_texts;
@@ -166,6 +168,9 @@ static bool parse_options(struct analysis *a, struct cn_error *err)
         return false;
     a->structs = list_values(args, "structure", &a->reading.struct_count);
     a->reading.structs = a->structs;
+    for (size_t i = 0; i < a->reading.struct_count; i++)
+        if (access(a->structs[i], R_OK) < 0)
+            return cn_fail_errno(err, "-S: %s", a->structs[i]);
     a->reading.ignore_structs = cn_args_has(args, "ignore-structs");
     a->reading.is_foreign = cn_args_has(args, "foreign");
     a->reading.without_sources = cn_args_has(args, "no-source");
@@ -202,13 +207,42 @@ static char *folder_of(const char *path)
     return folder;
 }
 
+/* As hpcprof names it: "hpctoolkit-app-measurements-7" becomes
+ * "hpctoolkit-app-database-7", anything else "NAME-database". Here, wherever the
+ * measurements are. */
+static const char *default_target(struct analysis *a)
+{
+    static const char middle[] = "-measurements";
+    const char *path = cn_args_operand(a->args, 0), *at;
+    size_t end = strlen(path), start, digits;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && path[start - 1] != '/';)
+        start--;
+    for (digits = end; digits > start && strchr("0123456789-", path[digits - 1]);)
+        digits--;
+    at = path + digits - (sizeof(middle) - 1);
+    if (digits - start > sizeof(middle) - 1 && strncmp(at, middle, strlen(middle)) == 0) {
+        cn_text_add(&a->default_target, path + start, (size_t)(at - path) - start);
+        cn_text_printf(&a->default_target, "-database%.*s", (int)(end - digits),
+                       path + digits);
+    } else {
+        cn_text_add(&a->default_target, path + start, end - start);
+        cn_text_str_add(&a->default_target, "-database");
+    }
+    return cn_text_str(&a->default_target);
+}
+
 static bool check_target(struct analysis *a, struct cn_error *err)
 {
     struct stat st;
 
     a->target = cn_args_value(a->args, "output");
-    if (!a->target || a->target[0] == '\0')
-        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the database go?");
+    if (!a->target)
+        a->target = default_target(a);
+    if (a->target[0] == '\0')
+        return cn_fail(err, CN_ERR_USAGE, "-o is empty: where should the database go?");
     if (!cn_args_has(a->args, "force") && lstat(a->target, &st) == 0)
         return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it",
                        a->target);
@@ -311,6 +345,7 @@ static void release(struct analysis *a)
     free(a->structs);
     free(a->programs);
     free(a->folder);
+    cn_text_done(&a->default_target);
     cn_debug_lines_done(&a->lines);
 }
 

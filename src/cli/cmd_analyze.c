@@ -277,7 +277,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "output", .letter = 'o', .value = "DB", .help = "the database to write"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "DB",
+     .help = "the database to write; of measurements, by default as hpcprof names it"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
     {.name = "threads",
      .letter = 'j',

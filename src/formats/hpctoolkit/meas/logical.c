@@ -94,7 +94,8 @@ size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t addr
                                 .module = CN_NONE};
     struct cn_place source = function;
 
-    if (number == CN_NONE) {
+    if (number == CN_NONE || (logical->frames[number].function == CN_NONE &&
+                              logical->frames[number].file == CN_NONE)) {
         out[0] = function;
         return 1;
     }
