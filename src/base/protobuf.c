@@ -89,9 +89,7 @@ void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len
 {
     add_key(pb, number, CN_PB_BYTES);
     add_varint(pb, len);
-    if (len > 0)
-        memcpy(room(pb, len), data, len);
-    pb->len += len;
+    cn_pb_raw(pb, data, len);
 }
 
 void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value)
@@ -113,6 +111,13 @@ void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value)
         pb->len += step ? step : sizeof(replacement) - 1;
     }
     cn_pb_close(pb, at);
+}
+
+void cn_pb_raw(struct cn_pb *pb, const void *fields, size_t len)
+{
+    if (len > 0)
+        memcpy(room(pb, len), fields, len);
+    pb->len += len;
 }
 
 void cn_pb_packed(struct cn_pb *pb, uint32_t number, const uint64_t *values, size_t count)

@@ -80,6 +80,9 @@ void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len
 /* A string: bytes that are not UTF-8 become U+FFFD, which is all that one may hold. */
 void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value);
 
+/* Fields that were encoded elsewhere. */
+void cn_pb_raw(struct cn_pb *pb, const void *fields, size_t len);
+
 /* Numbers one after another in one field. */
 void cn_pb_packed(struct cn_pb *pb, uint32_t number, const uint64_t *values,
                   size_t count);

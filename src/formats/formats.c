@@ -26,6 +26,12 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_callgrind,
     &cn_format_dot,
     &cn_format_mermaid,
+    &cn_format_pprof,
+    &cn_format_perfetto,
+    &cn_format_speedscope,
+    &cn_format_otlp,
+    &cn_format_otlp_json,
+    &cn_format_zipkin,
     NULL,
 };
 

@@ -10,10 +10,9 @@
 #include "base/alloc.h"
 #include "base/digits.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/lanes.h"
-#include "model/call_values.h"
+#include "formats/exchange/span_text.h"
 
 /* What is the same in many events, put into words once. */
 struct words {
@@ -95,52 +94,29 @@ static void end_lane(struct cn_lane *lane)
     free(frames);
 }
 
-/* Strings of the program are any bytes: those that are no text appear as \xHH. */
-static void add_printable(struct cn_text *to, const char *str)
-{
-    struct cn_text plain = {0};
-
-    cn_utf8_add_printable(&plain, str);
-    cn_json_quote(to, cn_text_str(&plain));
-    cn_text_done(&plain);
-}
-
 static void add_values(struct cn_lane *lane, const struct cn_span *span)
 {
     const struct frames *frames = lane->own;
-    const struct cn_recording *rec = lane->x->query->rec;
-    bool is_begin = span->kind == CN_SPAN_BEGIN;
-    const char *values;
 
     lane->counts.arguments++;
-    cn_text_clear(&lane->scratch);
-    cn_recording_print_arguments(rec, frames->task, span->batch, span->call,
-                                 &lane->scratch);
-    values = cn_text_str(&lane->scratch);
-    if (!is_begin && strncmp(values, " = ", 3) == 0)
-        values += 3;
-    cn_text_str_add(&lane->text,
-                    is_begin ? ",\"args\":{\"arguments\":" : ",\"args\":{\"retval\":");
-    add_printable(&lane->text, values);
+    cn_span_values(lane->x->query->rec, frames->task, span, &lane->scratch);
+    cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN ? ",\"args\":{\"arguments\":"
+                                                             : ",\"args\":{\"retval\":");
+    cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
     cn_text_char(&lane->text, '}');
 }
 
 static void add_event(struct cn_lane *lane, const struct cn_span *span)
 {
     const struct cn_recording *rec = lane->x->query->rec;
-    const char *name = cn_recording_event_name(rec, span->address);
 
     cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, cn_span_event_name(rec, span));
     if (span->kind == CN_SPAN_LOST) {
-        cn_text_printf(&lane->text, "\"lost\",\"args\":{\"count\":%" PRIu64 "}",
-                       span->address);
-        return;
-    }
-    cn_json_quote(&lane->text, name ? name : "event");
-    cn_text_clear(&lane->scratch);
-    if (cn_recording_print_event(rec, span->batch, span->call, false, &lane->scratch)) {
+        cn_text_printf(&lane->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
+    } else if (cn_span_event_data(rec, span, &lane->scratch)) {
         cn_text_str_add(&lane->text, ",\"args\":{\"data\":");
-        add_printable(&lane->text, cn_text_str(&lane->scratch));
+        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
         cn_text_char(&lane->text, '}');
     }
 }
@@ -206,8 +182,7 @@ static void visit(void *arg, const struct cn_span *span)
         add_name(lane, span->call->function, span->call->address);
     else
         add_name(lane, span->function, span->address);
-    if (span->call && span->call->kind != CN_CALL_EVENT &&
-        span->call->flags & CN_CALL_HAS_DATA)
+    if (cn_span_has_values(span))
         add_values(lane, span);
     cn_text_char(&lane->text, '}');
 }

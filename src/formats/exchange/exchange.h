@@ -14,6 +14,12 @@ extern const struct cn_format cn_format_chrome;
 extern const struct cn_format cn_format_dot;
 extern const struct cn_format cn_format_folded;
 extern const struct cn_format cn_format_mermaid;
+extern const struct cn_format cn_format_otlp;
+extern const struct cn_format cn_format_otlp_json;
+extern const struct cn_format cn_format_perfetto;
+extern const struct cn_format cn_format_pprof;
+extern const struct cn_format cn_format_speedscope;
+extern const struct cn_format cn_format_zipkin;
 
 /* cairn dump --format NAME. */
 extern const struct cn_format cn_dump_chrome;

@@ -17,6 +17,7 @@ struct rounds {
     size_t lane_max, lane_count;
     uint32_t next_slot, done_count;
     struct cn_lane_counts counts;
+    bool is_begun; /* something was written */
     bool ok;
     struct cn_error err;
 };
@@ -84,7 +85,12 @@ static void write_lane(void *arg, size_t job, unsigned worker)
     (void)worker;
     if (lane->step != CN_ITEM)
         close_lane(rounds, lane);
-    rounds->ok = rounds->ok && cn_sink_text(&rounds->x->sink, &lane->text, &rounds->err);
+    if (lane->text.len == 0 || !rounds->ok)
+        return;
+    if (rounds->ops->is_list && !rounds->is_begun)
+        lane->text.chars[0] = ' ';
+    rounds->is_begun = true;
+    rounds->ok = cn_sink_text(&rounds->x->sink, &lane->text, &rounds->err);
 }
 
 /* Lanes that have ended make room for those behind them. */

@@ -42,6 +42,7 @@ struct cn_lane_ops {
     cn_span_fn visit;                    /* its argument is the lane */
     void (*end)(struct cn_lane *lane);   /* after the last one; may be NULL */
     bool is_apart; /* a task is complete before the next one begins */
+    bool is_list; /* what lanes write begins with a comma; the first of all is left out */
 };
 
 /* All tasks of the query. `counts` receives the sum over lanes and may be NULL. */

@@ -183,29 +183,35 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
+/* The values of a metric in the first scope of a type; false when it has none. */
+static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
+                         const struct cn_metric *metric, enum cn_scope_type type)
+{
+    int scope = cn_metrics_find_scope_type(&db->metrics, type);
+
+    if (scope == CN_NO_ID)
+        return false;
+    stacks->prop_id = cn_metric_prop_id(metric, (unsigned)scope);
+    stacks->stat_id = cn_metric_stat_id(metric, (unsigned)scope, "$$", CN_COMBINE_SUM);
+    return stacks->prop_id != CN_NO_ID;
+}
+
 static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db,
                           const char *name, struct cn_error *err)
 {
     const struct cn_metric *metric;
-    int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_POINT);
     size_t index;
 
     if (!find_metric(db, name, &index, err))
         return false;
     metric = &db->metrics.list[index];
-    stacks->prop_id =
-        scope == CN_NO_ID ? CN_NO_ID : cn_metric_prop_id(metric, (unsigned)scope);
-    if (stacks->prop_id == CN_NO_ID) {
-        scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
-        stacks->prop_id =
-            scope == CN_NO_ID ? CN_NO_ID : cn_metric_prop_id(metric, (unsigned)scope);
-        stacks->is_inclusive = true;
-    }
-    if (stacks->prop_id == CN_NO_ID)
+    /* Points may be instructions that the database does not describe; what is spent
+     * below a context always has one. */
+    stacks->is_inclusive = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
+    if (!stacks->is_inclusive && !choose_scope(stacks, db, metric, CN_SCOPE_POINT))
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "metric '%s' has neither point nor execution values",
                        metric->name);
-    stacks->stat_id = cn_metric_stat_id(metric, (unsigned)scope, "$$", CN_COMBINE_SUM);
     stacks->metric = metric->name;
     stacks->unit = ends_with(metric->name, "(sec)") ? "nanoseconds" : "count";
     stacks->scale = ends_with(metric->name, "(sec)") ? 1e9 : 1;
@@ -279,34 +285,37 @@ static bool add_frames(struct cn_stacks *stacks, struct cn_database *db,
     return true;
 }
 
+/* What a context holds of those below it is theirs alone; contexts that no record
+ * describes are part of those above them. */
+static void add_value(struct cn_stacks *stacks, const struct cn_value *value)
+{
+    const struct cn_frames *frames = &stacks->frames;
+    uint32_t node = cn_context_index_find(&frames->index, value->key);
+    uint32_t frame = node == CN_NONE ? 0 : frames->of_node[node], parent;
+    double part = value->value * stacks->scale;
+
+    if (node == CN_NONE && stacks->is_inclusive)
+        return;
+    stacks->nodes[stacks->node_of_frame[frame]].self += part;
+    if (!stacks->is_inclusive || frames->index.nodes[node].parent == CN_NONE)
+        return;
+    parent = frames->of_node[frames->index.nodes[node].parent];
+    stacks->nodes[stacks->node_of_frame[parent]].self -= part;
+}
+
 /* The values of one plane, added to those of their frames. */
 static bool add_plane(struct cn_stacks *stacks, struct cn_database *db, uint32_t profile,
                       int metric, struct cn_error *err)
 {
-    const struct cn_frames *frames = &stacks->frames;
     struct cn_value_cursor *cursor = cn_alloc(1, sizeof(*cursor));
     struct cn_value_batch batch;
     enum cn_step step = CN_FAIL;
 
     if (cn_profile_values(db, profile, 1, UINT32_MAX, cursor, err)) {
         while ((step = cn_values_next(cursor, &batch, err)) == CN_ITEM) {
-            for (size_t i = 0; i < batch.count; i++) {
-                const struct cn_value *value = &batch.values[i];
-                uint32_t node, frame;
-                double part = value->value * stacks->scale;
-
-                if (value->metric != metric)
-                    continue;
-                node = cn_context_index_find(&frames->index, value->key);
-                frame = node == CN_NONE ? 0 : frames->of_node[node];
-                stacks->nodes[stacks->node_of_frame[frame]].self += part;
-                /* What a context holds of those below it is theirs alone. */
-                if (stacks->is_inclusive && node != CN_NONE &&
-                    frames->index.nodes[node].parent != CN_NONE) {
-                    frame = frames->of_node[frames->index.nodes[node].parent];
-                    stacks->nodes[stacks->node_of_frame[frame]].self -= part;
-                }
-            }
+            for (size_t i = 0; i < batch.count; i++)
+                if (batch.values[i].metric == metric)
+                    add_value(stacks, &batch.values[i]);
         }
     }
     free(cursor);
@@ -357,8 +366,8 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_database *db,
     return true;
 }
 
-static bool lose_of_database(const struct cn_stacks *stacks, struct cn_export *x,
-                             struct cn_error *err)
+bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x,
+                    bool keeps_threads, struct cn_error *err)
 {
     struct cn_database *db = x->db;
     uint64_t sample_count = 0, thread_count = 0;
@@ -377,7 +386,7 @@ static bool lose_of_database(const struct cn_stacks *stacks, struct cn_export *x
         }
     }
     cn_export_lose(x, "other metrics (choose one with --metric)", db->metrics.count - 1);
-    if (thread_count > 1)
+    if (thread_count > 1 && !keeps_threads)
         cn_export_lose(x, "threads, of which only the sum is kept", thread_count);
     cn_export_lose(x, "loops, lines and instructions: they count for their function",
                    stacks->frames.index.count - (stacks->frames.count - 1));
@@ -392,7 +401,7 @@ bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x, struct cn_error
     if (x->db) {
         if (!cn_stacks_of_database(stacks, x->db, x->options->metric, err))
             return false;
-        if (lose_of_database(stacks, x, err))
+        if (cn_stacks_lose(stacks, x, false, err))
             return true;
         cn_stacks_done(stacks);
         return false;

@@ -73,6 +73,10 @@ CN_CHECK bool cn_stacks_of_database(struct cn_stacks *stacks, struct cn_database
 CN_CHECK bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x,
                            struct cn_error *err);
 
+/* Note what stacks do not keep of the database of the export. */
+CN_CHECK bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x,
+                             bool keeps_threads, struct cn_error *err);
+
 /* Set `self` of all nodes to what one profile of the database says. */
 CN_CHECK bool cn_stacks_load(struct cn_stacks *stacks, struct cn_database *db,
                              uint32_t profile, struct cn_error *err);

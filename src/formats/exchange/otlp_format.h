@@ -1,0 +1,57 @@
+/* The messages of OpenTelemetry's traces, as opentelemetry-proto 1.x has them.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_EXCHANGE_OTLP_FORMAT_H
+#define CN_FORMATS_EXCHANGE_OTLP_FORMAT_H
+
+#include "base/protobuf.h"
+
+/* clang-format off */
+#define CN_OTLP_TRACES(F, m) \
+    F(m, 1, message, resource_spans, "")
+CN_MESSAGE(cn_otlp_traces, CN_OTLP_TRACES);
+
+#define CN_OTLP_RESOURCE_SPANS(F, m)     \
+    F(m, 1, message, resource, "")       \
+    F(m, 2, message, scope_spans, "")
+CN_MESSAGE(cn_otlp_resource_spans, CN_OTLP_RESOURCE_SPANS);
+
+#define CN_OTLP_RESOURCE(F, m) \
+    F(m, 1, message, attributes, "")
+CN_MESSAGE(cn_otlp_resource, CN_OTLP_RESOURCE);
+
+#define CN_OTLP_SCOPE_SPANS(F, m)    \
+    F(m, 1, message, scope, "")      \
+    F(m, 2, message, spans, "")
+CN_MESSAGE(cn_otlp_scope_spans, CN_OTLP_SCOPE_SPANS);
+
+#define CN_OTLP_SCOPE(F, m)       \
+    F(m, 1, string, name, "")     \
+    F(m, 2, string, version, "")
+CN_MESSAGE(cn_otlp_scope, CN_OTLP_SCOPE);
+
+#define CN_OTLP_SPAN(F, m)                                        \
+    F(m, 1, bytes, trace_id, "16 bytes")                          \
+    F(m, 2, bytes, span_id, "8 bytes")                            \
+    F(m, 4, bytes, parent_span_id, "8 bytes, or none")            \
+    F(m, 5, string, name, "")                                     \
+    F(m, 6, enum, kind, "1: internal")                            \
+    F(m, 7, fixed64, start_time_unix_nano, "")                    \
+    F(m, 8, fixed64, end_time_unix_nano, "")                      \
+    F(m, 9, message, attributes, "")
+CN_MESSAGE(cn_otlp_span, CN_OTLP_SPAN);
+
+#define CN_OTLP_KEY_VALUE(F, m)     \
+    F(m, 1, string, key, "")        \
+    F(m, 2, message, value, "")
+CN_MESSAGE(cn_otlp_key_value, CN_OTLP_KEY_VALUE);
+
+#define CN_OTLP_VALUE(F, m)              \
+    F(m, 1, string, string_value, "")    \
+    F(m, 3, int64, int_value, "")
+CN_MESSAGE(cn_otlp_value, CN_OTLP_VALUE);
+/* clang-format on */
+
+enum { CN_OTLP_KIND_INTERNAL = 1 };
+
+#endif

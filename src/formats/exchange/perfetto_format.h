@@ -1,0 +1,88 @@
+/* The messages of Perfetto's trace.proto that a trace of calls needs, as
+ * perfetto.dev/docs/reference/trace-packet-proto has them.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_EXCHANGE_PERFETTO_FORMAT_H
+#define CN_FORMATS_EXCHANGE_PERFETTO_FORMAT_H
+
+#include "base/protobuf.h"
+
+/* clang-format off */
+#define CN_PERFETTO_TRACE(F, m) \
+    F(m, 1, message, packet, "")
+CN_MESSAGE(cn_perfetto_trace, CN_PERFETTO_TRACE);
+
+#define CN_PERFETTO_PACKET(F, m)                                          \
+    F(m, 6, message, clock_snapshot, "the same moment on several clocks") \
+    F(m, 8, uint64, timestamp, "nanoseconds of the clock at boot time")   \
+    F(m, 10, uint32, sequence_id, "packets of one are in order")          \
+    F(m, 11, message, track_event, "")                                    \
+    F(m, 12, message, interned_data, "names by number, for its sequence") \
+    F(m, 13, uint32, sequence_flags, "see below")                         \
+    F(m, 60, message, track_descriptor, "")
+CN_MESSAGE(cn_perfetto_packet, CN_PERFETTO_PACKET);
+
+/* Bits of sequence_flags. */
+enum { CN_PERFETTO_STATE_CLEARED = 1, CN_PERFETTO_NEEDS_STATE = 2 };
+
+#define CN_PERFETTO_SNAPSHOT(F, m) \
+    F(m, 1, message, clocks, "")
+CN_MESSAGE(cn_perfetto_snapshot, CN_PERFETTO_SNAPSHOT);
+
+#define CN_PERFETTO_CLOCK(F, m)       \
+    F(m, 1, uint32, clock_id, "")     \
+    F(m, 2, uint64, timestamp, "")
+CN_MESSAGE(cn_perfetto_clock, CN_PERFETTO_CLOCK);
+
+enum { CN_PERFETTO_CLOCK_REALTIME = 1, CN_PERFETTO_CLOCK_BOOTTIME = 6 };
+
+#define CN_PERFETTO_TRACK(F, m)                             \
+    F(m, 1, uint64, uuid, "")                               \
+    F(m, 2, string, name, "")                               \
+    F(m, 3, message, process, "")                           \
+    F(m, 4, message, thread, "")                            \
+    F(m, 5, uint64, parent_uuid, "the track it belongs to")
+CN_MESSAGE(cn_perfetto_track, CN_PERFETTO_TRACK);
+
+#define CN_PERFETTO_PROCESS(F, m)           \
+    F(m, 1, int32, pid, "")                 \
+    F(m, 2, string, cmdline, "repeated")    \
+    F(m, 6, string, process_name, "")
+CN_MESSAGE(cn_perfetto_process, CN_PERFETTO_PROCESS);
+
+#define CN_PERFETTO_THREAD(F, m)       \
+    F(m, 1, int32, pid, "")            \
+    F(m, 2, int32, tid, "")            \
+    F(m, 5, string, thread_name, "")
+CN_MESSAGE(cn_perfetto_thread, CN_PERFETTO_THREAD);
+
+#define CN_PERFETTO_EVENT(F, m)                                          \
+    F(m, 4, message, debug_annotations, "arguments")                     \
+    F(m, 9, enum, type, "see below")                                     \
+    F(m, 10, uint64, name_iid, "an interned name, or")                   \
+    F(m, 11, uint64, track_uuid, "")                                     \
+    F(m, 23, string, name, "a name")                                     \
+    F(m, 47, fixed64, flow_ids, "an arrow begins, or goes on, here")     \
+    F(m, 48, fixed64, terminating_flow_ids, "an arrow ends here")
+CN_MESSAGE(cn_perfetto_event, CN_PERFETTO_EVENT);
+
+enum { CN_PERFETTO_BEGIN = 1, CN_PERFETTO_END = 2, CN_PERFETTO_INSTANT = 3 };
+
+#define CN_PERFETTO_INTERNED(F, m)                    \
+    F(m, 2, message, event_names, "")                 \
+    F(m, 3, message, annotation_names, "")
+CN_MESSAGE(cn_perfetto_interned, CN_PERFETTO_INTERNED);
+
+#define CN_PERFETTO_NAME(F, m)       \
+    F(m, 1, uint64, iid, "never 0")  \
+    F(m, 2, string, name, "")
+CN_MESSAGE(cn_perfetto_name, CN_PERFETTO_NAME);
+
+#define CN_PERFETTO_ANNOTATION(F, m)       \
+    F(m, 1, uint64, name_iid, "")          \
+    F(m, 3, uint64, uint_value, "")        \
+    F(m, 6, string, string_value, "")
+CN_MESSAGE(cn_perfetto_annotation, CN_PERFETTO_ANNOTATION);
+/* clang-format on */
+
+#endif
