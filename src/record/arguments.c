@@ -315,6 +315,8 @@ uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
     for (uint32_t i = 0; i < count && ok; i++)
         ok = store_value(&copy, &cn_rec_process.values[first + i]);
     pad(&copy, begin, 8);
-    *(volatile uint32_t *)&self->filter.values_used = used;
-    return ok ? (uint32_t)(copy.at - begin) : 0;
+    if (!ok)
+        copy.at = begin;
+    *(volatile uint32_t *)&self->filter.values_used = used + (uint32_t)(copy.at - begin);
+    return (uint32_t)(copy.at - begin);
 }

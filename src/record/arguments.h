@@ -28,7 +28,7 @@ struct cn_rec_registers {
 };
 
 /* Store values at the end of what this thread keeps; gives their length, a multiple of 8,
- * or 0 when there is no room. */
+ * or 0 when there is no room. They are kept until `values_used` is taken back. */
 uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
                                 uint32_t count, const struct cn_rec_registers *registers);
 

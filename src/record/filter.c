@@ -154,14 +154,12 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     len = store_arguments(self, rule, registers);
     if (self->filter.time_limit_ns > 0) {
         note->values_len = len;
-        self->filter.values_used += len;
         note->entry_ns = cn_rec_now(self);
         frame->flags |= CN_REC_FRAME_HELD;
     } else if (len > 0) {
-        self->filter.values_used += len; /* until it is recorded */
         record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
                     self->values + note->values_used, len);
-        self->filter.values_used -= len;
+        self->filter.values_used = note->values_used;
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
@@ -197,12 +195,11 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
 
     if (rule && rule->result_count > 0)
         len = cn_rec_arguments_store(self, rule->results, rule->result_count, registers);
-    self->filter.values_used += len;
     if (len > 0)
         record_with(self, 0, word, self->values + at, len);
     else
         cn_rec_record(self, word);
-    self->filter.values_used -= len;
+    self->filter.values_used = at;
 }
 
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,

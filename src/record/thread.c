@@ -361,12 +361,14 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
     uint64_t none = UINT64_MAX;
 
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
-    put(self, at, cn_rec_now(self));
-    put(self, at + 8, CN_REC_LOST_WORD | 1 << 16);
     /* A payload that is not there yet must not look like records. */
-    for (uint32_t i = 16; i + 16 <= len; i += 16) {
+    for (uint32_t i = 0; i + 16 <= len; i += 16) {
         put(self, at + i, cn_rec_now(self));
         put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
+    }
+    if (len % 16 != 0) {
+        put(self, at + len - 16, CN_REC_FILL_WORD);
+        put(self, at + len - 8, CN_REC_FILL_PAYLOAD);
     }
     self->stepped = at;
     (void)advance(self->track, at, at + len);
