@@ -1,0 +1,39 @@
+/* Matching rows in groups: by an attribute's value, by the method of the first call, by type or
+ * service.
+ *
+ * A row that has an attribute more than once, with different values, belongs to several groups; a
+ * row without it to none.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_STORE_GROUP_H
+#define CN_STORE_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/words.h"
+
+struct cn_query;
+struct cn_search;
+
+struct cn_group {
+    uint32_t value; /* word of cn_groups.values */
+    uint64_t count, error_count;
+    uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns; /* durations */
+};
+
+struct cn_groups {
+    struct cn_words values;
+    struct cn_group *list; /* the largest first; of equal ones by value */
+    size_t count;
+};
+
+/* `by` is a name as in queries: "type", "service", "method" (of the first call), or an attribute,
+ * also as "@name" and "root.name". */
+CN_CHECK bool cn_search_group(struct cn_search *search, const struct cn_query *query,
+                              const char *by, struct cn_groups *out,
+                              struct cn_error *err);
+void cn_groups_done(struct cn_groups *groups);
+
+#endif
