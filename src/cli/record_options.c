@@ -112,6 +112,7 @@ static bool choose_arguments(const struct cn_args *args,
 
     arguments->is_glob = options->launch.rules.is_glob;
     arguments->is_automatic = cn_args_has(args, "auto-args");
+    arguments->needs_lines = cn_args_has(args, "callsite");
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {
             if (!cn_arguments_add(arguments, cn_args_value_at(args, names[k], i), k == 1,
@@ -154,6 +155,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
                   strcmp(cn_args_value(args, "trace"), "off") == 0,
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
+        .has_sites = cn_args_has(args, "callsite"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force"),

@@ -36,7 +36,8 @@
          .value = "FUNC@ACTION",                                                        \
          .is_repeatable = true,                                                         \
          .help = "when a function is called: trace_on, trace_off, depth=N, "            \
-                 "time=TIME, finish, filter, notrace, hide; several with commas"},      \
+                 "time=TIME, finish, filter, notrace, hide, callsite; several with "    \
+                 "commas"},                                                             \
         {.name = "argument",                                                            \
          .letter = 'A',                                                                 \
          .value = "FUNC@SPEC",                                                          \
@@ -52,6 +53,9 @@
          .letter = 'a',                                                                 \
          .help = "record arguments and results of all functions whose types are known " \
                  "from debug information, and of functions of the C library"},          \
+        {.name = "callsite",                                                            \
+         .help = "record with each call where it is made, so that analyze attributes "  \
+                 "calls to lines"},                                                     \
         {.name = "trace",                                                               \
          .value = "on|off",                                                             \
          .help = "with off, record nothing until a trigger says trace_on"},             \

@@ -132,6 +132,11 @@ bool cn_arguments_is_empty(const struct cn_arguments *arguments)
            arguments->counts[1] == 0;
 }
 
+bool cn_arguments_has_debug(const struct cn_arguments *arguments)
+{
+    return arguments->is_automatic || arguments->needs_debug || arguments->needs_lines;
+}
+
 void cn_arguments_done(struct cn_arguments *arguments)
 {
     for (size_t k = 0; k < 2; k++) {
@@ -155,7 +160,7 @@ struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *argument
     finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     finder->memory = memory;
     finder->hooks = cn_hook_calls_open(path);
-    if (arguments->is_automatic || arguments->needs_debug || finder->hooks)
+    if (cn_arguments_has_debug(arguments) || finder->hooks)
         finder->prototypes = cn_prototypes_open(path);
     return finder;
 }
@@ -172,11 +177,6 @@ void cn_argument_finder_close(struct cn_argument_finder *finder)
     cn_text_done(&finder->enum_lines);
     cn_text_done(&finder->function_lines);
     free(finder);
-}
-
-static bool has_debug_lines(const struct cn_argument_finder *finder)
-{
-    return finder->arguments->is_automatic || finder->arguments->needs_debug;
 }
 
 /* Enums are known by name: of two that share one, the second is shown as a number. */
@@ -215,6 +215,18 @@ static void add_debug_lines(struct cn_argument_finder *finder, struct function *
         cn_text_printf(lines, "R: @%s\n", result);
 }
 
+static void find_automatic(struct cn_argument_finder *finder, struct function *function)
+{
+    struct cn_prototype *prototype = &function->prototype;
+
+    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
+        add_enum(finder, &prototype->parameters[i].type);
+    add_enum(finder, &prototype->result);
+    cn_automatic_values_find(prototype, function->time, function->has_results,
+                             &function->automatic, &function->texts[0],
+                             &function->texts[1]);
+}
+
 static void find_prototype(struct cn_argument_finder *finder, struct function *function)
 {
     const struct cn_elf_symbol *symbol = function->symbol;
@@ -239,15 +251,10 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
                             prototype))
         return;
     function->has_prototype = true;
-    if (!has_debug_lines(finder))
-        return;
-    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
-        add_enum(finder, &prototype->parameters[i].type);
-    add_enum(finder, &prototype->result);
-    cn_automatic_values_find(prototype, function->time, function->has_results,
-                             &function->automatic, &function->texts[0],
-                             &function->texts[1]);
-    add_debug_lines(finder, function);
+    if (finder->arguments->is_automatic || finder->arguments->needs_debug)
+        find_automatic(finder, function);
+    if (cn_arguments_has_debug(finder->arguments))
+        add_debug_lines(finder, function);
 }
 
 static bool is_other_module(const struct cn_argument_finder *finder,
@@ -484,7 +491,7 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
 void cn_argument_finder_print(const struct cn_argument_finder *finder,
                               const struct cn_elf_file *elf, struct cn_text *text)
 {
-    if (!has_debug_lines(finder))
+    if (!cn_arguments_has_debug(finder->arguments))
         return;
     if (elf->build_id[0])
         cn_text_printf(text, "# build-id: %s\n", elf->build_id);

@@ -27,12 +27,14 @@ struct cn_arguments {
     struct cn_text texts[2]; /* the same as text, for readers */
     bool is_automatic, is_glob;
     bool needs_debug; /* some function is recorded as its debug information says */
+    bool needs_lines; /* readers are to know where functions are defined */
 };
 
 /* "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone. */
 CN_CHECK bool cn_arguments_add(struct cn_arguments *arguments, const char *text,
                                bool is_result, struct cn_error *err);
 bool cn_arguments_is_empty(const struct cn_arguments *arguments);
+bool cn_arguments_has_debug(const struct cn_arguments *arguments); /* NAME.dbg */
 void cn_arguments_done(struct cn_arguments *arguments);
 
 /* For the functions of one file. */

@@ -211,13 +211,14 @@ static uint64_t features_of(const struct cn_info_facts *facts)
         CN_FEATURE_TASK_SESSION | CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_MAX_STACK;
 
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
+    features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
     if (arguments->is_automatic || arguments->counts[0] > 0)
         features |= CN_FEATURE_ARGUMENT;
     if (arguments->is_automatic || arguments->counts[1] > 0)
         features |= CN_FEATURE_RETVAL;
     if (arguments->is_automatic)
         features |= CN_FEATURE_AUTO_ARGS;
-    if (arguments->is_automatic || arguments->needs_debug)
+    if (cn_arguments_has_debug(arguments))
         features |= CN_FEATURE_DEBUG_INFO;
     return features;
 }

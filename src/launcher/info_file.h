@@ -22,7 +22,7 @@ struct cn_info_facts {
     const char *command_line;
     time_t started_at;
     struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
-    bool has_libcalls;
+    bool has_libcalls, has_sites;
     const struct cn_arguments *arguments; /* that are recorded */
 
     /* When the program has ended. */

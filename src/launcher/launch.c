@@ -87,17 +87,19 @@ static bool store_rules(struct launch *launch, struct cn_error *err)
     const struct cn_rules *rules = &launch->options->rules;
     struct cn_arguments *arguments = launch->options->arguments;
     const char *path = launch->program.path;
+    bool needs_finder =
+        !cn_arguments_is_empty(arguments) || cn_arguments_has_debug(arguments);
     struct cn_argument_finder *finder = NULL;
     struct cn_text debug = {0};
     struct cn_elf_file elf;
     bool ok;
 
-    if ((rules->count == 0 && rules->size_min == 0 && cn_arguments_is_empty(arguments)) ||
+    if ((rules->count == 0 && rules->size_min == 0 && !needs_finder) ||
         launch->program.is_script)
         return true;
     if (!cn_elf_file_open(&elf, path, true, err))
         return false;
-    if (!cn_arguments_is_empty(arguments))
+    if (needs_finder)
         finder = cn_argument_finder_open(arguments, path, &launch->memory);
     ok = cn_rules_store(rules, &elf, finder, &launch->memory, err);
     if (finder)
@@ -126,6 +128,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->depth_limit = options->depth_limit;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
+    head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_on = !options->is_off;
     return store_rules(launch, err);
@@ -169,6 +172,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
+        .has_sites = options->has_sites,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&

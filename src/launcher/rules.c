@@ -80,6 +80,7 @@ static bool parse_action(const char *text, size_t len, struct cn_rec_rule *what)
         {"trace_off", CN_REC_RULE_OFF}, {"traceoff", CN_REC_RULE_OFF},
         {"finish", CN_REC_RULE_FINISH}, {"filter", CN_REC_RULE_ONLY},
         {"notrace", CN_REC_RULE_NOT},   {"hide", CN_REC_RULE_HIDE},
+        {"callsite", CN_REC_RULE_SITE},
     };
     const char *rest;
     uint64_t depth;
@@ -116,7 +117,7 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
         if (!parse_action(action, len, &what))
             return cn_fail(err, CN_ERR_USAGE,
                            "trigger '%.*s': known are trace_on, trace_off, depth=N, "
-                           "time=TIME, finish, filter, notrace and hide",
+                           "time=TIME, finish, filter, notrace, hide and callsite",
                            (int)len, action);
         if (!action[len])
             break;

@@ -25,6 +25,7 @@ struct cn_rec_registers {
     enum cn_rec_saver saver;
     uintptr_t sp;      /* when the call was made, without the return address */
     uintptr_t call_pc; /* where the hook returns to */
+    uintptr_t site;    /* where the call itself returns to; 0: not known */
 };
 
 /* Store values at the end of what this thread keeps; gives their length, a multiple of 8,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/arguments.h"
+#include "record/hooks.h"
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/thread.h"
@@ -20,7 +21,7 @@ static bool is_about_calls(const struct cn_rec_shared *shared)
         if (cn_rec_process.rules[i].actions & ~for_patching)
             return true;
     }
-    return shared->time_limit_ns > 0 || shared->depth_limit > 0 ||
+    return shared->time_limit_ns > 0 || shared->depth_limit > 0 || shared->has_sites ||
            !atomic_load(&shared->is_on);
 }
 
@@ -135,6 +136,25 @@ static void record_with(struct cn_rec_thread *self, uint64_t time_ns, uint64_t w
     cn_rec_add(self, time_ns, word | CN_REC_MORE_BIT, (const uint64_t *)values, len);
 }
 
+/* Where a call is made, to be told before it. A tail call leaves no address. */
+static uintptr_t site_of(const struct cn_rec_rule *rule,
+                         const struct cn_rec_registers *registers)
+{
+    bool is_wanted =
+        cn_rec_process.shared->has_sites || (rule && (rule->actions & CN_REC_RULE_SITE));
+
+    if (!is_wanted || !registers || registers->site == (uintptr_t)cn_rec_return)
+        return 0;
+    return registers->site;
+}
+
+static void record_site(struct cn_rec_thread *self, uint64_t time_ns, uintptr_t site)
+{
+    uint64_t payload[2] = {CN_REC_SITE_LEN | (uint64_t)site << 16, (uint64_t)site >> 48};
+
+    cn_rec_add(self, time_ns, CN_REC_SITE_WORD, payload, sizeof(payload));
+}
+
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
@@ -151,6 +171,9 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         return;
     }
     self->filter.shown++;
+    note->site = site_of(rule, registers);
+    if (note->site && self->filter.time_limit_ns == 0)
+        record_site(self, 0, note->site);
     len = store_arguments(self, rule, registers);
     if (self->filter.time_limit_ns > 0) {
         note->values_len = len;
@@ -175,6 +198,8 @@ static void record_held(struct cn_rec_thread *self, const struct cn_rec_frame *l
 
         if (!(frame->flags & CN_REC_FRAME_HELD))
             continue;
+        if (note->site)
+            record_site(self, note->entry_ns, note->site);
         if (note->values_len > 0)
             record_with(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
                         self->values + note->values_used, note->values_len);

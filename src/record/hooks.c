@@ -158,13 +158,13 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
 {
 #if defined(__aarch64__)
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_MCOUNT,
-                                         (uintptr_t)(saved + 32), address};
+                                         (uintptr_t)(saved + 32), address, *loc};
 
     if (cn_rec_self)
         close_above_caller(cn_rec_self, loc);
 #else
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
-                                         (uintptr_t)(loc + 1), address};
+                                         (uintptr_t)(loc + 1), address, *loc};
 #endif
     cn_rec_enter_flagged(loc, address, 0, &registers);
 }
@@ -172,7 +172,7 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
 uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                         uint64_t flags, const uint64_t *saved)
 {
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address};
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
     struct cn_rec_thread *self = prepare(loc, ret);
 
@@ -225,7 +225,7 @@ static struct cn_rec_frame *find_returning(struct cn_rec_thread *self,
 
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
 {
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0};
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame = find_returning(self, loc);
     uintptr_t ret;

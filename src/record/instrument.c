@@ -16,10 +16,9 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
                              const uint64_t *saved, uintptr_t call_pc)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
-                                         (uintptr_t)(loc + 1), call_pc};
+                                         (uintptr_t)(loc + 1), call_pc, call_site};
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
 
-    (void)call_site;
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
         return;
     cn_rec_thread_reserve(self);

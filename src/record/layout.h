@@ -34,6 +34,10 @@
 #define CN_REC_MORE_BIT   0x04
 #define CN_REC_DEPTH_MASK 0xffc0
 
+/* Where the next call is made. */
+#define CN_REC_SITE_WORD 0x186ad002f /* event 100013 */
+#define CN_REC_SITE_LEN  8
+
 /* The shortest record with a payload that all readers know: 4 bytes, "on processor 0". */
 #define CN_REC_FILL_WORD    0x186ab002f /* event 100011 */
 #define CN_REC_FILL_PAYLOAD 4

@@ -204,7 +204,7 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
 {
     struct libcall *call = &calls[register_call->number];
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
-                                         0};
+                                         0, register_call->ret};
 
     if (call->is_quick)
         record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
@@ -220,7 +220,7 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
 uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
-                                         (uintptr_t)(loc + 1), 0};
+                                         (uintptr_t)(loc + 1), 0, *loc};
     struct libcall *call = &calls[number];
     uint64_t flags = flags_of(call);
 

@@ -130,6 +130,7 @@ enum {
     CN_REC_RULE_PATCH = 256,   /* patch it */
     CN_REC_RULE_UNPATCH = 512, /* do not */
     CN_REC_RULE_VALUES = 1024, /* record its arguments or results */
+    CN_REC_RULE_SITE = 2048,   /* record where it is called from */
 };
 
 /* What a recorded call costs: all of it, and the part between its two times. */
@@ -171,6 +172,7 @@ struct cn_rec_shared {
     uint8_t has_counter;     /* 0: ask the kernel for the time */
     uint8_t has_own_writing; /* threads write full rings themselves */
     uint8_t has_libcalls;
+    uint8_t has_sites;        /* all calls are recorded with where they were made */
     uint8_t has_only;         /* some rule says CN_REC_RULE_ONLY */
     uint8_t has_patch_list;   /* some rule says CN_REC_RULE_PATCH */
     char exe[CN_REC_EXE_MAX]; /* the program whose functions the rules are about */

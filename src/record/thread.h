@@ -36,6 +36,7 @@ enum {
 struct cn_rec_filter_state {
     uint64_t time_limit_ns;
     uint64_t entry_ns;    /* of a frame: when it was called */
+    uintptr_t site;       /* of a frame: where from; 0: not to be recorded */
     uint32_t in, out;     /* open calls that say ONLY, and NOT */
     uint32_t shown;       /* open calls that are recorded */
     uint32_t shown_limit; /* how many there may be */
