@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""The API of `cairn serve`: every question has an answer as documented, the numbers agree with
+the command line, and what must not be possible is refused.
+
+Usage: test_api.py --cairn PROGRAM --testdata FOLDER
+"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from schema import check
+from service import Service, serving
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
+
+
+def ready(service, source):
+    """Wait until a recording has been analysed."""
+    for _ in range(300):
+        state = service.get("sources")["sources"][source]["state"]
+        if state != "working":
+            return state
+        time.sleep(0.1)
+    return "working"
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.block = serving(OPTIONS.cairn, f"{OPTIONS.testdata}/sample",
+                            f"{OPTIONS.testdata}/recording")
+        cls.service = cls.block.__enter__()
+        assert ready(cls.service, 1) == "ready"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.block.__exit__(None, None, None)
+
+    def ask(self, source, question, **parameters):
+        answer = self.service.get(f"sources/{source}/{question}", **parameters)
+        check(answer, SCHEMAS[question])
+        return answer
+
+    def test_lists_what_is_open(self):
+        answer = self.service.get("sources")
+        check(answer, SCHEMAS["sources"])
+        self.assertEqual([s["kind"] for s in answer["sources"]], ["database", "recording"])
+
+    def test_answers_every_question_about_both(self):
+        for source in (0, 1):
+            info = self.ask(source, "info")
+            self.ask(source, "threads")
+            top = self.ask(source, "rows")["rows"][0]
+            for view in ("top-down", "bottom-up", "flat"):
+                rows = self.ask(source, "rows", view=view)
+                self.assertGreater(rows["count"], 0)
+            self.ask(source, "rows", row=top["id"])
+            self.ask(source, "hot-path")
+            self.ask(source, "flame")
+            self.ask(source, "context", row=top["id"])
+            self.assertTrue(info["hasTimelines"])
+            self.ask(source, "timeline", columns=50)
+            self.ask(source, "stack", profile=1, time=info["duration"] // 2)
+            self.ask(source, "range", begin=0, end=info["duration"] // 2)
+        self.ask(1, "calls", limit=50)
+
+    def test_rows_are_those_of_the_command_line(self):
+        shown = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "tree", "--format", "json", "--depth", "1", "--min-percent", "0",
+             f"{OPTIONS.testdata}/sample"], text=True))
+        rows = self.ask(0, "rows")["rows"]
+        labels = [row["label"] for row in rows]
+        self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
+
+    def test_a_flame_graph_holds_its_children(self):
+        flame = self.ask(0, "flame", min=0)
+        path = []
+        for depth, _, _, value, own, _ in flame["nodes"]:
+            del path[depth:]
+            if path:
+                self.assertLessEqual(value, path[-1] * (1 + 1e-9))
+            self.assertLessEqual(own or 0, value * (1 + 1e-9))
+            path.append(value)
+
+    def test_a_range_of_everything_is_the_whole(self):
+        whole = self.ask(1, "range", min=0)
+        halves = [self.ask(1, "range", min=0, begin=a, end=b)["total"] for a, b in self.halves(1)]
+        self.assertAlmostEqual(sum(halves), whole["total"], places=9)
+
+    def halves(self, source):
+        span = self.ask(source, "info")["duration"]
+        return (0, span // 2), (span // 2, span)
+
+    def test_search_leads_to_rows(self):
+        name = self.ask(1, "hot-path")["rows"][-1]["label"]
+        hits = self.ask(1, "search", q=f"^{name}$")["hits"]
+        self.assertTrue(hits)
+        for hit in hits:
+            parent = hit["path"][-1]
+            children = self.ask(1, "rows", row=parent, limit=1000)["rows"]
+            self.assertIn(hit["row"]["id"], [row["id"] for row in children])
+
+    def test_calls_can_be_found(self):
+        first = next(c for c in self.ask(1, "calls", limit=10)["calls"] if c["kind"] == "enter")
+        found = self.ask(1, "find", function=first["name"])
+        self.assertTrue(found["isFound"])
+        self.assertFalse(self.ask(1, "find", function="no_such_function")["isFound"])
+
+    def test_wrong_questions_get_the_reason(self):
+        for path, status, words in (
+            ("sources/9/info", 404, "no such page"),
+            ("sources/0/nothing", 404, "no such page"),
+            ("sources/0/rows?view=sideways", 400, "sideways"),
+            ("sources/0/rows?limit=0", 400, "limit"),
+            ("sources/0/rows?limit=99999999999999999999", 400, "limit"),
+            ("sources/0/rows?metric=nothing", 404, "nothing"),
+            ("sources/0/rows?row=12345678901234567", 422, ""),
+            ("sources/0/rows?view=flat&row=4000000000", 400, "row"),
+            ("sources/0/search?q=(", 400, ""),
+            ("sources/0/timeline?begin=5&end=5", 400, "empty"),
+            ("sources/0/calls", 400, "no recording"),
+        ):
+            got, _, body = self.service.ask(f"/api/v1/{path}")
+            answer = json.loads(body)
+            check(answer, SCHEMAS["error"])
+            self.assertEqual(got, status, path)
+            self.assertIn(words, answer["error"]["text"])
+
+    def test_any_row_number_is_survived(self):
+        for row in list(range(0, 3000, 7)) + [2**63 + n for n in range(0, 2000, 7)] + [2**64 - 1]:
+            status, _, _ = self.service.ask(f"/api/v1/sources/0/rows?row={row}")
+            self.assertIn(status, (200, 400, 422))
+
+
+class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.block = serving(OPTIONS.cairn, f"{OPTIONS.testdata}/sample")
+        cls.service = cls.block.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.block.__exit__(None, None, None)
+
+    def test_a_token_is_needed(self):
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "},
+                        {"Cookie": f"cairn-{self.service.port}=0"}):
+            for path in ("/", "/app.js", "/api/v1/sources", "/metrics", "/?token=wrong"):
+                self.assertEqual(self.service.ask(path, headers=headers)[0], 401)
+
+    def test_the_token_in_the_address_becomes_a_cookie(self):
+        status, headers, _ = self.service.ask(f"/?token={self.service.token}", headers={})
+        self.assertEqual((status, headers["Location"]), (302, "/"))
+        self.assertIn("HttpOnly", headers["Set-Cookie"])
+        cookie = headers["Set-Cookie"].split(";")[0]
+        self.assertEqual(self.service.ask("/", headers={"Cookie": cookie})[0], 200)
+
+    def test_pages_of_others_are_refused(self):
+        for host in ("evil.example", f"evil.example:{self.service.port}", "127.0.0.1.evil", ""):
+            headers = {"Authorization": f"Bearer {self.service.token}", "Host": host}
+            self.assertEqual(self.service.ask("/api/v1/sources", headers=headers)[0], 421)
+
+    def test_pages_have_a_strict_policy(self):
+        for path in ("/", "/app.js", "/api/v1/sources"):
+            headers = self.service.ask(path)[1]
+            self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+
+    def test_no_file_can_be_read(self):
+        for path in ("/../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+                     "//etc/passwd", "/app.js/../../../etc/passwd", "/api/v1/../../etc/passwd",
+                     "/api/v1/sources/0/source?row=0&file=/etc/passwd", "/meta.db", "/."):
+            status, _, body = self.service.ask(path)
+            self.assertIn(status, (400, 404, 422), path)
+            self.assertNotIn(b"root:", body)
+
+    def test_only_reading_is_possible(self):
+        for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+            self.assertEqual(self.service.ask("/api/v1/sources", method=method, body=b"x")[0], 405)
+
+    def test_monitoring(self):
+        self.assertEqual(self.service.ask("/healthz", headers={})[::2], (200, b"ok\n"))
+        self.assertIn(b"cairn_requests_total", self.service.ask("/metrics")[2])
+
+    def raw(self, data, seconds=5):
+        with socket.create_connection((self.service.host, self.service.port), seconds) as peer:
+            peer.settimeout(seconds)
+            try:
+                peer.sendall(data)
+                return peer.recv(65536)
+            except (TimeoutError, ConnectionError):
+                return b""
+
+    def test_oversized_and_malformed_requests_are_refused(self):
+        host = f"Host: 127.0.0.1:{self.service.port}\r\n".encode()
+        for data in (
+            b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\n" + host + b"\r\n",
+            b"GET / HTTP/1.1\r\n" + host + b"".join(b"X-%d: %s\r\n" % (i, b"y" * 50)
+                                                   for i in range(5000)) + b"\r\n",
+            b"\0" * 5000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+            b"POST /api/v1/sources HTTP/1.1\r\n" + host + b"Content-Length: -5\r\n\r\n",
+            b"POST / HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ):
+            answer = self.raw(data)
+            self.assertFalse(answer.startswith(b"HTTP/1.1 200"), data[:60])
+        self.assertEqual(self.service.ask("/healthz", headers={})[0], 200)
+
+    def test_slow_requests_do_not_stop_others(self):
+        slow = [socket.create_connection((self.service.host, self.service.port), 5)
+                for _ in range(60)]
+        for peer in slow:
+            peer.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
+        begin = time.monotonic()
+        self.assertEqual(self.service.ask("/api/v1/sources")[0], 200)
+        self.assertLess(time.monotonic() - begin, 5)
+        for peer in slow:
+            peer.close()
+
+
+class Starting(unittest.TestCase):
+    def test_beyond_this_machine_a_token_file_is_needed(self):
+        result = subprocess.run(
+            [OPTIONS.cairn, "serve", "--listen", "0.0.0.0:0", f"{OPTIONS.testdata}/sample"],
+            text=True, capture_output=True, timeout=20, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--token-file", result.stderr)
+
+    def test_the_token_comes_from_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "token")
+            path.write_text("a-secret-of-sixteen\n", encoding="utf-8")
+            with serving(OPTIONS.cairn, "--token-file", str(path), "--listen", "127.0.0.1:0",
+                         f"{OPTIONS.testdata}/sample") as service:
+                self.assertEqual(service.token, "a-secret-of-sixteen")
+                self.assertEqual(service.ask("/")[0], 200)
+
+    def test_what_is_no_data_is_refused(self):
+        result = subprocess.run([OPTIONS.cairn, "serve", os.devnull], text=True,
+                                capture_output=True, timeout=20, check=False)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("/dev/null", result.stderr)
+
+    def test_ends_with_sigterm_and_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["TMPDIR"] = folder
+            service = Service(OPTIONS.cairn, f"{OPTIONS.testdata}/recording")
+            del os.environ["TMPDIR"]
+            ready(service, 0)
+            self.assertEqual(service.end()[0], 0)
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cairn", required=True)
+    parser.add_argument("--testdata", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

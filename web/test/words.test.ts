@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { axisStep, formatNs, formatValue, parseNs } from "../src/format";
+import { clampRange, panRange, zoomRange } from "../src/range";
+import { parseState, printState } from "../src/state";
+
+test("durations have the unit that fits", () => {
+  assert.equal(formatNs(12), "12 ns");
+  assert.equal(formatNs(1500), "1.5 µs");
+  assert.equal(formatNs(65_000_000), "65 ms");
+  assert.equal(formatNs(7.2e12), "2 h");
+});
+
+test("values are shown by what they measure", () => {
+  assert.equal(formatValue(0.0015, "time (sec)"), "1.5 ms");
+  assert.equal(formatValue(1234567, "calls"), "1,234,567");
+  assert.equal(formatValue(null, "calls"), "");
+});
+
+test("durations can be typed", () => {
+  assert.equal(parseNs("1.5ms"), 1_500_000);
+  assert.equal(parseNs("20"), 20);
+  assert.ok(Number.isNaN(parseNs("soon")));
+});
+
+test("axis steps are round", () => {
+  assert.equal(axisStep(1000, 10), 100);
+  assert.equal(axisStep(1300, 10), 200);
+});
+
+test("a range stays inside and keeps its width", () => {
+  assert.deepEqual(clampRange({ begin: -50, end: 50 }, 1000), { begin: 0, end: 100 });
+  assert.deepEqual(clampRange({ begin: 950, end: 1050 }, 1000), { begin: 900, end: 1000 });
+  assert.deepEqual(panRange({ begin: 1, end: 3 }, 2), { begin: 3, end: 5 });
+  assert.deepEqual(zoomRange({ begin: 0, end: 100 }, 50, 0.5), { begin: 25, end: 75 });
+});
+
+test("the state survives the address", () => {
+  const state = { v: "flame", q: "a&b=c #1" };
+  assert.deepEqual(parseState(printState(state)), state);
+  assert.equal(printState({ v: "" }), "#");
+});
