@@ -1,48 +1,26 @@
 /* cairn export-html: one page to send to somebody. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/out.h"
+#include "base/sink.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "server/page_export.h"
 
-/* The page appears under its name when it is complete. */
-static bool write_page(const char *path, const struct cn_text *page, struct cn_error *err)
-{
-    struct cn_text part = {0};
-    struct cn_out out = {0};
-    bool ok;
-
-    cn_text_printf(&part, "%s.part-%ld", path, (long)getpid());
-    ok = cn_out_open(&out, cn_text_str(&part), err) &&
-         cn_out_write(&out, page->chars, page->len, err) && cn_out_close(&out, err);
-    if (ok && rename(cn_text_str(&part), path) != 0)
-        ok = cn_fail_errno(err, "%s: cannot create it", path);
-    if (!ok) {
-        cn_out_abandon(&out);
-        (void)unlink(cn_text_str(&part));
-    }
-    cn_text_done(&part);
-    return ok;
-}
-
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *target = cn_args_operand(args, 1);
     struct cn_text page = {0};
-    bool ok;
+    struct cn_sink sink = {0};
+    bool ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
+              cn_page_export(cn_args_operand(args, 0), &page, err) &&
+              cn_sink_write(&sink, page.chars, page.len, err) &&
+              cn_sink_commit(&sink, err);
 
-    if (!cn_args_has(args, "force") && access(target, F_OK) == 0)
-        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it", target);
-    ok = cn_page_export(cn_args_operand(args, 0), &page, err) &&
-         write_page(target, &page, err);
     if (ok)
         cn_cli_say(args, "wrote %s: %zu kB; open it in a browser", target,
                    page.len / 1024);
+    else
+        cn_sink_abandon(&sink);
     cn_text_done(&page);
     return ok;
 }

@@ -97,8 +97,7 @@ static void add_asset(struct cn_text *out, const char *path)
     while (asset->path && strcmp(asset->path, path) != 0)
         asset++;
     if (asset->path)
-        cn_text_add(out, (const char *)asset->begin,
-                    (size_t)(asset->end - asset->begin));
+        cn_text_add(out, (const char *)asset->begin, (size_t)(asset->end - asset->begin));
 }
 
 static void add_page(struct cn_text *out, const struct cn_text *data)
