@@ -33,8 +33,9 @@ uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
 uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                         uint64_t flags, const uint64_t *saved);
 
-/* A function built with -finstrument-functions was called. Its hook was called with its
- * return address at `loc`, and goes back to `call_pc`. */
+/* A function built with -finstrument-functions was called, or returns. Its hook was called
+ * with its return address at `loc`, and goes back to `call_pc`. */
+void cn_rec_instrument_leave(uintptr_t function);
 void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
                              const uint64_t *saved, uintptr_t call_pc);
 

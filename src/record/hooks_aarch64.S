@@ -216,14 +216,45 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	cn_rec_patched, .-cn_rec_patched
 
-/* -finstrument-functions: an ordinary call, but DWARF may say that arguments are in
- * registers that are kept over calls. They are saved by DWARF's numbers. */
+/* -finstrument-functions: ordinary calls, see the x86_64 side. */
 	.globl	__cyg_profile_func_enter
 	.type	__cyg_profile_func_enter, %function
 	.p2align 4
 __cyg_profile_func_enter:
 	.cfi_startproc
 	hint	#34
+	load_self
+	sub	x10, sp, #8
+	cbz	x9, 8f
+	ldr	x11, T(TOP)
+	ldr	x12, [x11, #CN_REC_F_LOC]
+	cmp	x10, x12
+	b.hi	8f
+	ldr	x12, T(END)
+	cmp	x11, x12
+	b.hs	8f
+	take_slot 8f
+	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
+	add	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	stp	x10, xzr, [x11, #CN_REC_F_LOC]
+	mov	x12, #CN_REC_F_UNHOOKED
+	stp	x0, x12, [x11, #CN_REC_F_ADDRESS]
+	ldr	x13, T(FRAMES)
+	sub	x13, x11, x13
+	sub	x13, x13, #CN_REC_F_SIZE
+	lsl	x13, x13, #1
+	and	x13, x13, #CN_REC_DEPTH_MASK
+	orr	x13, x13, x0, lsl #16
+	mov	x16, #CN_REC_ENTRY_WORD
+	orr	x13, x13, x16
+	store_record 9f
+	ret
+9:	clrex
+	mov	x0, x13
+	mov	x1, x15
+	b	cn_rec_finish_slot
+8:
 	stp	x29, x30, [sp, #-272]!
 	.cfi_def_cfa_offset 272
 	.cfi_offset x29, -272
@@ -246,6 +277,43 @@ __cyg_profile_func_enter:
 	ret
 	.cfi_endproc
 	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+
+	.globl	__cyg_profile_func_exit
+	.type	__cyg_profile_func_exit, %function
+	.p2align 4
+__cyg_profile_func_exit:
+	.cfi_startproc
+	hint	#34
+	load_self
+	cbz	x9, cn_rec_instrument_leave
+	ldr	x11, T(TOP)
+	ldp	x12, x13, [x11, #CN_REC_F_ADDRESS]
+	cmp	x12, x0
+	b.ne	cn_rec_instrument_leave
+	cmp	x13, #CN_REC_F_UNHOOKED
+	b.ne	cn_rec_instrument_leave
+	ldr	x12, T(END)
+	cmp	x11, x12
+	b.hi	cn_rec_instrument_leave
+	take_slot cn_rec_instrument_leave
+	ldr	x13, T(FRAMES)
+	sub	x13, x11, x13
+	sub	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	sub	x13, x13, #CN_REC_F_SIZE
+	lsl	x13, x13, #1
+	and	x13, x13, #CN_REC_DEPTH_MASK
+	orr	x13, x13, x0, lsl #16
+	mov	x16, #CN_REC_EXIT_WORD
+	orr	x13, x13, x16
+	store_record 9f
+	ret
+9:	clrex
+	mov	x0, x13
+	mov	x1, x15
+	b	cn_rec_finish_slot
+	.cfi_endproc
+	.size	__cyg_profile_func_exit, .-__cyg_profile_func_exit
 
 /* Functions that do nothing, to find out what recording them costs. */
 	.globl	cn_rec_probe

@@ -182,14 +182,39 @@ cn_rec_patched:
 	.cfi_endproc
 	.size	__fentry__, .-__fentry__
 
-/* -finstrument-functions: an ordinary call, but DWARF may say that arguments are in
- * registers that are kept over calls. They are saved by DWARF's numbers. */
+/* -finstrument-functions: ordinary calls, so all registers that those may change are free.
+ * Both hooks are called with the same stack pointer, which identifies the call. For C,
+ * which may look at arguments: DWARF may say that they are in registers that are kept over
+ * calls. Those are saved by DWARF's numbers. */
 	.globl	__cyg_profile_func_enter
 	.type	__cyg_profile_func_enter, @function
 	.p2align 4
 __cyg_profile_func_enter:
 	.cfi_startproc
 	endbr64
+	load_self
+	testq	%r11, %r11
+	jz	.Linstrument_slow
+	movq	T(TOP), %rdx
+	cmpq	%rsp, CN_REC_F_LOC(%rdx)
+	jb	.Linstrument_slow
+	cmpq	T(END), %rdx
+	jae	.Linstrument_slow
+	take_slot .Linstrument_slow
+	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	$CN_REC_F_UNHOOKED, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	subq	T(FRAMES), %rdx
+	addl	%edx, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	store_record cn_rec_finish_slot
+	ret
+.Linstrument_slow:
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
@@ -212,6 +237,34 @@ __cyg_profile_func_enter:
 	ret
 	.cfi_endproc
 	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+
+	.globl	__cyg_profile_func_exit
+	.type	__cyg_profile_func_exit, @function
+	.p2align 4
+__cyg_profile_func_exit:
+	.cfi_startproc
+	endbr64
+	load_self
+	testq	%r11, %r11
+	jz	cn_rec_instrument_leave
+	movq	T(TOP), %rdx
+	cmpq	%rdi, CN_REC_F_ADDRESS(%rdx)
+	jne	cn_rec_instrument_leave
+	cmpq	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
+	jne	cn_rec_instrument_leave
+	cmpq	T(END), %rdx
+	ja	cn_rec_instrument_leave
+	take_slot cn_rec_instrument_leave
+	subq	$CN_REC_F_SIZE, T(TOP)
+	subq	T(FRAMES), %rdx
+	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	store_record cn_rec_finish_slot
+	ret
+	.cfi_endproc
+	.size	__cyg_profile_func_exit, .-__cyg_profile_func_exit
 
 /* Functions that do nothing, to find out what recording them costs. */
 	.globl	cn_rec_probe

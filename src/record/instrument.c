@@ -30,17 +30,15 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
         cn_rec_enter_pushed(self, &registers);
 }
 
-__attribute__((visibility("default"))) void __cyg_profile_func_exit(void *function,
-                                                                    void *call_site)
+void cn_rec_instrument_leave(uintptr_t function)
 {
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame;
 
-    (void)call_site;
     if (!self || !cn_rec_thread_is_ours(self))
         return;
     frame = self->top;
-    while (frame > self->frames && frame->address != (uintptr_t)function)
+    while (frame > self->frames && frame->address != function)
         frame--;
     if (frame == self->frames || !(frame->flags & CN_REC_FRAME_UNHOOKED))
         return; /* its entry came before we were ready */

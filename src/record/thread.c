@@ -40,6 +40,7 @@ _Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, address) == CN_REC_F_ADDRESS, "layout.h");
 _Static_assert(offsetof(struct cn_rec_frame, flags) == CN_REC_F_FLAGS, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
+_Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
 
 void cn_rec_block_signals(uint64_t *before)
 {
