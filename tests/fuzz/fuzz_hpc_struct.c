@@ -4,11 +4,13 @@
 
 #include "formats/hpctoolkit/meas/structure.h"
 #include "support/fuzz.h"
+#include "support/gpu_run.h"
 #include "support/tiny_meas.h"
 
 static void ask_everywhere(const struct cn_hpc_structures *structures,
                            const struct cn_hpc_tables *tables)
 {
+    struct cn_hpc_call_paths paths = {0};
     struct cn_place *places = NULL;
     size_t capacity = 0;
 
@@ -24,9 +26,12 @@ static void ask_everywhere(const struct cn_hpc_structures *structures,
                                            &count));
             assert(count > 0 && places[0].kind == CN_CONTEXT_FUNCTION);
             assert(places[0].function < tables->function_count);
+            if (cn_hpc_structure_paths(structure, tables, range->begin, &paths))
+                assert(paths.count > 0 && paths.list[0].entry < structure->graph.count);
         }
     }
     free(places);
+    cn_hpc_call_paths_done(&paths);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -46,8 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     struct cn_tiny_meas tiny;
+    struct cn_text text = {0};
 
     cn_tiny_meas_init(&tiny, &(struct cn_tiny_meas_options){0});
     emit((const uint8_t *)tiny.structure.chars, tiny.structure.len);
     cn_tiny_meas_done(&tiny);
+    cn_gpu_structure_add(&text, "1", "0x600");
+    emit((const uint8_t *)text.chars, text.len);
+    cn_text_done(&text);
 }
