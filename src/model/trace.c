@@ -12,6 +12,7 @@ void cn_trace_clear(struct cn_trace *trace)
 {
     trace->id_high = trace->id_low = trace->clock_ns = 0;
     trace->part = 0;
+    trace->resume_ns = 0;
     trace->node_count = trace->attribute_count = 0;
     trace->value_count = trace->span_count = 0;
     trace->current = CN_NONE;
@@ -62,6 +63,8 @@ void cn_trace_leave(struct cn_trace *trace, uint64_t end_ns, uint64_t calls)
     node->calls = calls;
     node->end = trace->node_count;
     node->flags &= ~(uint32_t)CN_TRACE_OPEN;
+    if (node->flags & CN_TRACE_FAILED && node->errors == 0)
+        node->flags |= CN_TRACE_ERROR;
     if (node->flags & CN_TRACE_ERROR)
         node->errors++;
     if (node->parent != CN_NONE)

@@ -28,9 +28,10 @@ enum {
     CN_TRACE_CARRIED = 1 << 2, /* entered in an earlier part of the trace */
     CN_TRACE_LOSSY = 1 << 3,   /* the agent dropped calls below it */
     CN_TRACE_SENT = 1 << 4,    /* a span that was also sent on its own */
+    CN_TRACE_FAILED = 1 << 5,  /* the agent calls the whole span failed */
 };
 
-/* How many traces may nest in calls: deeper ones are refused. */
+/* How deeply calls and values may nest: what is deeper is refused. */
 enum { CN_TRACE_DEPTH_MAX = 4096, CN_TRACE_VALUE_DEPTH_MAX = 16 };
 
 enum cn_trace_value_kind {
@@ -88,8 +89,9 @@ struct cn_trace_node {
 struct cn_trace {
     const struct cn_words *words; /* borrowed */
     uint64_t id_high, id_low;     /* of the trace, shared by all its spans */
-    uint64_t clock_ns; /* the agent's clock at the start of the first node; 0: unknown */
-    uint32_t part;     /* number of this part, from 0 (CH_NUM) */
+    uint64_t clock_ns;  /* the agent's clock at the start of the first node; 0: unknown */
+    uint32_t part;      /* number of this part, from 0 (CH_NUM) */
+    uint64_t resume_ns; /* of a later part: when the last event before it was */
     struct cn_trace_node *nodes;
     struct cn_trace_attribute *attributes;
     struct cn_trace_value *values; /* elements of lists and maps */

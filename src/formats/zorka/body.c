@@ -1,0 +1,193 @@
+#include "formats/zorka/body.h"
+
+enum { TAG = CN_CBOR_TAG << 5, OPEN_ARRAY = CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN };
+
+void cn_zorka_body_begin(struct cn_zorka_body *body, struct cn_zorka_session *session,
+                         struct cn_bytes bytes)
+{
+    *body =
+        (struct cn_zorka_body){.reader = {.in = {.bytes = bytes}, .session = session}};
+}
+
+void cn_zorka_body_done(struct cn_zorka_body *body)
+{
+    cn_zorka_reader_done(&body->reader);
+}
+
+bool cn_zorka_body_probe(struct cn_bytes bytes)
+{
+    uint8_t first, second;
+
+    if (bytes.len < 2)
+        return false;
+    first = bytes.ptr[0];
+    second = bytes.ptr[1];
+    switch (first) {
+    case TAG | CN_ZORKA_STRING_DEF:
+        return second == (CN_CBOR_ARRAY << 5 | 2) || second == (CN_CBOR_ARRAY << 5 | 3);
+    case TAG | CN_ZORKA_METHOD_DEF:
+        return second == (CN_CBOR_ARRAY << 5 | 4);
+    case TAG | CN_ZORKA_C_TRACE_START:
+        return second == OPEN_ARRAY || second == (CN_CBOR_ARRAY << 5 | 2);
+    case TAG | CN_ZORKA_TRACE_START:
+        return second == OPEN_ARRAY;
+    default:
+        return false;
+    }
+}
+
+static bool read_id(struct cn_zorka_reader *reader, uint32_t *out, struct cn_error *err)
+{
+    uint64_t id;
+
+    (void)cn_cbor_byte(&reader->in, TAG | CN_ZORKA_STRING_REF);
+    if (!cn_cbor_uint(&reader->in, &id) || id > CN_ZORKA_ID_MAX)
+        return cn_cbor_fail(&reader->in, "the number of a symbol", err);
+    *out = (uint32_t)id;
+    return true;
+}
+
+/* C: [id, text]; A, B: [id, text, kind], where the kind says what its use says again. */
+static bool read_string_def(struct cn_zorka_reader *reader, struct cn_error *err)
+{
+    uint64_t count, kind;
+    struct cn_bytes text;
+    uint32_t id;
+
+    if (!cn_zorka_read_array(reader, 2, 3, &count, err) || !read_id(reader, &id, err))
+        return false;
+    if (!cn_cbor_text(&reader->in, &text))
+        return cn_cbor_fail(&reader->in, "the text of a symbol", err);
+    if (count == 3 && !cn_cbor_uint(&reader->in, &kind))
+        return cn_cbor_fail(&reader->in, "the kind of a symbol", err);
+    if (text.len > CN_WORD_LEN_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "offset %zu: a symbol of %zu bytes, at most %d are allowed",
+                       reader->in.off, text.len, CN_WORD_LEN_MAX);
+    cn_zorka_session_add_string(reader->session, id, text);
+    return true;
+}
+
+static bool read_method_def(struct cn_zorka_reader *reader, struct cn_error *err)
+{
+    uint32_t id, parts[3];
+    uint64_t count;
+
+    if (!cn_zorka_read_array(reader, 4, 4, &count, err) || !read_id(reader, &id, err) ||
+        !read_id(reader, &parts[0], err) || !read_id(reader, &parts[1], err) ||
+        !read_id(reader, &parts[2], err))
+        return false;
+    return cn_zorka_session_add_method(reader->session, id, parts) ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "offset %zu: method %u is made of a string that was never sent",
+                   reader->in.off, id);
+}
+
+/* [key, value] about the agent: nothing in its traces refers to it. */
+static bool skip_agent_attribute(struct cn_zorka_reader *reader, struct cn_error *err)
+{
+    return cn_cbor_skip(&reader->in, err);
+}
+
+static bool enter_again(struct cn_zorka_reader *reader, const struct cn_zorka_open *open,
+                        struct cn_error *err)
+{
+    struct cn_trace *trace = reader->trace;
+
+    trace->clock_ns = open->clock_ns;
+    trace->part = open->part;
+    trace->resume_ns = reader->last_ns = open->resume_ns;
+    for (uint32_t i = 0; i < open->depth; i++) {
+        if (!cn_trace_enter(trace, 0, open->starts_ns[i], err))
+            return false;
+        cn_trace_mark(trace, CN_TRACE_CARRIED);
+    }
+    return true;
+}
+
+static enum cn_step read_trace(struct cn_zorka_body *body, struct cn_words *words,
+                               struct cn_trace *out, struct cn_error *err)
+{
+    struct cn_zorka_reader *reader = &body->reader;
+    bool is_c =
+        cn_cbor_peek(&reader->in) == (TAG | CN_ZORKA_C_TRACE_START) ||
+        (body->resume && cn_cbor_peek(&reader->in) != (TAG | CN_ZORKA_TRACE_START));
+
+    cn_trace_clear(out);
+    out->words = words;
+    reader->trace = out;
+    reader->words = words;
+    reader->last_ns = 0;
+    cn_map_done(&reader->exceptions);
+    cn_zorka_session_target(reader->session, words);
+    if (body->resume && !enter_again(reader, body->resume, err))
+        return CN_FAIL;
+    body->resume = NULL;
+    if (is_c ? !cn_zorka_read_calls_c(reader, err) : !cn_zorka_read_calls_ab(reader, err))
+        return CN_FAIL;
+    return CN_ITEM;
+}
+
+static bool is_trace(const struct cn_zorka_body *body)
+{
+    const struct cn_cbor *in = &body->reader.in;
+    struct cn_bytes two;
+
+    if (body->resume)
+        return true;
+    return cn_bytes_slice(in->bytes, in->off, 2, &two) && two.ptr[1] == OPEN_ARRAY &&
+           (two.ptr[0] == (TAG | CN_ZORKA_TRACE_START) ||
+            two.ptr[0] == (TAG | CN_ZORKA_C_TRACE_START));
+}
+
+enum cn_step cn_zorka_body_next(struct cn_zorka_body *body, struct cn_words *words,
+                                struct cn_trace *out, struct cn_error *err)
+{
+    struct cn_zorka_reader *reader = &body->reader;
+
+    while (!cn_cbor_is_at_end(&reader->in)) {
+        bool ok;
+
+        if (is_trace(body))
+            return read_trace(body, words, out, err);
+        if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_STRING_DEF))
+            ok = read_string_def(reader, err);
+        else if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_METHOD_DEF))
+            ok = read_method_def(reader, err);
+        else if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_AGENT_ATTR))
+            ok = skip_agent_attribute(reader, err);
+        else
+            ok = cn_cbor_fail(&reader->in, "a symbol or a trace", err);
+        if (!ok)
+            return CN_FAIL;
+        body->symbol_count++;
+    }
+    return CN_END;
+}
+
+/* The end of the last call in the innermost open one, or the start of that. */
+static uint64_t last_event_ns(const struct cn_trace *trace)
+{
+    const struct cn_trace_node *current = &trace->nodes[trace->current];
+    uint64_t last_ns =
+        current->flags & CN_TRACE_CARRIED ? trace->resume_ns : current->start_ns;
+
+    for (uint32_t i = trace->current + 1; i < trace->node_count; i++)
+        if (trace->nodes[i].parent == trace->current)
+            last_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
+    return last_ns;
+}
+
+void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace)
+{
+    uint32_t node = trace->current;
+
+    open->clock_ns = trace->clock_ns;
+    open->resume_ns = last_event_ns(trace);
+    open->part = trace->part + 1;
+    open->depth = trace->depth;
+    for (uint32_t i = trace->depth; i > 0; i--) {
+        open->starts_ns[i - 1] = trace->nodes[node].start_ns;
+        node = trace->nodes[node].parent;
+    }
+}

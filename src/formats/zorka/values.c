@@ -1,0 +1,258 @@
+/* Strings, attribute values and exceptions, as all generations write them. */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/zorka/reader.h"
+
+void cn_zorka_reader_done(struct cn_zorka_reader *reader)
+{
+    cn_map_done(&reader->exceptions);
+    free(reader->scratch);
+    *reader = (struct cn_zorka_reader){0};
+}
+
+bool cn_zorka_unknown(const struct cn_zorka_reader *reader, const char *what, uint64_t id,
+                      struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT, "offset %zu: %s %llu was never sent",
+                   reader->in.off, what, (unsigned long long)id);
+}
+
+static bool find_string(struct cn_zorka_reader *reader, uint64_t id,
+                        enum cn_word_kind kind, uint32_t *word, struct cn_error *err)
+{
+    if (!reader->session && id <= UINT32_MAX) {
+        *word = (uint32_t)id;
+        return true;
+    }
+    if (reader->session && cn_zorka_session_string(reader->session, id, kind, word))
+        return true;
+    return cn_zorka_unknown(reader, "string", id, err);
+}
+
+bool cn_zorka_find_method(struct cn_zorka_reader *reader, uint64_t id, uint32_t *word,
+                          struct cn_error *err)
+{
+    if (!reader->session && id <= UINT32_MAX) {
+        *word = (uint32_t)id;
+        return true;
+    }
+    if (reader->session && cn_zorka_session_method(reader->session, id, word))
+        return true;
+    return cn_zorka_unknown(reader, "method", id, err);
+}
+
+static bool add_text(struct cn_zorka_reader *reader, struct cn_bytes text,
+                     enum cn_word_kind kind, uint32_t *word, struct cn_error *err)
+{
+    if (!reader->words)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "offset %zu: a string where a reference to one is due",
+                       reader->in.off);
+    if (text.len > CN_WORD_LEN_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "offset %zu: a string of %zu bytes, at most %d are allowed",
+                       reader->in.off, text.len, CN_WORD_LEN_MAX);
+    *word = cn_words_add(reader->words, kind, text);
+    return true;
+}
+
+bool cn_zorka_read_string(struct cn_zorka_reader *reader, enum cn_word_kind kind,
+                          uint32_t *word, struct cn_error *err)
+{
+    struct cn_bytes text;
+    uint64_t id;
+
+    (void)cn_cbor_byte(&reader->in, CN_CBOR_TAG << 5 | CN_ZORKA_STRING_REF);
+    if (cn_cbor_uint(&reader->in, &id))
+        return find_string(reader, id, kind, word, err);
+    if (cn_cbor_text(&reader->in, &text))
+        return add_text(reader, text, kind, word, err);
+    if (cn_cbor_byte(&reader->in, CN_CBOR_SIMPLE << 5 | CN_CBOR_NULL)) {
+        *word = 0;
+        return true;
+    }
+    return cn_cbor_fail(&reader->in, "a string", err);
+}
+
+bool cn_zorka_read_array(struct cn_zorka_reader *reader, uint64_t min, uint64_t max,
+                         uint64_t *count, struct cn_error *err)
+{
+    struct cn_cbor at = reader->in;
+    uint64_t n;
+
+    if (!cn_cbor_take(&at, CN_CBOR_ARRAY, &n))
+        return cn_cbor_fail(&reader->in, "an array", err);
+    if (n < min || n > max)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "offset %zu: an array of %llu elements, %llu to %llu are allowed",
+                       reader->in.off, (unsigned long long)n, (unsigned long long)min,
+                       (unsigned long long)max);
+    reader->in = at;
+    *count = n;
+    return true;
+}
+
+/* A list or map under construction: its elements are on top of the scratch values. */
+struct level {
+    size_t base;
+    uint64_t left; /* elements to come; UINT64_MAX: up to a break */
+    enum cn_trace_value_kind kind;
+};
+
+static void push(struct cn_zorka_reader *reader, struct cn_trace_value value)
+{
+    reader->scratch = cn_grow(reader->scratch, reader->scratch_count,
+                              &reader->scratch_capacity, sizeof(*reader->scratch));
+    reader->scratch[reader->scratch_count++] = value;
+}
+
+static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head *head,
+                       struct level levels[], unsigned *depth, struct cn_error *err)
+{
+    bool is_map = head->kind == CN_CBOR_MAP;
+    uint64_t per_element = is_map ? 2 : 1;
+
+    if (*depth == CN_TRACE_VALUE_DEPTH_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "offset %zu: values nest more than %d deep",
+                       reader->in.off, CN_TRACE_VALUE_DEPTH_MAX);
+    /* Every element takes a byte at least: a larger count cannot be true. */
+    if (head->info != CN_CBOR_OPEN &&
+        head->value > (reader->in.bytes.len - reader->in.off) / per_element)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "offset %zu: %llu elements in %zu bytes that are left",
+                       reader->in.off, (unsigned long long)head->value,
+                       reader->in.bytes.len - reader->in.off);
+    levels[(*depth)++] = (struct level){
+        .base = reader->scratch_count,
+        .left = head->info == CN_CBOR_OPEN ? UINT64_MAX : head->value * per_element,
+        .kind = is_map ? CN_VALUE_MAP : CN_VALUE_LIST,
+    };
+    return true;
+}
+
+static void close_level(struct cn_zorka_reader *reader, const struct level *level)
+{
+    uint32_t count = (uint32_t)(reader->scratch_count - level->base);
+    struct cn_trace_value value = {.kind = level->kind};
+
+    if (level->kind == CN_VALUE_MAP)
+        count -= count % 2;
+    value.list.count = level->kind == CN_VALUE_MAP ? count / 2 : count;
+    value.list.first =
+        cn_trace_add_values(reader->trace, reader->scratch + level->base, count);
+    reader->scratch_count = level->base;
+    push(reader, value);
+}
+
+/* A value that has no elements; `head` was taken from `at` on. */
+static bool read_plain(struct cn_zorka_reader *reader, const struct cn_cbor_head *head,
+                       struct cn_cbor at, struct cn_error *err)
+{
+    struct cn_trace_value value = {.kind = CN_VALUE_NULL};
+    struct cn_bytes text;
+
+    switch (head->kind) {
+    case CN_CBOR_UINT:
+        value = (struct cn_trace_value){.kind = CN_VALUE_INT,
+                                        .integer = (int64_t)head->value};
+        break;
+    case CN_CBOR_NEGATIVE:
+        value = (struct cn_trace_value){.kind = CN_VALUE_INT,
+                                        .integer = (int64_t)~head->value};
+        break;
+    case CN_CBOR_BYTES:
+    case CN_CBOR_TEXT:
+        reader->in = at;
+        value.kind = CN_VALUE_WORD;
+        if (!cn_cbor_text(&reader->in, &text) && !cn_cbor_byte_string(&reader->in, &text))
+            return cn_cbor_fail(&reader->in, "a string inside the data", err);
+        if (!add_text(reader, text, CN_WORD_TEXT, &value.word, err))
+            return false;
+        break;
+    case CN_CBOR_SIMPLE:
+        if (head->info == CN_CBOR_FALSE || head->info == CN_CBOR_TRUE)
+            value = (struct cn_trace_value){.kind = CN_VALUE_BOOL,
+                                            .boolean = head->info == CN_CBOR_TRUE};
+        else if (head->info >= CN_CBOR_HALF && head->info <= CN_CBOR_DOUBLE)
+            value = (struct cn_trace_value){.kind = CN_VALUE_FLOAT,
+                                            .real = cn_cbor_real(head)};
+        else if (head->info == CN_CBOR_OPEN)
+            return cn_cbor_fail(&at, "a value", err);
+        break;
+    case CN_CBOR_ARRAY:
+    case CN_CBOR_MAP:
+    case CN_CBOR_TAG:
+    default:
+        return cn_cbor_fail(&at, "a value", err);
+    }
+    push(reader, value);
+    return true;
+}
+
+static bool read_element(struct cn_zorka_reader *reader, struct level levels[],
+                         unsigned *depth, struct cn_error *err)
+{
+    struct cn_trace_value value = {.kind = CN_VALUE_WORD};
+    struct cn_cbor at = reader->in;
+    struct cn_cbor_head head;
+
+    if (cn_cbor_peek(&at) == (CN_CBOR_TAG << 5 | CN_ZORKA_STRING_REF)) {
+        if (!cn_zorka_read_string(reader, CN_WORD_TEXT, &value.word, err))
+            return false;
+        push(reader, value);
+        return true;
+    }
+    if (!cn_cbor_next(&reader->in, &head))
+        return cn_cbor_fail(&at, "a value", err);
+    if (head.kind == CN_CBOR_ARRAY || head.kind == CN_CBOR_MAP)
+        return open_level(reader, &head, levels, depth, err);
+    return read_plain(reader, &head, at, err);
+}
+
+bool cn_zorka_read_value(struct cn_zorka_reader *reader, struct cn_trace_value *out,
+                         struct cn_error *err)
+{
+    struct level levels[CN_TRACE_VALUE_DEPTH_MAX];
+    unsigned depth = 0;
+
+    reader->scratch_count = 0;
+    do {
+        struct level *top = depth ? &levels[depth - 1] : NULL;
+
+        if (top && (top->left == 0 || (top->left == UINT64_MAX &&
+                                       cn_cbor_byte(&reader->in, CN_CBOR_BREAK)))) {
+            close_level(reader, top);
+            depth--;
+            continue;
+        }
+        if (top && top->left != UINT64_MAX)
+            top->left--;
+        if (!read_element(reader, levels, &depth, err))
+            return false;
+    } while (depth > 0);
+    *out = reader->scratch[0];
+    return true;
+}
+
+bool cn_zorka_read_attributes(struct cn_zorka_reader *reader, struct cn_error *err)
+{
+    struct cn_cbor_head head;
+    struct cn_cbor at = reader->in;
+
+    if (!cn_cbor_next(&reader->in, &head) || head.kind != CN_CBOR_MAP)
+        return cn_cbor_fail(&at, "a map of attributes", err);
+    for (uint64_t i = 0; head.info == CN_CBOR_OPEN || i < head.value; i++) {
+        struct cn_trace_value value;
+        uint32_t key;
+
+        if (head.info == CN_CBOR_OPEN && cn_cbor_byte(&reader->in, CN_CBOR_BREAK))
+            break;
+        if (!cn_zorka_read_string(reader, CN_WORD_KEYWORD, &key, err) ||
+            !cn_zorka_read_value(reader, &value, err))
+            return false;
+        cn_trace_add_attribute(reader->trace, key, value);
+    }
+    return true;
+}
