@@ -10,13 +10,15 @@
 
 #include "base/alloc.h"
 
-enum { DEFLATE_LEVEL = 1, ZSTD_LEVEL = 1 };
+enum { DEFLATE_LEVEL = 1, ZSTD_LEVEL = 1, FLUSH_MARK_MAX = 16 };
 
 struct cn_compressor {
     enum cn_compression method;
     int level;
     struct libdeflate_compressor *deflate;
     ZSTD_CCtx *zstd;
+    z_stream stream; /* for deflate without an end */
+    bool is_unfinished;
 };
 
 struct cn_decompressor {
@@ -61,10 +63,25 @@ struct cn_compressor *cn_compressor_new(enum cn_compression method, int level)
     return compressor;
 }
 
+struct cn_compressor *cn_compressor_new_unfinished(int level)
+{
+    struct cn_compressor *compressor = cn_alloc(1, sizeof(*compressor));
+    int status;
+
+    compressor->method = CN_COMPRESSION_DEFLATE;
+    compressor->is_unfinished = true;
+    status = deflateInit2(&compressor->stream, level ? level : DEFLATE_LEVEL, Z_DEFLATED,
+                          -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
+    assert(status == Z_OK);
+    return compressor;
+}
+
 void cn_compressor_free(struct cn_compressor *compressor)
 {
     if (!compressor)
         return;
+    if (compressor->is_unfinished)
+        (void)deflateEnd(&compressor->stream);
     libdeflate_free_compressor(compressor->deflate);
     (void)ZSTD_freeCCtx(compressor->zstd);
     free(compressor);
@@ -77,6 +94,8 @@ size_t cn_compressor_bound(const struct cn_compressor *compressor, size_t len)
         assert(len <= LZ4_MAX_INPUT_SIZE);
         return (size_t)LZ4_compressBound((int)len);
     case CN_COMPRESSION_DEFLATE:
+        if (compressor->is_unfinished)
+            return compressBound(len) + FLUSH_MARK_MAX;
         return libdeflate_deflate_compress_bound(compressor->deflate, len);
     case CN_COMPRESSION_ZSTD:
         return ZSTD_compressBound(len);
@@ -106,6 +125,22 @@ static size_t compress_zstd(struct cn_compressor *compressor, struct cn_bytes in
     return ZSTD_isError(len) ? 0 : len;
 }
 
+static size_t compress_unfinished(struct cn_compressor *compressor, struct cn_bytes in,
+                                  uint8_t *out, size_t bound)
+{
+    z_stream *stream = &compressor->stream;
+
+    if (in.len > UINT_MAX || bound > UINT_MAX || deflateReset(stream) != Z_OK)
+        return 0;
+    stream->next_in = (Bytef *)(uintptr_t)in.ptr;
+    stream->avail_in = (uInt)in.len;
+    stream->next_out = out;
+    stream->avail_out = (uInt)bound;
+    if (deflate(stream, Z_FULL_FLUSH) != Z_OK || stream->avail_in != 0)
+        return 0;
+    return bound - stream->avail_out;
+}
+
 bool cn_compress(struct cn_compressor *compressor, struct cn_bytes in, uint8_t *out,
                  size_t *out_len, struct cn_error *err)
 {
@@ -119,8 +154,10 @@ bool cn_compress(struct cn_compressor *compressor, struct cn_bytes in, uint8_t *
         len = compress_lz4(compressor, in, out);
         break;
     case CN_COMPRESSION_DEFLATE:
-        len =
-            libdeflate_deflate_compress(compressor->deflate, in.ptr, in.len, out, bound);
+        len = compressor->is_unfinished
+                  ? compress_unfinished(compressor, in, out, bound)
+                  : libdeflate_deflate_compress(compressor->deflate, in.ptr, in.len, out,
+                                                bound);
         break;
     case CN_COMPRESSION_ZSTD:
         len = compress_zstd(compressor, in, out);

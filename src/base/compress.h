@@ -32,6 +32,10 @@ const char *cn_compression_name(uint32_t method);
 struct cn_compressor *cn_compressor_new(enum cn_compression method, int level);
 void cn_compressor_free(struct cn_compressor *compressor); /* NULL is fine */
 
+/* Deflate that is flushed and never finished, as Java's Deflater leaves it: without a final
+ * block, ending in 00 00 ff ff. */
+struct cn_compressor *cn_compressor_new_unfinished(int level);
+
 /* The most bytes that `len` bytes can become. */
 size_t cn_compressor_bound(const struct cn_compressor *compressor, size_t len);
 

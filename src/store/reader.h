@@ -1,13 +1,13 @@
 /* A store as readers see it: a directory of numbered segments, each with rows, words and
  * data.
  *
- * cn_store_open() takes a snapshot: what a writer commits afterwards is seen by
- * cn_store_refresh() or by opening again. Any number of processes may read while one writes.
+ * cn_store_open() takes a snapshot: what a writer commits afterwards is seen by opening
+ * again. Any number of processes may read while one writes.
  *
  *     for (size_t i = 0; i < cn_store_segment_count(store); i++) {
  *         const struct cn_segment *segment = cn_store_segment(store, i);
  *         for (uint32_t r = 0; r < cn_segment_row_count(segment); r++)
- *             cn_segment_row(segment, r, &row);
+ *             cn_segment_row(segment, r, &row, err) ...
  *     }
  *
  * Everything handed out is borrowed and lives as long as the store.
@@ -44,19 +44,22 @@ const char *cn_segment_path(const struct cn_segment *segment); /* its directory 
 bool cn_segment_is_sealed(const struct cn_segment *segment);
 uint32_t cn_segment_row_count(const struct cn_segment *segment);
 
-/* All rows, cn_store_row_size bytes each, for scanning; one of them, decoded. */
-struct cn_bytes cn_segment_rows(const struct cn_segment *segment);
-void cn_segment_row(const struct cn_segment *segment, uint32_t row,
-                    struct cn_store_row *out);
+/* All rows by column, for scanning; one of them. */
+const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
+CN_CHECK bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
+                             struct cn_store_row *out, struct cn_error *err);
 
 const struct cn_words *cn_segment_words(const struct cn_segment *segment);
 
-/* The rows by column: of meta.dat when the segment is sealed, else views of the rows. */
-const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
-
-/* The files of the words of a sealed segment (cn_segment_words() are its words); NULL when the
- * words are in memory. */
+/* The files that search its words; NULL when it is not sealed, or they cannot be read. */
 const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
+
+/* Whether part of it was rebuilt from traces.dat because a file is missing or damaged, or
+ * some of it cannot be read at all. */
+bool cn_segment_is_damaged(const struct cn_segment *segment);
+
+/* What the data takes on disk: traces.dat. */
+struct cn_bytes cn_segment_data(const struct cn_segment *segment);
 
 /* Reads traces out of segments, keeping the last chunk it decompressed. */
 struct cn_segment_loader;

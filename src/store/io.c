@@ -1,0 +1,90 @@
+#include "store/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool file_open(void *arg, const char *path, int *fd, struct cn_error *err)
+{
+    (void)arg;
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    return *fd >= 0 || cn_fail_errno(err, "%s", path);
+}
+
+static bool file_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
+                       struct cn_error *err)
+{
+    const uint8_t *bytes = data;
+
+    (void)arg;
+    while (len > 0) {
+        ssize_t n = pwrite(fd, bytes, len, (off_t)off);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cn_fail_errno(err, "cannot write %zu bytes at 0x%" PRIx64, len, off);
+        bytes += n;
+        off += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool file_truncate(void *arg, int fd, uint64_t len, struct cn_error *err)
+{
+    (void)arg;
+    return ftruncate(fd, (off_t)len) == 0 ||
+           cn_fail_errno(err, "cannot cut at 0x%" PRIx64, len);
+}
+
+static bool file_sync(void *arg, int fd, struct cn_error *err)
+{
+    (void)arg;
+    return fdatasync(fd) == 0 || cn_fail_errno(err, "cannot sync");
+}
+
+static void file_close(void *arg, int fd)
+{
+    (void)arg;
+    (void)close(fd);
+}
+
+static bool dir_make(void *arg, const char *path, struct cn_error *err)
+{
+    (void)arg;
+    return mkdir(path, 0777) == 0 || errno == EEXIST || cn_fail_errno(err, "%s", path);
+}
+
+static bool file_rename(void *arg, const char *from, const char *to, struct cn_error *err)
+{
+    (void)arg;
+    return rename(from, to) == 0 || cn_fail_errno(err, "%s", to);
+}
+
+static bool dir_sync(void *arg, const char *path, struct cn_error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok;
+
+    (void)arg;
+    if (fd < 0)
+        return cn_fail_errno(err, "%s", path);
+    ok = fsync(fd) == 0 || cn_fail_errno(err, "%s", path);
+    (void)close(fd);
+    return ok;
+}
+
+const struct cn_store_io cn_store_files = {
+    .open = file_open,
+    .write = file_write,
+    .truncate = file_truncate,
+    .sync = file_sync,
+    .close = file_close,
+    .make_dir = dir_make,
+    .rename = file_rename,
+    .sync_dir = dir_sync,
+};

@@ -1,0 +1,155 @@
+/* Traces out of segments. */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/zorka/record.h"
+#include "model/trace.h"
+#include "store/segment.h"
+
+struct cn_segment_loader {
+    struct cn_decompressor *decompressor;
+    uint8_t *plain; /* of the chunk at data_off of a segment */
+    size_t plain_len, capacity;
+    uint64_t data_off;
+    const struct cn_segment *segment;
+    struct cn_text whole; /* parts of a trace put together */
+};
+
+struct cn_segment_loader *cn_segment_loader_new(void)
+{
+    struct cn_segment_loader *loader = cn_alloc(1, sizeof(*loader));
+
+    loader->decompressor = cn_decompressor_new();
+    return loader;
+}
+
+void cn_segment_loader_free(struct cn_segment_loader *loader)
+{
+    if (!loader)
+        return;
+    cn_decompressor_free(loader->decompressor);
+    free(loader->plain);
+    cn_text_done(&loader->whole);
+    free(loader);
+}
+
+static bool load_chunk(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                       uint64_t data_off, struct cn_error *err)
+{
+    struct cn_chunk chunk;
+
+    if (loader->segment == segment && loader->data_off == data_off)
+        return true;
+    loader->segment = NULL;
+    if (!cn_chunk_file_at(&segment->chunks, data_off, &chunk, err))
+        return false;
+    if (chunk.plain_len > loader->capacity) {
+        free(loader->plain);
+        loader->capacity = chunk.plain_len;
+        loader->plain = cn_alloc(loader->capacity, 1);
+    }
+    if (!cn_chunk_read(&segment->chunks, &chunk, loader->decompressor, loader->plain,
+                       err))
+        return false;
+    loader->plain_len = chunk.plain_len;
+    loader->data_off = data_off;
+    loader->segment = segment;
+    return true;
+}
+
+static bool find_record(struct cn_segment_loader *loader,
+                        const struct cn_segment *segment, const struct cn_store_row *row,
+                        struct cn_bytes *out, struct cn_error *err)
+{
+    struct cn_bytes plain, record;
+
+    if (!load_chunk(loader, segment, row->data_off, err))
+        return false;
+    plain = (struct cn_bytes){loader->plain, loader->plain_len};
+    if (row->in_chunk_len != 0
+            ? !cn_bytes_slice(plain, row->in_chunk_off, row->in_chunk_len, &record)
+            : !cn_bytes_from(plain, row->in_chunk_off, &record))
+        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of a chunk that has %zu bytes",
+                       row->in_chunk_off, plain.len);
+    *out = record;
+    return true;
+}
+
+/* The row of a part of the trace; CN_NONE when it has not arrived. */
+static uint32_t find_part(const struct cn_segment *segment,
+                          const struct cn_store_row *first, uint64_t part_off,
+                          struct cn_store_row *out)
+{
+    struct cn_error ignored;
+
+    for (uint32_t i = 0; i < cn_segment_row_count(segment); i++)
+        if (cn_segment_row(segment, i, out, &ignored) &&
+            out->trace_high == first->trace_high && out->trace_low == first->trace_low &&
+            !(out->flags & CN_ROW_EMBEDDED) && out->part_off == part_off &&
+            (part_off == 0 ? out->span_id == first->span_id : out->part > 0))
+            return i;
+    return CN_NONE;
+}
+
+static bool add_part(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     const struct cn_store_row *row, struct cn_error *err)
+{
+    struct cn_bytes record, payload;
+    struct cn_zorka_part part;
+
+    if (!find_record(loader, segment, row, &record, err) ||
+        !cn_zorka_record_part(record, &part, err))
+        return false;
+    if (!cn_bytes_slice(record, part.payload_off, part.part_len, &payload))
+        return cn_fail(err, CN_ERR_FORMAT, "part %u is longer than its record",
+                       part.number);
+    cn_text_add(&loader->whole, (const char *)payload.ptr, payload.len);
+    return true;
+}
+
+/* Parts that follow each other without a gap; what comes behind one is left out. */
+static bool assemble(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     const struct cn_store_row *row, struct cn_bytes *out,
+                     struct cn_error *err)
+{
+    struct cn_store_row part = *row;
+    bool is_last = false;
+
+    cn_text_clear(&loader->whole);
+    if (row->part != 0 && find_part(segment, row, 0, &part) == CN_NONE)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "part %u of a trace whose beginning is not in this segment",
+                       row->part);
+    while (!is_last) {
+        if (!add_part(loader, segment, &part, err))
+            return false;
+        is_last = part.flags & CN_ROW_LAST ||
+                  find_part(segment, row, loader->whole.len, &part) == CN_NONE;
+    }
+    *out = (struct cn_bytes){(const uint8_t *)cn_text_str(&loader->whole),
+                             loader->whole.len};
+    return true;
+}
+
+bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     uint32_t row_number, struct cn_trace *out, struct cn_error *err)
+{
+    struct cn_store_row row;
+    struct cn_bytes record;
+    size_t taken;
+    bool is_whole;
+
+    if (!cn_segment_row(segment, row_number, &row, err))
+        return false;
+    is_whole = row.flags & CN_ROW_EMBEDDED ||
+               (row.flags & CN_ROW_FIRST && row.flags & CN_ROW_LAST);
+    if (!(is_whole ? find_record(loader, segment, &row, &record, err)
+                   : assemble(loader, segment, &row, &record, err)) ||
+        !cn_zorka_record_decode(record, out, &taken, err))
+        return cn_fail_in(err, "%s: row %u", segment->dir, row_number);
+    out->words = cn_segment_words(segment);
+    out->id_high = row.trace_high;
+    out->id_low = row.trace_low;
+    return true;
+}

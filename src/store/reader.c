@@ -1,0 +1,91 @@
+#include "store/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/segment.h"
+#include "store/segments.h"
+
+struct cn_store {
+    struct cn_segment **segments;
+    size_t count;
+};
+
+void cn_store_close(struct cn_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->count; i++)
+        cn_segment_close(store->segments[i]);
+    free(store->segments);
+    free(store);
+}
+
+size_t cn_store_segment_count(const struct cn_store *store)
+{
+    return store->count;
+}
+
+const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i)
+{
+    return store->segments[i];
+}
+
+static bool open_segments(struct cn_store *store, const char *base,
+                          const uint32_t *numbers, size_t count, struct cn_error *err)
+{
+    store->segments = cn_alloc(count, sizeof(struct cn_segment *));
+    for (size_t i = 0; i < count; i++) {
+        /* Expiry may remove a segment between listing and opening it. */
+        if (cn_segment_open(&store->segments[store->count], base, numbers[i], err))
+            store->count++;
+        else if (err->kind != CN_ERR_IO)
+            return false;
+    }
+    return true;
+}
+
+static bool open_base(struct cn_store *store, const char *base, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t count;
+    bool ok;
+
+    if (!cn_segments_list(base, &numbers, &count, err))
+        return false;
+    ok = open_segments(store, base, numbers, count, err);
+    free(numbers);
+    if (ok && count > 0 && store->count == 0)
+        return false; /* err says why the last one could not be opened */
+    return ok;
+}
+
+/* "BASE/00002a" */
+static bool open_one(struct cn_store *store, const char *path, uint32_t number,
+                     struct cn_error *err)
+{
+    char *base = cn_strdup(path), *slash = strrchr(base, '/');
+    bool ok;
+
+    if (slash)
+        *slash = '\0';
+    ok = open_segments(store, slash ? base : ".", &number, 1, err);
+    free(base);
+    return ok && (store->count == 1 || cn_fail_in(err, "%s", path));
+}
+
+bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
+{
+    struct cn_store *store = cn_alloc(1, sizeof(*store));
+    uint32_t number;
+    bool ok = cn_segments_parse(path, &number) ? open_one(store, path, number, err)
+                                               : open_base(store, path, err);
+
+    if (!ok) {
+        cn_store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}

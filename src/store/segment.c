@@ -1,0 +1,200 @@
+#include "store/segment.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "store/log_format.h"
+#include "store/segment_scan.h"
+#include "store/segment_writer.h"
+#include "store/text_log.h"
+
+void cn_segment_close(struct cn_segment *segment)
+{
+    if (!segment)
+        return;
+    cn_file_close(&segment->data);
+    cn_file_close(&segment->rows_log);
+    cn_file_close(&segment->text_log);
+    if (segment->has_meta)
+        cn_block_file_close(&segment->meta);
+    if (segment->has_text_file)
+        cn_text_file_close(&segment->text_file);
+    cn_words_done(&segment->words);
+    cn_text_done(&segment->rebuilt);
+    free(segment->dir);
+    free(segment);
+}
+
+static void open_words(struct cn_segment *segment)
+{
+    struct cn_text_log_state state = {0};
+    struct cn_error ignored;
+
+    if (segment->config.is_sealed) {
+        segment->has_text_file =
+            cn_text_file_open(&segment->text_file, segment->dir, &ignored);
+        if (segment->has_text_file)
+            return;
+        segment->is_damaged = true;
+    }
+    if (!cn_file_open_at(&segment->text_log, segment->dir, CN_TEXT_LOG_NAME, &ignored) ||
+        !cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &ignored) ||
+        state.lost_count > 0)
+        segment->is_damaged = true;
+}
+
+/* Rows that no log and no index holds: look at the data itself. */
+static void rebuild_rows(struct cn_segment *segment)
+{
+    struct cn_segment_scan scan = {
+        .words = cn_segment_words(segment),
+        .rows = &segment->rebuilt,
+    };
+    struct cn_error ignored;
+
+    if (cn_segment_scan_begin(&scan, segment->data.bytes, &ignored))
+        cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    cn_segment_scan_done(&scan);
+    cn_columns_of_rows(&segment->columns,
+                       (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
+                                         segment->rebuilt.len});
+}
+
+/* A row whose chunk is not whole is the end of what a crash left. */
+static uint32_t covered_rows(const struct cn_segment *segment, struct cn_bytes log,
+                             uint32_t count)
+{
+    while (count > 0 && cn_segment_rows_end(log, count) > segment->data.bytes.len)
+        count--;
+    return count;
+}
+
+static bool open_rows_log(struct cn_segment *segment)
+{
+    struct cn_bytes rows;
+    struct cn_error ignored;
+    uint64_t len;
+    uint32_t count;
+
+    if (!cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored))
+        return false;
+    count = cn_segment_scan_rows(segment->rows_log.bytes, &len);
+    if (len == 0)
+        return false;
+    count = covered_rows(segment, segment->rows_log.bytes, count);
+    if (!cn_bytes_array(segment->rows_log.bytes, cn_store_log_header_size, count,
+                        cn_store_row_size, &rows))
+        return false;
+    cn_columns_of_rows(&segment->columns, rows);
+    return true;
+}
+
+static bool open_meta(struct cn_segment *segment)
+{
+    struct cn_text path = {0};
+    struct cn_error ignored;
+
+    cn_text_printf(&path, "%s/" CN_META_FILE_NAME, segment->dir);
+    segment->has_meta =
+        cn_block_file_open(&segment->meta, cn_text_str(&path), CN_META_FILE_MAGIC,
+                           CN_META_FILE_VERSION, &ignored);
+    cn_text_done(&path);
+    return segment->has_meta &&
+           cn_columns_open(&segment->columns, &segment->meta, &ignored);
+}
+
+static void open_rows(struct cn_segment *segment)
+{
+    if (segment->config.is_sealed && open_meta(segment))
+        return;
+    if (segment->config.is_sealed || !open_rows_log(segment)) {
+        segment->is_damaged = true;
+        rebuild_rows(segment);
+    }
+}
+
+static bool open_files(struct cn_segment *segment, struct cn_error *err)
+{
+    struct cn_error ignored;
+
+    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, err))
+        return false;
+    if (!cn_segment_open_chunks(&segment->chunks, segment->data.bytes, err))
+        return cn_fail_in(err, "%s/" CN_TRACES_NAME, segment->dir);
+    if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
+        segment->is_damaged = true;
+        segment->config = cn_store_config_of(NULL, 0);
+    }
+    open_words(segment);
+    open_rows(segment);
+    return true;
+}
+
+bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
+                     struct cn_error *err)
+{
+    struct cn_segment *segment = cn_alloc(1, sizeof(*segment));
+
+    segment->number = number;
+    segment->dir = cn_segment_dir(base, number);
+    if (!open_files(segment, err)) {
+        cn_segment_close(segment);
+        return false;
+    }
+    *out = segment;
+    return true;
+}
+
+uint32_t cn_segment_number(const struct cn_segment *segment)
+{
+    return segment->number;
+}
+
+const char *cn_segment_path(const struct cn_segment *segment)
+{
+    return segment->dir;
+}
+
+bool cn_segment_is_sealed(const struct cn_segment *segment)
+{
+    return segment->config.is_sealed;
+}
+
+bool cn_segment_is_damaged(const struct cn_segment *segment)
+{
+    return segment->is_damaged;
+}
+
+struct cn_bytes cn_segment_data(const struct cn_segment *segment)
+{
+    return segment->data.bytes;
+}
+
+uint32_t cn_segment_row_count(const struct cn_segment *segment)
+{
+    return segment->columns.row_count;
+}
+
+const struct cn_columns *cn_segment_columns(const struct cn_segment *segment)
+{
+    return &segment->columns;
+}
+
+bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
+                    struct cn_store_row *out, struct cn_error *err)
+{
+    if (row >= segment->columns.row_count)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: row %u of %u", segment->dir, row,
+                       segment->columns.row_count);
+    return cn_columns_row(&segment->columns, row, out, err);
+}
+
+const struct cn_words *cn_segment_words(const struct cn_segment *segment)
+{
+    return segment->has_text_file ? &segment->text_file.words : &segment->words;
+}
+
+const struct cn_text_file *cn_segment_text(const struct cn_segment *segment)
+{
+    return segment->has_text_file ? &segment->text_file : NULL;
+}

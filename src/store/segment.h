@@ -1,0 +1,36 @@
+/* One segment as readers see it.
+ *
+ * Internal to the store: others use store/reader.h. Threads: immutable after open.
+ */
+#ifndef CN_STORE_SEGMENT_H
+#define CN_STORE_SEGMENT_H
+
+#include "base/chunk_file.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/words.h"
+#include "store/columns.h"
+#include "store/config.h"
+#include "store/reader.h"
+#include "store/text_file.h"
+
+struct cn_segment {
+    uint32_t number;
+    char *dir;
+    struct cn_store_config config;
+    struct cn_file data, rows_log, text_log;
+    struct cn_block_file meta;
+    struct cn_text_file text_file;
+    struct cn_chunk_file chunks;
+    struct cn_columns columns;
+    struct cn_words words;  /* of the log; unused when text_file serves */
+    struct cn_text rebuilt; /* rows found in traces.dat */
+    bool has_meta, has_text_file, is_damaged;
+};
+
+/* Fails only when there is no traces.dat that can be read. */
+CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
+                              struct cn_error *err);
+void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
+
+#endif

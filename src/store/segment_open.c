@@ -1,0 +1,244 @@
+/* Making a segment, and going on with one after whatever happened to it. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/chunk_file.h"
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "model/trace.h"
+#include "store/java_wal.h"
+#include "store/log_format.h"
+#include "store/segment_scan.h"
+#include "store/segment_writer.h"
+#include "store/text_log.h"
+
+static uint32_t chunk_flags(const struct cn_store_config *config)
+{
+    bool is_lz4 = config->use_lz4;
+
+    /* The original has the two compressions the other way round. */
+    if (config->dialect == CN_STORE_JAVA)
+        is_lz4 = !is_lz4;
+    return CN_CHUNK_FLAG_CRC32 | (is_lz4 ? CN_CHUNK_FLAG_LZ4 : CN_CHUNK_FLAG_DEFLATE);
+}
+
+static struct cn_compressor *new_compressor(const struct cn_store_config *config)
+{
+    if (config->use_lz4)
+        return cn_compressor_new(CN_COMPRESSION_LZ4, 0);
+    if (config->dialect == CN_STORE_JAVA)
+        return cn_compressor_new_unfinished(0);
+    return cn_compressor_new(CN_COMPRESSION_DEFLATE, 0);
+}
+
+static void init(struct cn_segment_writer *segment, const char *base, uint32_t number,
+                 const struct cn_store_io *io)
+{
+    *segment = (struct cn_segment_writer){
+        .io = io,
+        .dir = cn_segment_dir(base, number),
+        .number = number,
+        .text.fd = -1,
+        .data.fd = -1,
+        .rows.fd = -1,
+    };
+}
+
+static bool open_append(struct cn_segment_writer *segment, struct cn_store_append *file,
+                        const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    bool ok;
+
+    cn_text_printf(&path, "%s/%s", segment->dir, name);
+    ok = segment->io->open(segment->io->arg, cn_text_str(&path), &file->fd, err);
+    cn_text_done(&path);
+    return ok;
+}
+
+static bool open_files(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    return open_append(segment, &segment->text, CN_TEXT_LOG_NAME, err) &&
+           open_append(segment, &segment->data, CN_TRACES_NAME, err) &&
+           open_append(segment, &segment->rows, CN_ROWS_LOG_NAME, err);
+}
+
+/* What is needed to add traces, when words and rows are known. */
+static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    segment->compressor = new_compressor(&segment->config);
+    segment->text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
+    segment->posting_words.words = &segment->words;
+    segment->posting_words.extra = &segment->words;
+    cn_words_index(&segment->words);
+    if (segment->config.dialect == CN_STORE_JAVA &&
+        !cn_java_wal_open(&segment->wal, segment->dir, &segment->words, segment->io, err))
+        return false;
+    return cn_posting_log_open(&segment->postings, segment->dir, segment->row_count, err);
+}
+
+/* The headers of the files; they go to the disk with the first commit. */
+static void begin_text(struct cn_segment_writer *segment)
+{
+    cn_text_log_header(&segment->text.waiting);
+}
+
+static void begin_rows(struct cn_segment_writer *segment)
+{
+    struct cn_store_log_header head = {.magic = CN_ROWS_LOG_MAGIC,
+                                       .version = CN_STORE_LOG_VERSION,
+                                       .record_len = cn_store_row_size};
+    uint8_t bytes[cn_store_log_header_size];
+
+    cn_store_log_header_encode(&head, bytes);
+    cn_u32_put(bytes + 12, cn_crc32c((struct cn_bytes){bytes, 12}));
+    cn_text_add(&segment->rows.waiting, (const char *)bytes, sizeof(bytes));
+}
+
+static void begin_data(struct cn_segment_writer *segment)
+{
+    struct cn_chunk_file_header head = {.magic = CN_CHUNK_FILE_MAGIC,
+                                        .flags = chunk_flags(&segment->config)};
+    uint8_t bytes[cn_chunk_file_header_size];
+
+    cn_chunk_file_header_encode(&head, bytes);
+    cn_text_add(&segment->data.waiting, (const char *)bytes, sizeof(bytes));
+}
+
+bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
+                              uint32_t number, const struct cn_store_config *config,
+                              const struct cn_store_io *io, struct cn_error *err)
+{
+    struct cn_segment_writer segment;
+
+    init(&segment, base, number, io);
+    segment.config = *config;
+    segment.config.is_sealed = false;
+    begin_text(&segment);
+    begin_rows(&segment);
+    begin_data(&segment);
+    if (!io->make_dir(io->arg, segment.dir, err) ||
+        !cn_store_config_write(&segment.config, segment.dir, io, err) ||
+        !open_files(&segment, err) || !cn_segment_writer_commit(&segment, err) ||
+        !io->sync_dir(io->arg, segment.dir, err) || !io->sync_dir(io->arg, base, err) ||
+        !get_ready(&segment, err)) {
+        cn_segment_writer_abandon(&segment);
+        return false;
+    }
+    *out = segment;
+    out->posting_words.words = out->posting_words.extra = &out->words;
+    return true;
+}
+
+static bool cut(struct cn_segment_writer *segment, struct cn_store_append *file,
+                uint64_t len, uint64_t was_len, struct cn_error *err)
+{
+    file->len = len;
+    return len == was_len || segment->io->truncate(segment->io->arg, file->fd, len, err);
+}
+
+/* A log that is missing or has no header begins anew. */
+static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
+                       struct cn_error *err)
+{
+    struct cn_text_log_state state;
+    struct cn_error ignored;
+
+    if (!cn_text_log_read(log, &segment->words, &state, &ignored)) {
+        begin_text(segment);
+        return cut(segment, &segment->text, 0, log.len, err);
+    }
+    segment->saved_words = segment->words.count;
+    return cut(segment, &segment->text, state.sound_len, log.len, err);
+}
+
+static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
+                      struct cn_error *err)
+{
+    uint64_t len;
+
+    segment->row_count = cn_segment_scan_rows(log, &len);
+    if (len == 0)
+        begin_rows(segment);
+    return cut(segment, &segment->rows, len, log.len, err);
+}
+
+/* Words that a record refers to and that no batch holds would be given to other strings. */
+static void reserve_words(struct cn_segment_writer *segment, uint32_t highest)
+{
+    while (segment->words.count < highest)
+        cn_words_append(&segment->words, CN_WORD_LOST, (struct cn_bytes){0});
+    segment->saved_words = segment->words.count;
+}
+
+static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
+                      uint64_t known_len, struct cn_error *err)
+{
+    struct cn_segment_scan scan = {
+        .words = &segment->words,
+        .rows = &segment->rows.waiting,
+        .row_count = segment->row_count,
+    };
+    struct cn_error ignored;
+
+    if (!cn_segment_scan_begin(&scan, data, &ignored)) {
+        begin_data(segment);
+        return cut(segment, &segment->data, 0, data.len, err);
+    }
+    cn_segment_scan_chunks(&scan, known_len);
+    segment->row_count = scan.row_count;
+    reserve_words(segment, scan.highest_word);
+    cn_segment_scan_done(&scan);
+    return cut(segment, &segment->data, scan.sound_len, data.len, err);
+}
+
+struct mapped {
+    struct cn_file text, rows, data;
+};
+
+static bool map_all(struct cn_segment_writer *segment, struct mapped *mapped,
+                    struct cn_error *err)
+{
+    return cn_file_open_at(&mapped->text, segment->dir, CN_TEXT_LOG_NAME, err) &&
+           cn_file_open_at(&mapped->rows, segment->dir, CN_ROWS_LOG_NAME, err) &&
+           cn_file_open_at(&mapped->data, segment->dir, CN_TRACES_NAME, err);
+}
+
+static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    struct mapped mapped = {0};
+    uint64_t known_len;
+    bool ok;
+
+    ok = map_all(segment, &mapped, err) && open_words(segment, mapped.text.bytes, err) &&
+         open_rows(segment, mapped.rows.bytes, err);
+    if (ok) {
+        known_len = cn_segment_rows_end(mapped.rows.bytes, segment->row_count);
+        ok = open_data(segment, mapped.data.bytes, known_len, err);
+    }
+    cn_file_close(&mapped.text);
+    cn_file_close(&mapped.rows);
+    cn_file_close(&mapped.data);
+    return ok;
+}
+
+bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
+                            uint32_t number, const struct cn_store_io *io,
+                            struct cn_error *err)
+{
+    struct cn_segment_writer segment;
+
+    init(&segment, base, number, io);
+    if (!cn_store_config_read(&segment.config, segment.dir, err) ||
+        !open_files(&segment, err) || !put_in_order(&segment, err) ||
+        !get_ready(&segment, err)) {
+        cn_segment_writer_abandon(&segment);
+        return false;
+    }
+    *out = segment;
+    out->posting_words.words = out->posting_words.extra = &out->words;
+    return cn_segment_writer_commit(out, err);
+}
