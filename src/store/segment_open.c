@@ -11,6 +11,7 @@
 #include "model/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"
+#include "store/segment.h"
 #include "store/segment_scan.h"
 #include "store/segment_writer.h"
 #include "store/text_log.h"
@@ -66,6 +67,26 @@ static bool open_files(struct cn_segment_writer *segment, struct cn_error *err)
            open_append(segment, &segment->rows, CN_ROWS_LOG_NAME, err);
 }
 
+/* How many rows, from the first on, the posting log describes. */
+static uint32_t described_rows(const struct cn_segment_writer *segment)
+{
+    struct cn_file log = {0};
+    struct cn_error ignored;
+    struct cn_posting_block *blocks;
+    uint32_t next_row = 0;
+    size_t count;
+    uint64_t len;
+
+    if (!cn_file_open_at(&log, segment->dir, CN_POSTING_LOG_NAME, &ignored))
+        return 0;
+    blocks = cn_posting_log_read(log.bytes, segment->row_count, &count, &len);
+    for (size_t i = 0; i < count && blocks[i].first_row == next_row; i++)
+        next_row += blocks[i].row_count;
+    free(blocks);
+    cn_file_close(&log);
+    return next_row;
+}
+
 /* What is needed to add traces, when words and rows are known. */
 static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 {
@@ -77,7 +98,8 @@ static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
     if (segment->config.dialect == CN_STORE_JAVA &&
         !cn_java_wal_open(&segment->wal, segment->dir, &segment->words, segment->io, err))
         return false;
-    return cn_posting_log_open(&segment->postings, segment->dir, segment->row_count, err);
+    return cn_posting_log_open(&segment->postings, segment->dir, described_rows(segment),
+                               err);
 }
 
 /* The headers of the files; they go to the disk with the first commit. */
@@ -225,6 +247,45 @@ static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err
     return ok;
 }
 
+static bool describe(struct cn_segment_writer *segment, const struct cn_segment *reader,
+                     uint32_t first_row, struct cn_error *err)
+{
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct cn_trace trace = {0};
+    bool ok = true;
+
+    for (uint32_t row = first_row; ok && row < segment->row_count; row++) {
+        struct cn_error ignored;
+
+        /* A row whose data is damaged has nothing to be found by. */
+        if (cn_segment_load(loader, reader, row, &trace, &ignored))
+            ok = cn_posting_log_add(&segment->postings, row, &trace, 0,
+                                    &segment->posting_words, err);
+        else
+            cn_postings_end_row(&segment->postings.postings);
+    }
+    cn_trace_done(&trace);
+    cn_segment_loader_free(loader);
+    return ok;
+}
+
+/* A crash may have cost the postings of the last rows. */
+static bool describe_rows(struct cn_segment_writer *segment, const char *base,
+                          struct cn_error *err)
+{
+    uint32_t first_row = segment->postings.postings.first_row;
+    struct cn_segment *reader;
+    bool ok;
+
+    if (first_row == segment->row_count)
+        return true;
+    if (!cn_segment_open(&reader, base, segment->number, err))
+        return false;
+    ok = describe(segment, reader, first_row, err);
+    cn_segment_close(reader);
+    return ok;
+}
+
 bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
                             uint32_t number, const struct cn_store_io *io,
                             struct cn_error *err)
@@ -240,5 +301,9 @@ bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
     }
     *out = segment;
     out->posting_words.words = out->posting_words.extra = &out->words;
-    return cn_segment_writer_commit(out, err);
+    if (!cn_segment_writer_commit(out, err) || !describe_rows(out, base, err)) {
+        cn_segment_writer_abandon(out);
+        return false;
+    }
+    return true;
 }

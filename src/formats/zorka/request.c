@@ -1,0 +1,119 @@
+#include "formats/zorka/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { HEAD_MAX = 16384, ID_DIGITS = 32 };
+
+static const char blank_line[] = "\r\n\r\n";
+
+bool cn_zorka_request_probe(struct cn_bytes bytes)
+{
+    return bytes.len > 5 && memcmp(bytes.ptr, "POST ", 5) == 0;
+}
+
+/* 32 digits, or the 36 characters of a UUID. */
+static bool parse_trace_id(const char *text, size_t len, struct cn_zorka_request *out)
+{
+    char digits[ID_DIGITS + 1];
+    size_t count = 0;
+    char half[17];
+
+    for (size_t i = 0; i < len && count < ID_DIGITS; i++)
+        if (text[i] != '-')
+            digits[count++] = text[i];
+    digits[count] = '\0';
+    if (count != ID_DIGITS || strspn(digits, "0123456789abcdefABCDEF") != ID_DIGITS)
+        return false;
+    memcpy(half, digits, 16);
+    half[16] = '\0';
+    out->id_high = strtoull(half, NULL, 16);
+    out->id_low = strtoull(digits + 16, NULL, 16);
+    return true;
+}
+
+static bool is_field(const char *line, size_t len, const char *name, const char **value,
+                     size_t *value_len)
+{
+    size_t name_len = strlen(name);
+
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0 ||
+        line[name_len] != ':')
+        return false;
+    *value = line + name_len + 1;
+    *value_len = len - name_len - 1;
+    while (*value_len > 0 && **value == ' ') {
+        ++*value;
+        --*value_len;
+    }
+    return true;
+}
+
+static void read_line(const char *line, size_t len, struct cn_zorka_request *out,
+                      uint64_t *content_len)
+{
+    const char *value;
+    size_t value_len;
+
+    if (is_field(line, len, "X-Zorka-Session-Id", &value, &value_len) ||
+        is_field(line, len, "X-Zorka-Session-UUID", &value, &value_len)) {
+        if (value_len >= sizeof(out->session))
+            value_len = sizeof(out->session) - 1;
+        memcpy(out->session, value, value_len);
+        out->session[value_len] = '\0';
+    } else if (is_field(line, len, "X-Zorka-Session-Reset", &value, &value_len)) {
+        out->is_reset = value_len == 4 && strncasecmp(value, "true", 4) == 0;
+    } else if (is_field(line, len, "X-Zorka-Trace-Id", &value, &value_len) ||
+               is_field(line, len, "X-Zorka-Trace-UUID", &value, &value_len)) {
+        out->has_trace_id = parse_trace_id(value, value_len, out);
+    } else if (is_field(line, len, "Content-Length", &value, &value_len)) {
+        *content_len = strtoull(value, NULL, 10);
+    }
+}
+
+void cn_zorka_request_head(struct cn_bytes head, struct cn_zorka_request *out,
+                           uint64_t *content_len)
+{
+    char text[HEAD_MAX + 1], *line = text;
+    size_t len = head.len < HEAD_MAX ? head.len : HEAD_MAX;
+
+    if (len > 0)
+        memcpy(text, head.ptr, len);
+    text[len] = '\0';
+    *content_len = 0;
+    out->is_agent = strncmp(text, "POST /", 6) == 0 && strstr(text, "/agent/") &&
+                    strstr(text, "/agent/") < text + strcspn(text, "\r\n");
+    while (*line) {
+        size_t line_len = strcspn(line, "\r\n");
+
+        read_line(line, line_len, out, content_len);
+        line += line_len + strspn(line + line_len, "\r\n");
+    }
+}
+
+enum cn_step cn_zorka_request_next(struct cn_bytes *rest, struct cn_zorka_request *out,
+                                   struct cn_error *err)
+{
+    size_t window = rest->len < HEAD_MAX ? rest->len : HEAD_MAX;
+    struct cn_zorka_request request = {0};
+    struct cn_bytes head;
+    const uint8_t *end;
+    uint64_t content_len;
+
+    if (rest->len == 0)
+        return CN_END;
+    end = memmem(rest->ptr, window, blank_line, sizeof(blank_line) - 1);
+    if (!cn_zorka_request_probe(*rest) || !end)
+        return cn_fail(err, CN_ERR_FORMAT, "a request without a head of at most %d bytes",
+                       HEAD_MAX);
+    (void)cn_bytes_take(rest, (size_t)(end - rest->ptr) + sizeof(blank_line) - 1, &head);
+    cn_zorka_request_head(head, &request, &content_len);
+    if (content_len > rest->len ||
+        !cn_bytes_take(rest, (size_t)content_len, &request.body))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "a request of %llu bytes, of which %zu are there",
+                       (unsigned long long)content_len, rest->len);
+    *out = request;
+    return CN_ITEM;
+}

@@ -1,0 +1,265 @@
+#include "store/ingest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "formats/zorka/body.h"
+
+/* A trace that an agent has not finished. */
+struct unfinished {
+    uint64_t id_high, id_low;
+    struct cn_zorka_open open;
+};
+
+enum { UNFINISHED_MAX = 256 };
+
+struct cn_store_ingest {
+    struct cn_store_writer *writer;
+    struct cn_names names; /* of sessions */
+    struct cn_zorka_session **sessions;
+    size_t session_count, session_capacity;
+    struct cn_trace trace;
+    struct unfinished **unfinished; /* the oldest first */
+    size_t unfinished_count;
+    struct cn_store_ingest_counts counts;
+};
+
+struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer)
+{
+    struct cn_store_ingest *ingest = cn_alloc(1, sizeof(*ingest));
+
+    ingest->writer = writer;
+    ingest->unfinished = cn_alloc(UNFINISHED_MAX, sizeof(struct unfinished *));
+    return ingest;
+}
+
+void cn_store_ingest_free(struct cn_store_ingest *ingest)
+{
+    if (!ingest)
+        return;
+    for (size_t i = 0; i < ingest->session_count; i++)
+        cn_zorka_session_free(ingest->sessions[i]);
+    for (size_t i = 0; i < ingest->unfinished_count; i++)
+        free(ingest->unfinished[i]);
+    free(ingest->unfinished);
+    free(ingest->sessions);
+    cn_names_done(&ingest->names);
+    cn_trace_done(&ingest->trace);
+    free(ingest);
+}
+
+struct cn_store_ingest_counts cn_store_ingest_counts(const struct cn_store_ingest *ingest)
+{
+    return ingest->counts;
+}
+
+static struct cn_zorka_session *find_session(struct cn_store_ingest *ingest,
+                                             const char *name)
+{
+    uint32_t number = cn_names_add(&ingest->names, name);
+
+    if (number == ingest->session_count) {
+        ingest->sessions = cn_grow(ingest->sessions, ingest->session_count,
+                                   &ingest->session_capacity, sizeof(*ingest->sessions));
+        ingest->sessions[ingest->session_count++] = cn_zorka_session_new();
+    }
+    return ingest->sessions[number];
+}
+
+static size_t find_unfinished(const struct cn_store_ingest *ingest,
+                              const struct cn_zorka_request *request)
+{
+    size_t i = 0;
+
+    while (i < ingest->unfinished_count &&
+           (!request->has_trace_id ||
+            ingest->unfinished[i]->id_high != request->id_high ||
+            ingest->unfinished[i]->id_low != request->id_low))
+        i++;
+    return i;
+}
+
+static void forget_unfinished(struct cn_store_ingest *ingest, size_t i)
+{
+    if (i >= ingest->unfinished_count)
+        return;
+    free(ingest->unfinished[i]);
+    ingest->unfinished_count--;
+    memmove(&ingest->unfinished[i], &ingest->unfinished[i + 1],
+            (ingest->unfinished_count - i) * sizeof(ingest->unfinished[0]));
+}
+
+static void remember_unfinished(struct cn_store_ingest *ingest,
+                                const struct cn_zorka_request *request)
+{
+    struct unfinished *trace = cn_alloc(1, sizeof(*trace));
+
+    forget_unfinished(ingest, find_unfinished(ingest, request));
+    if (ingest->unfinished_count == UNFINISHED_MAX)
+        forget_unfinished(ingest, 0);
+    trace->id_high = request->id_high;
+    trace->id_low = request->id_low;
+    cn_zorka_open_set(&trace->open, &ingest->trace);
+    ingest->unfinished[ingest->unfinished_count++] = trace;
+}
+
+/* Without a head nobody says which trace it is: the same body is the same trace. */
+static void set_id(struct cn_trace *trace, const struct cn_zorka_request *request,
+                   uint64_t number)
+{
+    XXH128_hash_t hash;
+
+    if (request->has_trace_id) {
+        trace->id_high = request->id_high;
+        trace->id_low = request->id_low;
+        return;
+    }
+    hash = XXH3_128bits_withSeed(request->body.ptr, request->body.len, number);
+    trace->id_high = hash.high64;
+    trace->id_low = hash.low64;
+}
+
+static bool add_trace(struct cn_store_ingest *ingest,
+                      const struct cn_zorka_request *request, uint64_t number,
+                      struct cn_error *err)
+{
+    struct cn_trace *trace = &ingest->trace;
+    bool is_new;
+
+    set_id(trace, request, number);
+    if (trace->current == CN_NONE)
+        forget_unfinished(ingest, find_unfinished(ingest, request));
+    else
+        remember_unfinished(ingest, request);
+    cn_trace_settle(trace);
+    if (!cn_store_writer_add(ingest->writer, trace, &is_new, err))
+        return false;
+    ingest->counts.traces += is_new;
+    ingest->counts.known += !is_new;
+    if (is_new)
+        ingest->counts.records += trace->node_count;
+    return true;
+}
+
+static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *session,
+                      struct cn_zorka_body *body, const struct cn_zorka_request *request,
+                      struct cn_error *err)
+{
+    enum cn_step step;
+
+    for (uint64_t number = 0;; number++) {
+        struct cn_words *words;
+        uint32_t mark;
+
+        if (!cn_store_writer_begin(ingest->writer, &words, err))
+            return false;
+        mark = words->count;
+        step = cn_zorka_body_next(body, words, &ingest->trace, err);
+        if (step != CN_ITEM) {
+            cn_words_rewind(words, mark);
+            if (step == CN_FAIL)
+                cn_zorka_session_retarget(session);
+            return step == CN_END;
+        }
+        if (!add_trace(ingest, request, number, err))
+            return false;
+    }
+}
+
+bool cn_store_ingest_request(struct cn_store_ingest *ingest,
+                             const struct cn_zorka_request *request, struct cn_error *err)
+{
+    struct cn_zorka_session *session = find_session(ingest, request->session);
+    struct cn_zorka_body body;
+    size_t open = find_unfinished(ingest, request);
+    bool ok;
+
+    if (request->is_reset)
+        cn_zorka_session_reset(session);
+    cn_zorka_body_begin(&body, session, request->body);
+    /* A body that begins like a trace is one that the agent sends again. */
+    if (open < ingest->unfinished_count && !cn_zorka_body_probe(request->body))
+        body.resume = &ingest->unfinished[open]->open;
+    ok = read_body(ingest, session, &body, request, err);
+    ingest->counts.requests++;
+    ingest->counts.refused += !ok;
+    ingest->counts.symbols += body.symbol_count;
+    cn_zorka_body_done(&body);
+    return ok;
+}
+
+static bool add_requests(struct cn_store_ingest *ingest, struct cn_bytes rest,
+                         struct cn_error *err)
+{
+    struct cn_zorka_request request;
+    size_t whole_len = rest.len;
+    enum cn_step step;
+
+    for (;;) {
+        size_t off = whole_len - rest.len;
+
+        step = cn_zorka_request_next(&rest, &request, err);
+        if (step != CN_ITEM)
+            return step == CN_END || cn_fail_in(err, "request at %zu", off);
+        if (request.is_agent && !cn_store_ingest_request(ingest, &request, err))
+            return cn_fail_in(err, "request at %zu", off);
+    }
+}
+
+/* NAME.hdr beside NAME.bin. */
+static void read_head_beside(const char *path, struct cn_zorka_request *request)
+{
+    size_t len = strlen(path);
+    struct cn_text name = {0};
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    uint64_t content_len;
+
+    if (len < 4 || strcmp(path + len - 4, ".bin") != 0)
+        return;
+    cn_text_add(&name, path, len - 4);
+    cn_text_str_add(&name, ".hdr");
+    if (cn_file_open(&file, cn_text_str(&name), &ignored))
+        cn_zorka_request_head(file.bytes, request, &content_len);
+    cn_file_close(&file);
+    cn_text_done(&name);
+}
+
+bool cn_store_ingest_probe(const char *path)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool is_known;
+
+    if (!cn_file_open(&file, path, &ignored))
+        return false;
+    is_known = cn_zorka_request_probe(file.bytes) || cn_zorka_body_probe(file.bytes);
+    cn_file_close(&file);
+    return is_known;
+}
+
+bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
+                          struct cn_error *err)
+{
+    struct cn_zorka_request request = {0};
+    struct cn_file file = {0};
+    bool ok;
+
+    if (!cn_file_open(&file, path, err))
+        return false;
+    if (cn_zorka_request_probe(file.bytes)) {
+        ok = add_requests(ingest, file.bytes, err);
+    } else {
+        read_head_beside(path, &request);
+        request.body = file.bytes;
+        ok = cn_store_ingest_request(ingest, &request, err);
+    }
+    cn_file_close(&file);
+    return ok || cn_fail_in(err, "%s", path);
+}
