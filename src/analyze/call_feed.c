@@ -1,5 +1,6 @@
 #include "analyze/call_feed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -30,6 +31,15 @@ bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec
     if (filter->needs_future)
         feed->limits_ns = cn_alloc(DEPTH_COUNT, sizeof(*feed->limits_ns));
     return true;
+}
+
+bool cn_call_feed_open_part(struct cn_call_feed *feed, const struct cn_recording *rec,
+                            const struct cn_call_filter *filter, uint32_t task,
+                            const struct cn_call_part *part, struct cn_error *err)
+{
+    assert(!filter->needs_future);
+    *feed = (struct cn_call_feed){.rec = rec, .filter = filter, .ending = CN_ITEM};
+    return cn_recording_part_open(rec, task, part, &feed->stream, err);
 }
 
 void cn_call_feed_close(struct cn_call_feed *feed)

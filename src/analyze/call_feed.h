@@ -49,6 +49,13 @@ CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recor
                                 const struct cn_call_filter *filter, uint32_t task,
                                 struct cn_time_range range, struct cn_error *err);
 
+/* The same for a piece of a task, with a filter that does not ask for the future. */
+CN_CHECK bool cn_call_feed_open_part(struct cn_call_feed *feed,
+                                     const struct cn_recording *rec,
+                                     const struct cn_call_filter *filter, uint32_t task,
+                                     const struct cn_call_part *part,
+                                     struct cn_error *err);
+
 /* CN_FAIL: the task is damaged here; everything before was handed out. */
 CN_CHECK enum cn_step cn_call_feed_next(struct cn_call_feed *feed,
                                         struct cn_call_batch *out, struct cn_error *err);

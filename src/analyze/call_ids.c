@@ -6,19 +6,27 @@
 
 enum { SCHEDULE_KINDS = 2 };
 
-uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording *rec,
-                             uint64_t address)
+uint32_t cn_call_ids_find(const struct cn_call_ids *ids, const struct cn_recording *rec,
+                          uint64_t address)
 {
     uint32_t first = rec->function_count + SCHEDULE_KINDS;
     uint32_t id = cn_map_find(&ids->by_address, address, CN_NONE);
 
+    return id == CN_NONE && ids->count == CN_CALL_UNKNOWN_MAX
+               ? first + CN_CALL_UNKNOWN_MAX - 1
+               : id;
+}
+
+uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording *rec,
+                             uint64_t address)
+{
+    uint32_t id = cn_call_ids_find(ids, rec, address);
+
     if (id != CN_NONE)
         return id;
-    if (ids->count == CN_CALL_UNKNOWN_MAX)
-        return first + CN_CALL_UNKNOWN_MAX - 1;
     ids->addresses =
         cn_grow(ids->addresses, ids->count, &ids->capacity, sizeof(*ids->addresses));
-    id = first + (uint32_t)ids->count;
+    id = rec->function_count + SCHEDULE_KINDS + (uint32_t)ids->count;
     ids->addresses[ids->count++] = address;
     return *cn_map_at(&ids->by_address, address, id);
 }

@@ -23,6 +23,10 @@ struct cn_call_ids {
 uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording *rec,
                              uint64_t address);
 
+/* The id of an unknown address that has one; CN_NONE when it has none. */
+uint32_t cn_call_ids_find(const struct cn_call_ids *ids, const struct cn_recording *rec,
+                          uint64_t address);
+
 static inline uint32_t cn_call_ids_of(struct cn_call_ids *ids,
                                       const struct cn_recording *rec, uint32_t function,
                                       uint64_t address)

@@ -65,6 +65,33 @@ static struct cn_call_frame *push(struct cn_call_stack *stack)
     return &stack->frames[stack->count++];
 }
 
+void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                        bool *is_on)
+{
+    *stack = *from;
+    stack->is_on = is_on;
+    stack->capacity = from->count;
+    stack->frames = cn_realloc(NULL, from->count, sizeof(*stack->frames));
+    if (from->count > 0)
+        memcpy(stack->frames, from->frames, from->count * sizeof(*stack->frames));
+}
+
+void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count)
+{
+    stack->has_begun = true;
+    while (stack->count < count) {
+        uint32_t depth = stack->count;
+
+        *push(stack) = (struct cn_call_frame){
+            .function = CN_NONE,
+            .depth = depth,
+            .shown_above = stack->shown++,
+            .before = stack->scope,
+            .flags = CN_FRAME_SHOWN,
+        };
+    }
+}
+
 /* Take the innermost frame off, without a word about how it ended. */
 static struct cn_call_frame *pop(struct cn_call_stack *stack)
 {
@@ -74,6 +101,25 @@ static struct cn_call_frame *pop(struct cn_call_stack *stack)
     if (frame->flags & CN_FRAME_SHOWN)
         stack->shown = frame->shown_above;
     return frame;
+}
+
+void cn_call_stack_forget(struct cn_call_stack *stack, uint32_t count)
+{
+    while (stack->count > count)
+        (void)pop(stack);
+}
+
+void cn_call_stack_append(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                          uint32_t first)
+{
+    stack->has_begun = stack->has_begun || from->has_begun;
+    for (uint32_t i = first; i < from->count; i++) {
+        struct cn_call_frame *frame = push(stack);
+
+        *frame = from->frames[i];
+        frame->shown_above = stack->shown;
+        stack->shown += frame->flags & CN_FRAME_SHOWN;
+    }
 }
 
 /* The depth of a call that is recorded as `depth`, when `expected` would be a good

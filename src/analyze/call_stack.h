@@ -61,6 +61,21 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
                         bool keeps_depth, bool *is_on);
 void cn_call_stack_done(struct cn_call_stack *stack);
 
+/* A copy to go on with from here, with a switch of its own. */
+void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                        bool *is_on);
+
+/* Of a stack that is empty: pretend that `count` calls are open of which nothing is
+ * known, at the depths from 0 on. */
+void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count);
+
+/* Forget all but the outermost `count` calls, without a word about how they ended. */
+void cn_call_stack_forget(struct cn_call_stack *stack, uint32_t count);
+
+/* Put calls that are open in another stack, from its frame `first` on, on top. */
+void cn_call_stack_append(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                          uint32_t first);
+
 /* The ids of "linux:schedule" and its pre-empted kind: behind those of all
  * functions. */
 static inline uint32_t cn_call_schedule_id(const struct cn_recording *rec,

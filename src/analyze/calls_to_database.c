@@ -4,6 +4,7 @@
 
 #include "analyze/cct_about.h"
 #include "analyze/cct_database.h"
+#include "analyze/cct_long_tasks.h"
 #include "analyze/cct_planes.h"
 #include "analyze/cct_ranks.h"
 #include "base/alloc.h"
@@ -138,6 +139,14 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     return ok;
 }
 
+/* A task that was read in pieces is counted already. */
+static bool count_task(struct cn_cct_member *member, const struct cn_progress *progress,
+                       struct cn_error *err)
+{
+    return member->task.part_count > 0 ||
+           cn_cct_task_count(&member->task, NULL, progress, err);
+}
+
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
@@ -150,7 +159,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
     if (cn_failures_stopped(&a->failures, worker))
         return;
     if (!(is_ordered(a, member) ? count_together(a, unit, err)
-                                : cn_cct_task_count(&member->task, progress, err)))
+                                : count_task(member, progress, err)))
         cn_failures_note(&a->failures, worker, job);
 }
 
@@ -210,6 +219,10 @@ static bool count_all(struct analysis *a, struct cn_error *err)
                            merge_take, aside_finish};
     bool ok;
 
+    if (!cn_cct_long_tasks_count(a->self->members.list + a->own.first,
+                                 a->own.end - a->own.first, a->options->workers,
+                                 a->options->progress, err))
+        return false;
     cn_failures_init(&a->failures, a->options->workers);
     cn_pool_run(&jobs, a->options->workers);
     ok = cn_failures_result(&a->failures, err);
@@ -373,7 +386,7 @@ static bool analyse(struct analysis *a, size_t query_count,
     if (!note_result(a, result, err))
         return false;
     self->profiles = cn_alloc(self->db.profile_count, sizeof(*self->profiles));
-    self->replays = cn_alloc(self->members.count, sizeof(*self->replays));
+    cn_cct_database_make_players(self);
     return cn_cct_planes_make(self, a->options, err);
 }
 

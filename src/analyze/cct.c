@@ -29,9 +29,11 @@ void cn_cct_init(struct cn_cct *tree)
 
 void cn_cct_done(struct cn_cct *tree)
 {
-    free(tree->links);
     free(tree->cache);
-    cn_map_done(&tree->wide);
+    if (!tree->is_view) {
+        free(tree->links);
+        cn_map_done(&tree->wide);
+    }
     *tree = (struct cn_cct){0};
 }
 
@@ -69,12 +71,20 @@ void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count
             list_widely(tree, (cn_cct_id)i);
 }
 
+void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree)
+{
+    *view = *tree;
+    view->is_view = true;
+    view->cache = NULL;
+    make_cache(view, tree->cache_bits);
+}
+
 static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
 {
     cn_cct_id id = (cn_cct_id)tree->count;
     struct cn_cct_link *above;
 
-    if (tree->count == UINT32_MAX) {
+    if (tree->count == UINT32_MAX || tree->is_view) {
         tree->is_full = true;
         return parent;
     }

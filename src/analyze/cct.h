@@ -5,8 +5,8 @@
  * children, from the root, 0, so that data of nodes fits in plain arrays. A zeroed
  * tree has no root: use cn_cct_init(). What keys mean is the business of whoever
  * builds the tree.
- * Threads: one thread at a time; a finished tree may be read by any thread, but not
- * with cn_cct_child().
+ * Threads: one thread at a time; a finished tree may be read by any thread, with
+ * cn_cct_child() through views.
  */
 #ifndef CN_ANALYZE_CCT_H
 #define CN_ANALYZE_CCT_H
@@ -37,6 +37,7 @@ struct cn_cct {
     unsigned cache_bits; /* its size is a power of two */
     struct cn_map wide;  /* children of nodes that have many, by parent << 32 | key */
     bool is_full;        /* a node could not be added: 32 bits do not number more */
+    bool is_view;        /* of another tree: nothing can be added */
 };
 
 void cn_cct_init(struct cn_cct *tree);
@@ -44,6 +45,10 @@ void cn_cct_done(struct cn_cct *tree);
 
 /* A tree made of links that were one before; takes them over. */
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
+
+/* The same tree for another thread to read with cn_cct_child(). It borrows from the
+ * original, which must stay as it is; a child that is missing makes it full. */
+void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree);
 
 /* The child of `parent` that is not in the cache, added when there is none. A full
  * tree gives the parent itself. */

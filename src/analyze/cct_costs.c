@@ -64,6 +64,12 @@ static void add_to_line(struct cn_cct_costs *costs, cn_cct_id node,
     find_line(costs, node, bucket, calls)->calls[bucket.step] += calls;
 }
 
+static struct cn_bucket near_bucket(const struct cn_cct_near *near, unsigned i)
+{
+    return (struct cn_bucket){(uint8_t)(near->doubling + i / CN_BUCKET_STEPS),
+                              (uint8_t)(i % CN_BUCKET_STEPS)};
+}
+
 /* From now on the durations around this bucket are the usual ones. */
 static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket)
 {
@@ -71,11 +77,8 @@ static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_buck
     unsigned below = bucket.doubling > 0 ? 1 : 0;
 
     for (unsigned i = 0; i < sizeof(near->calls); i++) {
-        struct cn_bucket old = {(uint8_t)(near->doubling + i / CN_BUCKET_STEPS),
-                                (uint8_t)(i % CN_BUCKET_STEPS)};
-
         if (near->calls[i] > 0)
-            add_to_line(costs, node, old, near->calls[i]);
+            add_to_line(costs, node, near_bucket(near, i), near->calls[i]);
         near->calls[i] = 0;
     }
     near->doubling = (uint8_t)(bucket.doubling - below);
@@ -98,6 +101,57 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
         move_near(costs, node, bucket);
     else
         add_to_line(costs, node, bucket, 1);
+}
+
+/* Several calls of a bucket; fewer than twice what is full. */
+static void join_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket,
+                      uint32_t calls)
+{
+    struct cn_cct_near *near = &costs->list[node].near;
+    unsigned distance = (unsigned)bucket.doubling - near->doubling;
+    uint8_t *counter;
+    uint32_t sum;
+
+    if (distance >= CN_CCT_NEAR_DOUBLINGS) {
+        add_to_line(costs, node, bucket, calls);
+        return;
+    }
+    counter = &near->calls[distance * CN_BUCKET_STEPS + bucket.step];
+    sum = *counter + calls;
+    *counter = (uint8_t)sum;
+    if (sum >= NEAR_FULL)
+        add_to_line(costs, node, bucket, NEAR_FULL);
+}
+
+void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
+                       const struct cn_cct_costs *from, cn_cct_id from_node)
+{
+    struct cn_cct_cost other = cn_cct_costs_at(from, from_node);
+    struct cn_cct_cost *cost;
+
+    if (from_node >= from->count)
+        return;
+    if (node >= costs->count)
+        cn_cct_costs_reach(costs, node);
+    cost = &costs->list[node];
+    cost->self_ns += other.self_ns;
+    cost->untimed_calls += other.untimed_calls;
+    cost->min_ns = other.min_ns < cost->min_ns ? other.min_ns : cost->min_ns;
+    cost->max_ns = other.max_ns > cost->max_ns ? other.max_ns : cost->max_ns;
+    if (cost->near.doubling == CN_CCT_NO_DOUBLING) {
+        cost->near = other.near;
+    } else {
+        for (unsigned i = 0; i < sizeof(other.near.calls); i++)
+            if (other.near.calls[i] > 0)
+                join_near(costs, node, near_bucket(&other.near, i), other.near.calls[i]);
+    }
+    for (uint32_t at = other.line; at != 0; at = from->lines[at].next) {
+        struct cn_bucket bucket = {.doubling = from->lines[at].doubling};
+
+        for (; bucket.step < CN_BUCKET_STEPS; bucket.step++)
+            if (from->lines[at].calls[bucket.step] > 0)
+                add_to_line(costs, node, bucket, from->lines[at].calls[bucket.step]);
+    }
 }
 
 struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id node)

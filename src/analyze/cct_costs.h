@@ -93,6 +93,10 @@ static inline void cn_cct_costs_add(struct cn_cct_costs *costs, cn_cct_id node,
         cn_cct_costs_add_far(costs, node, bucket);
 }
 
+/* Add what a node of other costs has to a node. */
+void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
+                       const struct cn_cct_costs *from, cn_cct_id from_node);
+
 /* The costs of a node; all zero when it has none. */
 struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id node);
 

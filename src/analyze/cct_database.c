@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 static struct cn_cct_database *self_of(struct cn_database *db)
 {
     return (struct cn_cct_database *)db;
@@ -200,29 +202,58 @@ static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timelin
 {
     (void)err;
     *out = (struct cn_timeline){.at = profile};
-    if (profile > 0 && db->has_timelines)
-        out->count = self_of(db)->members.list[profile - 1].task.sample_count;
+    if (profile > 0 && db->has_timelines) {
+        const struct cn_cct_task *task = &self_of(db)->members.list[profile - 1].task;
+
+        out->count = task->sample_count;
+        out->piece_count = task->part_count;
+    }
     return true;
 }
 
-static void stop_replay(struct cn_cct_database *self, uint64_t member)
+static uint64_t piece(struct cn_database *db, const struct cn_timeline *timeline,
+                      size_t number)
 {
-    cn_cct_replay_close(&self->replays[member]);
-    cn_cct_member_release(&self->members.list[member]);
+    return self_of(db)->members.list[timeline->at - 1].task.starts[number].first_sample;
+}
+
+void cn_cct_database_make_players(struct cn_cct_database *self)
+{
+    size_t count = 0;
+
+    self->first_player = cn_alloc(self->members.count + 1, sizeof(*self->first_player));
+    for (size_t i = 0; i < self->members.count; i++) {
+        size_t parts = self->members.list[i].task.part_count;
+
+        self->first_player[i] = count;
+        count += parts > 0 ? parts : 1;
+    }
+    self->first_player[self->members.count] = count;
+    self->players = cn_alloc(count, sizeof(*self->players));
+}
+
+static void stop(struct cn_cct_player *player)
+{
+    cn_cct_replay_close(&player->replay);
+    cn_cct_done(&player->tree);
 }
 
 /* Samples are made in their order: go to number `first`. */
-static bool seek(struct cn_cct_database *self, uint64_t member, uint64_t first,
+static bool seek(const struct cn_cct_database *self, const struct cn_cct_member *member,
+                 size_t part, struct cn_cct_player *player, uint64_t first,
                  struct cn_error *err)
 {
-    struct cn_cct_replay *replay = &self->replays[member];
-    struct cn_cct_member *m = &self->members.list[member];
+    struct cn_cct_replay *replay = &player->replay;
     struct cn_sample skipped;
 
-    if (!replay->task || replay->done_count > first) {
-        stop_replay(self, member);
-        if (!cn_cct_member_bring_back(m, &self->spool, false, err) ||
-            !cn_cct_replay_open(replay, &m->task, err))
+    if (!replay->is_open || replay->done_count > first) {
+        stop(player);
+        if (member->is_aside &&
+            !cn_cct_member_read_tree(member, &self->spool, &player->tree, err))
+            return false;
+        if (!cn_cct_replay_open(replay, &member->task,
+                                member->is_aside ? &player->tree : &member->task.tree,
+                                part, err))
             return false;
     }
     while (replay->done_count < first)
@@ -231,18 +262,62 @@ static bool seek(struct cn_cct_database *self, uint64_t member, uint64_t first,
     return true;
 }
 
+/* The piece that has a sample. */
+static size_t part_of(const struct cn_cct_task *task, uint64_t sample)
+{
+    size_t low = 0, high = task->part_count;
+
+    while (high > low + 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (task->starts[middle].first_sample <= sample)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Samples of one piece, as far as wanted; returns how many, 0 on failure. */
+static size_t read_piece(struct cn_cct_database *self, size_t number, uint64_t first,
+                         uint64_t count, struct cn_sample *out, struct cn_error *err)
+{
+    const struct cn_cct_member *member = &self->members.list[number];
+    const struct cn_cct_task *task = &member->task;
+    size_t part = part_of(task, first);
+    struct cn_cct_player *player = &self->players[self->first_player[number] + part];
+    uint64_t end = part + 1 < task->part_count ? task->starts[part + 1].first_sample
+                                               : task->sample_count;
+
+    if (count > end - first)
+        count = end - first;
+    if (!seek(self, member, part, player, first, err) ||
+        !cn_cct_replay_next(&player->replay, out, (size_t)count, err)) {
+        stop(player);
+        return 0;
+    }
+    if (first + count == end)
+        stop(player);
+    return (size_t)count;
+}
+
 static bool samples(struct cn_database *db, const struct cn_timeline *from,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err)
 {
     struct cn_cct_database *self = self_of(db);
-    uint64_t member = from->at - 1;
-    const struct cn_cct_member *m = &self->members.list[member];
+    size_t number = (size_t)from->at - 1;
+    const struct cn_cct_member *m = &self->members.list[number];
     uint64_t offset_ns = (uint64_t)self->offsets_ns[m->source];
 
-    if (!seek(self, member, first, err) ||
-        !cn_cct_replay_next(&self->replays[member], out, count, err))
-        return false;
+    for (size_t done = 0; done < count;) {
+        size_t more =
+            read_piece(self, number, first + done, count - done, out + done, err);
+
+        if (more == 0)
+            return false;
+        done += more;
+    }
     for (size_t i = 0; i < count; i++) {
         cn_cct_id node = out[i].context;
 
@@ -251,8 +326,6 @@ static bool samples(struct cn_database *db, const struct cn_timeline *from,
         out[i].context = node == 0 ? 0 : m->nodes[node];
         out[i].time_ns += offset_ns;
     }
-    if (first + count == from->count)
-        stop_replay(self, member);
     return true;
 }
 
@@ -260,13 +333,14 @@ static void close_database(struct cn_database *db)
 {
     struct cn_cct_database *self = self_of(db);
 
-    for (size_t i = 0; self->replays && i < self->members.count; i++)
-        cn_cct_replay_close(&self->replays[i]);
+    for (size_t i = 0; self->players && i < self->first_player[self->members.count]; i++)
+        stop(&self->players[i]);
     cn_cct_members_done(&self->members);
     cn_cct_merged_done(&self->merged);
     cn_spool_close(&self->spool);
     free(self->profiles);
-    free(self->replays);
+    free(self->players);
+    free(self->first_player);
     free(self->offsets_ns);
     cn_arena_done(&db->arena);
     free(self);
@@ -284,5 +358,6 @@ const struct cn_database_ops cn_cct_database_ops = {
     .values_next = values_next,
     .timeline = timeline,
     .samples = samples,
+    .piece = piece,
     .close = close_database,
 };

@@ -212,24 +212,30 @@ bool cn_cct_member_put_aside(struct cn_cct_member *member, const struct cn_spool
     return true;
 }
 
-bool cn_cct_member_bring_back(struct cn_cct_member *member, const struct cn_spool *spool,
-                              bool with_costs, struct cn_error *err)
+bool cn_cct_member_read_tree(const struct cn_cct_member *member,
+                             const struct cn_spool *spool, struct cn_cct *out,
+                             struct cn_error *err)
 {
-    struct cn_cct_task *task = &member->task;
-    uint64_t off = member->aside_off;
-    struct cn_cct_link *links;
+    struct cn_cct_link *links = cn_realloc(NULL, member->node_count, sizeof(*links));
 
-    if (!member->is_aside)
-        return true;
-    links = cn_realloc(NULL, member->node_count, sizeof(*links));
-    if (!cn_spool_read(spool, off, links, links_len(member), err)) {
+    if (!cn_spool_read(spool, member->aside_off, links, links_len(member), err)) {
         free(links);
         return false;
     }
-    cn_cct_restore(&task->tree, links, member->node_count);
-    if (!with_costs)
+    cn_cct_restore(out, links, member->node_count);
+    return true;
+}
+
+bool cn_cct_member_bring_back(struct cn_cct_member *member, const struct cn_spool *spool,
+                              struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+    uint64_t off = member->aside_off + links_len(member);
+
+    if (!member->is_aside)
         return true;
-    off += links_len(member);
+    if (!cn_cct_member_read_tree(member, spool, &task->tree, err))
+        return false;
     task->costs = (struct cn_cct_costs){
         .list = cn_realloc(NULL, member->cost_count, sizeof(*task->costs.list)),
         .count = member->cost_count,

@@ -49,10 +49,15 @@ CN_CHECK bool cn_cct_member_put_aside(struct cn_cct_member *member,
                                       const struct cn_spool *spool, uint64_t off,
                                       struct cn_error *err);
 
-/* Bring back what was put aside, with or without the costs. It stays aside as well. */
+/* Bring back what was put aside. It stays aside as well. */
 CN_CHECK bool cn_cct_member_bring_back(struct cn_cct_member *member,
-                                       const struct cn_spool *spool, bool with_costs,
+                                       const struct cn_spool *spool,
                                        struct cn_error *err);
+
+/* A copy of the tree that was put aside; the caller owns it. */
+CN_CHECK bool cn_cct_member_read_tree(const struct cn_cct_member *member,
+                                      const struct cn_spool *spool, struct cn_cct *out,
+                                      struct cn_error *err);
 
 /* Release the costs; and, when it is aside as well, the tree. */
 void cn_cct_member_release(struct cn_cct_member *member);

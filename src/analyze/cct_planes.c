@@ -43,7 +43,7 @@ static void measure_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&p->failures, worker))
         return;
-    if (!cn_cct_member_bring_back(member, &p->self->spool, true, err)) {
+    if (!cn_cct_member_bring_back(member, &p->self->spool, err)) {
         cn_failures_note(&p->failures, worker, job);
         return;
     }

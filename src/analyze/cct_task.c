@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/cct_part.h"
 #include "analyze/cct_run.h"
 #include "base/alloc.h"
 #include "base/progress.h"
@@ -18,7 +19,7 @@ static const struct cn_recording *recording_of(const struct cn_cct_task *task)
     return task->options.query->rec;
 }
 
-static void follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task)
+void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task)
 {
     const struct cn_call_query *query = task->options.query;
     bool *is_on = task->options.is_on ? task->options.is_on : &follow->own_switch;
@@ -28,11 +29,22 @@ static void follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *
                        query->range.first_ns > 0, is_on);
 }
 
+void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from)
+{
+    *follow = *from;
+    cn_call_stack_copy(&follow->stack, &from->stack, &follow->own_switch);
+}
+
+void cn_cct_follow_done(struct cn_cct_follow *follow)
+{
+    cn_call_stack_done(&follow->stack);
+}
+
 void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
 {
     *task = (struct cn_cct_task){.options = *options};
     cn_cct_init(&task->tree);
-    follow_init(&task->follow, task);
+    cn_cct_follow_init(&task->follow, task);
 }
 
 void cn_cct_task_done(struct cn_cct_task *task)
@@ -40,7 +52,12 @@ void cn_cct_task_done(struct cn_cct_task *task)
     cn_cct_done(&task->tree);
     cn_cct_costs_done(&task->costs);
     cn_call_ids_done(&task->ids);
-    cn_call_stack_done(&task->follow.stack);
+    cn_cct_follow_done(&task->follow);
+    for (size_t i = 0; i < task->part_count; i++)
+        cn_cct_follow_done(&task->starts[i].follow);
+    free(task->parts);
+    free(task->starts);
+    cn_cct_guess_free(task->guess);
     cn_map_done(&task->site_numbers);
     free(task->sites);
     free(task->site_times);
@@ -62,26 +79,41 @@ static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
     return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
 }
 
-static uint32_t site_number(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
+uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
 {
-    uint32_t fresh = (uint32_t)task->site_count;
-    uint32_t number = *cn_map_at(&task->site_numbers, address, fresh);
+    uint32_t number = cn_map_find(&task->site_numbers, address, CN_NONE);
 
-    if (number < fresh || fresh == SITES_MAX)
-        return number < SITES_MAX ? number : SITES_MAX - 1;
+    if (number != CN_NONE)
+        return number;
+    if (task->tree.is_view || task->site_count == SITES_MAX) {
+        task->tree.is_full = task->tree.is_view;
+        return task->site_count > 0 ? (uint32_t)task->site_count - 1 : 0;
+    }
     task->sites = cn_grow(task->sites, task->site_count, &task->site_capacity,
                           sizeof(*task->sites));
     task->site_times = cn_grow(task->site_times, task->site_count,
                                &task->site_time_capacity, sizeof(*task->site_times));
     task->sites[task->site_count] = address;
-    task->site_times[task->site_count++] = time_ns;
-    return number;
+    task->site_times[task->site_count] = time_ns;
+    return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);
+}
+
+/* An address that lies in no function. What is only looked at knows them all. */
+static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
+{
+    uint32_t key;
+
+    if (!task->tree.is_view)
+        return cn_call_ids_unknown(&task->ids, recording_of(task), address);
+    key = cn_call_ids_find(&task->ids, recording_of(task), address);
+    task->tree.is_full = task->tree.is_full || key == CN_NONE;
+    return key;
 }
 
 static inline uint32_t key_of(struct cn_cct_task *task, uint32_t function,
                               uint64_t address)
 {
-    return cn_call_ids_of(&task->ids, recording_of(task), function, address);
+    return function != CN_NONE ? function : unknown_key(task, address);
 }
 
 static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uint32_t key)
@@ -98,7 +130,7 @@ static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *foll
 {
     follow->has_site = false;
     return cn_cct_child(&task->tree, parent,
-                        CN_CCT_SITE | site_number(task, follow->site, time_ns));
+                        CN_CCT_SITE | cn_cct_task_site(task, follow->site, time_ns));
 }
 
 static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
@@ -217,10 +249,9 @@ static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
     }
 }
 
-/* Follow one record. True when the task went somewhere else. */
-static inline bool follow_call(struct cn_cct_task *task, struct cn_cct_follow *follow,
-                               const struct cn_call *call,
-                               const struct cn_call_batch *batch, bool is_counted)
+bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                        const struct cn_call *call, const struct cn_call_batch *batch,
+                        bool is_counted)
 {
     const struct cn_call_stack *stack = &follow->stack;
     cn_cct_id node;
@@ -248,7 +279,8 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
                             const struct cn_call_batch *batch)
 {
     task->record_count++;
-    task->sample_count += follow_call(task, &task->follow, call, batch, true);
+    if (!task->guess || !cn_cct_guess_see(task, call))
+        task->sample_count += cn_cct_task_follow(task, &task->follow, call, batch, true);
 }
 
 /* About how many records there are; more than that are read when they are packed. */
@@ -262,7 +294,7 @@ static uint64_t expected_count(const struct cn_cct_task *task)
 
 static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < batch->count && !cn_cct_guess_is_wrong(task->guess); i++) {
         size_t run =
             cn_cct_run_count(task, &task->follow, batch->calls + i, batch->count - i);
 
@@ -274,19 +306,29 @@ static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *ba
     }
 }
 
-bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progress,
-                       struct cn_error *err)
+bool cn_cct_task_open_feed(const struct cn_cct_task *task,
+                           const struct cn_call_part *part, struct cn_call_feed *feed,
+                           struct cn_error *err)
 {
     const struct cn_call_query *query = task->options.query;
+
+    return part ? cn_call_feed_open_part(feed, query->rec, query->filter,
+                                         task->options.task, part, err)
+                : cn_call_feed_open(feed, query->rec, query->filter, task->options.task,
+                                    query->range, err);
+}
+
+bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
+                       const struct cn_progress *progress, struct cn_error *err)
+{
     struct cn_call_feed feed = {0};
     struct cn_call_batch batch;
     enum cn_step step = CN_FAIL;
     uint32_t batch_count = 0;
     bool ok = true;
 
-    if (cn_call_feed_open(&feed, query->rec, query->filter, task->options.task,
-                          query->range, &task->damage))
-        while (ok &&
+    if (cn_cct_task_open_feed(task, part, &feed, &task->damage))
+        while (ok && !cn_cct_guess_is_wrong(task->guess) &&
                (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
             count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
@@ -298,7 +340,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_progress *progr
     if (ok && task->tree.is_full)
         ok =
             cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
-                    query->rec->tasks[task->options.task].tid, UINT32_MAX);
+                    recording_of(task)->tasks[task->options.task].tid, UINT32_MAX);
     return ok;
 }
 
@@ -333,85 +375,4 @@ void cn_cct_task_count_open(struct cn_cct_task *task)
         cn_cct_costs_add(&task->costs, open->node, open->total_ns, open->self_ns);
     }
     task->open_call_count = 0;
-}
-
-bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
-                        struct cn_error *err)
-{
-    const struct cn_call_query *query = task->options.query;
-
-    *replay = (struct cn_cct_replay){.task = task};
-    follow_init(&replay->follow, task);
-    return cn_call_feed_open(&replay->feed, query->rec, query->filter, task->options.task,
-                             query->range, err);
-}
-
-/* The last sample, when the calls do not end by themselves. */
-static bool end_replay(struct cn_cct_replay *replay, struct cn_sample *out,
-                       struct cn_error *err)
-{
-    const struct cn_cct_task *task = replay->task;
-
-    if (replay->follow.node == 0 || replay->done_count + 1 != task->sample_count)
-        return cn_fail(err, CN_ERR_FORMAT, "task %" PRIu32 " changed while it was read",
-                       recording_of(task)->tasks[task->options.task].tid);
-    replay->follow.node = 0;
-    replay->done_count++;
-    *out = (struct cn_sample){task->end_ns, 0};
-    return true;
-}
-
-static size_t follow_batch(struct cn_cct_replay *replay, struct cn_sample *out,
-                           size_t count)
-{
-    struct cn_cct_follow *follow = &replay->follow;
-    size_t done = 0, i = replay->next;
-
-    while (i < replay->batch.count && done < count) {
-        size_t left = replay->batch.count - i;
-        size_t run =
-            cn_cct_run_sample(replay->task, follow, replay->batch.calls + i,
-                              left < count - done ? left : count - done, out + done);
-
-        done += run;
-        i += run;
-        if (i < replay->batch.count && done < count &&
-            follow_call(replay->task, follow, &replay->batch.calls[i++], &replay->batch,
-                        false))
-            out[done++] = (struct cn_sample){follow->last_ns, follow->node};
-    }
-    replay->next = i;
-    return done;
-}
-
-bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out, size_t count,
-                        struct cn_error *err)
-{
-    size_t done = 0;
-
-    while (done < count) {
-        size_t more = follow_batch(replay, out + done, count - done);
-        struct cn_error damage;
-
-        done += more;
-        replay->done_count += more;
-        if (done == count)
-            break;
-        replay->next = 0;
-        replay->batch.count = 0;
-        /* Damage ends the timeline where it ended the counting. */
-        if (cn_call_feed_next(&replay->feed, &replay->batch, &damage) == CN_ITEM)
-            continue;
-        if (!end_replay(replay, &out[done++], err))
-            return false;
-    }
-    return true;
-}
-
-void cn_cct_replay_close(struct cn_cct_replay *replay)
-{
-    if (replay->task)
-        cn_call_feed_close(&replay->feed);
-    cn_call_stack_done(&replay->follow.stack);
-    *replay = (struct cn_cct_replay){0};
 }

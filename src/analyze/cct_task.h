@@ -3,13 +3,10 @@
  *
  * First to count:
  *     cn_cct_task_init(&task, &options);
- *     cn_cct_task_count(&task, progress, err)
+ *     cn_cct_task_count(&task, NULL, progress, err)      or piece by piece: cct_part.h
  *     cn_cct_task_end(&task, last_ns);        when the last record of all tasks is known
  *
- * then, any number of times, the same way again for the timeline:
- *     cn_cct_replay_open(&replay, &task, err)
- *     cn_cct_replay_next(&replay, samples, count, err)
- *     cn_cct_replay_close(&replay);
+ * then, any number of times, the same way again for the timeline: cct_replay.h.
  *
  * A call that a filter hides is part of the nearest call around it that is shown:
  * its own time counts there, its calls nowhere. The root stands for not being in any
@@ -56,8 +53,20 @@ struct cn_cct_follow {
     uint64_t last_ns; /* of the records, never running backwards */
 };
 
+/* How a task was at the start of one of its pieces. */
+struct cn_cct_start {
+    uint64_t first_sample;
+    struct cn_cct_follow follow;
+};
+
+struct cn_cct_guess;
+
 struct cn_cct_task {
     struct cn_cct_task_options options;
+    struct cn_call_part *parts;  /* those it was read in; none: in one */
+    struct cn_cct_start *starts; /* of each; that of the first is empty */
+    size_t part_count;
+    struct cn_cct_guess *guess; /* of a piece whose start is not known; see cct_part.h */
     struct cn_cct tree;
     struct cn_cct_costs costs;
     struct cn_call_ids ids;
@@ -78,8 +87,9 @@ void cn_cct_task_init(struct cn_cct_task *task,
                       const struct cn_cct_task_options *options);
 void cn_cct_task_done(struct cn_cct_task *task);
 
-/* Count all calls. Damage is noted, not a failure; being interrupted is one. */
-CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task,
+/* Count all calls, or those of a piece. Damage is noted, not a failure; being
+ * interrupted is one. */
+CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
                                 const struct cn_progress *progress, struct cn_error *err);
 
 /* Count one call, for whoever reads several tasks at once. */
@@ -94,23 +104,22 @@ void cn_cct_task_count_open(struct cn_cct_task *task);
 /* Whether a key is one of not running. */
 bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key);
 
-struct cn_cct_replay {
-    struct cn_cct_task *task;
-    struct cn_cct_follow follow;
-    struct cn_call_feed feed;
-    struct cn_call_batch batch;
-    size_t next;         /* in the batch */
-    uint64_t done_count; /* samples */
-};
+/* For cct_part.c and cct_replay.c. */
 
-CN_CHECK bool cn_cct_replay_open(struct cn_cct_replay *replay, struct cn_cct_task *task,
-                                 struct cn_error *err);
+void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task);
+void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from);
+void cn_cct_follow_done(struct cn_cct_follow *follow);
 
-/* The next `count` samples: when the task went to which node; node 0 means that it
- * does not run, or is in no call. Fails when there are fewer: the recording has
- * changed. */
-CN_CHECK bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
-                                 size_t count, struct cn_error *err);
-void cn_cct_replay_close(struct cn_cct_replay *replay);
+CN_CHECK bool cn_cct_task_open_feed(const struct cn_cct_task *task,
+                                    const struct cn_call_part *part,
+                                    struct cn_call_feed *feed, struct cn_error *err);
+
+/* Follow one record. True when the task went somewhere else. */
+bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                        const struct cn_call *call, const struct cn_call_batch *batch,
+                        bool is_counted);
+
+/* The number of a place that calls come from. */
+uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns);
 
 #endif

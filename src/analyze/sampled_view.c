@@ -208,7 +208,7 @@ static bool open_timeline(struct cn_database *db, uint32_t profile,
     const struct cn_sampled_thread *thread = &self_of(db)->threads[profile];
 
     (void)err;
-    *out = (struct cn_timeline){thread->sample_count, thread->samples_off};
+    *out = (struct cn_timeline){.count = thread->sample_count, .at = thread->samples_off};
     return true;
 }
 

@@ -147,6 +147,17 @@ bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline
     return db->ops->samples(db, timeline, first, count, out, err);
 }
 
+void cn_timeline_piece(struct cn_database *db, const struct cn_timeline *timeline,
+                       size_t number, uint64_t *first, uint64_t *count)
+{
+    assert(number < timeline->piece_count);
+    *first = db->ops->piece(db, timeline, number);
+    *count =
+        (number + 1 < timeline->piece_count ? db->ops->piece(db, timeline, number + 1)
+                                            : timeline->count) -
+        *first;
+}
+
 void cn_database_forget(struct cn_database *db)
 {
     if (db->ops->forget)

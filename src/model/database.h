@@ -80,7 +80,8 @@ struct cn_sample {
 /* The samples of one thread, in time order. */
 struct cn_timeline {
     uint64_t count;
-    uint64_t at; /* the format's business */
+    uint64_t at;        /* the format's business */
+    size_t piece_count; /* that can be read side by side; 0: read it in one go */
 };
 
 struct cn_database_ops {
@@ -113,6 +114,10 @@ struct cn_database_ops {
     bool (*samples)(struct cn_database *db, const struct cn_timeline *timeline,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err);
+
+    /* The first sample of a piece. NULL: no timeline has pieces. */
+    uint64_t (*piece)(struct cn_database *db, const struct cn_timeline *timeline,
+                      size_t number);
 
     /* Give back memory that reading has brought in and that can be had again (pages of mapped
      * files). Called now and then by long walks. NULL: nothing to give back. */
@@ -202,6 +207,11 @@ CN_CHECK bool cn_timeline_open(struct cn_database *db, uint32_t profile,
 CN_CHECK bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline,
                                uint64_t first, size_t count, struct cn_sample *out,
                                struct cn_error *err);
+
+/* The samples of a piece: from `first` on, `count` of them. No two samples in a row of
+ * a timeline with pieces say that the thread does not run. */
+void cn_timeline_piece(struct cn_database *db, const struct cn_timeline *timeline,
+                       size_t number, uint64_t *first, uint64_t *count);
 
 /* Give back memory of mapped files; see `forget` above. */
 void cn_database_forget(struct cn_database *db);

@@ -27,6 +27,21 @@ bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
     return rec->ops->stream_open(rec, task, range, out, err);
 }
 
+size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
+                          struct cn_call_part **out)
+{
+    assert(task < rec->task_count);
+    *out = NULL;
+    return rec->ops->parts ? rec->ops->parts(rec, task, out) : 0;
+}
+
+bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
+                            const struct cn_call_part *part, struct cn_call_stream **out,
+                            struct cn_error *err)
+{
+    return rec->ops->part_open(rec, task, part, out, err);
+}
+
 bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,
                               struct cn_call_stream **out, struct cn_error *err)
 {

@@ -69,6 +69,13 @@ struct cn_time_range {
 };
 extern const struct cn_time_range cn_time_always;
 
+/* A piece of a task's records that can be read without those before it. One after
+ * another, pieces deliver what the task's stream does. */
+struct cn_call_part {
+    uint64_t begin_ns, end_ns;   /* events from elsewhere at these times belong to it */
+    uint64_t begin_off, end_off; /* the format's business */
+};
+
 /* How one argument or return value is stored and shown. Values lie in the data of a
  * call one after another, in the order of the specs, each padded to 4 bytes; strings
  * ('s', 'S') are preceded by their length in 16 bits. */
@@ -233,6 +240,12 @@ struct cn_recording_ops {
     bool (*stream_open)(const struct cn_recording *rec, uint32_t task,
                         struct cn_time_range range, struct cn_call_stream **out,
                         struct cn_error *err);
+    /* NULL when tasks can only be read in one piece. */
+    size_t (*parts)(const struct cn_recording *rec, uint32_t task,
+                    struct cn_call_part **out);
+    bool (*part_open)(const struct cn_recording *rec, uint32_t task,
+                      const struct cn_call_part *part, struct cn_call_stream **out,
+                      struct cn_error *err);
     /* NULL when the records of the recording have no bytes of their own. */
     bool (*source_open)(const struct cn_recording *rec, uint32_t source,
                         struct cn_call_stream **out, struct cn_error *err);
@@ -308,6 +321,14 @@ CN_CHECK bool cn_recording_prepare(struct cn_recording *rec, unsigned workers,
 CN_CHECK bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
                                        struct cn_time_range range,
                                        struct cn_call_stream **out, struct cn_error *err);
+
+/* The pieces of a task that is long enough to have some, to be released with free();
+ * returns how many. 0: it is to be read in one piece. */
+size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
+                          struct cn_call_part **out);
+CN_CHECK bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
+                                     const struct cn_call_part *part,
+                                     struct cn_call_stream **out, struct cn_error *err);
 
 /* The records of one file in file order, nothing merged. */
 CN_CHECK bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,

@@ -1,6 +1,7 @@
 #include "formats/uftrace/stream.h"
 
 #include "formats/uftrace/kernel.h"
+#include "formats/uftrace/parts.h"
 #include "formats/uftrace/range_index.h"
 #include "formats/uftrace/resolver.h"
 
@@ -10,6 +11,15 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
 {
     (void)err;
     *out = &cn_uft_task_stream_new(cn_uft_directory_of(rec), task, range, false)->base;
+    return true;
+}
+
+static bool part_open(const struct cn_recording *rec, uint32_t task,
+                      const struct cn_call_part *part, struct cn_call_stream **out,
+                      struct cn_error *err)
+{
+    (void)err;
+    *out = &cn_uft_part_stream_new(cn_uft_directory_of(rec), task, part)->base;
     return true;
 }
 
@@ -57,6 +67,8 @@ static void stream_close(struct cn_call_stream *stream)
 
 const struct cn_recording_ops cn_uft_recording_ops = {
     .stream_open = stream_open,
+    .parts = cn_uft_parts,
+    .part_open = part_open,
     .source_open = source_open,
     .stream_next = stream_next,
     .stream_close = stream_close,

@@ -23,6 +23,11 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task, struct cn_time_range range,
                                              bool is_raw);
 
+/* The calls of a piece of a task, one that cn_uft_parts() gave. */
+struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
+                                             uint32_t task,
+                                             const struct cn_call_part *part);
+
 /* perf-cpuN.dat, the i-th of the directory, and extern.dat. */
 struct cn_uft_stream *cn_uft_perf_stream_new(const struct cn_uft_directory *dir,
                                              const char *name, size_t i);

@@ -33,6 +33,7 @@ struct task_stream {
     struct cn_uft_stream base;
     const struct cn_uft_directory *dir;
     const struct cn_uft_records *records;
+    struct cn_uft_records part; /* what `records` is when they are a piece of a task's */
     struct cn_uft_record_reader *reader;
     struct cn_bytes block;  /* of the records; all of them when they are not packed */
     uint64_t block_off;     /* where it begins in TID.dat */
@@ -484,5 +485,63 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
     } else {
         prepare_side(s, task);
     }
+    return &s->base;
+}
+
+/* The first of `count` events from elsewhere that is not before a time. */
+static const uint64_t *find_perf(const struct cn_uft_directory *dir, const uint64_t *list,
+                                 size_t count, uint64_t time_ns)
+{
+    while (count > 0) {
+        size_t half = count / 2;
+        struct cn_uft_perf_event event = {0};
+
+        (void)cn_uft_perf_event_at(dir, list[half], &event);
+        if (event.time_ns < time_ns) {
+            list += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return list;
+}
+
+/* Leave events that belong to other pieces to them. */
+static void limit_side(struct task_stream *s, const struct cn_call_part *part)
+{
+    const uint64_t *perf = s->perf_next;
+    size_t count = (size_t)(s->perf_end - s->perf_next);
+
+    if (count > 0) {
+        s->perf_next = find_perf(s->dir, perf, count, part->begin_ns);
+        if (part->end_ns < UINT64_MAX)
+            s->perf_end = find_perf(s->dir, perf, count, part->end_ns);
+        load_perf(s);
+    }
+    while (s->extern_next != s->extern_end && s->extern_next->time_ns < part->begin_ns)
+        s->extern_next++;
+    while (s->extern_next != s->extern_end && s->extern_end[-1].time_ns >= part->end_ns)
+        s->extern_end--;
+    while (s->kernel_next != s->kernel_end && s->kernel_next->time_ns < part->begin_ns)
+        s->kernel_next++;
+    while (s->kernel_next != s->kernel_end && s->kernel_end[-1].time_ns >= part->end_ns)
+        s->kernel_end--;
+}
+
+struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
+                                             uint32_t task,
+                                             const struct cn_call_part *part)
+{
+    struct task_stream *s =
+        (struct task_stream *)cn_uft_task_stream_new(dir, task, cn_time_always, false);
+
+    s->part = *s->records;
+    s->part.bytes.len = (size_t)part->end_off;
+    s->part.chunks.bytes.len = (size_t)part->end_off;
+    s->records = &s->part;
+    cn_uft_record_reader_free(s->reader);
+    s->reader = cn_uft_record_reader_new(s->records, part->begin_off);
+    limit_side(s, part);
     return &s->base;
 }

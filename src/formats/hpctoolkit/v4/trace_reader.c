@@ -116,7 +116,8 @@ bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
                        "trace %" PRIu32 " at 0x%" PRIx64
                        ": %zu bytes of samples are no multiple of %u",
                        index, off, samples.len, cn_hpc_sample_size);
-    *out = (struct cn_timeline){samples.len / cn_hpc_sample_size, trace.begin_off};
+    *out = (struct cn_timeline){.count = samples.len / cn_hpc_sample_size,
+                                .at = trace.begin_off};
     return true;
 }
 

@@ -22,9 +22,12 @@ enum {
     FORGET_EVERY = 1024 * 1024,
 };
 
-/* Timelines first..end-1, written by one job: many small ones, or a large one. */
+/* Timelines first..end-1, written by one job: many small ones, or a large one, or a
+ * piece of one. */
 struct group {
     uint32_t first, end;
+    bool is_piece;
+    uint64_t first_sample, sample_count; /* of a piece */
 };
 
 struct worker {
@@ -34,6 +37,7 @@ struct worker {
     uint64_t off; /* of `bytes` in the file */
     struct cn_sample last;
     bool has_last;
+    bool keeps_all; /* each sample has its place: nothing is merged */
     bool has_span;
     uint64_t begin_ns, end_ns; /* of all samples this worker has written */
     uint64_t merged_count, unlisted_count;
@@ -72,16 +76,35 @@ static bool open_timelines(struct trace_writer *t, struct cn_error *err)
     return true;
 }
 
+static void add_group(struct trace_writer *t, struct group group)
+{
+    t->groups =
+        cn_grow(t->groups, t->group_count, &t->group_capacity, sizeof(*t->groups));
+    t->groups[t->group_count++] = group;
+}
+
+static void add_pieces(struct trace_writer *t, uint32_t i)
+{
+    for (size_t piece = 0; piece < t->timelines[i].piece_count; piece++) {
+        struct group group = {.first = i, .end = i + 1, .is_piece = true};
+
+        cn_timeline_piece(t->w->db, &t->timelines[i], piece, &group.first_sample,
+                          &group.sample_count);
+        add_group(t, group);
+    }
+}
+
 static void plan_groups(struct trace_writer *t)
 {
     for (uint32_t first = t->own_first, i = first; i < t->own_end; i = first) {
         uint64_t count = 0;
 
-        while (i < t->own_end && count < CHUNK_COUNT)
+        while (i < t->own_end && count < CHUNK_COUNT && t->timelines[i].piece_count < 2)
             count += t->timelines[i++].count;
-        t->groups =
-            cn_grow(t->groups, t->group_count, &t->group_capacity, sizeof(*t->groups));
-        t->groups[t->group_count++] = (struct group){first, i};
+        if (i > first)
+            add_group(t, (struct group){.first = first, .end = i});
+        else
+            add_pieces(t, i++);
         first = i;
     }
 }
@@ -150,7 +173,7 @@ static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t c
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
                            sample.time_ns, last.time_ns);
         /* "Not running" twice in a row is once: the pause began with the first. */
-        if ((sample.context | last.context) == 0) {
+        if ((sample.context | last.context) == 0 && !self->keeps_all) {
             last.time_ns = sample.time_ns;
             self->merged_count++;
             continue;
@@ -167,38 +190,56 @@ static bool encode(const struct cn_hpc_writing *w, struct worker *self, size_t c
     return true;
 }
 
-static bool write_line(struct trace_writer *t, size_t i, struct worker *self,
-                       struct cn_error *err)
+/* Samples from `first` to before `end` of a timeline, from `*off` on. */
+static bool write_samples(struct trace_writer *t, uint32_t line, uint64_t first,
+                          uint64_t end, uint64_t *off, struct worker *self,
+                          struct cn_error *err)
 {
-    const struct cn_timeline *timeline = &t->timelines[i];
-    struct cn_hpc_trace *record = &t->records[i];
-    uint64_t off = record->begin_off;
-
     self->has_last = false;
-    for (uint64_t first = 0; first < timeline->count;) {
-        uint64_t left = timeline->count - first;
-        size_t count = left < CHUNK_COUNT ? (size_t)left : CHUNK_COUNT;
+    while (first < end) {
+        size_t count = end - first < CHUNK_COUNT ? (size_t)(end - first) : CHUNK_COUNT;
         size_t len = 0;
 
-        if (!cn_timeline_read(t->w->db, timeline, first, count, self->samples, err) ||
-            !make_room(t, self, off, count * cn_hpc_sample_size, err) ||
+        if (!cn_timeline_read(t->w->db, &t->timelines[line], first, count, self->samples,
+                              err) ||
+            !make_room(t, self, *off, count * cn_hpc_sample_size, err) ||
             !encode(t->w, self, count, &len, err))
-            return false;
-        off += len;
+            return cn_fail_in(err, "profile %" PRIu32, line + 1);
+        *off += len;
         first += count;
     }
-    record->end_off = off;
     return true;
+}
+
+static bool write_piece(struct trace_writer *t, const struct group *group,
+                        struct worker *self, struct cn_error *err)
+{
+    uint64_t off =
+        t->records[group->first].begin_off + group->first_sample * cn_hpc_sample_size;
+
+    self->len = 0;
+    self->off = off;
+    self->keeps_all = true;
+    return write_samples(t, group->first, group->first_sample,
+                         group->first_sample + group->sample_count, &off, self, err) &&
+           flush(t, self, err);
 }
 
 static bool write_group(struct trace_writer *t, const struct group *group,
                         struct worker *self, struct cn_error *err)
 {
+    if (group->is_piece)
+        return write_piece(t, group, self, err);
     self->len = 0;
     self->off = t->records[group->first].begin_off;
-    for (uint32_t i = group->first; i < group->end; i++)
-        if (!write_line(t, i, self, err))
-            return cn_fail_in(err, "profile %" PRIu32, i + 1);
+    self->keeps_all = false;
+    for (uint32_t i = group->first; i < group->end; i++) {
+        uint64_t off = t->records[i].begin_off;
+
+        if (!write_samples(t, i, 0, t->timelines[i].count, &off, self, err))
+            return false;
+        t->records[i].end_off = off;
+    }
     return flush(t, self, err);
 }
 
@@ -212,14 +253,28 @@ static void group_run(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
+static void note_done(struct trace_writer *t, const struct group *group)
+{
+    struct cn_hpc_trace *record = &t->records[group->first];
+
+    if (group->is_piece) {
+        t->done_count += group->sample_count;
+        record->end_off =
+            record->begin_off +
+            (group->first_sample + group->sample_count) * cn_hpc_sample_size;
+        return;
+    }
+    for (uint32_t i = group->first; i < group->end; i++)
+        t->done_count += t->timelines[i].count;
+}
+
 static void group_take(void *arg, size_t job, unsigned worker)
 {
     struct trace_writer *t = arg;
 
     if (!cn_failures_share(&t->failures, worker))
         return;
-    for (uint32_t i = t->groups[job].first; i < t->groups[job].end; i++)
-        t->done_count += t->timelines[i].count;
+    note_done(t, &t->groups[job]);
     if (t->done_count - t->forgotten_count >= FORGET_EVERY) {
         cn_database_forget(t->w->db);
         t->forgotten_count = t->done_count;

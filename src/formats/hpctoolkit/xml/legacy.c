@@ -190,8 +190,8 @@ static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline 
     }
     *out = (struct cn_timeline){0};
     if (index > 0)
-        *out = (struct cn_timeline){self->threads.list[index - 1].sample_count,
-                                    self->threads.list[index - 1].samples_off};
+        *out = (struct cn_timeline){.count = self->threads.list[index - 1].sample_count,
+                                    .at = self->threads.list[index - 1].samples_off};
     return true;
 }
 

@@ -1,0 +1,339 @@
+/* A task read in pieces is the task read in one go: on real recordings, cut at any
+ * record. */
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/cct_part.h"
+#include "analyze/cct_replay.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/formats.h"
+#include "support/fixtures.h"
+
+static char *folder;
+
+struct subject {
+    struct cn_recording *rec;
+    struct cn_call_filter filter;
+    struct cn_call_query query;
+    struct cn_cct_task_options options;
+};
+
+/* A recording, or what a filter shows of it. */
+static void open_subject(struct subject *s, const char *name, const char *only)
+{
+    struct cn_text path = {0};
+    struct cn_error err;
+
+    *s = (struct subject){0};
+    cn_text_printf(&path, "%s/%s", folder, name);
+    assert_true(cn_format_open_recording(path.chars, NULL, &s->rec, &err));
+    cn_text_done(&path);
+    cn_call_filter_init(&s->filter, s->rec);
+    s->filter.depth = UINT32_MAX;
+    assert_true(!only || cn_call_filter_add(&s->filter, CN_FILTER_ONLY, only,
+                                            CN_MATCH_REGEX, &err));
+    cn_call_filter_ready(&s->filter);
+    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0};
+    s->options.query = &s->query;
+}
+
+static void close_subject(struct subject *s)
+{
+    cn_call_filter_done(&s->filter);
+    cn_recording_close(s->rec);
+}
+
+/* Where the records of a task begin, and when. */
+struct cuts {
+    uint64_t *offs, *times_ns;
+    size_t count, capacity, time_capacity;
+    uint64_t end_off;
+};
+
+static void find_cuts(struct cuts *cuts, const struct cn_recording *rec, uint32_t task)
+{
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_error err;
+    uint32_t source = 0;
+
+    *cuts = (struct cuts){0};
+    while (rec->sources[source].task != task)
+        source++;
+    assert_true(cn_recording_source_open(rec, source, &stream, &err));
+    while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            cuts->offs =
+                cn_grow(cuts->offs, cuts->count, &cuts->capacity, sizeof(uint64_t));
+            cuts->times_ns = cn_grow(cuts->times_ns, cuts->count, &cuts->time_capacity,
+                                     sizeof(uint64_t));
+            cuts->times_ns[cuts->count] = batch.calls[i].time_ns;
+            cuts->offs[cuts->count++] = cuts->end_off;
+            cuts->end_off += batch.raw[i].len;
+        }
+    cn_call_stream_close(stream);
+    cuts->end_off = rec->tasks[task].data_len;
+}
+
+static void cuts_done(struct cuts *cuts)
+{
+    free(cuts->offs);
+    free(cuts->times_ns);
+}
+
+/* Pieces that begin at the records `at`, and at the first. */
+static size_t make_parts(const struct cuts *cuts, const size_t *at, size_t count,
+                         struct cn_call_part *out)
+{
+    for (size_t i = 0; i <= count; i++)
+        out[i] = (struct cn_call_part){
+            .begin_ns = i == 0 ? 0 : cuts->times_ns[at[i - 1]],
+            .begin_off = i == 0 ? 0 : cuts->offs[at[i - 1]],
+            .end_ns = i == count ? UINT64_MAX : cuts->times_ns[at[i]],
+            .end_off = i == count ? cuts->end_off : cuts->offs[at[i]],
+        };
+    return count + 1;
+}
+
+/* Returns how many pieces were not guessed. */
+static size_t count_in_pieces(struct cn_cct_task *task,
+                              const struct cn_cct_task_options *options,
+                              const struct cn_call_part *parts, size_t count)
+{
+    struct cn_error err;
+    size_t wrong = 0;
+
+    cn_cct_task_init(task, options);
+    for (size_t i = 0; i < count; i++) {
+        struct cn_cct_task piece;
+
+        cn_cct_task_mark(task, &parts[i]);
+        if (i == 0) {
+            assert_true(cn_cct_task_count(task, &parts[i], NULL, &err));
+            continue;
+        }
+        cn_cct_guess_init(&piece, options);
+        assert_true(cn_cct_task_count(&piece, &parts[i], NULL, &err));
+        if (!cn_cct_task_join(task, &piece)) {
+            assert_true(cn_cct_task_count(task, &parts[i], NULL, &err));
+            wrong++;
+        }
+        cn_cct_task_done(&piece);
+    }
+    return wrong;
+}
+
+static void assert_same_costs(const struct cn_cct_task *a, const struct cn_cct_task *b,
+                              cn_cct_id node)
+{
+    struct cn_cct_cost x = cn_cct_costs_at(&a->costs, node);
+    struct cn_cct_cost y = cn_cct_costs_at(&b->costs, node);
+    struct cn_bucket_calls p = {0}, q = {0};
+
+    assert_int_equal(x.self_ns, y.self_ns);
+    assert_int_equal(cn_cct_costs_calls(&a->costs, node),
+                     cn_cct_costs_calls(&b->costs, node));
+    assert_int_equal(cn_cct_costs_buckets(&a->costs, node, &p),
+                     cn_cct_costs_buckets(&b->costs, node, &q));
+    assert_memory_equal(p.calls, q.calls, sizeof(p.calls));
+    if (x.max_ns > 0 || y.max_ns > 0) {
+        assert_int_equal(x.min_ns, y.min_ns);
+        assert_int_equal(x.max_ns, y.max_ns);
+    }
+}
+
+static void assert_same(const struct cn_cct_task *a, const struct cn_cct_task *b)
+{
+    assert_int_equal(a->record_count, b->record_count);
+    assert_int_equal(a->sample_count, b->sample_count);
+    assert_int_equal(a->lost_count, b->lost_count);
+    assert_int_equal(a->follow.last_ns, b->follow.last_ns);
+    assert_int_equal(a->follow.node, b->follow.node);
+    assert_int_equal(a->follow.stack.count, b->follow.stack.count);
+    assert_int_equal(a->is_damaged, b->is_damaged);
+    assert_int_equal(a->tree.count, b->tree.count);
+    for (size_t i = 0; i < a->tree.count; i++) {
+        assert_int_equal(a->tree.links[i].parent, b->tree.links[i].parent);
+        assert_int_equal(a->tree.links[i].key, b->tree.links[i].key);
+        assert_same_costs(a, b, (cn_cct_id)i);
+    }
+}
+
+/* The timeline of each piece is that part of the whole one. */
+static void assert_same_samples(const struct cn_cct_task *whole,
+                                const struct cn_cct_task *pieces)
+{
+    struct cn_cct_replay one, other;
+    struct cn_error err;
+
+    assert_true(cn_cct_replay_open(&one, whole, &whole->tree, 0, &err));
+    for (size_t part = 0; part < pieces->part_count; part++) {
+        uint64_t end = part + 1 < pieces->part_count
+                           ? pieces->starts[part + 1].first_sample
+                           : pieces->sample_count;
+
+        assert_true(cn_cct_replay_open(&other, pieces, &pieces->tree, part, &err));
+        while (other.done_count < end) {
+            struct cn_sample a, b;
+
+            assert_true(cn_cct_replay_next(&one, &a, 1, &err));
+            assert_true(cn_cct_replay_next(&other, &b, 1, &err));
+            assert_int_equal(a.time_ns, b.time_ns);
+            assert_int_equal(a.context, b.context);
+        }
+        cn_cct_replay_close(&other);
+    }
+    assert_int_equal(one.done_count, whole->sample_count);
+    cn_cct_replay_close(&one);
+}
+
+enum { PIECES_MAX = 8 };
+
+/* Cut a task at these records. Returns how many pieces were not guessed. */
+static size_t check_cut(const struct subject *s, uint32_t number, const struct cuts *cuts,
+                        const size_t *at, size_t count)
+{
+    struct cn_cct_task_options options = s->options;
+    struct cn_call_part parts[PIECES_MAX + 1];
+    struct cn_cct_task whole, pieces;
+    struct cn_error err;
+    size_t wrong;
+
+    options.task = number;
+    assert_true(cn_cct_task_is_divisible(&options));
+    cn_cct_task_init(&whole, &options);
+    assert_true(cn_cct_task_count(&whole, NULL, NULL, &err));
+    wrong = count_in_pieces(&pieces, &options, parts, make_parts(cuts, at, count, parts));
+    assert_same(&whole, &pieces);
+    cn_cct_task_end(&whole, whole.follow.last_ns);
+    cn_cct_task_end(&pieces, pieces.follow.last_ns);
+    assert_same_samples(&whole, &pieces);
+    cn_cct_task_done(&whole);
+    cn_cct_task_done(&pieces);
+    return wrong;
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Two pieces, cut at each of the first records; several, cut anywhere. */
+static void check_task(const struct subject *s, uint32_t number, size_t *piece_count,
+                       size_t *wrong_count)
+{
+    enum { FIRST = 40, TIMES = 10 };
+    uint32_t random = number + 1;
+    struct cuts cuts;
+
+    find_cuts(&cuts, s->rec, number);
+    for (size_t i = 1; i < cuts.count && i < FIRST; i++) {
+        *wrong_count += check_cut(s, number, &cuts, &i, 1);
+        ++*piece_count;
+    }
+    for (unsigned i = 0; cuts.count > PIECES_MAX && i < TIMES; i++) {
+        size_t at[PIECES_MAX];
+
+        for (size_t k = 0; k < PIECES_MAX; k++)
+            at[k] = 1 + next_random(&random) % (cuts.count - 1);
+        qsort(at, PIECES_MAX, sizeof(*at), compare_sizes);
+        *wrong_count += check_cut(s, number, &cuts, at, PIECES_MAX);
+        *piece_count += PIECES_MAX;
+    }
+    cuts_done(&cuts);
+}
+
+static void check_recording(const char *name, size_t *piece_count, size_t *wrong_count)
+{
+    struct subject s;
+
+    open_subject(&s, name, NULL);
+    for (uint32_t i = 0; i < s.rec->task_count && s.rec->max_stack <= 1024; i++)
+        if (s.rec->tasks[i].data_len > 0)
+            check_task(&s, i, piece_count, wrong_count);
+    close_subject(&s);
+}
+
+static bool is_recording(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "src") != 0 && !strstr(name, ".expected") &&
+           !strstr(name, ".md");
+}
+
+static void pieces_make_the_whole(void **state)
+{
+    size_t piece_count = 0, wrong_count = 0;
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    (void)state;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL)
+        if (is_recording(entry->d_name))
+            check_recording(entry->d_name, &piece_count, &wrong_count);
+    (void)closedir(dir);
+    /* Guesses are there to be right. */
+    assert_true(piece_count > 1000);
+    assert_true(wrong_count < piece_count / 3);
+}
+
+static void guesses_are_right_where_calls_nest(void **state)
+{
+    size_t piece_count = 0, wrong_count = 0;
+
+    (void)state;
+    check_recording("no-event", &piece_count, &wrong_count);
+    assert_true(piece_count > 10);
+    assert_int_equal(wrong_count, 0);
+}
+
+static void what_depends_on_the_past_is_not_divided(void **state)
+{
+    struct subject s;
+
+    (void)state;
+    open_subject(&s, "single", NULL);
+    assert_true(cn_cct_task_is_divisible(&s.options));
+    s.options.is_collapsed = true;
+    assert_false(cn_cct_task_is_divisible(&s.options));
+    s.options.is_collapsed = false;
+    s.query.range.first_ns = 1;
+    assert_false(cn_cct_task_is_divisible(&s.options));
+    close_subject(&s);
+    open_subject(&s, "single", "main");
+    assert_false(cn_cct_task_is_divisible(&s.options));
+    close_subject(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_make_the_whole),
+        cmocka_unit_test(guesses_are_right_where_calls_nest),
+        cmocka_unit_test(what_depends_on_the_past_is_not_divided),
+    };
+    int failed;
+
+    folder = cn_test_fixture("uftrace");
+    if (!folder)
+        return CN_TEST_SKIPPED;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(folder);
+    return failed;
+}
