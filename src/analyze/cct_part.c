@@ -15,9 +15,9 @@ bool cn_cct_task_is_divisible(const struct cn_cct_task_options *options)
 
     cn_call_stack_init(&stack, query->rec, query->filter, options->task, false, &is_on);
     return query->filter->is_plain && !query->filter->needs_future &&
-           !query->filter->corrects_times &&
-           !options->is_collapsed && !options->is_on && query->range.first_ns == 0 &&
-           query->range.last_ns == UINT64_MAX && !stack.is_wrapped;
+           !query->filter->corrects_times && !options->is_collapsed && !options->is_on &&
+           query->range.first_ns == 0 && query->range.last_ns == UINT64_MAX &&
+           !stack.is_wrapped;
 }
 
 void cn_cct_guess_init(struct cn_cct_task *piece,
