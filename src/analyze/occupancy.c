@@ -43,6 +43,7 @@ struct worker {
     uint32_t column;
     uint64_t column_begin_ns, column_end_ns;
 
+    bool has_estimated;
     size_t failed_row; /* the first; rows are claimed in order */
     bool has_failed;
     struct cn_error err;
@@ -166,11 +167,135 @@ static bool scan(struct worker *worker, uint32_t profile, span_fn add,
     return true;
 }
 
+uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
+{
+    uint64_t span = occupancy->end_ns - occupancy->begin_ns;
+    uint64_t count = occupancy->column_count;
+
+    /* span * column / count, without overflow. */
+    return occupancy->begin_ns + span / count * column + span % count * column / count;
+}
+
+/* Whether sample `at` begins before a time. */
+static bool is_before(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t at, uint64_t time_ns, bool *out, struct cn_error *err)
+{
+    struct cn_sample sample;
+
+    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
+        return false;
+    *out = sample.time_ns < time_ns;
+    return true;
+}
+
+/* The first sample between `low` and `high` that begins at or after a time, `high` when
+ * none does. Looks around `guess` in growing steps: samples are spread evenly enough for
+ * good guesses, and each look at a long timeline is a cache miss. */
+static bool find_from(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t low, uint64_t high, uint64_t guess, uint64_t time_ns,
+                      uint64_t *out, struct cn_error *err)
+{
+    uint64_t step = 1;
+    bool before;
+
+    while (low < high) {
+        guess = guess < low ? low : guess >= high ? high - 1 : guess;
+        if (!is_before(db, timeline, guess, time_ns, &before, err))
+            return false;
+        if (before)
+            low = guess + 1;
+        else
+            high = guess;
+        if (step < (high - low) / 2)
+            guess = before ? guess + step : guess > step ? guess - step : 0;
+        else
+            guess = low + (high - low) / 2;
+        step *= 4;
+    }
+    *out = low;
+    return true;
+}
+
+/* One slice of time, samples `first` up to `last` beginning in it: every sample, the one
+ * before the first included, or so many moments of it. */
+static bool scan_slice(struct worker *worker, const struct cn_timeline *timeline,
+                       uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
+                       span_fn add, struct cn_error *err)
+{
+    struct cn_database *db = worker->build->db;
+    uint64_t points = worker->build->request->points, width_ns = end_ns - begin_ns;
+    struct cn_sample sample = {.time_ns = end_ns}, next;
+
+    if (last - first > 2 * points && width_ns > points) {
+        worker->has_estimated = true;
+        for (uint64_t i = 0, at = first; i < points; i++) {
+            uint64_t from_ns = begin_ns + width_ns / points * i;
+            uint64_t to_ns = i + 1 < points ? from_ns + width_ns / points : end_ns;
+
+            if (!find_from(db, timeline, at, last, first + (last - first) / points * i,
+                           from_ns + (to_ns - from_ns) / 2, &at, err))
+                return false;
+            if (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err))
+                return false;
+            if (at > 0 && at < timeline->count)
+                add(worker, sample.context, from_ns, to_ns);
+        }
+        return true;
+    }
+    for (uint64_t i = first > 0 ? first - 1 : 0; i <= last && i < timeline->count; i++) {
+        if (!cn_timeline_read(db, timeline, i, 1, &next, err))
+            return false;
+        if (sample.time_ns < end_ns && next.time_ns > begin_ns)
+            add(worker, sample.context,
+                sample.time_ns > begin_ns ? sample.time_ns : begin_ns,
+                next.time_ns < end_ns ? next.time_ns : end_ns);
+        sample = next;
+    }
+    return true;
+}
+
+static void count_samples(struct worker *worker, uint32_t column, uint64_t count)
+{
+    if (worker->cells)
+        worker->cells[column].sample_count =
+            count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+/* Slice by slice, with work bounded by the number of slices. */
+static bool scan_slices(struct worker *worker, uint32_t profile, span_fn add,
+                        struct cn_error *err)
+{
+    struct build *build = worker->build;
+    const struct cn_occupancy *out = &build->out;
+    struct cn_timeline timeline;
+    uint64_t first, last, step = 0;
+
+    if (!cn_timeline_open(build->db, profile, &timeline, err) ||
+        !find_from(build->db, &timeline, 0, timeline.count, timeline.count / 2,
+                   out->begin_ns, &first, err))
+        return false;
+    for (uint32_t i = 0; i < out->column_count; i++) {
+        uint64_t begin_ns = cn_occupancy_column_ns(out, i);
+        uint64_t end_ns = cn_occupancy_column_ns(out, i + 1);
+
+        if (!find_from(build->db, &timeline, first, timeline.count, first + step, end_ns,
+                       &last, err) ||
+            !scan_slice(worker, &timeline, first, last, begin_ns, end_ns, add, err))
+            return false;
+        step = last - first;
+        count_samples(worker, i, step);
+        first = last;
+    }
+    return true;
+}
+
 static void scan_or_fail(struct worker *worker, size_t row, span_fn add)
 {
     uint32_t profile = worker->build->request->profiles[row];
 
-    if (scan(worker, profile, add, &worker->err))
+    if (worker->build->request->points > 0
+            ? scan_slices(worker, profile, add, &worker->err)
+            : scan(worker, profile, add, &worker->err))
         return;
     (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
     worker->has_failed = true;
@@ -263,25 +388,15 @@ static uint32_t choose_depth(const struct build *build)
     return best;
 }
 
-uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
-{
-    uint64_t span = occupancy->end_ns - occupancy->begin_ns;
-    uint64_t count = occupancy->column_count;
-
-    /* span * column / count, without overflow. */
-    return occupancy->begin_ns + span / count * column + span % count * column / count;
-}
-
 static void close_column(struct worker *worker)
 {
     struct tally *tally = &worker->tally;
     double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
     uint32_t place = tally_max(tally);
 
-    worker->cells[worker->column] = (struct cn_occupancy_cell){
-        .place = place,
-        .share = place == CN_NONE ? 0 : (double)tally->ns[place] / width_ns,
-    };
+    worker->cells[worker->column].place = place;
+    worker->cells[worker->column].share =
+        place == CN_NONE ? 0 : (double)tally->ns[place] / width_ns;
     for (size_t i = 0; i < tally->used_count; i++)
         worker->total_ns[tally->used[i]] += tally->ns[tally->used[i]];
     tally_clear(tally);
@@ -365,6 +480,7 @@ static void add_totals(struct build *build)
     for (unsigned w = 0; w < build->worker_count; w++) {
         for (size_t i = 0; i <= build->out.idle; i++)
             build->out.place_ns[i] += build->workers[w].total_ns[i];
+        build->out.is_estimate |= build->workers[w].has_estimated;
     }
 }
 

@@ -4,6 +4,10 @@
  * first and after the last sample counts for nobody. A cell shows the place that took
  * most of its slice, idling included.
  *
+ * With `points`, a cell that holds many samples looks at that many moments of its slice
+ * instead of at every sample: the work is bounded by the cells, whatever the length of
+ * the timelines. How many samples a cell holds is exact all the same.
+ *
  * The result is the caller's, place numbers are those of the frames it was made with.
  * Threads: immutable after it was built.
  */
@@ -27,12 +31,14 @@ struct cn_occupancy_request {
     /* Where to cut stacks: 1 shows what entry points call, and so on; stacks that are
      * less deep show their innermost frame. 0: see cn_occupancy. */
     uint32_t depth;
+    uint32_t points;  /* moments looked at in a crowded cell; 0: every sample counts */
     unsigned workers; /* 0: as many as there are processors */
 };
 
 struct cn_occupancy_cell {
     uint32_t place; /* `idle` when the thread did not run, CN_NONE without samples */
-    double share;   /* of the slice, 0 to 1 */
+    uint32_t sample_count; /* that begin in the slice; only with `points` */
+    double share;          /* of the slice, 0 to 1 */
 };
 
 struct cn_occupancy {
@@ -43,7 +49,8 @@ struct cn_occupancy {
     /* As asked for; else the smallest depth at which threads show more than one function
      * for more than a tenth of the time they run. */
     uint32_t depth;
-    uint32_t idle; /* the place of not running: one past the frames' places */
+    uint32_t idle;    /* the place of not running: one past the frames' places */
+    bool is_estimate; /* some cells did not look at every sample */
     struct cn_occupancy_cell *cells; /* row after row */
     uint64_t *place_ns;              /* time of each place and `idle`, over all rows */
 };

@@ -10,7 +10,7 @@
 #include "server/served.h"
 #include "server/thread_list.h"
 
-enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000 };
+enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000, POINTS = 8 };
 
 static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
 {
@@ -25,7 +25,7 @@ static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t in
     cn_text_done(&label);
 }
 
-/* Cells of the same place as [how many, place, share of each in percent or of all]. */
+/* Cells of the same place as [how many, place, mean share in percent, samples]. */
 static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy,
                       size_t row)
 {
@@ -35,11 +35,14 @@ static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy
     cn_json_key(json, "runs");
     cn_json_array(json);
     for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
+        uint64_t samples = 0;
         double share = 0;
 
         for (end = i; end < occupancy->column_count && cells[end].place == cells[i].place;
-             end++)
+             end++) {
             share += cells[end].share;
+            samples += cells[end].sample_count;
+        }
         cn_json_array(json);
         cn_json_u64(json, end - i);
         if (cells[i].place == CN_NONE)
@@ -47,6 +50,7 @@ static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy
         else
             cn_json_u64(json, cells[i].place);
         cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
+        cn_json_u64(json, samples);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -64,6 +68,7 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
     cn_json_add_u64(json, "depth", occupancy->depth);
     cn_json_add_u64(json, "depthMax", frames->depth_max);
     cn_json_add_u64(json, "idle", occupancy->idle);
+    cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
     cn_json_key(json, "rows");
     cn_json_array(json);
     for (size_t i = 0; i < occupancy->row_count; i++) {
@@ -90,7 +95,7 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
 static bool draw(struct cn_served *served, struct cn_request *request,
                  const struct cn_thread_list *threads, struct cn_error *err)
 {
-    struct cn_occupancy_request wanted = {0};
+    struct cn_occupancy_request wanted = {.points = POINTS};
     struct cn_occupancy occupancy;
     struct cn_frames *frames;
     uint64_t columns, depth, first, count;

@@ -393,6 +393,73 @@ static void any_number_of_workers_gives_the_same_result(void **state)
     world_end(&w);
 }
 
+/* A thread that changes its context at uneven times; the number of samples. */
+static uint32_t add_uneven_thread(struct world *w, size_t count)
+{
+    struct cn_sample *samples = test_calloc(count, sizeof(*samples));
+    const uint32_t contexts[] = {w->work, w->rest, 0, w->leaf, w->main};
+    uint64_t time_ns = 1000;
+    uint32_t profile;
+
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = (struct cn_sample){time_ns, contexts[i * i % 5]};
+        time_ns += 1 + i * 7 % 31 + (i % 97 == 0 ? 5000 : 0);
+    }
+    profile = add_thread(w, samples, count);
+    test_free(samples);
+    return profile;
+}
+
+static struct cn_occupancy occupy(struct world *w, uint32_t profile, uint32_t points)
+{
+    struct cn_occupancy_request request = {
+        .profiles = &profile,
+        .profile_count = 1,
+        .begin_ns = 500,
+        .end_ns = 90000,
+        .column_count = 77,
+        .depth = 2,
+        .points = points,
+        .workers = 1,
+    };
+    struct cn_occupancy occupancy;
+    struct cn_error err;
+
+    assert_true(cn_occupancy_build(&occupancy, w->db, &w->frames, &request, &err));
+    return occupancy;
+}
+
+static void enough_points_are_exact_and_few_count_every_sample(void **state)
+{
+    struct cn_occupancy exact, all, few;
+    uint64_t counted = 0;
+    struct world w;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_uneven_thread(&w, 1500);
+    world_finish(&w);
+    exact = occupy(&w, profile, 0);
+    all = occupy(&w, profile, 100000);
+    few = occupy(&w, profile, 3);
+    assert_false(all.is_estimate);
+    assert_true(few.is_estimate);
+    for (uint32_t i = 0; i < exact.column_count; i++) {
+        assert_int_equal(all.cells[i].place, exact.cells[i].place);
+        assert_true(fabs(all.cells[i].share - exact.cells[i].share) < 1e-9);
+        assert_int_equal(all.cells[i].sample_count, few.cells[i].sample_count);
+        counted += few.cells[i].sample_count;
+    }
+    for (uint32_t i = 0; i <= exact.idle; i++)
+        assert_int_equal(all.place_ns[i], exact.place_ns[i]);
+    assert_true(counted > 1000 && counted <= 1500);
+    cn_occupancy_done(&exact);
+    cn_occupancy_done(&all);
+    cn_occupancy_done(&few);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +471,7 @@ int main(void)
         cmocka_unit_test(contexts_without_a_record_are_shown_as_unknown),
         cmocka_unit_test(refuses_time_that_runs_backwards),
         cmocka_unit_test(any_number_of_workers_gives_the_same_result),
+        cmocka_unit_test(enough_points_are_exact_and_few_count_every_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,8 +110,8 @@ export interface SourceText {
 export interface TimelineRow {
   profile: number;
   label: string;
-  // columns, place or null where there are no samples, share in percent
-  runs: [number, number | null, number][];
+  // columns, place or null where there are no samples, share in percent, samples
+  runs: [number, number | null, number, number][];
 }
 
 export interface TimelineFrame {
@@ -123,6 +123,7 @@ export interface TimelineFrame {
   depth: number;
   depthMax: number;
   idle: number;
+  isEstimate: boolean;
   rows: TimelineRow[];
   places: [number, string, number][];
 }
