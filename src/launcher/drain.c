@@ -178,6 +178,7 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
     uint32_t count = atomic_load(&drain->memory->head->track_count);
     bool ok = true;
 
+    drain->bell = atomic_load(&drain->memory->head->bell);
     drain->open_count = 0;
     for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
@@ -193,10 +194,10 @@ void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
         .tv_sec = timeout_ms / 1000,
         .tv_nsec = (long)(timeout_ms % 1000) * 1000000,
     };
-    uint32_t bell = atomic_load(&head->bell);
 
     atomic_store(&head->is_asleep, 1);
-    if (syscall(SYS_futex, &head->bell, FUTEX_WAIT, bell, &timeout, NULL, 0) != 0 &&
+    if (syscall(SYS_futex, &head->bell, FUTEX_WAIT, drain->bell, &timeout, NULL, 0) !=
+            0 &&
         errno == ETIMEDOUT)
         drain->step_count = 0;
     atomic_store(&head->is_asleep, 0);

@@ -24,6 +24,7 @@ struct cn_drain {
     struct cn_drain_file *files; /* of packed tasks */
     size_t file_count, file_capacity;
     uint64_t step_count;
+    uint32_t bell; /* as it was before that */
 };
 
 /* Write out what there is. On failure recording stops; what is in the files stays. */

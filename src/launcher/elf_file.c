@@ -129,9 +129,8 @@ static void take_libcalls(struct reading *reading, Elf_Scn *section,
     }
 }
 
-static void take_note(struct reading *reading, Elf_Scn *section)
+static void take_note(Elf_Data *data, char build_id[static 41])
 {
-    Elf_Data *data = elf_getdata(section, NULL);
     GElf_Nhdr note;
     size_t at = 0, name_at, desc_at;
 
@@ -142,8 +141,8 @@ static void take_note(struct reading *reading, Elf_Scn *section)
             memcmp((const char *)data->d_buf + name_at, "GNU", 4) != 0)
             continue;
         for (size_t i = 0; i < note.n_descsz && i < 20; i++) {
-            reading->out->build_id[2 * i] = "0123456789abcdef"[desc[i] >> 4];
-            reading->out->build_id[2 * i + 1] = "0123456789abcdef"[desc[i] & 15];
+            build_id[2 * i] = "0123456789abcdef"[desc[i] >> 4];
+            build_id[2 * i + 1] = "0123456789abcdef"[desc[i] & 15];
         }
     }
 }
@@ -197,7 +196,7 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
         take_libcalls(reading, section, head, with_symbols);
         break;
     case SHT_NOTE:
-        take_note(reading, section);
+        take_note(elf_getdata(section, NULL), reading->out->build_id);
         break;
     case SHT_DYNAMIC:
         take_needed(reading, section, head);
@@ -269,6 +268,32 @@ bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbo
     return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is no ELF file", path);
 }
 
+void cn_elf_build_id_read(const char *path, char build_id[static 41])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t count = 0;
+    Elf *elf;
+
+    memset(build_id, 0, 41);
+    if (fd < 0)
+        return;
+    (void)elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    if (elf)
+        (void)elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count && i <= INT_MAX; i++) {
+        GElf_Phdr segment;
+
+        if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE)
+            take_note(
+                elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
+                                     segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+                build_id);
+    }
+    (void)elf_end(elf);
+    (void)close(fd);
+}
+
 void cn_elf_file_close(struct cn_elf_file *elf)
 {
     for (size_t i = 0; i < elf->symbol_count; i++)
@@ -278,16 +303,28 @@ void cn_elf_file_close(struct cn_elf_file *elf)
     *elf = (struct cn_elf_file){0};
 }
 
+/* One line: an address, a kind and a name. printf() would take longer than all else. */
+static void print_symbol(struct cn_text *text, uint64_t address, char kind,
+                         const char *name)
+{
+    char *at = cn_text_room(text, 19);
+
+    for (unsigned i = 0; i < 16; i++)
+        at[i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
+    at[16] = ' ';
+    at[17] = kind;
+    at[18] = ' ';
+    cn_text_advance(text, 19);
+    cn_text_str_add(text, name);
+    cn_text_char(text, '\n');
+}
+
 /* The form that every version of uftrace reads: without sizes, a symbol ends where the
  * next one begins, and one more without a meaning ends the last. */
-void cn_elf_symbols_print(const struct cn_elf_file *elf, const char *path,
-                          struct cn_text *text)
+void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text)
 {
     uint64_t end = 0;
 
-    cn_text_printf(text, "# symbols: %zu\n# path name: %s\n", elf->symbol_count, path);
-    if (elf->build_id[0])
-        cn_text_printf(text, "# build-id: %s\n", elf->build_id);
     for (size_t i = 0; i < elf->symbol_count; i++) {
         const struct cn_elf_symbol *symbol = &elf->symbols[i];
 
@@ -295,11 +332,10 @@ void cn_elf_symbols_print(const struct cn_elf_file *elf, const char *path,
         if (i > 0 && symbol->address == symbol[-1].address)
             continue;
         if (end > 0 && symbol->address > end)
-            cn_text_printf(text, "%016" PRIx64 " ? __sym_end\n", end);
+            print_symbol(text, end, '?', "__sym_end");
         end = symbol->size > 0 ? symbol->address + symbol->size : 0;
-        cn_text_printf(text, "%016" PRIx64 " %c %s\n", symbol->address, symbol->kind,
-                       symbol->name);
+        print_symbol(text, symbol->address, symbol->kind, symbol->name);
     }
     if (end > 0)
-        cn_text_printf(text, "%016" PRIx64 " ? __sym_end\n", end);
+        print_symbol(text, end, '?', "__sym_end");
 }

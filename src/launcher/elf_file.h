@@ -41,8 +41,10 @@ CN_CHECK bool cn_elf_file_open(struct cn_elf_file *elf, const char *path,
                                bool with_symbols, struct cn_error *err);
 void cn_elf_file_close(struct cn_elf_file *elf);
 
-/* Append the symbols as uftrace stores them. */
-void cn_elf_symbols_print(const struct cn_elf_file *elf, const char *path,
-                          struct cn_text *text);
+/* The build-id alone, which is quick; "" when there is none. */
+void cn_elf_build_id_read(const char *path, char build_id[static 41]);
+
+/* Append the symbols as uftrace stores them, without the lines that come first. */
+void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text);
 
 #endif

@@ -1,6 +1,7 @@
 #include "launcher/launch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "launcher/drain.h"
 #include "launcher/info_file.h"
 #include "launcher/keeper.h"
@@ -42,10 +44,15 @@ struct launch {
 /* What the handlers of signals leave for the loop. */
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t forwarded_to;
+static struct cn_rec_shared *volatile bell_of;
 
 static void on_child(int number)
 {
-    (void)number; /* it ends the wait, no more */
+    struct cn_rec_shared *head = bell_of;
+
+    (void)number;
+    if (head)
+        atomic_fetch_add(&head->bell, 1); /* a wait that begins now ends at once */
 }
 
 static void on_interrupt(int number)
@@ -160,6 +167,29 @@ static bool prepare(struct launch *launch, struct cn_error *err)
            cn_keeper_start(&launch->keeper, &launch->drain, err);
 }
 
+/* What views of the recording are to do unless they are told otherwise. */
+static bool write_default_options(const struct launch *launch, struct cn_error *err)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    uint64_t limit_ns = launch->options->time_limit_ns;
+    struct cn_text text = {0};
+    size_t unit = 0;
+    bool ok;
+
+    while (limit_ns % units[unit].ns != 0)
+        unit++;
+    if (limit_ns > 0)
+        cn_text_printf(&text, "-t %" PRIu64 "%s ", limit_ns / units[unit].ns,
+                       units[unit].name);
+    ok = cn_recording_dir_write(launch->dir, "default.opts", cn_text_str(&text), text.len,
+                                err);
+    cn_text_done(&text);
+    return ok;
+}
+
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
@@ -176,7 +206,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
-           cn_recording_dir_write(launch->dir, "default.opts", "", 0, err);
+           write_default_options(launch, err);
 }
 
 static void say(const struct launch *launch, const char *text)
@@ -282,6 +312,7 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     struct cn_error trouble = {0};
 
     cn_shared_memory_clock_end(&launch->memory);
+    bell_of = launch->memory.head;
     catch_signals();
     launch->start_ns = now_ns();
     if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
@@ -298,6 +329,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
     bool ok = prepare(&launch, err) && write_first_files(&launch, err) &&
               start_and_watch(&launch, result, err);
 
+    bell_of = NULL;
     cn_drain_done(&launch.drain);
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "launcher/elf_file.h"
 #include "launcher/recording_dir.h"
+#include "launcher/symbol_cache.h"
 
 struct cn_module_file {
     char *path, *name; /* as mapped, and the file's name in the recording without .sym */
@@ -89,29 +90,58 @@ static bool write_debug(const struct cn_module_files *files, const char *path,
     return ok;
 }
 
-static bool add_module(struct cn_module_files *files, const char *path,
-                       struct cn_error *err)
+/* The symbols of a file, from the cache or from the file itself. */
+static bool read_symbols(const char *path, const char *build_id, struct cn_text *text)
 {
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
-    struct cn_module_file module = {0};
-    struct cn_text text = {0}, name = {0};
-    bool ok = true;
 
-    if (cn_elf_file_open(&elf, path, true, &ignored)) {
-        memcpy(module.build_id, elf.build_id, sizeof(module.build_id));
-        module.name = choose_name(files, path, elf.build_id);
-        cn_text_printf(&name, "%s.sym", module.name);
-        cn_elf_symbols_print(&elf, path, &text);
-        ok = cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len,
-                                    err) &&
-             write_debug(files, path, module.name, err);
-        cn_elf_file_close(&elf);
-    } else {
-        module.name = choose_name(files, path, "");
-    }
+    if (build_id[0] && cn_symbol_cache_find(build_id, text))
+        return true;
+    if (!cn_elf_file_open(&elf, path, true, &ignored))
+        return false;
+    cn_elf_symbols_print(&elf, text);
+    cn_elf_file_close(&elf);
+    if (build_id[0])
+        cn_symbol_cache_add(build_id, text);
+    return true;
+}
+
+static bool write_symbols(const struct cn_module_files *files, const char *path,
+                          const struct cn_module_file *module,
+                          const struct cn_text *symbols, struct cn_error *err)
+{
+    struct cn_text text = {0}, name = {0};
+    size_t count = 0;
+    bool ok;
+
+    for (size_t i = 0; i < symbols->len; i++)
+        count += symbols->chars[i] == '\n';
+    cn_text_printf(&name, "%s.sym", module->name);
+    cn_text_printf(&text, "# symbols: %zu\n# path name: %s\n", count, path);
+    if (module->build_id[0])
+        cn_text_printf(&text, "# build-id: %s\n", module->build_id);
+    cn_text_add(&text, symbols->chars, symbols->len);
+    ok =
+        cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len, err);
     cn_text_done(&text);
     cn_text_done(&name);
+    return ok;
+}
+
+static bool add_module(struct cn_module_files *files, const char *path,
+                       struct cn_error *err)
+{
+    struct cn_module_file module = {0};
+    struct cn_text symbols = {0};
+    bool ok = true;
+
+    cn_elf_build_id_read(path, module.build_id);
+    module.name = choose_name(files, path, module.build_id);
+    if (read_symbols(path, module.build_id, &symbols))
+        ok = write_symbols(files, path, &module, &symbols, err) &&
+             write_debug(files, path, module.name, err);
+    cn_text_done(&symbols);
     module.path = cn_strdup(path);
     files->list =
         cn_grow(files->list, files->count, &files->capacity, sizeof(*files->list));

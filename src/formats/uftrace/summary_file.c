@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/cache.h"
 #include "base/compress.h"
 #include "base/file.h"
 #include "base/out.h"
@@ -43,18 +44,6 @@ static uint64_t cache_key(const char *dir, const struct cn_uft_summary_task *tas
     key = XXH3_64bits_digest(state);
     (void)XXH3_freeState(state);
     return key;
-}
-
-/* False when there is nowhere to put a cache. */
-static bool cache_folder(char path[static PATH_MAX])
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-    /* A path that is not absolute is to be ignored, says the XDG specification. */
-    if (cache && cache[0] == '/')
-        return snprintf(path, PATH_MAX, "%s/cairn", cache) < PATH_MAX;
-    return home && home[0] == '/' &&
-           snprintf(path, PATH_MAX, "%s/.cache/cairn", home) < PATH_MAX;
 }
 
 /* Whether a summary describes these records as they are now. */
@@ -129,7 +118,7 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
     struct cn_error ignored;
     bool ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
 
-    if (!ok && cache_folder(folder)) {
+    if (!ok && cn_cache_folder(folder)) {
         cache_name(dir, wanted, count, name);
         ok = open_at(out, folder, name, wanted, count, &ignored);
     }
@@ -221,7 +210,7 @@ bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
 
     bytes.ptr = encoded;
     ok = write_at(dir, CN_UFT_SUMMARY_NAME, bytes, err);
-    if (!ok && cache_folder(folder)) {
+    if (!ok && cn_cache_folder(folder)) {
         make_folders(folder);
         cache_name(dir, summary->tasks, summary->task_count, name);
         ok = write_at(folder, name, bytes, err);
