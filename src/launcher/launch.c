@@ -182,7 +182,7 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     while (limit_ns % units[unit].ns != 0)
         unit++;
     if (limit_ns > 0)
-        cn_text_printf(&text, "-t %" PRIu64 "%s ", limit_ns / units[unit].ns,
+        cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
     ok = cn_recording_dir_write(launch->dir, "default.opts", cn_text_str(&text), text.len,
                                 err);
