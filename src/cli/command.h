@@ -15,6 +15,7 @@
 #include "base/error.h"
 
 struct cn_args;
+struct cn_text;
 
 struct cn_option {
     const char *name; /* long name, without the dashes */
@@ -42,7 +43,7 @@ struct cn_example {
 enum { CN_OPERANDS_MAX = INT32_MAX }; /* operand_max of "PATH..." */
 
 struct cn_command {
-    const char *name;
+    const char *name;    /* "tree"; "store search" of a command that is part of "store" */
     const char *section; /* heading under which `cairn` lists it; CN_SECTION_* */
 
     /* What follows the options: "DB", "SRC DST", "PATH...", "[COMMAND]". A word with a
@@ -60,12 +61,17 @@ struct cn_command {
     const struct cn_example *examples; /* ends with {0}; NULL when none */
     const struct cn_option *options;   /* ends with {0}; NULL when none */
 
+    /* The commands that this one is made of, ends with NULL; NULL when none. Then its
+     * operand is one of their names. */
+    const struct cn_command *const *parts;
+
     /* True ends with status 0. On failure main() prints err and chooses the status. */
     bool (*run)(const struct cn_args *args, struct cn_error *err);
 };
 
 #define CN_SECTION_RECORDING "Look at a recording"
 #define CN_SECTION_VIEW      "Look at a database"
+#define CN_SECTION_STORE     "Keep request traces"
 #define CN_SECTION_FILES     "Work on files"
 #define CN_SECTION_CAIRN     "About cairn"
 
@@ -81,6 +87,19 @@ extern const struct cn_command cn_program;
 /* The command of this name. Fails with CN_ERR_USAGE and the nearest name. */
 CN_CHECK bool cn_command_choose(const char *name, const struct cn_command **out,
                                 struct cn_error *err);
+
+/* The part `name` of a command that has parts; fails in the same way. */
+CN_CHECK bool cn_command_choose_part(const struct cn_command *whole, const char *name,
+                                     const struct cn_command **out, struct cn_error *err);
+
+/* Every command and behind it its parts, from 0 on; NULL after the last. */
+const struct cn_command *cn_command_at(size_t i);
+
+/* "store-search": the name of a command in the manual. */
+void cn_command_page_add(struct cn_text *text, const struct cn_command *command);
+
+/* The name of a part without that of the whole: "search". */
+const char *cn_command_part_name(const struct cn_command *command);
 
 /* Row `i` of a command's own options followed by the shared ones; NULL after the last. */
 const struct cn_option *cn_command_option(const struct cn_command *command, size_t i);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/suggest.h"
 
 extern const struct cn_command cn_cmd_record, cn_cmd_live;
@@ -11,15 +12,33 @@ extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_
 extern const struct cn_command cn_cmd_info, cn_cmd_timeline;
 extern const struct cn_command cn_cmd_serve, cn_cmd_view, cn_cmd_export_html;
 extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
+extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
 
 const struct cn_command *const cn_commands[] = {
-    &cn_cmd_record,     &cn_cmd_live,  &cn_cmd_info,        &cn_cmd_replay,
-    &cn_cmd_report,     &cn_cmd_graph, &cn_cmd_analyze,     &cn_cmd_tree,
-    &cn_cmd_callers,    &cn_cmd_flat,  &cn_cmd_top,         &cn_cmd_timeline,
-    &cn_cmd_serve,      &cn_cmd_view,  &cn_cmd_export_html, &cn_cmd_verify,
-    &cn_cmd_convert,    &cn_cmd_dump,  &cn_cmd_formats,     &cn_cmd_help,
-    &cn_cmd_completion, NULL,
+    &cn_cmd_record,
+    &cn_cmd_live,
+    &cn_cmd_info,
+    &cn_cmd_replay,
+    &cn_cmd_report,
+    &cn_cmd_graph,
+    &cn_cmd_analyze,
+    &cn_cmd_tree,
+    &cn_cmd_callers,
+    &cn_cmd_flat,
+    &cn_cmd_top,
+    &cn_cmd_timeline,
+    &cn_cmd_serve,
+    &cn_cmd_view,
+    &cn_cmd_export_html,
+    &cn_cmd_store,
+    &cn_cmd_verify,
+    &cn_cmd_convert,
+    &cn_cmd_dump,
+    &cn_cmd_formats,
+    &cn_cmd_help,
+    &cn_cmd_completion,
+    NULL,
 };
 
 const struct cn_option cn_shared_options[] = {
@@ -35,22 +54,64 @@ const struct cn_option cn_shared_options[] = {
     {0},
 };
 
-bool cn_command_choose(const char *name, const struct cn_command **out,
-                       struct cn_error *err)
+static bool choose(const struct cn_command *const *list, const char *name,
+                   const struct cn_command **out, struct cn_error *err)
 {
     struct cn_suggestion near = {.typed = name};
 
-    for (size_t i = 0; cn_commands[i]; i++) {
-        if (strcmp(cn_commands[i]->name, name) == 0) {
-            *out = cn_commands[i];
+    for (size_t i = 0; list[i]; i++) {
+        const char *known = cn_command_part_name(list[i]);
+
+        if (strcmp(known, name) == 0) {
+            *out = list[i];
             return true;
         }
-        cn_suggestion_offer(&near, cn_commands[i]->name);
+        cn_suggestion_offer(&near, known);
     }
     if (near.best)
         return cn_fail(err, CN_ERR_USAGE, "unknown command '%s', did you mean '%s'?",
                        name, near.best);
     return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
+}
+
+bool cn_command_choose(const char *name, const struct cn_command **out,
+                       struct cn_error *err)
+{
+    return choose(cn_commands, name, out, err);
+}
+
+bool cn_command_choose_part(const struct cn_command *whole, const char *name,
+                            const struct cn_command **out, struct cn_error *err)
+{
+    return choose(whole->parts, name, out, err);
+}
+
+const struct cn_command *cn_command_at(size_t i)
+{
+    for (size_t c = 0; cn_commands[c]; c++) {
+        const struct cn_command *const *parts = cn_commands[c]->parts;
+
+        if (i-- == 0)
+            return cn_commands[c];
+        for (size_t p = 0; parts && parts[p]; p++) {
+            if (i-- == 0)
+                return parts[p];
+        }
+    }
+    return NULL;
+}
+
+void cn_command_page_add(struct cn_text *text, const struct cn_command *command)
+{
+    for (const char *c = command->name; *c; c++)
+        cn_text_char(text, *c == ' ' ? '-' : *c);
+}
+
+const char *cn_command_part_name(const struct cn_command *command)
+{
+    const char *blank = strchr(command->name, ' ');
+
+    return blank ? blank + 1 : command->name;
 }
 
 const struct cn_option *cn_command_option(const struct cn_command *command, size_t i)
@@ -87,10 +148,10 @@ enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder)
         const char *name;
         enum cn_placeholder_kind kind;
     } known[] = {
-        {"FILE", CN_PLACEHOLDER_FILE},       {"PATH", CN_PLACEHOLDER_FILE},
-        {"SRC", CN_PLACEHOLDER_FILE},        {"DST", CN_PLACEHOLDER_FILE},
-        {"DIR", CN_PLACEHOLDER_DIR},         {"DB", CN_PLACEHOLDER_DIR},
-        {"COMMAND", CN_PLACEHOLDER_COMMAND},
+        {"FILE", CN_PLACEHOLDER_FILE}, {"PATH", CN_PLACEHOLDER_FILE},
+        {"SRC", CN_PLACEHOLDER_FILE},  {"DST", CN_PLACEHOLDER_FILE},
+        {"DIR", CN_PLACEHOLDER_DIR},   {"DB", CN_PLACEHOLDER_DIR},
+        {"STORE", CN_PLACEHOLDER_DIR}, {"COMMAND", CN_PLACEHOLDER_COMMAND},
     };
     size_t len = placeholder_len(placeholder);
 

@@ -12,7 +12,7 @@ static const char head[] =
     "\n"
     "_cairn()\n"
     "{\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} option='' command='' ended='' i\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} option='' command='' part='' ended='' i\n"
     "    local commands='' options='' operand=other value='' words=''\n"
     "\n"
     "    COMPREPLY=()\n"
@@ -29,6 +29,8 @@ static const char head[] =
     "            ended=yes\n"
     "        elif [[ -z $command && ${COMP_WORDS[i]} != -* ]]; then\n"
     "            command=${COMP_WORDS[i]}\n"
+    "        elif [[ -z $part && ${COMP_WORDS[i]} != -* ]]; then\n"
+    "            part=${COMP_WORDS[i]}\n"
     "        fi\n"
     "    done\n";
 
@@ -116,12 +118,35 @@ static void add_option_values(struct cn_text *text, const struct cn_command *com
     cn_text_str_add(text, "        esac\n");
 }
 
+static void add_parts(struct cn_text *text, const struct cn_command *command)
+{
+    for (size_t i = 0; command->parts[i]; i++)
+        cn_text_printf(text, "%s%s", i ? " " : "",
+                       cn_command_part_name(command->parts[i]));
+}
+
+/* The second word belongs to the name of the command where there are parts. */
+static void add_joining(struct cn_text *text)
+{
+    cn_text_str_add(text, "    case $command in\n");
+    for (size_t i = 0; cn_commands[i]; i++) {
+        if (cn_commands[i]->parts)
+            cn_text_printf(text,
+                           "    %s) [[ -n $part ]] && command=\"$command $part\" ;;\n",
+                           cn_commands[i]->name);
+    }
+    cn_text_str_add(text, "    esac\n");
+}
+
 static void add_case(struct cn_text *text, const char *pattern,
                      const struct cn_command *command)
 {
     cn_text_printf(text, "    %s)\n", pattern);
     cn_text_str_add(text, "        operand='");
-    add_kind(text, cn_operand_at(command->operands, 0));
+    if (command->parts)
+        add_parts(text, command);
+    else
+        add_kind(text, cn_operand_at(command->operands, 0));
     cn_text_str_add(text, "'\n");
     add_option_names(text, command);
     add_option_values(text, command);
@@ -130,14 +155,23 @@ static void add_case(struct cn_text *text, const char *pattern,
 
 void cn_completion_print_bash(struct cn_text *text)
 {
+    const struct cn_command *command;
+
     cn_text_str_add(text, head);
     cn_text_str_add(text, "    commands='");
     for (size_t i = 0; cn_commands[i]; i++)
         cn_text_printf(text, "%s%s", i ? " " : "", cn_commands[i]->name);
-    cn_text_str_add(text, "'\n    case $command in\n");
+    cn_text_str_add(text, "'\n");
+    add_joining(text);
+    cn_text_str_add(text, "    case $command in\n");
     add_case(text, "''", &cn_program);
-    for (size_t i = 0; cn_commands[i]; i++)
-        add_case(text, cn_commands[i]->name, cn_commands[i]);
+    for (size_t i = 0; (command = cn_command_at(i)); i++) {
+        struct cn_text pattern = {0};
+
+        cn_text_printf(&pattern, "'%s'", command->name);
+        add_case(text, cn_text_str(&pattern), command);
+        cn_text_done(&pattern);
+    }
     cn_text_str_add(text, "    esac\n");
     cn_text_str_add(text, tail);
 }

@@ -1,5 +1,7 @@
 #include "cli/completion.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -44,13 +46,35 @@ static void add_action(struct cn_text *text, const char *placeholder)
     }
 }
 
+/* "verify" in `cairn store verify` is not the command of that name. */
+static const char not_in_whole[] = "; and not __fish_seen_subcommand_from store";
+
+static bool is_part_of_another(const char *name)
+{
+    const struct cn_command *command;
+
+    for (size_t i = 0; (command = cn_command_at(i)); i++) {
+        if (cn_command_part_name(command) != command->name &&
+            strcmp(cn_command_part_name(command), name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void add_condition(struct cn_text *text, const struct cn_command *command)
 {
+    const char *part = cn_command_part_name(command);
+
     if (command == &cn_program)
         cn_text_str_add(text, "complete -c cairn -n __fish_use_subcommand");
+    else if (part == command->name)
+        cn_text_printf(text, "complete -c cairn -n '__fish_seen_subcommand_from %s%s'",
+                       command->name, is_part_of_another(part) ? not_in_whole : "");
     else
-        cn_text_printf(text, "complete -c cairn -n '__fish_seen_subcommand_from %s'",
-                       command->name);
+        cn_text_printf(text,
+                       "complete -c cairn -n '__fish_seen_subcommand_from %.*s; and "
+                       "__fish_seen_subcommand_from %s'",
+                       (int)(part - command->name - 1), command->name, part);
 }
 
 static void add_options(struct cn_text *text, const struct cn_command *command)
@@ -72,17 +96,22 @@ static void add_options(struct cn_text *text, const struct cn_command *command)
     }
 }
 
-static void add_command(struct cn_text *text, const struct cn_command *command)
+static void add_command(struct cn_text *text, const struct cn_command *whole,
+                        const struct cn_command *command)
 {
     const char *operand = cn_operand_at(command->operands, 0);
 
-    add_condition(text, &cn_program);
-    cn_text_printf(text, " -f -a %s -d ", command->name);
+    add_condition(text, whole);
+    cn_text_printf(text, " -f -a %s -d ", cn_command_part_name(command));
     add_quoted(text, command->summary);
     cn_text_char(text, '\n');
-    add_condition(text, command);
-    add_action(text, operand ? operand : "");
-    cn_text_char(text, '\n');
+    for (size_t i = 0; command->parts && command->parts[i]; i++)
+        add_command(text, command, command->parts[i]);
+    if (!command->parts) {
+        add_condition(text, command);
+        add_action(text, operand ? operand : "");
+        cn_text_char(text, '\n');
+    }
     add_options(text, command);
 }
 
@@ -92,5 +121,5 @@ void cn_completion_print_fish(struct cn_text *text)
                           "`cairn completion fish`.\n\n");
     add_options(text, &cn_program);
     for (size_t i = 0; cn_commands[i]; i++)
-        add_command(text, cn_commands[i]);
+        add_command(text, &cn_program, cn_commands[i]);
 }

@@ -105,15 +105,51 @@ static void add_operands(struct cn_text *text, const struct cn_command *command)
     }
 }
 
-static void add_command_names(struct cn_text *text)
+static void add_command_names(struct cn_text *text, const char *suffix,
+                              const struct cn_command *const *list)
 {
-    cn_text_str_add(text, "_cairn_commands()\n{\n    local -a commands=(\n");
-    for (size_t i = 0; cn_commands[i]; i++) {
-        cn_text_printf(text, "        '%s:", cn_commands[i]->name);
-        add_escaped(text, cn_commands[i]->summary);
+    cn_text_printf(text, "_cairn_commands%s()\n{\n    local -a commands=(\n", suffix);
+    for (size_t i = 0; list[i]; i++) {
+        cn_text_printf(text, "        '%s:", cn_command_part_name(list[i]));
+        add_escaped(text, list[i]->summary);
         cn_text_str_add(text, "'\n");
     }
     cn_text_str_add(text, "    )\n    _describe -t commands command commands\n}\n\n");
+}
+
+static void add_case(struct cn_text *text, const struct cn_command *command)
+{
+    cn_text_printf(text, "    %s)\n        _arguments -s -S",
+                   cn_command_part_name(command));
+    add_options(text, command);
+    add_operands(text, command);
+    cn_text_str_add(text, "\n        ;;\n");
+}
+
+/* A function for a command that is made of others. */
+static void add_family(struct cn_text *text, const struct cn_command *whole)
+{
+    struct cn_text suffix = {0};
+
+    cn_text_printf(&suffix, "_%s", whole->name);
+    add_command_names(text, cn_text_str(&suffix), whole->parts);
+    cn_text_done(&suffix);
+    cn_text_printf(text,
+                   "_cairn_%s()\n{\n"
+                   "    local curcontext=$curcontext state line\n"
+                   "    local -A opt_args\n\n"
+                   "    _arguments -C",
+                   whole->name);
+    add_options(text, whole);
+    cn_text_printf(text,
+                   " \\\n            '1:command:_cairn_commands_%s' \\\n"
+                   "            '*::argument:->argument' && return\n"
+                   "    [[ $state == argument ]] || return\n"
+                   "    case $words[1] in\n",
+                   whole->name);
+    for (size_t i = 0; whole->parts[i]; i++)
+        add_case(text, whole->parts[i]);
+    cn_text_str_add(text, "    esac\n}\n\n");
 }
 
 void cn_completion_print_zsh(struct cn_text *text)
@@ -121,7 +157,11 @@ void cn_completion_print_zsh(struct cn_text *text)
     cn_text_str_add(text, "#compdef cairn\n"
                           "# Completion of cairn for zsh, written by "
                           "`cairn completion zsh`.\n\n");
-    add_command_names(text);
+    add_command_names(text, "", cn_commands);
+    for (size_t i = 0; cn_commands[i]; i++) {
+        if (cn_commands[i]->parts)
+            add_family(text, cn_commands[i]);
+    }
     cn_text_str_add(text, "_cairn()\n{\n"
                           "    local curcontext=$curcontext state line\n"
                           "    local -A opt_args\n\n"
@@ -132,10 +172,11 @@ void cn_completion_print_zsh(struct cn_text *text)
                           "    [[ $state == argument ]] || return\n"
                           "    case $words[1] in\n");
     for (size_t i = 0; cn_commands[i]; i++) {
-        cn_text_printf(text, "    %s)\n        _arguments -s -S", cn_commands[i]->name);
-        add_options(text, cn_commands[i]);
-        add_operands(text, cn_commands[i]);
-        cn_text_str_add(text, "\n        ;;\n");
+        if (cn_commands[i]->parts)
+            cn_text_printf(text, "    %s)\n        _cairn_%s\n        ;;\n",
+                           cn_commands[i]->name, cn_commands[i]->name);
+        else
+            add_case(text, cn_commands[i]);
     }
     cn_text_str_add(text, "    esac\n}\n\n"
                           "if [[ $funcstack[1] == _cairn ]]; then\n"

@@ -101,6 +101,30 @@ static void add_summary(struct cn_text *text, const struct cn_command *command,
     cn_text_done(&sentence);
 }
 
+/* The commands that a command is made of. */
+static void add_parts(struct cn_text *text, const struct cn_command *command,
+                      const struct cn_help_style *style)
+{
+    size_t longest = 0;
+
+    if (!command->parts)
+        return;
+    for (size_t i = 0; command->parts[i]; i++) {
+        size_t len = strlen(cn_command_part_name(command->parts[i]));
+
+        longest = len > longest ? len : longest;
+    }
+    add_heading(text, "Commands", style);
+    for (size_t i = 0; command->parts[i]; i++) {
+        const char *name = cn_command_part_name(command->parts[i]);
+
+        cn_text_printf(text, "  %s", name);
+        cn_wrap_add(text, command->parts[i]->summary, strlen(name) + 2, longest + 4,
+                    style->columns);
+    }
+    cn_text_char(text, '\n');
+}
+
 void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style)
 {
@@ -108,10 +132,13 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
     add_summary(text, command, style);
     if (command->description)
         cn_wrap_add_paragraphs(text, command->description, style->columns);
+    add_parts(text, command, style);
     add_options(text, "Options", command->options, style);
     add_options(text, "Options of every command", cn_shared_options, style);
     add_examples(text, command, style);
-    cn_text_printf(text, "The manual page is cairn-%s(1).\n", command->name);
+    cn_text_str_add(text, "The manual page is cairn-");
+    cn_command_page_add(text, command);
+    cn_text_str_add(text, "(1).\n");
 }
 
 static size_t longest_name(void)

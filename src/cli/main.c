@@ -135,6 +135,11 @@ int main(int argc, char **argv)
         words++;
         word_count--;
     }
+    if (ok && command->parts && word_count > 0 && words[0][0] != '-') {
+        ok = cn_command_choose_part(command, words[0], &command, &err);
+        words++;
+        word_count--;
+    }
     if (ok && parse_and_run(command, word_count, words, &err))
         return STATUS_OK;
     tell_failure(command, &err);

@@ -152,18 +152,32 @@ static void add_upper(struct cn_text *text, const char *str)
         add_char(text, (char)toupper((unsigned char)*str));
 }
 
+/* The name of a command's page, "store-search". */
+static void add_page(struct cn_text *text, const struct cn_command *command,
+                     bool is_upper)
+{
+    struct cn_text page = {0};
+
+    cn_command_page_add(&page, command);
+    if (is_upper)
+        add_upper(text, cn_text_str(&page));
+    else
+        cn_man_add_escaped(text, cn_text_str(&page));
+    cn_text_done(&page);
+}
+
 static void add_name(struct cn_text *text, const struct cn_command *command)
 {
     cn_text_str_add(text, ".TH CAIRN");
     if (command != &cn_program) {
         cn_text_str_add(text, "\\-");
-        add_upper(text, command->name);
+        add_page(text, command, true);
     }
     cn_text_str_add(text, " 1 \"\" \"cairn " CN_VERSION "\" \"cairn manual\"\n"
                           ".SH NAME\ncairn");
     if (command != &cn_program) {
         cn_text_str_add(text, "\\-");
-        cn_man_add_escaped(text, command->name);
+        add_page(text, command, false);
     }
     cn_text_str_add(text, " \\- ");
     cn_man_add_escaped(text, command->summary);
@@ -186,14 +200,14 @@ static void add_synopsis(struct cn_text *text, const struct cn_command *command)
     cn_text_char(text, '\n');
 }
 
-static void add_command_list(struct cn_text *text)
+static void add_command_list(struct cn_text *text, const struct cn_command *const *list)
 {
     cn_text_str_add(text, ".SH COMMANDS\n");
-    for (size_t i = 0; cn_commands[i]; i++) {
+    for (size_t i = 0; list[i]; i++) {
         cn_text_str_add(text, ".TP\n\\fBcairn\\-");
-        cn_man_add_escaped(text, cn_commands[i]->name);
+        add_page(text, list[i], false);
         cn_text_str_add(text, "\\fR(1)\n");
-        cn_man_add_escaped(text, cn_commands[i]->summary);
+        cn_man_add_escaped(text, list[i]->summary);
         cn_text_char(text, '\n');
     }
 }
@@ -217,8 +231,17 @@ static void add_behaviour(struct cn_text *text)
                           "\\fB\\-\\-color=always\\fR is given\n");
 }
 
+/* Commands of the same section; of the program all, but not their parts. */
+static bool is_related(const struct cn_command *command, const struct cn_command *other)
+{
+    if (command == &cn_program)
+        return cn_command_part_name(other) == other->name;
+    return strcmp(other->section, command->section) == 0;
+}
+
 static void add_see_also(struct cn_text *text, const struct cn_command *command)
 {
+    const struct cn_command *other;
     const char *separator = "";
 
     cn_text_str_add(text, ".SH \"SEE ALSO\"\n");
@@ -226,14 +249,11 @@ static void add_see_also(struct cn_text *text, const struct cn_command *command)
         cn_text_str_add(text, "\\fBcairn\\fR(1)");
         separator = ",\n";
     }
-    for (size_t i = 0; cn_commands[i]; i++) {
-        const struct cn_command *other = cn_commands[i];
-
-        if (other == command ||
-            (command != &cn_program && strcmp(other->section, command->section) != 0))
+    for (size_t i = 0; (other = cn_command_at(i)); i++) {
+        if (other == command || !is_related(command, other))
             continue;
         cn_text_printf(text, "%s\\fBcairn\\-", separator);
-        cn_man_add_escaped(text, other->name);
+        add_page(text, other, false);
         cn_text_str_add(text, "\\fR(1)");
         separator = ",\n";
     }
@@ -247,7 +267,9 @@ void cn_man_print(struct cn_text *text, const struct cn_command *command)
     cn_text_str_add(text, ".SH DESCRIPTION\n");
     add_paragraphs(text, command->description ? command->description : command->summary);
     if (command == &cn_program)
-        add_command_list(text);
+        add_command_list(text, cn_commands);
+    if (command->parts)
+        add_command_list(text, command->parts);
     add_options(text, command);
     add_examples(text, command);
     add_behaviour(text);

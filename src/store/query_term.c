@@ -203,8 +203,8 @@ static bool set_time_word(struct cn_query_term *term, const char *name, const ch
 bool cn_query_term_init(struct cn_query_term *term, const char *name, const char *value,
                         uint64_t now_ns, struct cn_error *err)
 {
-    if (strcasecmp(name, "since") == 0 || strcasecmp(name, "until") == 0 ||
-        strcasecmp(name, "last") == 0)
+    if (value && (strcasecmp(name, "since") == 0 || strcasecmp(name, "until") == 0 ||
+                  strcasecmp(name, "last") == 0))
         return set_time_word(term, name, value, now_ns, err);
     choose_field(term, name);
     switch (term->field) {

@@ -1,0 +1,69 @@
+#include "cli/store_query.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "cli/args.h"
+#include "store/query.h"
+#include "store/reader.h"
+#include "store/search.h"
+
+static const uint64_t second_ns = 1000000000;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
+}
+
+static bool parse(struct cn_query **out, const struct cn_args *args, size_t first,
+                  struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok;
+
+    for (size_t i = first; i < cn_args_count(args); i++) {
+        cn_text_str_add(&text, i > first ? " " : "");
+        cn_text_str_add(&text, cn_args_operand(args, i));
+    }
+    ok = cn_query_parse(out, cn_text_str(&text), now_ns(), err);
+    cn_text_done(&text);
+    return ok;
+}
+
+bool cn_store_query_open(struct cn_store_query *out, const struct cn_args *args,
+                         size_t first, struct cn_error *err)
+{
+    struct cn_store_query opened = {0};
+
+    if (!parse(&opened.query, args, first, err))
+        return false;
+    if (!cn_store_open(&opened.store, cn_args_operand(args, 0), err) ||
+        !cn_search_open(&opened.search, opened.store, err)) {
+        cn_store_query_close(&opened);
+        return false;
+    }
+    *out = opened;
+    return true;
+}
+
+void cn_store_query_close(struct cn_store_query *query)
+{
+    cn_search_close(query->search);
+    cn_store_close(query->store);
+    cn_query_free(query->query);
+    *query = (struct cn_store_query){0};
+}
+
+void cn_store_time_print(struct cn_text *text, uint64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / second_ns);
+    struct tm date = {0};
+
+    (void)gmtime_r(&seconds, &date);
+    cn_text_printf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03" PRIu64, date.tm_year + 1900,
+                   date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+                   time_ns % second_ns / 1000000);
+}
