@@ -27,7 +27,7 @@ const struct cn_command cn_cmd_store = {
     .name = "store",
     .section = CN_SECTION_STORE,
     .operands = "COMMAND [OPTION]... [OPERAND]...",
-    .operand_max = 0,
+    .operand_max = CN_OPERANDS_MAX,
     .summary = "keep, search and show request traces",
     .description =
         "A store is a directory of request traces: the calls that a server made for each "

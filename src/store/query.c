@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "store/pattern.h"
+#include "store/query_pattern.h"
 #include "store/query_term.h"
 
 struct parser {
@@ -159,7 +159,7 @@ static bool add_term(struct parser *p, const char *at, const char *name,
     if (!cn_query_term_init(&step.term, name, value, p->now_ns, p->err))
         return fail_at(p, at);
     if (!add_step(p, &step, at)) {
-        cn_pattern_free(step.term.pattern);
+        cn_query_pattern_free(step.term.pattern);
         return false;
     }
     return true;
@@ -303,7 +303,7 @@ void cn_query_free(struct cn_query *query)
     if (!query)
         return;
     for (size_t i = 0; i < query->count; i++)
-        cn_pattern_free(query->steps[i].term.pattern);
+        cn_query_pattern_free(query->steps[i].term.pattern);
     free(query->steps);
     cn_arena_done(&query->arena);
     free(query);

@@ -101,6 +101,9 @@ static void completes_in_bash(void **state)
         {"cairn help --l", "--list"},
         {"cairn completion -- --co", ""},
         {"cairn no-such-command x", ""},
+        {"cairn store sea", "search"},
+        {"cairn store search --offs", "--offset="},
+        {"cairn store search --sort = d", "duration"},
     };
     char path[] = "/tmp/cairn-completion-XXXXXX";
     struct cn_text text = {0};

@@ -118,8 +118,8 @@ static void shows_all_a_command_has(void **state)
 static void finds_every_command_complete(void **state)
 {
     (void)state;
-    for (size_t i = 0; cn_commands[i]; i++) {
-        const struct cn_command *command = cn_commands[i];
+    for (size_t i = 0; cn_command_at(i); i++) {
+        const struct cn_command *command = cn_command_at(i);
         const struct cn_option *option;
 
         assert_non_null(command->section);
@@ -138,12 +138,12 @@ static void finds_every_command_complete(void **state)
 static void finds_no_option_twice(void **state)
 {
     (void)state;
-    for (size_t i = 0; cn_commands[i]; i++) {
+    for (size_t i = 0; cn_command_at(i); i++) {
         const struct cn_option *a, *b;
 
-        for (size_t k = 0; (a = cn_command_option(cn_commands[i], k)); k++) {
+        for (size_t k = 0; (a = cn_command_option(cn_command_at(i), k)); k++) {
             for (size_t m = 0; m < k; m++) {
-                b = cn_command_option(cn_commands[i], m);
+                b = cn_command_option(cn_command_at(i), m);
                 assert_string_not_equal(a->name, b->name);
                 assert_false(a->letter && a->letter == b->letter);
             }
@@ -173,11 +173,11 @@ static void keeps_lines_within_the_terminal(void **state)
     const struct cn_help_style style = {.columns = 80};
 
     (void)state;
-    for (size_t i = 0; cn_commands[i]; i++) {
+    for (size_t i = 0; cn_command_at(i); i++) {
         struct cn_text text = {0};
         const char *line;
 
-        cn_help_print(&text, cn_commands[i], &style);
+        cn_help_print(&text, cn_command_at(i), &style);
         for (line = cn_text_str(&text); *line; line += strcspn(line, "\n") + 1)
             assert_in_range(strcspn(line, "\n"), 0, 80);
         cn_text_done(&text);

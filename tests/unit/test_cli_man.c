@@ -88,11 +88,11 @@ static void begins_lines_with_text_or_known_requests(void **state)
     enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
 
     (void)state;
-    for (size_t i = 0; cn_commands[i]; i++) {
+    for (size_t i = 0; cn_command_at(i); i++) {
         struct cn_text text = {0};
         const char *line;
 
-        cn_man_print(&text, cn_commands[i]);
+        cn_man_print(&text, cn_command_at(i));
         for (line = cn_text_str(&text); *line; line += strcspn(line, "\n") + 1) {
             size_t known = 0;
 

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "store/pattern.h"
 #include "store/query.h"
+#include "store/query_pattern.h"
 
 static const uint64_t now_ns = UINT64_C(1767225600000000000); /* 2026-01-01 */
 static const uint64_t hour_ns = UINT64_C(3600000000000);
@@ -193,17 +193,17 @@ static void compares_numbers_as_numbers_and_texts_as_texts(void **state)
 static bool pattern_matches(const char *pattern_text, const char *text)
 {
     struct cn_error err = {0};
-    struct cn_pattern *pattern;
+    struct cn_query_pattern *pattern;
     bool result;
 
-    if (!cn_pattern_new(&pattern, pattern_text, &err))
+    if (!cn_query_pattern_new(&pattern, pattern_text, &err))
         fail_msg("%s: %s", pattern_text, err.text);
-    result = cn_pattern_matches(pattern,
-                                (struct cn_bytes){(const uint8_t *)text, strlen(text)});
-    assert_int_equal(result,
-                     cn_pattern_matches(pattern, (struct cn_bytes){(const uint8_t *)text,
-                                                                   strlen(text)}));
-    cn_pattern_free(pattern);
+    result = cn_query_pattern_matches(
+        pattern, (struct cn_bytes){(const uint8_t *)text, strlen(text)});
+    assert_int_equal(
+        result, cn_query_pattern_matches(
+                    pattern, (struct cn_bytes){(const uint8_t *)text, strlen(text)}));
+    cn_query_pattern_free(pattern);
     return result;
 }
 
@@ -258,7 +258,7 @@ static void patterns_match_as_they_should(void **state)
 static void hostile_patterns_take_little(void **state)
 {
     struct cn_error err = {0};
-    struct cn_pattern *pattern;
+    struct cn_query_pattern *pattern;
     struct cn_text text = {0};
 
     (void)state;
@@ -266,9 +266,9 @@ static void hostile_patterns_take_little(void **state)
     assert_false(pattern_matches("(a*)*(a*)*(a*)*b", cn_text_str(&text)));
     assert_false(pattern_matches("(a|aa)+$b", cn_text_str(&text)));
     assert_false(pattern_matches("a.{60}b", cn_text_str(&text)));
-    assert_false(cn_pattern_new(&pattern, "((a{250}){250}){250}", &err));
-    assert_false(cn_pattern_new(&pattern, "((){250}){250}(){250}", &err) &&
-                 (cn_pattern_free(pattern), false));
+    assert_false(cn_query_pattern_new(&pattern, "((a{250}){250}){250}", &err));
+    assert_false(cn_query_pattern_new(&pattern, "((){250}){250}(){250}", &err) &&
+                 (cn_query_pattern_free(pattern), false));
     cn_text_done(&text);
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "model/trace.h"
 #include "store/group.h"
 #include "store/query.h"
@@ -255,7 +256,7 @@ static void note_row(struct cn_segment_loader *loader, uint32_t number, uint32_t
 
     f->segment = number;
     f->row = row;
-    cn_segment_row(segment, row, &f->data);
+    assert_true(cn_segment_row(segment, row, &f->data, &err));
     if (!cn_segment_load(loader, segment, row, &trace, &err))
         fail_msg("%s", err.text);
     f->type = f->data.type ? print_word(words, f->data.type) : NULL;
@@ -437,20 +438,11 @@ static bool compare_name(const struct node *n, const char *name)
 
 static bool compare_number(const struct node *n, uint64_t value)
 {
-    switch (n->op) {
-    case EQ:
-        return value == n->number;
-    case NE:
-        return value != n->number;
-    case LT:
-        return value < n->number;
-    case LE:
-        return value <= n->number;
-    case GT:
-        return value > n->number;
-    default:
-        return value >= n->number;
-    }
+    bool results[] = {value == n->number, value != n->number,
+                      value<n->number, value <= n->number, value> n->number,
+                      value >= n->number};
+
+    return results[n->op];
 }
 
 static bool any_text(const struct node *n, const struct facts *f)
@@ -476,24 +468,23 @@ static bool text_holds(const struct node *n, const struct facts *f, bool *exists
     bool holds = false;
 
     *exists = true;
-    switch (n->what) {
-    case TYPE:
-        *exists = f->type != NULL;
-        return f->type && compare_text(n, f->type);
-    case SERVICE:
-        *exists = f->service != NULL;
-        return f->service && compare_text(n, f->service);
-    case ROOT:
+    if (n->what == TYPE || n->what == SERVICE) {
+        const char *word = n->what == TYPE ? f->type : f->service;
+
+        *exists = word != NULL;
+        return word && compare_text(n, word);
+    }
+    if (n->what == ROOT)
         return compare_name(n, f->root);
-    case METHOD:
-    case CLASS:
+    if (n->what == TEXT)
+        return any_text(n, f);
+    if (n->what == METHOD || n->what == CLASS) {
         for (size_t i = 0; i < f->method_count; i++)
             holds |= compare_name(n, n->what == CLASS ? f->classes[i] : f->methods[i]);
         return holds;
-    case EXCEPTION:
-    case EXCEPTION_CLASS:
-    case EXCEPTION_MESSAGE:
-        *exists = false;
+    }
+    *exists = false;
+    if (n->what <= EXCEPTION_MESSAGE) {
         for (size_t i = 0; i < f->exception_count; i++) {
             if (n->what != EXCEPTION_MESSAGE) {
                 *exists = true;
@@ -505,51 +496,39 @@ static bool text_holds(const struct node *n, const struct facts *f, bool *exists
             }
         }
         return holds;
-    case ATTRIBUTE:
-    case ROOT_ATTRIBUTE:
-        *exists = false;
-        for (size_t i = 0; i < f->attribute_count; i++) {
-            if (strcmp(f->attributes[i].name, n->name) != 0 ||
-                (n->what == ROOT_ATTRIBUTE && !f->attributes[i].is_root))
-                continue;
-            *exists = true;
-            holds |= compare_text(n, f->attributes[i].value);
-        }
-        return holds;
-    default:
-        return any_text(n, f);
     }
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        if (strcmp(f->attributes[i].name, n->name) != 0 ||
+            (n->what == ROOT_ATTRIBUTE && !f->attributes[i].is_root))
+            continue;
+        *exists = true;
+        holds |= compare_text(n, f->attributes[i].value);
+    }
+    return holds;
 }
 
 static bool evaluate(const struct node *n, const struct facts *f)
 {
+    const uint64_t numbers[] = {f->data.duration_ns, f->data.errors, f->data.calls,
+                                f->data.records};
     bool exists, holds;
 
-    switch (n->what) {
-    case AND:
+    if (n->what == AND)
         return evaluate(n->left, f) && evaluate(n->right, f);
-    case OR:
+    if (n->what == OR)
         return evaluate(n->left, f) || evaluate(n->right, f);
-    case NOT:
+    if (n->what == NOT)
         return !evaluate(n->left, f);
-    case DURATION:
-        return compare_number(n, f->data.duration_ns);
-    case ERRORS:
-        return compare_number(n, f->data.errors);
-    case CALLS:
-        return compare_number(n, f->data.calls);
-    case RECORDS:
-        return compare_number(n, f->data.records);
-    case SINCE:
+    if (n->what < SINCE)
+        return compare_number(n, numbers[n->what]);
+    if (n->what == SINCE)
         return f->data.time_ns >= n->number;
-    case ID:
+    if (n->what == ID)
         return f->data.trace_low == n->number;
-    default:
-        holds = text_holds(n, f, &exists);
-        if (n->op == EXISTS)
-            return exists;
-        return n->op == NE || n->op == NOT_MATCHES ? exists && !holds : holds;
-    }
+    holds = text_holds(n, f, &exists);
+    if (n->op == EXISTS)
+        return exists;
+    return n->op == NE || n->op == NOT_MATCHES ? exists && !holds : holds;
 }
 
 static struct node *random_leaf(void)

@@ -2,15 +2,15 @@
  * that occurs becomes a state with a table of where each byte leads, worked out when it is
  * needed first; when there are too many states, all are forgotten. */
 
-#include "store/pattern.h"
+#include "store/query_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/pattern_program.h"
+#include "store/query_program.h"
 
-enum { STATES_MAX = 128, WORDS = CN_PATTERN_SIZE_MAX / 64, UNKNOWN = -1 };
+enum { STATES_MAX = 128, WORDS = CN_QUERY_PATTERN_SIZE_MAX / 64, UNKNOWN = -1 };
 
 struct state {
     uint64_t
@@ -19,29 +19,30 @@ struct state {
     int16_t next[256];
 };
 
-struct cn_pattern {
-    struct cn_pattern_program program;
+struct cn_query_pattern {
+    struct cn_query_program program;
     struct state *states;
     size_t count;
     unsigned *stack;
 };
 
-bool cn_pattern_new(struct cn_pattern **out, const char *text, struct cn_error *err)
+bool cn_query_pattern_new(struct cn_query_pattern **out, const char *text,
+                          struct cn_error *err)
 {
-    struct cn_pattern_program program;
-    struct cn_pattern *pattern;
+    struct cn_query_program program;
+    struct cn_query_pattern *pattern;
 
-    if (!cn_pattern_compile(&program, text, err))
+    if (!cn_query_pattern_compile(&program, text, err))
         return false;
     pattern = cn_alloc(1, sizeof(*pattern));
     pattern->program = program;
     pattern->states = cn_alloc(STATES_MAX, sizeof(*pattern->states));
-    pattern->stack = cn_alloc(2 * CN_PATTERN_SIZE_MAX + 2, sizeof(*pattern->stack));
+    pattern->stack = cn_alloc(2 * CN_QUERY_PATTERN_SIZE_MAX + 2, sizeof(*pattern->stack));
     *out = pattern;
     return true;
 }
 
-void cn_pattern_free(struct cn_pattern *pattern)
+void cn_query_pattern_free(struct cn_query_pattern *pattern)
 {
     if (!pattern)
         return;
@@ -57,41 +58,42 @@ static bool has(const uint64_t *set, unsigned at)
 }
 
 /* Add instruction `at` and what it leads to without a byte. */
-static void add(struct cn_pattern *pattern, uint64_t *set, unsigned at, bool is_begin,
-                bool is_end)
+static void add(struct cn_query_pattern *pattern, uint64_t *set, unsigned at,
+                bool is_begin, bool is_end)
 {
     size_t depth = 0;
 
     pattern->stack[depth++] = at;
     while (depth > 0) {
-        const struct cn_pattern_code *code;
+        const struct cn_query_pattern_code *code;
 
         at = pattern->stack[--depth];
         if (has(set, at))
             continue;
         set[at / 64] |= UINT64_C(1) << at % 64;
         code = &pattern->program.code[at];
-        if (code->op == CN_PATTERN_SPLIT || (code->op == CN_PATTERN_BEGIN && is_begin) ||
-            (code->op == CN_PATTERN_END && is_end))
+        if (code->op == CN_QUERY_PATTERN_SPLIT ||
+            (code->op == CN_QUERY_PATTERN_BEGIN && is_begin) ||
+            (code->op == CN_QUERY_PATTERN_END && is_end))
             pattern->stack[depth++] = at + 1;
-        if (code->op == CN_PATTERN_SPLIT || code->op == CN_PATTERN_JUMP)
+        if (code->op == CN_QUERY_PATTERN_SPLIT || code->op == CN_QUERY_PATTERN_JUMP)
             pattern->stack[depth++] = (unsigned)((int)at + code->to);
     }
 }
 
-static bool reaches_match_at_end(struct cn_pattern *pattern, const uint64_t *set)
+static bool reaches_match_at_end(struct cn_query_pattern *pattern, const uint64_t *set)
 {
     uint64_t reached[WORDS] = {0};
 
     for (unsigned at = 0; at < pattern->program.count; at++) {
-        if (has(set, at) && pattern->program.code[at].op == CN_PATTERN_END)
+        if (has(set, at) && pattern->program.code[at].op == CN_QUERY_PATTERN_END)
             add(pattern, reached, at, false, true);
     }
     return has(reached, (unsigned)pattern->program.count - 1);
 }
 
 /* The state of a set, new or not; all others are forgotten when there is no room. */
-static size_t state_of(struct cn_pattern *pattern, const uint64_t *set)
+static size_t state_of(struct cn_query_pattern *pattern, const uint64_t *set)
 {
     struct state *state;
 
@@ -110,15 +112,15 @@ static size_t state_of(struct cn_pattern *pattern, const uint64_t *set)
     return pattern->count++;
 }
 
-static size_t step(struct cn_pattern *pattern, size_t from, uint8_t byte)
+static size_t step(struct cn_query_pattern *pattern, size_t from, uint8_t byte)
 {
     uint64_t set[WORDS] = {0};
     size_t count = pattern->count, to;
 
     for (unsigned at = 0; at < pattern->program.count; at++) {
-        const struct cn_pattern_code *code = &pattern->program.code[at];
+        const struct cn_query_pattern_code *code = &pattern->program.code[at];
 
-        if (has(pattern->states[from].at, at) && code->op == CN_PATTERN_SET &&
+        if (has(pattern->states[from].at, at) && code->op == CN_QUERY_PATTERN_SET &&
             has(code->set.bits, byte))
             add(pattern, set, at + 1, false, false);
     }
@@ -130,7 +132,7 @@ static size_t step(struct cn_pattern *pattern, size_t from, uint8_t byte)
     return to;
 }
 
-bool cn_pattern_matches(struct cn_pattern *pattern, struct cn_bytes text)
+bool cn_query_pattern_matches(struct cn_query_pattern *pattern, struct cn_bytes text)
 {
     uint64_t first[WORDS] = {0};
     size_t state;

@@ -1,4 +1,4 @@
-#include "store/pattern_program.h"
+#include "store/query_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { REPEAT_MAX = 255, WORK_MAX = 1 << 16 };
 
 struct compiler {
     const char *text, *at;
-    struct cn_pattern_code *code;
+    struct cn_query_pattern_code *code;
     size_t count;
     unsigned depth;
     unsigned work; /* pieces parsed, repetitions included */
@@ -22,16 +22,16 @@ static bool fail(const struct compiler *c, const char *what)
                    (int)(c->at - c->text) + 1, what);
 }
 
-static bool emit(struct compiler *c, struct cn_pattern_code code)
+static bool emit(struct compiler *c, struct cn_query_pattern_code code)
 {
-    if (c->count == CN_PATTERN_SIZE_MAX)
+    if (c->count == CN_QUERY_PATTERN_SIZE_MAX)
         return fail(c, "the pattern is too large");
     c->code[c->count++] = code;
     return true;
 }
 
 /* Put an instruction before what was emitted since `begin`. */
-static bool insert(struct compiler *c, size_t begin, struct cn_pattern_code code)
+static bool insert(struct compiler *c, size_t begin, struct cn_query_pattern_code code)
 {
     if (!emit(c, code))
         return false;
@@ -41,27 +41,27 @@ static bool insert(struct compiler *c, size_t begin, struct cn_pattern_code code
     return true;
 }
 
-static void set_add(struct cn_pattern_set *set, unsigned char byte)
+static void set_add(struct cn_query_pattern_set *set, unsigned char byte)
 {
     set->bits[byte / 64] |= UINT64_C(1) << byte % 64;
 }
 
-static void set_add_range(struct cn_pattern_set *set, unsigned first, unsigned last)
+static void set_add_range(struct cn_query_pattern_set *set, unsigned first, unsigned last)
 {
     for (unsigned byte = first; byte <= last; byte++)
         set_add(set, (unsigned char)byte);
 }
 
-static void set_invert(struct cn_pattern_set *set)
+static void set_invert(struct cn_query_pattern_set *set)
 {
     for (unsigned i = 0; i < 4; i++)
         set->bits[i] = ~set->bits[i];
 }
 
 /* \d, \w, \s, their opposites, or the character itself. */
-static void set_add_escape(struct cn_pattern_set *set, char letter)
+static void set_add_escape(struct cn_query_pattern_set *set, char letter)
 {
-    struct cn_pattern_set added = {0};
+    struct cn_query_pattern_set added = {0};
 
     switch (letter) {
     case 'd':
@@ -97,7 +97,7 @@ static void set_add_escape(struct cn_pattern_set *set, char letter)
 }
 
 /* What stands between [ and ]. */
-static bool parse_set(struct compiler *c, struct cn_pattern_set *set)
+static bool parse_set(struct compiler *c, struct cn_query_pattern_set *set)
 {
     bool is_inverted = *c->at == '^';
     const char *first;
@@ -132,7 +132,7 @@ static bool parse_either(struct compiler *c);
 
 static bool parse_group(struct compiler *c)
 {
-    if (++c->depth > CN_PATTERN_DEPTH_MAX)
+    if (++c->depth > CN_QUERY_PATTERN_DEPTH_MAX)
         return fail(c, "nested too deeply");
     if (!parse_either(c))
         return false;
@@ -145,7 +145,7 @@ static bool parse_group(struct compiler *c)
 
 static bool parse_atom(struct compiler *c)
 {
-    struct cn_pattern_code code = {.op = CN_PATTERN_SET};
+    struct cn_query_pattern_code code = {.op = CN_QUERY_PATTERN_SET};
 
     if (++c->work > WORK_MAX)
         return fail(c, "the pattern is too large");
@@ -155,10 +155,10 @@ static bool parse_atom(struct compiler *c)
         return parse_group(c);
     case '^':
         c->at++;
-        return emit(c, (struct cn_pattern_code){.op = CN_PATTERN_BEGIN});
+        return emit(c, (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_BEGIN});
     case '$':
         c->at++;
-        return emit(c, (struct cn_pattern_code){.op = CN_PATTERN_END});
+        return emit(c, (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_END});
     case '*':
     case '+':
     case '?':
@@ -192,16 +192,19 @@ static bool wrap_star(struct compiler *c, size_t begin)
     int len = (int)(c->count - begin);
 
     return insert(c, begin,
-                  (struct cn_pattern_code){.op = CN_PATTERN_SPLIT, .to = len + 2}) &&
-           emit(c, (struct cn_pattern_code){.op = CN_PATTERN_JUMP, .to = -(len + 1)});
+                  (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_SPLIT,
+                                                 .to = len + 2}) &&
+           emit(c, (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_JUMP,
+                                                  .to = -(len + 1)});
 }
 
 static bool wrap_optional(struct compiler *c, size_t begin)
 {
     int len = (int)(c->count - begin);
 
-    return insert(c, begin,
-                  (struct cn_pattern_code){.op = CN_PATTERN_SPLIT, .to = len + 1});
+    return insert(
+        c, begin,
+        (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_SPLIT, .to = len + 1});
 }
 
 static bool parse_count(struct compiler *c, unsigned *out)
@@ -302,8 +305,9 @@ static bool parse_either(struct compiler *c)
 
         c->at++;
         if (!insert(c, begin,
-                    (struct cn_pattern_code){.op = CN_PATTERN_SPLIT, .to = len + 2}) ||
-            !emit(c, (struct cn_pattern_code){.op = CN_PATTERN_JUMP}))
+                    (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_SPLIT,
+                                                   .to = len + 2}) ||
+            !emit(c, (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_JUMP}))
             return false;
         right = c->count;
         while (*c->at && *c->at != '|' && *c->at != ')') {
@@ -315,24 +319,24 @@ static bool parse_either(struct compiler *c)
     return true;
 }
 
-bool cn_pattern_compile(struct cn_pattern_program *program, const char *text,
-                        struct cn_error *err)
+bool cn_query_pattern_compile(struct cn_query_program *program, const char *text,
+                              struct cn_error *err)
 {
     struct compiler c = {.text = text, .at = text, .err = err};
     bool ok;
 
-    if (strlen(text) > CN_PATTERN_LEN_MAX)
+    if (strlen(text) > CN_QUERY_PATTERN_LEN_MAX)
         return cn_fail(err, CN_ERR_USAGE, "a pattern of %zu bytes, the limit is %d",
-                       strlen(text), CN_PATTERN_LEN_MAX);
-    c.code = cn_alloc(CN_PATTERN_SIZE_MAX, sizeof(*c.code));
+                       strlen(text), CN_QUERY_PATTERN_LEN_MAX);
+    c.code = cn_alloc(CN_QUERY_PATTERN_SIZE_MAX, sizeof(*c.code));
     ok = parse_either(&c);
     if (ok && *c.at)
         ok = fail(&c, "a ')' without its '('");
-    ok = ok && emit(&c, (struct cn_pattern_code){.op = CN_PATTERN_MATCH});
+    ok = ok && emit(&c, (struct cn_query_pattern_code){.op = CN_QUERY_PATTERN_MATCH});
     if (!ok) {
         free(c.code);
         return false;
     }
-    *program = (struct cn_pattern_program){c.code, c.count};
+    *program = (struct cn_query_program){c.code, c.count};
     return true;
 }

@@ -6,24 +6,24 @@
  * is half of a two-byte character. A pattern is searched for anywhere in the text.
  * Threads: one thread at a time; matching remembers what it has worked out.
  */
-#ifndef CN_STORE_PATTERN_H
-#define CN_STORE_PATTERN_H
+#ifndef CN_STORE_QUERY_PATTERN_H
+#define CN_STORE_QUERY_PATTERN_H
 
 #include "base/bytes.h"
 #include "base/error.h"
 
 enum {
-    CN_PATTERN_LEN_MAX = 1024,
-    CN_PATTERN_SIZE_MAX = 1024, /* instructions, repetitions written out */
-    CN_PATTERN_DEPTH_MAX = 32,  /* of parentheses */
+    CN_QUERY_PATTERN_LEN_MAX = 1024,
+    CN_QUERY_PATTERN_SIZE_MAX = 1024, /* instructions, repetitions written out */
+    CN_QUERY_PATTERN_DEPTH_MAX = 32,  /* of parentheses */
 };
 
-struct cn_pattern;
+struct cn_query_pattern;
 
-CN_CHECK bool cn_pattern_new(struct cn_pattern **out, const char *text,
-                             struct cn_error *err);
-void cn_pattern_free(struct cn_pattern *pattern); /* NULL is fine */
+CN_CHECK bool cn_query_pattern_new(struct cn_query_pattern **out, const char *text,
+                                   struct cn_error *err);
+void cn_query_pattern_free(struct cn_query_pattern *pattern); /* NULL is fine */
 
-bool cn_pattern_matches(struct cn_pattern *pattern, struct cn_bytes text);
+bool cn_query_pattern_matches(struct cn_query_pattern *pattern, struct cn_bytes text);
 
 #endif
