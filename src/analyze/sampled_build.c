@@ -4,14 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sampled_cells.h"
 #include "analyze/sampled_nodes.h"
 #include "analyze/sampled_parts.h"
+#include "analyze/sampled_scout.h"
+#include "analyze/sampled_share.h"
 #include "analyze/sampled_values.h"
 #include "analyze/spool_block.h"
 #include "base/alloc.h"
 #include "base/failures.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/ranks.h"
+#include "base/wire.h"
 
 /* A profile on its way through the pass; each worker has one and uses it again. */
 struct job {
@@ -39,6 +44,10 @@ struct pass {
     struct cn_failures failures;
     struct job *jobs;
     uint32_t thread_count; /* the summary included */
+
+    struct cn_ranks *ranks;
+    struct cn_ranks_part own; /* profiles of this process */
+    struct cn_sampled_news news;
 };
 
 static void read_run(void *arg, size_t index, unsigned worker)
@@ -50,21 +59,22 @@ static void read_run(void *arg, size_t index, unsigned worker)
     if (cn_failures_stopped(&pass->failures, worker))
         return;
     job->err = (struct cn_error){0};
-    job->is_read =
-        cn_measurements_read(pass->self->measurements, index, &job->profile, &job->err);
+    job->is_read = cn_measurements_read(pass->self->measurements, pass->own.first + index,
+                                        &job->profile, &job->err);
 }
 
-static bool is_wanted(const struct pass *pass, const struct cn_sampled_profile *profile)
+bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
+                          const struct cn_sampled_profile *profile)
 {
     struct cn_bytes path = profile->program_path;
     size_t start = path.len;
 
-    if (pass->options->only_program_count == 0)
+    if (options->only_program_count == 0)
         return true;
     while (start > 0 && path.ptr[start - 1] != '/')
         start--;
-    for (size_t i = 0; i < pass->options->only_program_count; i++) {
-        const char *name = pass->options->only_programs[i];
+    for (size_t i = 0; i < options->only_program_count; i++) {
+        const char *name = options->only_programs[i];
 
         if (strlen(name) == path.len - start &&
             memcmp(name, path.ptr + start, path.len - start) == 0)
@@ -181,6 +191,15 @@ static uint64_t store_samples(struct pass *pass, struct job *job)
     return cn_spool_block_add(&pass->block, &job->block, spool, job->samples, len);
 }
 
+void cn_sampled_thread_identify(struct cn_sampled_database *self,
+                                struct cn_sampled_thread *thread,
+                                const struct cn_identity *ids, size_t count)
+{
+    thread->ids = cn_arena_alloc(&self->thread_arena, count, sizeof(*thread->ids));
+    thread->id_count = (uint32_t)count;
+    memcpy(thread->ids, ids, count * sizeof(*ids));
+}
+
 static void reserve(struct pass *pass, struct job *job, const struct cn_identity *ids,
                     size_t id_count)
 {
@@ -192,9 +211,9 @@ static void reserve(struct pass *pass, struct job *job, const struct cn_identity
     thread->values_off = store_values(pass, job);
     thread->samples_off = store_samples(pass, job);
     thread->sample_count = job->sample_count;
-    thread->ids = cn_arena_alloc(&self->thread_arena, id_count, sizeof(*thread->ids));
-    thread->id_count = (uint32_t)id_count;
-    memcpy(thread->ids, ids, id_count * sizeof(*ids));
+    cn_sampled_thread_identify(self, thread, ids, id_count);
+    if (!cn_ranks_is_first(pass->ranks))
+        cn_sampled_news_add_identity(&pass->news, &job->profile);
     pass->totals.profile_count++;
     pass->totals.value_count += job->values.count;
     self->db.has_timelines = self->db.has_timelines || job->profile.sample_count > 0;
@@ -224,11 +243,13 @@ static bool add_profile(struct pass *pass, size_t index, struct job *job,
 }
 
 /* False when damage is not allowed. */
-static bool tell_damage(const struct pass *pass, const char *text, struct cn_error *err)
+static bool tell_damage(struct pass *pass, const char *text, struct cn_error *err)
 {
     if (pass->options->is_strict)
         return err->kind != CN_ERR_NONE ? false : cn_fail(err, CN_ERR_FORMAT, "%s", text);
-    if (pass->options->on_damage)
+    if (!cn_ranks_is_first(pass->ranks))
+        cn_sampled_news_add_damage(&pass->news, text);
+    else if (pass->options->on_damage)
         pass->options->on_damage(pass->options->on_damage_arg, text);
     *err = (struct cn_error){0};
     return true;
@@ -239,7 +260,7 @@ static bool take_one(struct pass *pass, size_t index, struct job *job)
     const char *path = cn_measurements_profile_path(pass->self->measurements, index);
     struct cn_error text = {0};
 
-    if (job->is_read && !is_wanted(pass, &job->profile)) {
+    if (job->is_read && !cn_sampled_is_wanted(pass->options, &job->profile)) {
         pass->totals.excluded_count++;
         return true;
     }
@@ -260,10 +281,9 @@ static void add_take(void *arg, size_t index, unsigned worker)
 
     if (!cn_failures_share(&pass->failures, worker))
         return;
-    if (take_one(pass, index, job) &&
+    if (take_one(pass, pass->own.first + index, job) &&
         cn_progress_report(pass->options->progress, "reading profiles", index + 1,
-                           pass->self->measurements->profile_count, "profiles",
-                           &job->err))
+                           pass->own.end - pass->own.first, "profiles", &job->err))
         return;
     job->thread = NULL;
     *cn_failures_error(&pass->failures, worker) = job->err;
@@ -320,35 +340,59 @@ static void end_jobs(struct pass *pass, unsigned workers)
     free(pass->jobs);
 }
 
+/* The other ranks only need to know how long it is. */
+static bool share_summary(struct pass *pass, struct cn_error *err)
+{
+    struct cn_sampled_thread *summary = &pass->self->threads[0];
+    struct cn_text message = {0};
+    struct cn_bytes bytes;
+    bool ok;
+
+    cn_wire_u64(&message, summary->value_count);
+    cn_wire_u32(&message, summary->context_count);
+    cn_wire_u64(&message, summary->values_off);
+    ok = cn_ranks_broadcast(pass->ranks, &message, err);
+    bytes = cn_wire_view(&message);
+    ok = ok && ((cn_wire_u64_take(&bytes, &summary->value_count) &&
+                 cn_wire_u32_take(&bytes, &summary->context_count) &&
+                 cn_wire_u64_take(&bytes, &summary->values_off) &&
+                 summary->values_off >> CN_SPOOL_RANK_SHIFT == 0) ||
+                cn_fail(err, CN_ERR_FORMAT, "rank 0 has no summary"));
+    cn_text_done(&message);
+    return cn_ranks_agree(pass->ranks, ok, err);
+}
+
 static bool add_summary(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
     struct cn_sampled_thread *summary = &self->threads[0];
     struct cn_value_list list = {0};
     size_t len;
-    bool ok;
+    bool ok = true;
 
-    cn_sampled_values_summary(&pass->values, &list);
+    if (pass->values.aside)
+        ok = cn_sampled_cells_summary(pass->values.aside, &pass->values, &list, err);
+    else
+        cn_sampled_values_summary(&pass->values, &list);
     len = list.count * sizeof(*list.values);
     summary->value_count = list.count;
     summary->context_count = list.context_count;
     summary->values_off = cn_spool_reserve(&self->spool, len);
-    ok = cn_spool_write(&self->spool, summary->values_off, list.values, len, err);
+    ok = ok && cn_spool_write(&self->spool, summary->values_off, list.values, len, err);
     free(list.values);
-    return ok;
+    return cn_ranks_agree(pass->ranks, ok, err) && share_summary(pass, err);
 }
 
-static bool run_pass(struct pass *pass, struct cn_error *err)
+static bool run_jobs(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
-    struct cn_jobs jobs = {self->measurements->profile_count, pass, read_run, add_take,
-                           write_finish};
+    size_t count = pass->own.end - pass->own.first;
+    struct cn_jobs jobs = {count, pass, read_run, add_take, write_finish};
     unsigned workers =
         pass->options->workers ? pass->options->workers : cn_pool_default_workers();
     bool ok;
 
-    self->threads =
-        cn_alloc(self->measurements->profile_count + 1, sizeof(*self->threads));
+    self->threads = cn_alloc(count + 1, sizeof(*self->threads));
     pass->thread_count = 1;
     pass->jobs = cn_alloc(workers, sizeof(*pass->jobs));
     cn_failures_init(&pass->failures, workers);
@@ -360,10 +404,43 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     end_jobs(pass, workers);
     for (uint32_t i = 1; i < pass->thread_count; i++)
         pass->totals.sample_count += self->threads[i].sample_count;
-    if (ok && pass->totals.profile_count == 0)
+    return ok;
+}
+
+/* What was met before must be all there is: ranks have agreed on its numbers. */
+static bool run_scouted(struct pass *pass, struct cn_error *err)
+{
+    struct cn_sampled_database *self = pass->self;
+    size_t context_count, metric_count;
+
+    if (!cn_sampled_scout(self, pass->options, pass->own, err))
+        return false;
+    context_count = self->contexts.count;
+    metric_count = self->metrics.count;
+    pass->values.aside = cn_sampled_cells_new(pass->ranks, &self->spool);
+    if (!run_jobs(pass, err))
+        return false;
+    return (self->contexts.count == context_count &&
+            self->metrics.count == metric_count) ||
+           cn_fail(err, CN_ERR_FORMAT, "%s: changed while it was being read",
+                   self->measurements->path);
+}
+
+static bool run_pass(struct pass *pass, struct cn_error *err)
+{
+    struct cn_sampled_database *self = pass->self;
+    bool is_alone = pass->ranks->size == 1;
+
+    if (!cn_sampled_choose(self->measurements, pass->ranks, &pass->own, err) ||
+        !cn_ranks_agree(pass->ranks,
+                        is_alone ? run_jobs(pass, err) : run_scouted(pass, err), err) ||
+        !cn_sampled_share(self, pass->ranks, pass->options, &pass->news,
+                          pass->thread_count, &pass->totals, err))
+        return false;
+    if (pass->totals.profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);
-    return ok && add_summary(pass, err);
+    return add_summary(pass, err);
 }
 
 static void describe(struct pass *pass)
@@ -375,7 +452,6 @@ static void describe(struct pass *pass)
     /* The words that hpcprof writes. */
     db->description =
         pass->options->is_hpcprof_compatible ? "TODO database description" : "";
-    db->profile_count = pass->thread_count;
     cn_sampled_metrics_describe(&pass->self->metrics, !pass->options->without_roots,
                                 &db->arena, &db->metrics, &db->taxonomy);
 }
@@ -397,7 +473,11 @@ bool cn_sampled_database_build(struct cn_database **out,
                                struct cn_sampled_totals *totals, struct cn_error *err)
 {
     struct cn_sampled_database *self = cn_sampled_database_new(measurements);
-    struct pass pass = {.self = self, .options = options};
+    struct pass pass = {
+        .self = self,
+        .options = options,
+        .ranks = options->ranks ? options->ranks : &cn_ranks_alone,
+    };
     bool ok;
 
     self->metrics.wanted = wanted_statistics(options->statistics);
@@ -405,9 +485,14 @@ bool cn_sampled_database_build(struct cn_database **out,
     pass.values.contexts = &self->contexts;
     pass.values.metrics = &self->metrics;
     pass.values.is_hpcprof_compatible = options->is_hpcprof_compatible;
-    ok = cn_spool_open(&self->spool, options->spool_folder, err) &&
-         run_pass(&pass, err) && cn_sampled_database_complete(self, err);
+    self->db.ranks = pass.ranks;
+    self->db.has_exact_counts = true;
+    ok = cn_spool_open_together(&self->spool, options->spool_folder, pass.ranks, err) &&
+         run_pass(&pass, err) &&
+         cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err);
+    cn_sampled_cells_free(pass.values.aside);
     cn_sampled_values_done(&pass.values);
+    cn_sampled_news_done(&pass.news);
     if (!ok) {
         cn_sampled_database_free(self);
         return false;

@@ -5,6 +5,7 @@
 
 #include "analyze/sampled_parts.h"
 #include "base/alloc.h"
+#include "base/ranks.h"
 
 /* Numbers of the measurements that are used, in the order in which contexts use
  * them. */
@@ -97,20 +98,40 @@ static void list_children(struct cn_sampled_database *self)
     free(next);
 }
 
+/* Of all ranks: how long their files are, they know. */
+static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
+{
+    struct cn_ranks *ranks = cn_database_ranks(&self->db);
+    uint64_t *lens = cn_alloc(ranks->size, sizeof(*lens));
+    bool ok;
+
+    lens[ranks->rank] = self->spool.end_off & CN_SPOOL_PLACE_MASK;
+    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
+    self->maps = cn_alloc(ranks->size, sizeof(*self->maps));
+    for (unsigned i = 0; ok && i < ranks->size; i++) {
+        void *map;
+
+        self->map_count++;
+        if (lens[i] == 0)
+            continue;
+        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, self->spool.fds[i], 0);
+        if (map == MAP_FAILED)
+            ok = cn_fail_errno(err, "%s: temporary file", self->spool.folder);
+        else
+            self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
+    }
+    free(lens);
+    return ok;
+}
+
 bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_error *err)
 {
     struct cn_database *db = &self->db;
 
     number_tables(self);
     list_children(self);
-    if (self->spool.end_off > 0) {
-        void *map = mmap(NULL, (size_t)self->spool.end_off, PROT_READ, MAP_SHARED,
-                         self->spool.fds[0], 0);
-
-        if (map == MAP_FAILED)
-            return cn_fail_errno(err, "%s: temporary file", self->spool.folder);
-        self->mapped = (struct cn_bytes){map, (size_t)self->spool.end_off};
-    }
+    if (!map_spools(self, err))
+        return false;
     db->kinds =
         (struct cn_kinds){self->identities.kinds.list, self->identities.kinds.count};
     db->context_limit = (uint32_t)self->contexts.count;

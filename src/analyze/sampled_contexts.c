@@ -93,8 +93,8 @@ static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
     return (uint32_t)contexts->count++;
 }
 
-uint32_t cn_sampled_contexts_child(struct cn_sampled_contexts *contexts, uint32_t parent,
-                                   const struct cn_place *place)
+static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
+                      const struct cn_place *place)
 {
     struct cn_sampled_context wanted = {
         .offset = place->offset,
@@ -110,9 +110,19 @@ uint32_t cn_sampled_contexts_child(struct cn_sampled_contexts *contexts, uint32_
     return find_or_add(contexts, &wanted);
 }
 
+/* Steps that only find what is there need not be taken again. */
+static uint32_t note(struct cn_sampled_contexts *contexts, size_t known,
+                     struct cn_sampled_step step)
+{
+    if (contexts->count > known)
+        cn_sampled_log_add(contexts->log, &step);
+    return step.last;
+}
+
 uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
                                    enum cn_entry entry)
 {
+    size_t known = contexts->count;
     struct cn_sampled_context wanted = {
         .function = CN_NONE,
         .file = CN_NONE,
@@ -122,11 +132,15 @@ uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
         .relation = CN_CALL,
     };
 
-    return find_or_add(contexts, &wanted);
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = entry,
+                                         .module = CN_NONE,
+                                         .last = find_or_add(contexts, &wanted),
+                                         .kind = CN_STEP_ENTRY});
 }
 
-uint32_t cn_sampled_contexts_call(struct cn_sampled_contexts *contexts, uint32_t parent,
-                                  uint32_t function)
+static uint32_t call(struct cn_sampled_contexts *contexts, uint32_t parent,
+                     uint32_t function)
 {
     struct cn_place place = {
         .kind = CN_CONTEXT_FUNCTION,
@@ -136,7 +150,48 @@ uint32_t cn_sampled_contexts_call(struct cn_sampled_contexts *contexts, uint32_t
         .module = CN_NONE,
     };
 
-    return cn_sampled_contexts_child(contexts, parent, &place);
+    return child(contexts, parent, &place);
+}
+
+uint32_t cn_sampled_contexts_unknown(struct cn_sampled_contexts *contexts,
+                                     uint32_t parent)
+{
+    size_t known = contexts->count;
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.parent = parent,
+                                         .module = CN_NONE,
+                                         .last = call(contexts, parent, CN_NONE),
+                                         .kind = CN_STEP_UNKNOWN});
+}
+
+uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
+                                         uint32_t parent, uint64_t code)
+{
+    size_t known = contexts->count;
+    uint32_t function = cn_measurements_placeholder(contexts->measurements, code);
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = code,
+                                         .parent = parent,
+                                         .module = CN_NONE,
+                                         .last = call(contexts, parent, function),
+                                         .kind = CN_STEP_PLACEHOLDER});
+}
+
+uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
+                                 const struct cn_sampled_spot *spot, size_t way,
+                                 const struct cn_place *entry)
+{
+    size_t known = contexts->count;
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = spot->address,
+                                         .parent = spot->parent,
+                                         .module = spot->module,
+                                         .way = (uint32_t)way,
+                                         .last = child(contexts, spot->parent, entry),
+                                         .kind = CN_STEP_WAY});
 }
 
 static struct cn_sampled_expansion *probe(const struct cn_sampled_contexts *contexts,
@@ -189,13 +244,13 @@ static bool build(struct cn_sampled_contexts *contexts,
                                 expansion->address, &places, err))
         return false;
     for (size_t i = 0; i < places.count; i++) {
-        at = cn_sampled_contexts_child(contexts, at, &places.list[i]);
+        at = child(contexts, at, &places.list[i]);
         if (i == 0)
             expansion->first = at;
     }
     if (places.has_instruction) {
         instruction.relation = places.count > 0 ? CN_LEXICAL : CN_CALL;
-        at = cn_sampled_contexts_child(contexts, at, &instruction);
+        at = child(contexts, at, &instruction);
     }
     if (places.count == 0)
         expansion->first = at;
@@ -216,6 +271,12 @@ bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts, uint32_t p
             return false;
         *slot = expansion;
         contexts->expansion_count++;
+        cn_sampled_log_add(contexts->log,
+                           &(struct cn_sampled_step){.address = address,
+                                                     .parent = parent,
+                                                     .module = module,
+                                                     .last = expansion.last,
+                                                     .kind = CN_STEP_POINT});
     }
     *out = *slot;
     return true;

@@ -8,6 +8,7 @@
 #ifndef CN_ANALYZE_SAMPLED_CONTEXTS_H
 #define CN_ANALYZE_SAMPLED_CONTEXTS_H
 
+#include "analyze/sampled_log.h"
 #include "base/map.h"
 #include "model/samples.h"
 
@@ -28,8 +29,15 @@ struct cn_sampled_expansion {
     uint32_t first, last; /* contexts: the outermost and the innermost; 0: a free slot */
 };
 
+/* An instruction whose callers below `parent` are not known. */
+struct cn_sampled_spot {
+    uint32_t parent, module;
+    uint64_t address;
+};
+
 struct cn_sampled_contexts {
     struct cn_measurements *measurements;
+    struct cn_sampled_log *log; /* NULL: nobody wants to know */
     struct cn_sampled_context *list;
     size_t count, capacity;
     uint32_t *children; /* hash of (parent, place) -> context; 0: a free slot */
@@ -42,16 +50,21 @@ void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
                               struct cn_measurements *measurements);
 void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts);
 
-/* The child of `parent` that is this place, added when it is new. */
-uint32_t cn_sampled_contexts_child(struct cn_sampled_contexts *contexts, uint32_t parent,
-                                   const struct cn_place *place);
+/* The contexts below, added when they are new. */
 uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
                                    enum cn_entry entry);
 
-/* A called function that has no scopes around it: a placeholder, or CN_NONE for
- * code that is not known. */
-uint32_t cn_sampled_contexts_call(struct cn_sampled_contexts *contexts, uint32_t parent,
-                                  uint32_t function);
+/* A called function that has no scopes around it: code that is not known, or what a
+ * placeholder stands for. */
+uint32_t cn_sampled_contexts_unknown(struct cn_sampled_contexts *contexts,
+                                     uint32_t parent);
+uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
+                                         uint32_t parent, uint64_t code);
+
+/* The function `entry`, where way number `way` to an instruction begins. */
+uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
+                                 const struct cn_sampled_spot *spot, size_t way,
+                                 const struct cn_place *entry);
 
 /* The contexts of an instruction and the scopes around it, called from `parent`.
  * `*out` is borrowed until the next call. */

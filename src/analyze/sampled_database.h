@@ -4,6 +4,10 @@
  * of every thread, propagated and in order, into a nameless file; the database reads
  * them from there. Memory grows with the number of contexts and, a little, with that
  * of threads. The result does not depend on the number of workers.
+ *
+ * Several processes may do it together, each with some of the profiles: all call with
+ * the same measurements and get a database that they share; the bytes written from it
+ * are those that one process would write.
  * Threads: one thread at a time builds; the database is immutable.
  */
 #ifndef CN_ANALYZE_SAMPLED_DATABASE_H
@@ -12,6 +16,7 @@
 #include "model/samples.h"
 
 struct cn_progress;
+struct cn_ranks;
 
 /* What is kept over threads besides the sum. */
 enum {
@@ -20,9 +25,10 @@ enum {
 };
 
 struct cn_sampled_options {
-    unsigned workers;    /* 0: as many as there are processors */
-    unsigned statistics; /* CN_SAMPLED_* bits */
-    bool without_roots;  /* present no metric */
+    struct cn_ranks *ranks; /* that do this together; NULL: this process alone */
+    unsigned workers;       /* 0: as many as there are processors */
+    unsigned statistics;    /* CN_SAMPLED_* bits */
+    bool without_roots;     /* present no metric */
     bool is_hpcprof_compatible;
     bool is_strict;                   /* damage is a failure */
     const char *title;                /* NULL: the name of the program */

@@ -67,7 +67,7 @@ static bool place_point(struct cn_sampled_contexts *contexts, uint32_t parent,
 
     parent = below_entry(contexts, parent);
     if (!node->is_unwound)
-        parent = cn_sampled_contexts_call(contexts, parent, CN_NONE);
+        parent = cn_sampled_contexts_unknown(contexts, parent);
     if (!cn_sampled_contexts_expand(contexts, parent, module, node->address, &expansion,
                                     err))
         return false;
@@ -91,12 +91,11 @@ static bool place_node(const struct cn_sampled_nodes *nodes,
         at = cn_sampled_contexts_entry(contexts, (enum cn_entry)node->address);
         break;
     case CN_NODE_UNKNOWN:
-        at = cn_sampled_contexts_call(contexts, below_entry(contexts, parent), CN_NONE);
+        at = cn_sampled_contexts_unknown(contexts, below_entry(contexts, parent));
         break;
     case CN_NODE_PLACEHOLDER:
-        at = cn_sampled_contexts_call(
-            contexts, below_entry(contexts, parent),
-            cn_measurements_placeholder(contexts->measurements, node->address));
+        at = cn_sampled_contexts_placeholder(contexts, below_entry(contexts, parent),
+                                             node->address);
         break;
     case CN_NODE_POINT:
         return place_point(contexts, parent, nodes->modules[node->module], node, out,

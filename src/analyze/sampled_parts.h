@@ -27,7 +27,8 @@ struct cn_sampled_database {
     struct cn_sampled_metrics metrics;
     struct cn_sampled_identities identities;
     struct cn_spool spool;
-    struct cn_bytes mapped;            /* the spool, once it is complete */
+    struct cn_bytes *maps; /* the spool of each rank, once it is complete */
+    unsigned map_count;
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */
 
@@ -42,6 +43,14 @@ struct cn_sampled_database {
 /* Number what the contexts use and list their children. */
 CN_CHECK bool cn_sampled_database_complete(struct cn_sampled_database *self,
                                            struct cn_error *err);
+
+/* Whether --only-exe lets a profile in. */
+bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
+                          const struct cn_sampled_profile *profile);
+
+void cn_sampled_thread_identify(struct cn_sampled_database *self,
+                                struct cn_sampled_thread *thread,
+                                const struct cn_identity *ids, size_t count);
 
 /* The operations, and a database that can be closed. */
 struct cn_sampled_database *cn_sampled_database_new(struct cn_measurements *measurements);

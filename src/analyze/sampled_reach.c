@@ -240,7 +240,7 @@ static size_t list_ways(struct cn_sampled_reach *r, struct cn_sampled_contexts *
 
     for (size_t i = 0; i < paths->count; i++) {
         uint32_t entry =
-            cn_sampled_contexts_child(contexts, spot->parent, &paths->list[i].entry);
+            cn_sampled_contexts_way(contexts, spot, i, &paths->list[i].entry);
         double scale = scale_at(r, entry);
 
         if (scale == 0)

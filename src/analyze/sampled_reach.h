@@ -15,12 +15,6 @@
 
 #include "analyze/sampled_contexts.h"
 
-/* An instruction below a context. */
-struct cn_sampled_spot {
-    uint32_t parent, module;
-    uint64_t address;
-};
-
 /* A part of a sample and where it belongs. */
 struct cn_sampled_share {
     uint32_t first, last; /* contexts: the outermost and the innermost of the sample */

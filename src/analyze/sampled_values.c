@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sampled_cells.h"
 #include "base/alloc.h"
 
 enum { WORD_BITS = 64 };
@@ -198,11 +199,10 @@ static double combine(uint8_t statistic, double sum, double value, bool is_compa
 }
 
 static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
-                      const struct cn_sampled_cell *cell,
-                      const double of_scope[CN_SAMPLED_SCOPE_COUNT])
+                      uint32_t number, const double of_scope[CN_SAMPLED_SCOPE_COUNT])
 {
-    const struct cn_measured_metric *metric = &v->metrics->list[cell->metric];
-    uint32_t at = find_summary(v, context, before, cell->metric);
+    const struct cn_measured_metric *metric = &v->metrics->list[number];
+    uint32_t at = find_summary(v, context, before, number);
     double *numbers = v->numbers + v->summary[at].numbers;
 
     for (size_t i = 0; i < metric->statistic_count; i++) {
@@ -215,6 +215,15 @@ static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *b
                                            v->is_hpcprof_compatible);
         numbers += CN_SAMPLED_SCOPE_COUNT;
     }
+}
+
+void cn_sampled_values_summarise(struct cn_sampled_values *v, uint32_t context,
+                                 uint32_t metric,
+                                 const double of_scope[CN_SAMPLED_SCOPE_COUNT])
+{
+    uint32_t before = 0;
+
+    summarise(v, context, &before, metric, of_scope);
 }
 
 static void make_room(struct cn_value_list *list, size_t count)
@@ -237,7 +246,10 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
         [CN_SAMPLED_EXECUTION] = cell->execution,
     };
 
-    summarise(v, context, before, cell, of_scope);
+    if (v->aside)
+        cn_sampled_cells_add(v->aside, context, cell->metric, of_scope);
+    else
+        summarise(v, context, before, cell->metric, of_scope);
     /* In the profile of a thread, hpcprof takes a loop for none where nothing was
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)

@@ -32,7 +32,11 @@ struct cn_value_list {
     uint32_t context_count;
 };
 
+struct cn_sampled_cells;
+
 struct cn_sampled_values {
+    struct cn_sampled_cells *aside; /* NULL: values are added to the summary at once;
+                                       else put aside there */
     const struct cn_sampled_contexts *contexts;
     const struct cn_sampled_metrics *metrics;
     bool is_hpcprof_compatible;
@@ -61,6 +65,11 @@ void cn_sampled_values_add(struct cn_sampled_values *values, uint32_t context,
 /* Propagate, put the result into `out` and add it to the summary. */
 void cn_sampled_values_finish(struct cn_sampled_values *values,
                               struct cn_value_list *out);
+
+/* Add to the summary what one more thread has of a metric in a context. */
+void cn_sampled_values_summarise(struct cn_sampled_values *values, uint32_t context,
+                                 uint32_t metric,
+                                 const double of_scope[CN_SAMPLED_SCOPE_COUNT]);
 
 /* The summary over all threads so far. */
 void cn_sampled_values_summary(const struct cn_sampled_values *values,

@@ -133,8 +133,10 @@ static enum cn_step next_child(struct cn_database *db, struct cn_context_cursor 
 static const struct cn_value *values_of(const struct cn_sampled_database *self,
                                         uint32_t profile)
 {
-    return (const struct cn_value *)(const void *)(self->mapped.ptr +
-                                                   self->threads[profile].values_off);
+    uint64_t off = self->threads[profile].values_off;
+    const uint8_t *start = self->maps[off >> CN_SPOOL_RANK_SHIFT].ptr;
+
+    return (const struct cn_value *)(const void *)(start + (off & CN_SPOOL_PLACE_MASK));
 }
 
 /* The first value whose context is not below `key`. */
@@ -157,12 +159,12 @@ static uint64_t lower_bound(const struct cn_value *values, uint64_t count, uint6
  * way, its pages are given back. */
 static void forget_now_and_then(const struct cn_sampled_database *self, uint32_t profile)
 {
-    uint64_t begin_off = self->threads[profile].values_off, end_off = self->mapped.len;
+    uint64_t begin_off = self->threads[profile].values_off, end_off = UINT64_MAX;
 
     if (profile + 1 < self->db.profile_count)
         end_off = self->threads[profile + 1].values_off;
     if (begin_off / FORGET_LEN != end_off / FORGET_LEN)
-        cn_file_forget(self->mapped);
+        cn_file_forget(self->maps[begin_off >> CN_SPOOL_RANK_SHIFT]);
 }
 
 static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -222,8 +224,10 @@ static bool read_samples(struct cn_database *db, const struct cn_timeline *timel
 
 void cn_sampled_database_free(struct cn_sampled_database *self)
 {
-    if (self->mapped.len > 0)
-        (void)munmap((void *)(uintptr_t)self->mapped.ptr, self->mapped.len);
+    for (unsigned i = 0; i < self->map_count; i++)
+        if (self->maps[i].len > 0)
+            (void)munmap((void *)(uintptr_t)self->maps[i].ptr, self->maps[i].len);
+    free(self->maps);
     cn_spool_close(&self->spool);
     cn_sampled_contexts_done(&self->contexts);
     cn_sampled_metrics_done(&self->metrics);

@@ -181,12 +181,13 @@ bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *err)
     return is_told && outcome.ok;
 }
 
-static bool collect(struct cn_ranks *ranks, const struct cn_text *message,
-                    struct cn_text *all, struct cn_error *err)
+bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
+                      struct cn_text *all, struct cn_error *err)
 {
     struct cn_text other = {0};
     bool ok = true;
 
+    cn_text_clear(all);
     if (!cn_ranks_is_first(ranks))
         return cn_ranks_send(ranks, 0, message, err);
     cn_wire_bytes(all, message->chars, message->len);
@@ -201,8 +202,8 @@ static bool collect(struct cn_ranks *ranks, const struct cn_text *message,
 bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
                     struct cn_text *all, struct cn_error *err)
 {
-    cn_text_clear(all);
-    return collect(ranks, message, all, err) && cn_ranks_broadcast(ranks, all, err);
+    return cn_ranks_collect(ranks, message, all, err) &&
+           cn_ranks_broadcast(ranks, all, err);
 }
 
 struct numbers {

@@ -64,8 +64,12 @@ CN_CHECK bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *e
 CN_CHECK bool cn_ranks_broadcast(struct cn_ranks *ranks, struct cn_text *message,
                                  struct cn_error *err);
 
-/* The messages of all ranks reach all ranks: in `all`, in the order of ranks, each to
- * be taken with cn_wire_bytes_take(). */
+/* The messages of all ranks reach rank 0: in `all`, in the order of ranks, each to be
+ * taken with cn_wire_bytes_take(). */
+CN_CHECK bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
+                               struct cn_text *all, struct cn_error *err);
+
+/* The messages of all ranks reach all ranks: as cn_ranks_collect() has them. */
 CN_CHECK bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
                              struct cn_text *all, struct cn_error *err);
 

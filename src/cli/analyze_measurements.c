@@ -10,6 +10,7 @@
 #include "analyze/sampled_database.h"
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/ranks.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -326,7 +327,8 @@ static bool analyse(struct analysis *a, struct cn_measurements *m, struct cn_err
 
     cn_bar_begin(&a->bar, a->args);
     ok = cn_sampled_database_build(&db, m, &a->building, &totals, err) &&
-         check_warnings(a, m, err) && write_database(a, db, err);
+         cn_ranks_agree(a->building.ranks, check_warnings(a, m, err), err) &&
+         write_database(a, db, err);
     cn_bar_end(&a->bar);
     if (ok) {
         tell_damage(a, m, &totals);
@@ -349,9 +351,10 @@ static void release(struct analysis *a)
     cn_debug_lines_done(&a->lines);
 }
 
-bool cn_analyze_measurements(const struct cn_args *args, struct cn_error *err)
+bool cn_analyze_measurements(const struct cn_args *args, struct cn_ranks *ranks,
+                             struct cn_error *err)
 {
-    struct analysis a = {.args = args, .begin_ns = now_ns()};
+    struct analysis a = {.args = args, .begin_ns = now_ns(), .building.ranks = ranks};
     struct cn_measurements *m = NULL;
     size_t count = cn_args_count(args);
     const char **paths = cn_alloc(count, sizeof(*paths));
@@ -360,7 +363,8 @@ bool cn_analyze_measurements(const struct cn_args *args, struct cn_error *err)
     for (size_t i = 0; i < count; i++)
         paths[i] = cn_args_operand(args, i);
     ok = parse_options(&a, err) && check_target(&a, err) &&
-         cn_hpc_meas_open(&m, paths, count, &a.reading, err) && analyse(&a, m, err);
+         cn_hpc_meas_open(&m, paths, count, &a.reading, err);
+    ok = cn_ranks_agree(ranks, ok, err) && analyse(&a, m, err);
     cn_measurements_close(m);
     release(&a);
     free(paths);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 struct cn_args;
+struct cn_ranks;
 
 /* Rows of an option table. */
 #define CN_MEASUREMENT_OPTIONS                                                           \
@@ -56,6 +57,7 @@ CN_CHECK bool cn_analyze_finds_measurements(const struct cn_args *args, bool *fo
                                             struct cn_error *err);
 
 /* The whole command. */
-CN_CHECK bool cn_analyze_measurements(const struct cn_args *args, struct cn_error *err);
+CN_CHECK bool cn_analyze_measurements(const struct cn_args *args, struct cn_ranks *ranks,
+                                      struct cn_error *err);
 
 #endif

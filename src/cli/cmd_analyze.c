@@ -264,7 +264,7 @@ static bool analyse_sources(const struct cn_args *args, struct cn_ranks *ranks,
 
     if (!cn_ranks_agree(ranks, ok, err))
         return false;
-    return has_measurements ? cn_analyze_measurements(args, err)
+    return has_measurements ? cn_analyze_measurements(args, ranks, err)
                             : run_recordings(args, ranks, err);
 }
 

@@ -43,6 +43,11 @@ const char *cn_measurements_profile_path(const struct cn_measurements *m, size_t
     return m->ops->profile_path(m, index);
 }
 
+uint64_t cn_measurements_profile_len(const struct cn_measurements *m, size_t index)
+{
+    return m->ops->profile_len(m, index);
+}
+
 bool cn_measurements_find_module(struct cn_measurements *m, size_t profile,
                                  struct cn_bytes path, uint32_t *out,
                                  struct cn_error *err)

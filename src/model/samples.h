@@ -146,6 +146,7 @@ struct cn_measurements_ops {
                  struct cn_sampled_profile *into, struct cn_error *err);
     void (*profile_done)(struct cn_sampled_profile *profile);
     const char *(*profile_path)(const struct cn_measurements *m, size_t index);
+    uint64_t (*profile_len)(const struct cn_measurements *m, size_t index);
     bool (*find_module)(struct cn_measurements *m, size_t profile, struct cn_bytes path,
                         uint32_t *out, struct cn_error *err);
     bool (*places)(struct cn_measurements *m, uint32_t module, uint64_t address,
@@ -181,6 +182,9 @@ CN_CHECK bool cn_measurements_read(const struct cn_measurements *m, size_t index
 void cn_sampled_profile_done(const struct cn_measurements *m,
                              struct cn_sampled_profile *profile);
 const char *cn_measurements_profile_path(const struct cn_measurements *m, size_t index);
+
+/* The bytes of a thread's profile, to share the work by; 0 when there is no telling. */
+uint64_t cn_measurements_profile_len(const struct cn_measurements *m, size_t index);
 
 /* The number of a module that a profile names; the same file has the same number
  * whoever names it. */

@@ -51,6 +51,14 @@ static const char *profile_path(const struct cn_measurements *m, size_t index)
     return cn_hpc_directories_name(&view_of(m)->directories, index);
 }
 
+static uint64_t profile_len(const struct cn_measurements *m, size_t index)
+{
+    struct stat st;
+
+    return stat(profile_path(m, index), &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size
+                                                                    : 0;
+}
+
 static bool find_module(struct cn_measurements *m, size_t profile, struct cn_bytes path,
                         uint32_t *out, struct cn_error *err)
 {
@@ -144,6 +152,7 @@ static const struct cn_measurements_ops ops = {
     .read = read_profile,
     .profile_done = cn_hpc_profile_done,
     .profile_path = profile_path,
+    .profile_len = profile_len,
     .find_module = find_module,
     .places = places,
     .call_paths = call_paths,
