@@ -73,6 +73,9 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
         config->created_ns = strtoull(value, NULL, 10);
     else if (is_key(line, len, "sealed", &value))
         config->is_sealed = is_word(value, end, "yes");
+    else if (is_key(line, len, "replaces", &value))
+        config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
+                                      &config->replaced_last) == 2;
 }
 
 static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
@@ -120,6 +123,9 @@ static void print(const struct cn_store_config *config, struct cn_text *text)
     cn_text_printf(text, "rotate.ns = %" PRIu64 "\n", config->rotate_ns);
     cn_text_printf(text, "created.ns = %" PRIu64 "\n", config->created_ns);
     cn_text_printf(text, "sealed = %s\n", config->is_sealed ? "yes" : "no");
+    if (config->has_replaced)
+        cn_text_printf(text, "replaces = %06x-%06x\n", config->replaced_first,
+                       config->replaced_last);
 }
 
 static bool write_file(const char *path, const struct cn_text *text,

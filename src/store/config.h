@@ -17,7 +17,9 @@ struct cn_store_config {
     bool use_lz4;
     uint64_t rotate_len, rotate_ns;
     uint64_t created_ns; /* since the epoch */
-    bool is_sealed;      /* segments only */
+    bool is_sealed;      /* segments only, as what follows */
+    bool has_replaced;   /* it took the place of other segments */
+    uint32_t replaced_first, replaced_last;
 };
 
 enum { CN_STORE_VERSION = 1 };

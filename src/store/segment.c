@@ -6,6 +6,7 @@
 #include "store/log_format.h"
 #include "store/segment_scan.h"
 #include "store/segment_writer.h"
+#include "store/segments.h"
 #include "store/text_log.h"
 
 void cn_segment_close(struct cn_segment *segment)

@@ -14,6 +14,7 @@
 #include "store/segment.h"
 #include "store/segment_scan.h"
 #include "store/segment_writer.h"
+#include "store/segments.h"
 #include "store/text_log.h"
 
 static uint32_t chunk_flags(const struct cn_store_config *config)

@@ -16,14 +16,6 @@
  * of it takes a fraction of a millisecond. */
 enum { CHUNK_LEN = 128 * 1024 };
 
-char *cn_segment_dir(const char *base, uint32_t number)
-{
-    struct cn_text text = {0};
-
-    cn_text_printf(&text, "%s/%06x", base, number);
-    return text.chars;
-}
-
 void cn_segment_writer_abandon(struct cn_segment_writer *segment)
 {
     struct cn_store_append *files[] = {&segment->text, &segment->data, &segment->rows};

@@ -82,7 +82,4 @@ CN_CHECK bool cn_segment_writer_close(struct cn_segment_writer *segment,
                                       struct cn_error *err);
 void cn_segment_writer_abandon(struct cn_segment_writer *segment);
 
-/* "BASE/00002a"; the caller frees it. */
-char *cn_segment_dir(const char *base, uint32_t number);
-
 #endif

@@ -1,14 +1,11 @@
 #include "store/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "model/trace.h"
+#include "store/lock.h"
 #include "store/log_format.h"
 #include "store/reader.h"
 #include "store/seal.h"
@@ -48,24 +45,6 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
         return cn_fail(err, CN_ERR_USAGE, "%s: there is a store already", path);
     return io->make_dir(io->arg, path, err) &&
            cn_store_config_write(&config, path, io, err);
-}
-
-/* Held for as long as the descriptor is open: a process that dies lets go of it. */
-static bool take_lock(struct cn_store_writer *writer, struct cn_error *err)
-{
-    struct cn_text path = {0};
-    bool ok;
-
-    cn_text_printf(&path, "%s/" CN_LOCK_NAME, writer->base);
-    writer->lock_fd = open(cn_text_str(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    ok = writer->lock_fd >= 0 || cn_fail_errno(err, "%s", cn_text_str(&path));
-    if (ok && flock(writer->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        ok = errno == EWOULDBLOCK
-                 ? cn_fail(err, CN_ERR_IO, "%s: another process is writing to this store",
-                           writer->base)
-                 : cn_fail_errno(err, "%s", cn_text_str(&path));
-    cn_text_done(&path);
-    return ok;
 }
 
 static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
@@ -150,8 +129,8 @@ bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
     writer->commit_len =
         options && options->commit_len ? options->commit_len : COMMIT_LEN;
     writer->segment.text.fd = writer->segment.data.fd = writer->segment.rows.fd = -1;
-    if (!cn_store_config_read(&writer->config, path, err) || !take_lock(writer, err) ||
-        !open_segments(writer, err)) {
+    if (!cn_store_config_read(&writer->config, path, err) ||
+        !cn_store_lock(path, &writer->lock_fd, err) || !open_segments(writer, err)) {
         cn_store_writer_abandon(writer);
         return false;
     }
@@ -171,8 +150,7 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
     cn_spans_seen_done(&writer->seen);
     cn_spans_seen_done(&writer->older);
     cn_translation_done(&writer->translation);
-    if (writer->lock_fd >= 0)
-        (void)close(writer->lock_fd);
+    cn_store_unlock(writer->lock_fd);
     free(writer->base);
     free(writer);
 }
@@ -211,6 +189,32 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
     writer->seen = (struct cn_spans_seen){0};
     cn_translation_forget(&writer->translation);
     writer->is_broken = false;
+    return true;
+}
+
+static uint64_t newest_ns(const struct cn_store_writer *writer)
+{
+    uint64_t first_ns = 0, last_ns = UINT64_MAX;
+    struct cn_segment *segment;
+    struct cn_error ignored;
+
+    if (!cn_segment_open(&segment, writer->base, writer->segment.number, &ignored))
+        return UINT64_MAX;
+    cn_columns_range(cn_segment_columns(segment), CN_STORE_FIELD_time_ns, &first_ns,
+                     &last_ns);
+    cn_segment_close(segment);
+    return last_ns;
+}
+
+bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
+                            struct cn_error *err)
+{
+    if (!cn_store_writer_commit(writer, err))
+        return false;
+    if (before_ns != 0 && writer->segment.row_count > 0 &&
+        newest_ns(writer) < before_ns && !cn_store_writer_rotate(writer, err))
+        return false;
+    cn_spans_seen_done(&writer->older);
     return true;
 }
 

@@ -66,6 +66,11 @@ CN_CHECK bool cn_store_writer_commit(struct cn_store_writer *writer,
 CN_CHECK bool cn_store_writer_rotate(struct cn_store_writer *writer,
                                      struct cn_error *err);
 
+/* Start a new segment when all traces of the current one are older than `before_ns` (0: never),
+ * and take traces again that earlier segments have: those may be about to be removed. */
+CN_CHECK bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
+                                     struct cn_error *err);
+
 /* Commit and close. The writer is gone in any case. */
 CN_CHECK bool cn_store_writer_close(struct cn_store_writer *writer, struct cn_error *err);
 

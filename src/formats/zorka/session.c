@@ -1,6 +1,7 @@
 #include "formats/zorka/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -13,8 +14,14 @@ struct symbol {
     enum cn_word_kind kind; /* that the target has */
 };
 
+/* Agents number from 1 on, with gaps: low numbers are looked up in an array, the others in a
+ * map, so that one large number does not cost memory. */
+enum { DIRECT_MAX = 1 << 16, DIRECT_FIRST = 1024 };
+
 struct symbols {
-    struct cn_map by_id; /* number of the agent -> index */
+    uint32_t *direct; /* number of the agent -> 1 + index; 0: none */
+    size_t direct_count;
+    struct cn_map by_id; /* the same for numbers from DIRECT_MAX on */
     struct symbol *list;
     size_t count, capacity;
 };
@@ -37,6 +44,7 @@ struct cn_zorka_session *cn_zorka_session_new(void)
 static void symbols_done(struct symbols *symbols)
 {
     cn_map_done(&symbols->by_id);
+    free(symbols->direct);
     free(symbols->list);
     *symbols = (struct symbols){0};
 }
@@ -56,23 +64,41 @@ void cn_zorka_session_free(struct cn_zorka_session *session)
     free(session);
 }
 
+static uint32_t *direct_slot(struct symbols *symbols, uint32_t id)
+{
+    size_t count = symbols->direct_count ? symbols->direct_count : DIRECT_FIRST;
+
+    if (id < symbols->direct_count)
+        return &symbols->direct[id];
+    while (count <= id)
+        count *= 2;
+    symbols->direct = cn_realloc(symbols->direct, count, sizeof(*symbols->direct));
+    memset(symbols->direct + symbols->direct_count, 0,
+           (count - symbols->direct_count) * sizeof(*symbols->direct));
+    symbols->direct_count = count;
+    return &symbols->direct[id];
+}
+
 static void set(struct symbols *symbols, uint32_t id, uint32_t word)
 {
-    uint32_t *index = cn_map_at(&symbols->by_id, id, (uint32_t)symbols->count);
+    uint32_t *index =
+        id < DIRECT_MAX ? direct_slot(symbols, id) : cn_map_at(&symbols->by_id, id, 0);
 
-    if (*index == symbols->count) {
+    if (*index == 0) {
         symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
                                 sizeof(*symbols->list));
-        symbols->count++;
+        *index = (uint32_t)++symbols->count;
     }
-    symbols->list[*index] = (struct symbol){.word = word};
+    symbols->list[*index - 1] = (struct symbol){.word = word};
 }
 
 static struct symbol *find(struct symbols *symbols, uint64_t id)
 {
-    uint32_t index = cn_map_find(&symbols->by_id, id, UINT32_MAX);
+    uint32_t index = id < symbols->direct_count ? symbols->direct[id]
+                     : id < DIRECT_MAX          ? 0
+                                                : cn_map_find(&symbols->by_id, id, 0);
 
-    return index == UINT32_MAX ? NULL : &symbols->list[index];
+    return index == 0 ? NULL : &symbols->list[index - 1];
 }
 
 void cn_zorka_session_add_string(struct cn_zorka_session *session, uint32_t id,
