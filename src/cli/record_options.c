@@ -156,6 +156,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
+        .has_events = !cn_args_has(args, "no-event"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force"),

@@ -212,6 +212,7 @@ static uint64_t features_of(const struct cn_info_facts *facts)
 
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
+    features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
     if (arguments->is_automatic || arguments->counts[0] > 0)
         features |= CN_FEATURE_ARGUMENT;
     if (arguments->is_automatic || arguments->counts[1] > 0)
@@ -254,6 +255,13 @@ static void add_how(struct info *info)
     (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
     cn_text_printf(text, "utc_offset:%ld\n", (long)(now.tv_sec - mono.tv_sec));
+    /* Tells why there may be no events. */
+    begin_group(info, CN_UFT_INFO_SYSCTL);
+    cn_text_str_add(text, "sysctl:perf_event_paranoid=");
+    add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
+    cn_text_str_add(text, " kptr_restrict=");
+    add_first_line_of(text, "/proc/sys/kernel/kptr_restrict", "");
+    cn_text_char(text, '\n');
 }
 
 bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)

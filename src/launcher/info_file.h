@@ -23,6 +23,7 @@ struct cn_info_facts {
     time_t started_at;
     struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
     bool has_libcalls, has_sites;
+    bool has_events;                      /* of the kernel */
     const struct cn_arguments *arguments; /* that are recorded */
 
     /* When the program has ended. */

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "launcher/drain.h"
+#include "launcher/events.h"
 #include "launcher/info_file.h"
 #include "launcher/keeper.h"
 #include "launcher/module_files.h"
@@ -34,6 +35,7 @@ struct launch {
     struct cn_shared_memory memory;
     struct cn_drain drain;
     struct cn_keeper keeper;
+    struct cn_events events;
     struct cn_module_files modules;
     struct cn_info_facts facts;
     uint32_t session_count; /* whose symbols are written */
@@ -202,6 +204,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
+        .has_events = options->has_events && cn_events_open(&launch->events, launch->dir),
         .has_sites = options->has_sites,
     };
     return cn_info_file_write(&launch->facts, err) &&
@@ -262,7 +265,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
     bool ok = true, has_said = false;
 
     for (;;) {
-        ok = ok && cn_drain_step(&launch->drain, err) && write_new_symbols(launch, err);
+        ok = ok && cn_drain_step(&launch->drain, err) &&
+             cn_events_drain(&launch->events, err) && write_new_symbols(launch, err);
         check_limits(launch);
         collect_status(launch);
         if (launch->pid == 0 && ended_ns == 0) {
@@ -285,7 +289,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
 {
     struct cn_rec_shared *head = launch->memory.head;
 
-    ok = ok && cn_drain_finish(&launch->drain, err);
+    ok = ok && cn_drain_finish(&launch->drain, err) &&
+         cn_events_drain(&launch->events, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
     launch->facts.call_cost = head->costs[launch->program.elf.offers & CN_ELF_INSTRUMENT
                                               ? CN_REC_COST_INSTRUMENT
@@ -331,6 +336,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
 
     bell_of = NULL;
     cn_drain_done(&launch.drain);
+    cn_events_close(&launch.events);
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);
     cn_keeper_dismiss(&launch.keeper);

@@ -1,0 +1,161 @@
+#include "launcher/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+enum { PAGES_MAX = 32, CPUS_MAX = 4096 };
+
+struct cn_event_ring {
+    int fd, file;
+    struct perf_event_mmap_page *head; /* NULL: of a processor that is off */
+    size_t map_len, data_len;
+    char *data;
+};
+
+static int open_event(int cpu)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attr),
+        .config = PERF_COUNT_SW_DUMMY,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+        .disabled = 1,
+        .inherit = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .comm = 1,
+        .task = 1,
+        .sample_id_all = 1,
+        .enable_on_exec = 1,
+        .use_clockid = 1,
+        .context_switch = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+
+    return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* As large a ring as we are allowed. */
+static bool map_ring(struct cn_event_ring *ring)
+{
+    size_t page_len = (size_t)sysconf(_SC_PAGESIZE);
+
+    for (size_t pages = PAGES_MAX; pages > 0; pages /= 2) {
+        size_t len = (pages + 1) * page_len;
+        void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+
+        if (at == MAP_FAILED)
+            continue;
+        ring->head = at;
+        ring->data = (char *)at + page_len;
+        ring->map_len = len;
+        ring->data_len = pages * page_len;
+        return true;
+    }
+    return false;
+}
+
+bool cn_events_open(struct cn_events *events, const char *dir)
+{
+    long count = sysconf(_SC_NPROCESSORS_CONF);
+    bool ok = count > 0 && count <= CPUS_MAX;
+
+    *events = (struct cn_events){.dir = dir};
+    if (!ok)
+        return false;
+    events->rings = cn_alloc((size_t)count, sizeof(*events->rings));
+    for (int cpu = 0; cpu < count && ok; cpu++) {
+        struct cn_event_ring *ring = &events->rings[events->count++];
+
+        ring->file = -1;
+        ring->fd = open_event(cpu);
+        ok = ring->fd >= 0 ? map_ring(ring) : errno == ENODEV;
+    }
+    if (!ok)
+        cn_events_close(events);
+    return ok;
+}
+
+static bool open_file(const struct cn_events *events, size_t cpu, struct cn_error *err)
+{
+    struct cn_event_ring *ring = &events->rings[cpu];
+    struct cn_text path = {0};
+
+    if (ring->file >= 0)
+        return true;
+    cn_text_printf(&path, "%s/perf-cpu%zu.dat", events->dir, cpu);
+    ring->file =
+        open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (ring->file < 0)
+        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
+    cn_text_done(&path);
+    return ring->file >= 0;
+}
+
+static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *err)
+{
+    struct cn_event_ring *ring = &events->rings[cpu];
+    uint64_t head, tail;
+
+    if (!ring->head)
+        return true;
+    head = *(volatile __u64 *)&ring->head->data_head;
+    atomic_thread_fence(memory_order_acquire);
+    tail = ring->head->data_tail;
+    while (tail < head) {
+        size_t at = tail % ring->data_len, to_end = ring->data_len - at;
+        size_t len = (size_t)(head - tail);
+        struct iovec parts[2] = {
+            {ring->data + at, len < to_end ? len : to_end},
+            {ring->data, len < to_end ? 0 : len - to_end},
+        };
+        ssize_t done;
+
+        if (!open_file(events, cpu, err))
+            return false;
+        done = writev(ring->file, parts, 2);
+        if (done <= 0 && errno != EINTR)
+            return cn_fail_errno(err, "cannot write perf-cpu%zu.dat", cpu);
+        tail += done > 0 ? (uint64_t)done : 0;
+    }
+    atomic_thread_fence(memory_order_release);
+    *(volatile __u64 *)&ring->head->data_tail = tail;
+    return true;
+}
+
+bool cn_events_drain(struct cn_events *events, struct cn_error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < events->count && ok; i++)
+        ok = drain_ring(events, i, err);
+    return ok;
+}
+
+void cn_events_close(struct cn_events *events)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        struct cn_event_ring *ring = &events->rings[i];
+
+        if (ring->head)
+            (void)munmap(ring->head, ring->map_len);
+        if (ring->fd >= 0)
+            (void)close(ring->fd);
+        if (ring->file >= 0)
+            (void)close(ring->file);
+    }
+    free(events->rings);
+    *events = (struct cn_events){0};
+}
