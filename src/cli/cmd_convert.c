@@ -125,7 +125,11 @@ static bool check_target(const struct conversion *c, struct cn_error *err)
 {
     struct stat st;
 
-    if (c->format->is_file && cn_sink_is_stdout(c->target))
+    if (!c->format->is_file && cn_sink_is_stdout(c->target))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is a folder, which standard output cannot be",
+                       c->format->name);
+    if (cn_sink_is_stdout(c->target))
         return !c->options.is_strict ||
                cn_fail(err, CN_ERR_USAGE,
                        "--strict needs a file: what is lost is known "

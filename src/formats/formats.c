@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 #include "formats/exchange/exchange.h"
+#ifdef CN_HAS_SQLITE
+#include "formats/exchange/sqlite/sqlite.h"
+#endif
 #include "formats/hpctoolkit/meas/meas.h"
 #include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/v4/v4.h"
@@ -32,6 +35,13 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_otlp,
     &cn_format_otlp_json,
     &cn_format_zipkin,
+    &cn_format_flamegraph_svg,
+    &cn_format_firefox,
+    &cn_format_ndjson,
+    &cn_format_csv,
+#ifdef CN_HAS_SQLITE
+    &cn_format_sqlite,
+#endif
     NULL,
 };
 

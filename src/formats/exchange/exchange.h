@@ -11,9 +11,13 @@
 /* cairn convert --to NAME. */
 extern const struct cn_format cn_format_callgrind;
 extern const struct cn_format cn_format_chrome;
+extern const struct cn_format cn_format_csv;
 extern const struct cn_format cn_format_dot;
+extern const struct cn_format cn_format_firefox;
+extern const struct cn_format cn_format_flamegraph_svg;
 extern const struct cn_format cn_format_folded;
 extern const struct cn_format cn_format_mermaid;
+extern const struct cn_format cn_format_ndjson;
 extern const struct cn_format cn_format_otlp;
 extern const struct cn_format cn_format_otlp_json;
 extern const struct cn_format cn_format_perfetto;
