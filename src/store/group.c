@@ -27,8 +27,12 @@ struct grouping {
     const struct cn_store_index *index;
     const struct cn_rows *rows;
     struct cn_store_column duration, errors;
-    size_t segment_begin; /* its first member */
-    uint32_t group;       /* of the entry at hand */
+    size_t segment_begin;  /* its first member */
+    uint32_t group;        /* of the entry at hand */
+    unsigned source_count; /* names and places that gave members */
+    bool has_synonyms;     /* words that differ in kind only */
+    uint32_t *words;       /* per group: the word of this segment */
+    size_t word_capacity;
     struct cn_text text;
 };
 
@@ -45,6 +49,23 @@ static void add_member(struct grouping *grouping, uint32_t row)
     };
 }
 
+/* Remember which word a group stands for, and whether it is not the only one. */
+static void note_word(struct grouping *grouping, uint32_t word)
+{
+    size_t needed = (size_t)grouping->group + 1, old = grouping->word_capacity;
+
+    if (needed > old) {
+        grouping->word_capacity = 2 * needed;
+        grouping->words = cn_realloc(grouping->words, grouping->word_capacity,
+                                     sizeof(*grouping->words));
+        memset(grouping->words + old, 0,
+               (grouping->word_capacity - old) * sizeof(*grouping->words));
+    }
+    if (grouping->words[grouping->group] != 0 && grouping->words[grouping->group] != word)
+        grouping->has_synonyms = true;
+    grouping->words[grouping->group] = word;
+}
+
 /* The group of a word: words with the same text, of any segment, are one. */
 static bool choose_group(struct grouping *grouping, uint32_t word, struct cn_error *err)
 {
@@ -56,6 +77,7 @@ static bool choose_group(struct grouping *grouping, uint32_t word, struct cn_err
     text = (struct cn_bytes){(const uint8_t *)cn_text_str(&grouping->text),
                              grouping->text.len};
     grouping->group = cn_words_add(&grouping->values, CN_WORD_TEXT, text);
+    note_word(grouping, word);
     return true;
 }
 
@@ -117,6 +139,21 @@ static bool group_block(struct grouping *grouping, const struct cn_posting_block
     return step == CN_END;
 }
 
+/* All values of a name, at the root or below it. */
+static bool group_source(struct grouping *grouping, enum cn_posting_kind kind,
+                         uint32_t name, struct cn_error *err)
+{
+    const struct cn_store_index *index = grouping->index;
+    size_t before = grouping->count;
+
+    for (size_t i = 0; i < index->block_count; i++) {
+        if (!group_block(grouping, &index->blocks[i], kind, name, err))
+            return false;
+    }
+    grouping->source_count += grouping->count > before;
+    return true;
+}
+
 struct names {
     struct grouping *grouping;
     struct cn_error *err;
@@ -126,17 +163,13 @@ struct names {
 static void group_by_name(void *arg, uint32_t name)
 {
     struct names *names = arg;
-    const struct cn_store_index *index = names->grouping->index;
+    bool is_deep = names->grouping->by.field == CN_QUERY_ATTRIBUTE;
 
-    for (size_t i = 0; names->is_ok && i < index->block_count; i++) {
-        const struct cn_posting_block *block = &index->blocks[i];
-
-        names->is_ok =
-            group_block(names->grouping, block, CN_POSTING_ROOT_ATTRIBUTE, name,
-                        names->err) &&
-            (names->grouping->by.field != CN_QUERY_ATTRIBUTE ||
-             group_block(names->grouping, block, CN_POSTING_ATTRIBUTE, name, names->err));
-    }
+    names->is_ok =
+        names->is_ok &&
+        group_source(names->grouping, CN_POSTING_ROOT_ATTRIBUTE, name, names->err) &&
+        (!is_deep ||
+         group_source(names->grouping, CN_POSTING_ATTRIBUTE, name, names->err));
 }
 
 static int compare_members(const void *a, const void *b)
@@ -154,7 +187,7 @@ static void drop_repeated(struct grouping *grouping)
     struct member *members = grouping->members + grouping->segment_begin;
     size_t count = grouping->count - grouping->segment_begin, kept = 0;
 
-    if (count == 0)
+    if (grouping->source_count < 2 && !grouping->has_synonyms)
         return;
     qsort(members, count, sizeof(*members), compare_members);
     for (size_t i = 0; i < count; i++) {
@@ -176,6 +209,10 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     grouping->index = index;
     grouping->rows = rows;
     grouping->segment_begin = grouping->count;
+    grouping->source_count = 0;
+    grouping->has_synonyms = false;
+    if (grouping->word_capacity > 0)
+        memset(grouping->words, 0, grouping->word_capacity * sizeof(*grouping->words));
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &grouping->duration,
                           err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_errors, &grouping->errors, err))
@@ -318,6 +355,7 @@ bool cn_search_group(struct cn_search *search, const struct cn_query *query,
         cn_words_done(&grouping.values);
     cn_text_done(&grouping.text);
     free(grouping.members);
+    free(grouping.words);
     return ok;
 }
 

@@ -7,6 +7,8 @@
 #include "store/match_words.h"
 #include "store/query.h"
 
+enum { FULL_EVERY = 16 }; /* lists, after which to look whether the set is full */
+
 /* Entries of all blocks with keys from `first` to `last`, those whose word matches. */
 struct selection {
     const struct cn_store_index *index;
@@ -29,11 +31,14 @@ static bool is_selected(const struct selection *selection, cn_posting_key key, b
     return cn_word_match(selection->names, cn_posting_name(key), out, err);
 }
 
+/* Add the rows of all entries of a block that are selected. What nearly everything has soon
+ * fills the set: then there is nothing left to find. */
 static bool select_in_block(const struct selection *selection,
                             const struct cn_posting_block *block, struct cn_error *err)
 {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
+    unsigned added = 0;
     enum cn_step step;
     bool is_wanted;
 
@@ -45,6 +50,10 @@ static bool select_in_block(const struct selection *selection,
         if (!is_selected(selection, entry.key, &is_wanted, err) ||
             (is_wanted && !cn_posting_rows_add(block, &entry, selection->rows, err)))
             return false;
+        if (is_wanted && ++added % FULL_EVERY == 0 &&
+            cn_rows_has_range(selection->rows, block->first_row,
+                              block->first_row + block->row_count))
+            return true;
     }
     return step == CN_END;
 }

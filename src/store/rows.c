@@ -35,6 +35,21 @@ void cn_rows_set_range(struct cn_rows *rows, uint32_t first, uint32_t end)
     rows->words[(end - 1) / 64] |= high;
 }
 
+bool cn_rows_has_range(const struct cn_rows *rows, uint32_t first, uint32_t end)
+{
+    for (uint32_t row = first; row < end;) {
+        uint32_t rest = 64 - row % 64;
+        uint64_t mask = UINT64_MAX << row % 64;
+
+        if (end - row < rest)
+            mask &= UINT64_MAX >> (64 - end % 64);
+        if ((rows->words[row / 64] & mask) != mask)
+            return false;
+        row += end - row < rest ? end - row : rest;
+    }
+    return true;
+}
+
 /* Up to 64 bits that begin at `row`; the caller knows that they are rows. */
 static void set_word(struct cn_rows *rows, uint32_t row, uint64_t bits)
 {
@@ -115,4 +130,21 @@ uint32_t cn_rows_next(const struct cn_rows *rows, uint32_t row)
         word = rows->words[at];
     }
     return (uint32_t)(at * 64 + (unsigned)__builtin_ctzll(word));
+}
+
+uint32_t cn_rows_before(const struct cn_rows *rows, uint32_t row)
+{
+    size_t at;
+    uint64_t word;
+
+    if (row == 0)
+        return rows->count;
+    at = (row - 1) / 64;
+    word = rows->words[at] & UINT64_MAX >> (63 - (row - 1) % 64);
+    while (word == 0) {
+        if (at-- == 0)
+            return rows->count;
+        word = rows->words[at];
+    }
+    return (uint32_t)(at * 64 + 63 - (unsigned)__builtin_clzll(word));
 }

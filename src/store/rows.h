@@ -37,6 +37,9 @@ static inline bool cn_rows_has(const struct cn_rows *rows, uint32_t row)
 /* Rows `first` up to, not including, `end`. */
 void cn_rows_set_range(struct cn_rows *rows, uint32_t first, uint32_t end);
 
+/* Whether all of them are in the set. */
+bool cn_rows_has_range(const struct cn_rows *rows, uint32_t first, uint32_t end);
+
 /* The rows of a little-endian bit map of `bit_count` bits, the lowest being row `first`. */
 void cn_rows_set_bits(struct cn_rows *rows, uint32_t first, const uint8_t *bits,
                       uint32_t bit_count);
@@ -47,6 +50,9 @@ void cn_rows_not(struct cn_rows *rows);
 
 bool cn_rows_is_empty(const struct cn_rows *rows);
 uint64_t cn_rows_size(const struct cn_rows *rows); /* how many are in the set */
+
+/* The last row of the set before `row`; `count` when there is none. */
+uint32_t cn_rows_before(const struct cn_rows *rows, uint32_t row);
 
 /* The first row of the set at or after `row`; `count` when there is none. */
 uint32_t cn_rows_next(const struct cn_rows *rows, uint32_t row);

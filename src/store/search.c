@@ -105,8 +105,9 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
     if (!cn_columns_field(index->columns, fields[best->order->sort], &key, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
-         row = cn_rows_next(rows, row + 1)) {
+    /* What came last is mostly the newest: with it in place the others are soon refused. */
+    for (uint32_t row = cn_rows_before(rows, rows->count); row < rows->count;
+         row = cn_rows_before(rows, row)) {
         struct cn_search_hit hit = {
             .segment = segment,
             .row = row,

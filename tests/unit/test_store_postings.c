@@ -178,6 +178,10 @@ static void sets_of_rows_combine(void **state)
         cn_rows_set(&odd, row);
     cn_rows_set_range(&low, 3, 67);
     assert_int_equal(cn_rows_size(&low), 64);
+    assert_true(cn_rows_has_range(&low, 3, 67));
+    assert_true(cn_rows_has_range(&low, 10, 20));
+    assert_false(cn_rows_has_range(&low, 2, 67));
+    assert_false(cn_rows_has_range(&low, 3, 68));
     cn_rows_and(&low, &odd);
     assert_int_equal(cn_rows_size(&low), 32);
     cn_rows_not(&low);
@@ -186,6 +190,9 @@ static void sets_of_rows_combine(void **state)
     assert_int_equal(cn_rows_size(&low), 131);
     assert_int_equal(cn_rows_next(&odd, 2), 3);
     assert_int_equal(cn_rows_next(&odd, 130), 131);
+    assert_int_equal(cn_rows_before(&odd, 131), 129);
+    assert_int_equal(cn_rows_before(&odd, 129), 127);
+    assert_int_equal(cn_rows_before(&odd, 1), 131);
     cn_rows_done(&odd);
     cn_rows_done(&low);
 }
