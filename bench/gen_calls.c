@@ -1,7 +1,10 @@
-/* A recording in which every call has a context of its own: a complete tree of calls
- * of two functions, DEPTH levels deep, by THREADS tasks.
+/* A recording in which every call has a context of its own, by THREADS tasks:
  *
- *     gen_calls DIR DEPTH THREADS
+ *     gen_calls DIR tree DEPTH THREADS
+ *         a complete tree of calls of two functions, DEPTH levels deep
+ *     gen_calls DIR comb DEPTH THREADS
+ *         a function that calls itself until it is DEPTH levels deep; at each level
+ *         eleven others do the same
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,10 +16,16 @@
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 
-enum { DEPTH_MAX = 30, FIRST_TID = 100, STEP_NS = 50 };
+enum {
+    TREE_DEPTH_MAX = 30,
+    COMB_DEPTH_MAX = 1023, /* a depth has ten bits */
+    FUNCTION_COUNT = 12,
+    FUNCTION_LEN = 0x1000,
+    FIRST_TID = 100,
+    STEP_NS = 50,
+};
 
 static const uint64_t base = 0x400000;
-static const uint64_t offsets[] = {0x1000, 0x2000};
 
 static bool write_text(const char *dir, const char *name, const struct cn_text *text,
                        struct cn_error *err)
@@ -58,11 +67,10 @@ static bool write_tables(const char *dir, unsigned threads, struct cn_error *err
         cn_text_printf(&tasks, "TASK timestamp=1.%09u tid=%u pid=%d\n", i + 1,
                        FIRST_TID + i, FIRST_TID);
     cn_text_printf(&map, "%012" PRIx64 "-%012" PRIx64 " r-xp 00000000 00:00 0 %s\n", base,
-                   base + 0x10000, "/opt/tree");
-    cn_text_printf(&symbols,
-                   "# symbols: 2\n# path name: /opt/tree\n"
-                   "%016" PRIx64 " %08x T left\n%016" PRIx64 " %08x T right\n",
-                   offsets[0], 0x100, offsets[1], 0x100);
+                   base + (FUNCTION_COUNT + 1) * FUNCTION_LEN, "/opt/tree");
+    cn_text_printf(&symbols, "# symbols: %d\n# path name: /opt/tree\n", FUNCTION_COUNT);
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+        cn_text_printf(&symbols, "%016x %08x T f%d\n", (i + 1) * FUNCTION_LEN, 0x100, i);
     ok = write_text(dir, "task.txt", &tasks, err) &&
          write_text(dir, "sid-0123456789abcdef.map", &map, err) &&
          write_text(dir, "tree.sym", &symbols, err);
@@ -80,7 +88,7 @@ static bool write_record(struct cn_out *out, uint64_t time_ns, unsigned type,
         .word = (uint64_t)type << CN_UFT_TYPE_AT |
                 (uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT |
                 (uint64_t)depth << CN_UFT_DEPTH_AT |
-                (base + offsets[function]) << CN_UFT_ADDRESS_AT,
+                (base + (function + 1) * (uint64_t)FUNCTION_LEN) << CN_UFT_ADDRESS_AT,
     };
     uint8_t bytes[cn_uft_record_size];
 
@@ -89,10 +97,10 @@ static bool write_record(struct cn_out *out, uint64_t time_ns, unsigned type,
 }
 
 /* Enter and leave all nodes of the tree: `done[d]` children of the call at depth d. */
-static bool write_calls(struct cn_out *out, unsigned depth_max, uint64_t time_ns,
-                        struct cn_error *err)
+static bool write_tree(struct cn_out *out, unsigned depth_max, uint64_t time_ns,
+                       struct cn_error *err)
 {
-    unsigned done[DEPTH_MAX + 1] = {0};
+    unsigned done[TREE_DEPTH_MAX + 1] = {0};
     unsigned depth = 0;
 
     for (;;) {
@@ -111,36 +119,76 @@ static bool write_calls(struct cn_out *out, unsigned depth_max, uint64_t time_ns
     }
 }
 
-static bool write_task(const char *dir, unsigned number, unsigned depth,
+/* Call a function from `depth` on until it is `depth_max` deep, and come back. */
+static bool write_recursion(struct cn_out *out, unsigned function, unsigned depth,
+                            unsigned depth_max, uint64_t *time_ns, struct cn_error *err)
+{
+    unsigned at = depth;
+
+    for (; at < depth_max; at++)
+        if (!write_record(out, *time_ns += STEP_NS, CN_UFT_ENTRY, at, function, err))
+            return false;
+    while (at > depth)
+        if (!write_record(out, *time_ns += STEP_NS, CN_UFT_EXIT, --at, function, err))
+            return false;
+    return true;
+}
+
+static bool write_comb(struct cn_out *out, unsigned depth_max, uint64_t time_ns,
                        struct cn_error *err)
 {
+    unsigned depth = 0;
+
+    for (; depth < depth_max; depth++) {
+        if (!write_record(out, time_ns += STEP_NS, CN_UFT_ENTRY, depth, 0, err))
+            return false;
+        for (unsigned i = 1; i < FUNCTION_COUNT; i++)
+            if (!write_recursion(out, i, depth + 1, depth_max, &time_ns, err))
+                return false;
+    }
+    while (depth > 0)
+        if (!write_record(out, time_ns += STEP_NS, CN_UFT_EXIT, --depth, 0, err))
+            return false;
+    return true;
+}
+
+static bool write_task(const char *dir, unsigned number, bool is_comb, unsigned depth,
+                       struct cn_error *err)
+{
+    uint64_t start_ns = 2000000000 + number;
     struct cn_out out = {0};
     char name[32];
     bool ok;
 
     (void)snprintf(name, sizeof(name), "%u.dat", FIRST_TID + number);
     ok = cn_out_open_at(&out, dir, name, err) &&
-         write_calls(&out, depth, 2000000000 + number, err) && cn_out_close(&out, err);
+         (is_comb ? write_comb(&out, depth, start_ns, err)
+                  : write_tree(&out, depth, start_ns, err)) &&
+         cn_out_close(&out, err);
     cn_out_abandon(&out);
     return ok;
 }
 
 int main(int argc, char **argv)
 {
-    unsigned long depth = argc == 4 ? strtoul(argv[2], NULL, 10) : 0;
-    unsigned long threads = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+    bool is_comb = argc == 5 && strcmp(argv[2], "comb") == 0;
+    bool is_tree = argc == 5 && strcmp(argv[2], "tree") == 0;
+    unsigned long depth = argc == 5 ? strtoul(argv[3], NULL, 10) : 0;
+    unsigned long threads = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
     struct cn_error err = {0};
     bool ok;
 
-    if (depth < 1 || depth > DEPTH_MAX || threads < 1 || threads > 1000) {
-        (void)fprintf(stderr, "usage: gen_calls DIR DEPTH THREADS\n");
+    if (is_comb == is_tree || depth < 1 ||
+        depth > (is_comb ? COMB_DEPTH_MAX : TREE_DEPTH_MAX) || threads < 1 ||
+        threads > 1000) {
+        (void)fprintf(stderr, "usage: gen_calls DIR tree|comb DEPTH THREADS\n");
         return 2;
     }
     ok = mkdir(argv[1], 0777) == 0 || cn_fail_errno(&err, "%s", argv[1]);
     ok =
         ok && write_info(argv[1], &err) && write_tables(argv[1], (unsigned)threads, &err);
     for (unsigned i = 0; ok && i < threads; i++)
-        ok = write_task(argv[1], i, (unsigned)depth, &err);
+        ok = write_task(argv[1], i, is_comb, (unsigned)depth, &err);
     if (!ok)
         (void)fprintf(stderr, "gen_calls: %s\n", err.text);
     return ok ? 0 : 1;
