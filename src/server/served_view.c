@@ -7,7 +7,7 @@
 #include "server/request.h"
 #include "server/served.h"
 
-enum { BOTTOM_UP_DEPTH = 40, METRIC_MAX = 32 };
+enum { METRIC_MAX = 32 };
 
 static const char *view_name(const struct cn_request *request)
 {
@@ -74,8 +74,7 @@ static bool make_view(struct cn_served_view *entry, const char *name,
     if (strcmp(name, "top-down") == 0)
         entry->view = cn_view_top_down_new(&entry->costs);
     else if (strcmp(name, "bottom-up") == 0)
-        ok = cn_view_bottom_up_new(&entry->view, &entry->costs, BOTTOM_UP_DEPTH, NULL,
-                                   err);
+        ok = cn_view_callers_new(&entry->view, &entry->costs, NULL, err);
     else if (strcmp(name, "flat") == 0)
         ok = cn_view_flat_new(&entry->view, &entry->costs, NULL, err);
     else

@@ -294,6 +294,78 @@ static void callers_count_each_moment_once_in_a_row(void **state)
     check_trees(caller_keys, false);
 }
 
+/* The row of the same label and place in another list. */
+static const struct cn_row *find_twin(struct cn_view *view,
+                                      const struct cn_row_list *list, const char *label)
+{
+    const struct cn_row *found = NULL;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct cn_text text = {0};
+        struct cn_error err = {0};
+
+        assert_true(view->ops->label(view, &list->rows[i], &text, &err));
+        if (strcmp(cn_text_str(&text), label) == 0) {
+            assert_null(found);
+            found = &list->rows[i];
+        }
+        cn_text_done(&text);
+    }
+    return found;
+}
+
+/* Both views have the same rows with the same numbers below these. */
+static void expect_same_rows(struct cn_view *a, struct cn_view *b,
+                             const struct cn_row *row_a, const struct cn_row *row_b,
+                             size_t levels)
+{
+    struct cn_row_list list_a, list_b;
+    struct cn_error err = {0};
+
+    assert_true(cn_view_children(a, row_a, 0, false, &list_a, &err));
+    assert_true(cn_view_children(b, row_b, 0, false, &list_b, &err));
+    assert_int_equal(list_a.count, list_b.count);
+    if (row_b)
+        assert_int_equal(b->ops->is_leaf(b, row_b), list_b.count == 0);
+    for (size_t i = 0; i < list_a.count; i++) {
+        struct cn_text label = {0};
+        const struct cn_row *twin;
+
+        assert_true(a->ops->label(a, &list_a.rows[i], &label, &err));
+        twin = find_twin(b, &list_b, cn_text_str(&label));
+        assert_non_null(twin);
+        assert_int_equal(twin->kind, list_a.rows[i].kind);
+        for (size_t k = 0; k < COLUMNS; k++)
+            assert_true(cn_same_value(twin->values[k], list_a.rows[i].values[k]) ||
+                        (isnan(twin->values[k]) && isnan(list_a.rows[i].values[k])));
+        cn_text_done(&label);
+        if (levels > 1)
+            expect_same_rows(a, b, &list_a.rows[i], twin, levels - 1);
+    }
+    cn_row_list_done(&list_a);
+    cn_row_list_done(&list_b);
+}
+
+static void callers_found_on_demand_are_the_same(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *all, *some;
+
+        cn_random_tree_build(&tree, seed);
+        init_costs(&costs, seed % 2 == 1);
+        assert_true(cn_view_bottom_up_new(&all, &costs, DEPTH_SHOWN, NULL, &err));
+        assert_true(cn_view_callers_new(&some, &costs, NULL, &err));
+        expect_same_rows(all, some, NULL, NULL, DEPTH_SHOWN);
+        cn_view_free(all);
+        cn_view_free(some);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
 /* The sum of a column over the rows at one level. */
 static double sum_at_level(struct cn_view *view, const struct cn_row *parent,
                            size_t levels, size_t column)
@@ -356,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_counts_each_moment_once_in_a_row),
         cmocka_unit_test(callers_count_each_moment_once_in_a_row),
+        cmocka_unit_test(callers_found_on_demand_are_the_same),
         cmocka_unit_test(exclusive_costs_add_up_to_the_whole),
     };
 

@@ -72,6 +72,7 @@ export interface Rows {
 }
 
 export interface Hits {
+  count: number;
   hits: { path: string[]; row: Row }[];
 }
 

@@ -1,0 +1,294 @@
+/* The bottom-up view of large databases: the callers of a row are found when they are
+ * asked for.
+ *
+ * The top rows, a row a function, are added up at once. For everything below it is known
+ * which contexts each function has and who called each context; the children of a row are
+ * the next callers of its contexts, and their numbers one pass over the values.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cost_tree.h"
+#include "analyze/view.h"
+#include "base/alloc.h"
+
+/* A context of the function at the top, and the caller that the row stands for. */
+struct chain {
+    uint32_t leaf, caller; /* nodes */
+};
+
+struct caller_row {
+    uint32_t function; /* top row of the same function */
+    enum cn_row_kind kind;
+    struct chain *chains; /* in the order of the leaves; NULL for top rows */
+    size_t count, capacity;
+    uint32_t covered_to; /* leaves below this are inside another one of the row */
+    bool has_callers;
+    bool is_listed;            /* its children are known */
+    uint32_t first, row_count; /* they have these numbers */
+    struct cn_cost_rows costs; /* of the children */
+};
+
+struct callers_view {
+    struct cn_view view;
+    struct cn_view *tops;          /* functions, without callers */
+    struct cn_context_index index; /* borrowed from it */
+    uint32_t top_count;
+    uint32_t *top_of;   /* by node: the row of its function; CN_NONE when it is no call */
+    uint32_t *caller;   /* by node: the nearest call above; CN_NONE when there is none */
+    uint32_t *tree_end; /* by node: one past its last descendant */
+    struct caller_row *rows; /* top rows first */
+    size_t row_count, row_capacity;
+};
+
+/* While the functions are added up: note who calls whom. */
+static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
+{
+    struct callers_view *self = arg;
+    const struct cn_cost_frame *frame = &tree->path[tree->depth - 1];
+
+    (void)err;
+    if (!self->top_of) {
+        self->top_of = cn_alloc(tree->index.count, sizeof(*self->top_of));
+        self->caller = cn_alloc(tree->index.count, sizeof(*self->caller));
+        memset(self->top_of, 0xff, tree->index.count * sizeof(*self->top_of));
+        memset(self->caller, 0xff, tree->index.count * sizeof(*self->caller));
+    }
+    if (!frame->is_call)
+        return true;
+    self->top_of[frame->node] = cn_cost_tree_row(tree, CN_NONE, &frame->place);
+    if (frame->caller > 0)
+        self->caller[frame->node] = tree->path[frame->caller - 1].node;
+    cn_cost_tree_count(tree, self->top_of[frame->node]);
+    return true;
+}
+
+/* Nodes are numbered depth first. */
+static void find_tree_ends(struct callers_view *self)
+{
+    self->tree_end = cn_alloc(self->index.count, sizeof(*self->tree_end));
+    for (size_t i = self->index.count; i-- > 0;) {
+        uint32_t parent = self->index.nodes[i].parent;
+
+        if (self->tree_end[i] == 0)
+            self->tree_end[i] = (uint32_t)i + 1;
+        if (parent != CN_NONE && self->tree_end[parent] < self->tree_end[i])
+            self->tree_end[parent] = self->tree_end[i];
+    }
+}
+
+static void add_chain(struct callers_view *self, struct caller_row *row,
+                      struct chain chain)
+{
+    row->chains = cn_grow(row->chains, row->count, &row->capacity, sizeof(*row->chains));
+    row->chains[row->count++] = chain;
+    if (self->caller[chain.caller] != CN_NONE)
+        row->has_callers = true;
+}
+
+static uint32_t new_row(struct callers_view *self, uint32_t function)
+{
+    self->rows =
+        cn_grow(self->rows, self->row_count, &self->row_capacity, sizeof(*self->rows));
+    self->rows[self->row_count] = (struct caller_row){
+        .function = function,
+        .kind = function < self->row_count ? self->rows[function].kind : CN_ROW_FUNCTION,
+    };
+    return (uint32_t)self->row_count++;
+}
+
+/* What the leaves of a row count for: start[node], and one target for each that has. */
+struct counting {
+    uint32_t *row_of_leaf; /* number of the child + 1; 0: none */
+    bool *is_outermost;
+    struct cn_map child_of; /* by function */
+};
+
+/* Sort the contexts of a row by their next caller, a new row for each. */
+static void list_callers(struct callers_view *self, uint32_t parent,
+                         struct counting *counting)
+{
+    uint32_t first = (uint32_t)self->row_count;
+
+    for (size_t i = 0; i < self->rows[parent].count; i++) {
+        struct chain chain = self->rows[parent].chains[i];
+        uint32_t *child;
+        struct caller_row *row;
+
+        chain.caller = self->caller[chain.caller];
+        if (chain.caller == CN_NONE)
+            continue;
+        child = cn_map_at(&counting->child_of, self->top_of[chain.caller], CN_NONE);
+        if (*child == CN_NONE)
+            *child = new_row(self, self->top_of[chain.caller]);
+        row = &self->rows[*child];
+        add_chain(self, row, chain);
+        counting->row_of_leaf[chain.leaf] = *child - first + 1;
+        /* Recursion counts once: a context inside another one of the same row adds
+         * nothing to what is inclusive. */
+        counting->is_outermost[chain.leaf] = chain.leaf >= row->covered_to;
+        if (chain.leaf >= row->covered_to)
+            row->covered_to = self->tree_end[chain.leaf];
+    }
+    self->rows[parent].first = first;
+    self->rows[parent].row_count = (uint32_t)self->row_count - first;
+}
+
+static bool add_up(struct callers_view *self, uint32_t parent,
+                   const struct counting *counting, struct cn_error *err)
+{
+    size_t count = self->index.count, used = 0;
+    size_t *start = cn_alloc(count + 1, sizeof(*start));
+    struct cn_cost_target *list = cn_alloc(self->rows[parent].count, sizeof(*list));
+    struct cn_cost_targets targets = {start, list};
+    bool ok;
+
+    for (size_t i = 0; i < count; i++) {
+        start[i] = used;
+        if (counting->row_of_leaf[i] > 0)
+            list[used++] = (struct cn_cost_target){
+                .row = counting->row_of_leaf[i] - 1,
+                .sides = 1U << CN_EXCLUSIVE |
+                         (counting->is_outermost[i] ? 1U << CN_INCLUSIVE : 0),
+            };
+    }
+    start[count] = used;
+    ok =
+        cn_costs_fill(self->view.costs, &self->index, &targets,
+                      self->rows[parent].row_count, NULL, &self->rows[parent].costs, err);
+    free(start);
+    free(list);
+    return ok;
+}
+
+static bool find_callers(struct callers_view *self, uint32_t parent, struct cn_error *err)
+{
+    struct counting counting = {
+        .row_of_leaf = cn_alloc(self->index.count, sizeof(*counting.row_of_leaf)),
+        .is_outermost = cn_alloc(self->index.count, sizeof(*counting.is_outermost)),
+    };
+    bool ok;
+
+    list_callers(self, parent, &counting);
+    self->view.row_limit = self->view.weight_limit = self->row_count;
+    ok = add_up(self, parent, &counting, err);
+    self->rows[parent].is_listed = true;
+    cn_map_done(&counting.child_of);
+    free(counting.row_of_leaf);
+    free(counting.is_outermost);
+    return ok;
+}
+
+/* The contexts of a function, found when its callers are. */
+static void list_leaves(struct callers_view *self, uint32_t top)
+{
+    for (size_t i = 0; i < self->index.count; i++)
+        if (self->top_of[i] == top)
+            add_chain(self, &self->rows[top], (struct chain){(uint32_t)i, (uint32_t)i});
+}
+
+static bool list_children(struct cn_view *view, const struct cn_row *parent,
+                          struct cn_row_list *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct caller_row *row;
+
+    if (!parent)
+        return self->tops->ops->children(self->tops, NULL, out, err);
+    if (parent->id < self->top_count && !self->rows[parent->id].chains)
+        list_leaves(self, (uint32_t)parent->id);
+    if (!self->rows[parent->id].is_listed &&
+        !find_callers(self, (uint32_t)parent->id, err))
+        return false;
+    row = &self->rows[parent->id];
+    for (uint32_t i = 0; i < row->row_count; i++) {
+        struct cn_row item = {
+            .id = row->first + i,
+            .kind = self->rows[row->first + i].kind,
+            .context = CN_NONE,
+        };
+
+        cn_cost_rows_values(view->costs, &row->costs, i, cn_row_list_add(out, item));
+    }
+    out->weight = row->row_count;
+    return true;
+}
+
+static struct cn_row function_of(struct callers_view *self, const struct cn_row *row)
+{
+    return (struct cn_row){
+        .id = row->id < self->top_count ? row->id : self->rows[row->id].function,
+        .kind = row->kind,
+        .context = CN_NONE,
+    };
+}
+
+static bool label_row(struct cn_view *view, const struct cn_row *row,
+                      struct cn_text *text, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct cn_row function = function_of(self, row);
+
+    return self->tops->ops->label(self->tops, &function, text, err);
+}
+
+static bool locate(struct cn_view *view, const struct cn_row *row,
+                   struct cn_location *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct cn_row function = function_of(self, row);
+
+    return self->tops->ops->location(self->tops, &function, out, err);
+}
+
+static bool is_leaf(struct cn_view *view, const struct cn_row *row)
+{
+    return !((struct callers_view *)view)->rows[row->id].has_callers;
+}
+
+static void free_view(struct cn_view *view)
+{
+    struct callers_view *self = (struct callers_view *)view;
+
+    for (size_t i = 0; i < self->row_count; i++) {
+        free(self->rows[i].chains);
+        cn_cost_rows_done(&self->rows[i].costs);
+    }
+    cn_view_free(self->tops);
+    free(self->top_of);
+    free(self->caller);
+    free(self->tree_end);
+    free(self->rows);
+    free(self);
+}
+
+bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    static const struct cn_view_ops ops = {list_children, label_row, locate, is_leaf,
+                                           free_view};
+    struct callers_view *self = cn_alloc(1, sizeof(*self));
+    struct cn_cost_tree tree;
+    bool ok = cn_cost_tree_build(&tree, costs, note_call, self, progress, err);
+
+    self->index = tree.index;
+    self->top_count = (uint32_t)tree.group_count;
+    for (uint32_t i = 0; i < self->top_count; i++) {
+        (void)new_row(self, i);
+        self->rows[i].kind = tree.groups[i].place.kind;
+    }
+    self->tops = cn_cost_tree_view_new(&tree);
+    find_tree_ends(self);
+    for (size_t i = 0; self->top_of && i < self->index.count; i++)
+        if (self->top_of[i] != CN_NONE && self->caller[i] != CN_NONE)
+            self->rows[self->top_of[i]].has_callers = true;
+    self->view = (struct cn_view){
+        .ops = &ops,
+        .costs = costs,
+        .weight_limit = self->row_count,
+        .row_limit = self->row_count,
+        .exclusive_holds_all = true,
+    };
+    *out = &self->view;
+    return ok;
+}
