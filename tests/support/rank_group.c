@@ -1,0 +1,98 @@
+#include "support/rank_group.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Bytes on their way from one rank to another. */
+struct stream {
+    struct cn_text bytes;
+    size_t taken;
+};
+
+struct group {
+    pthread_mutex_t lock;
+    pthread_cond_t sent;
+    unsigned size;
+    struct stream *streams; /* by from * size + to */
+    cn_rank_fn run;
+    void *arg;
+};
+
+struct member {
+    struct cn_ranks ranks; /* first: operations receive a pointer to it */
+    struct group *group;
+    pthread_t thread;
+};
+
+static bool group_send(struct cn_ranks *ranks, unsigned to, const void *data, size_t len,
+                       struct cn_error *err)
+{
+    struct group *group = ((struct member *)ranks)->group;
+
+    (void)err;
+    (void)pthread_mutex_lock(&group->lock);
+    cn_text_add(&group->streams[ranks->rank * group->size + to].bytes, data, len);
+    (void)pthread_cond_broadcast(&group->sent);
+    (void)pthread_mutex_unlock(&group->lock);
+    return true;
+}
+
+static bool group_receive(struct cn_ranks *ranks, unsigned from, void *data, size_t len,
+                          struct cn_error *err)
+{
+    struct group *group = ((struct member *)ranks)->group;
+    struct stream *stream = &group->streams[from * group->size + ranks->rank];
+
+    (void)err;
+    (void)pthread_mutex_lock(&group->lock);
+    while (stream->bytes.len - stream->taken < len)
+        (void)pthread_cond_wait(&group->sent, &group->lock);
+    memcpy(data, stream->bytes.chars + stream->taken, len);
+    stream->taken += len;
+    (void)pthread_mutex_unlock(&group->lock);
+    return true;
+}
+
+static void group_close(struct cn_ranks *ranks)
+{
+    (void)ranks;
+}
+
+static const struct cn_ranks_ops ops = {group_send, group_receive, group_close};
+
+static void *run_member(void *arg)
+{
+    struct member *member = arg;
+
+    member->group->run(&member->ranks, member->group->arg);
+    return NULL;
+}
+
+void cn_rank_group_run(unsigned size, cn_rank_fn run, void *arg)
+{
+    struct group group = {
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .sent = PTHREAD_COND_INITIALIZER,
+        .size = size,
+        .streams = cn_alloc((size_t)size * size, sizeof(*group.streams)),
+        .run = run,
+        .arg = arg,
+    };
+    struct member *members = cn_alloc(size, sizeof(*members));
+
+    for (unsigned i = 0; i < size; i++) {
+        members[i].ranks = (struct cn_ranks){.ops = &ops, .rank = i, .size = size};
+        members[i].group = &group;
+        if (pthread_create(&members[i].thread, NULL, run_member, &members[i]) != 0)
+            abort();
+    }
+    for (unsigned i = 0; i < size; i++)
+        (void)pthread_join(members[i].thread, NULL);
+    for (size_t i = 0; i < (size_t)size * size; i++)
+        cn_text_done(&group.streams[i].bytes);
+    free(group.streams);
+    free(members);
+}
