@@ -159,13 +159,14 @@ static void count_damage(const char *base, uint32_t number,
     char *dir = cn_segment_dir(base, number);
 
     scan.rows = &rows;
-    if (cn_file_open_at(&file, dir, CN_TRACES_NAME, &ignored) &&
-        cn_segment_scan_begin(&scan, file.bytes, &ignored)) {
+    if (cn_file_open_at(&file, dir, CN_TRACES_NAME, &ignored)) {
+        cn_segment_scan_begin(&scan, file.bytes);
         cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
         counts->rows += scan.row_count;
         counts->bad_chunks += scan.bad_chunks;
         counts->bad_records += scan.bad_records;
-        counts->cut_len += file.bytes.len - scan.sound_len;
+        if (file.bytes.len > scan.sound_len)
+            counts->cut_len += file.bytes.len - scan.sound_len;
     }
     cn_segment_scan_done(&scan);
     cn_file_close(&file);

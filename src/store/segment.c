@@ -1,6 +1,7 @@
 #include "store/segment.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "store/log_format.h"
@@ -51,10 +52,9 @@ static void rebuild_rows(struct cn_segment *segment)
         .words = cn_segment_words(segment),
         .rows = &segment->rebuilt,
     };
-    struct cn_error ignored;
 
-    if (cn_segment_scan_begin(&scan, segment->data.bytes, &ignored))
-        cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
     cn_segment_scan_done(&scan);
     cn_columns_of_rows(&segment->columns,
                        (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
@@ -118,10 +118,12 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
 {
     struct cn_error ignored;
 
-    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, err))
-        return false;
-    if (!cn_segment_open_chunks(&segment->chunks, segment->data.bytes, err))
-        return cn_fail_in(err, "%s/" CN_TRACES_NAME, segment->dir);
+    if (access(segment->dir, X_OK) < 0)
+        return cn_fail_errno(err, "%s", segment->dir);
+    /* A segment without data is one that a crash kept from being begun. */
+    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
+        segment->is_damaged = true;
+    cn_segment_open_chunks(&segment->chunks, segment->data.bytes);
     if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
         segment->is_damaged = true;
         segment->config = cn_store_config_of(NULL, 0);

@@ -28,7 +28,7 @@ struct cn_segment {
     bool has_meta, has_text_file, is_damaged;
 };
 
-/* Fails only when there is no traces.dat that can be read. */
+/* Fails only when the directory is not there. */
 CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
                               struct cn_error *err);
 void cn_segment_close(struct cn_segment *segment); /* NULL is fine */

@@ -178,12 +178,18 @@ static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
     return cut(segment, &segment->text, state.sound_len, log.len, err);
 }
 
+/* Rows whose chunk is not there any more go: their numbers are given again. */
 static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
-                      struct cn_error *err)
+                      struct cn_bytes data, struct cn_error *err)
 {
     uint64_t len;
 
     segment->row_count = cn_segment_scan_rows(log, &len);
+    while (segment->row_count > 0 &&
+           cn_segment_rows_end(log, segment->row_count) > data.len) {
+        segment->row_count--;
+        len -= cn_store_row_size;
+    }
     if (len == 0)
         begin_rows(segment);
     return cut(segment, &segment->rows, len, log.len, err);
@@ -197,25 +203,49 @@ static void reserve_words(struct cn_segment_writer *segment, uint32_t highest)
     segment->saved_words = segment->words.count;
 }
 
-static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
-                      uint64_t known_len, struct cn_error *err)
+/* The first bytes say how to read the others: they are known from config.props, too. */
+static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes data,
+                          struct cn_error *err)
 {
+    struct cn_chunk_file file;
+    struct cn_error ignored;
+    struct cn_text head = {0};
+    bool ok;
+
+    if (cn_chunk_file_init(&file, data, CN_CHUNK_DIALECT_SPEC, &ignored))
+        return true;
+    begin_data(segment);
+    head = segment->data.waiting;
+    segment->data.waiting = (struct cn_text){0};
+    ok = segment->io->write(segment->io->arg, segment->data.fd, 0, cn_text_str(&head),
+                            head.len, err) &&
+         segment->io->sync(segment->io->arg, segment->data.fd, err);
+    cn_text_done(&head);
+    return ok;
+}
+
+static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
+                      struct cn_bytes rows, struct cn_error *err)
+{
+    uint64_t known_len = cn_segment_rows_end(rows, segment->row_count);
     struct cn_segment_scan scan = {
         .words = &segment->words,
         .rows = &segment->rows.waiting,
         .row_count = segment->row_count,
     };
-    struct cn_error ignored;
 
-    if (!cn_segment_scan_begin(&scan, data, &ignored)) {
+    if (data.len < cn_chunk_file_header_size) {
         begin_data(segment);
         return cut(segment, &segment->data, 0, data.len, err);
     }
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_know_rows(&scan, rows, segment->row_count);
     cn_segment_scan_chunks(&scan, known_len);
     segment->row_count = scan.row_count;
     reserve_words(segment, scan.highest_word);
     cn_segment_scan_done(&scan);
-    return cut(segment, &segment->data, scan.sound_len, data.len, err);
+    return repair_header(segment, data, err) &&
+           cut(segment, &segment->data, scan.sound_len, data.len, err);
 }
 
 struct mapped {
@@ -233,15 +263,11 @@ static bool map_all(struct cn_segment_writer *segment, struct mapped *mapped,
 static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err)
 {
     struct mapped mapped = {0};
-    uint64_t known_len;
     bool ok;
 
     ok = map_all(segment, &mapped, err) && open_words(segment, mapped.text.bytes, err) &&
-         open_rows(segment, mapped.rows.bytes, err);
-    if (ok) {
-        known_len = cn_segment_rows_end(mapped.rows.bytes, segment->row_count);
-        ok = open_data(segment, mapped.data.bytes, known_len, err);
-    }
+         open_rows(segment, mapped.rows.bytes, mapped.data.bytes, err);
+    ok = ok && open_data(segment, mapped.data.bytes, mapped.rows.bytes, err);
     cn_file_close(&mapped.text);
     cn_file_close(&mapped.rows);
     cn_file_close(&mapped.data);

@@ -73,26 +73,28 @@ static bool can_read_some(const struct cn_chunk_file *file)
     return is_read || !is_found;
 }
 
-bool cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data,
-                            struct cn_error *err)
+void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data)
 {
-    struct cn_chunk_file spec, original;
+    struct cn_chunk_file file = {.bytes = data, .has_checksums = true};
+    struct cn_error ignored;
 
-    if (!cn_chunk_file_init(&spec, data, CN_CHUNK_DIALECT_SPEC, err) ||
-        !cn_chunk_file_init(&original, data, CN_CHUNK_DIALECT_ORIGINAL, err))
-        return false;
-    *out = can_read_some(&spec) || !can_read_some(&original) ? spec : original;
-    return true;
+    if (cn_chunk_file_init(out, data, CN_CHUNK_DIALECT_SPEC, &ignored) &&
+        can_read_some(out))
+        return;
+    if (cn_chunk_file_init(out, data, CN_CHUNK_DIALECT_ORIGINAL, &ignored) &&
+        can_read_some(out))
+        return;
+    file.compression = CN_COMPRESSION_LZ4;
+    if (!can_read_some(&file))
+        file.compression = CN_COMPRESSION_DEFLATE;
+    *out = file;
 }
 
-bool cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data,
-                           struct cn_error *err)
+void cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data)
 {
-    if (!cn_segment_open_chunks(&scan->file, data, err))
-        return false;
+    cn_segment_open_chunks(&scan->file, data);
     scan->decompressor = cn_decompressor_new();
     scan->sound_len = cn_chunk_file_header_size;
-    return true;
 }
 
 void cn_segment_scan_done(struct cn_segment_scan *scan)
@@ -154,6 +156,22 @@ static void add_row(struct cn_segment_scan *scan, const struct cn_chunk *chunk,
     cn_store_row_put(&row, at);
     cn_text_advance(scan->rows, cn_store_row_size);
     scan->row_count++;
+}
+
+void cn_segment_scan_know_rows(struct cn_segment_scan *scan, struct cn_bytes log,
+                               uint32_t row_count)
+{
+    struct cn_store_row row;
+    struct cn_bytes rows;
+
+    if (row_count == 0 || !cn_bytes_array(log, cn_store_log_header_size, row_count,
+                                          cn_store_row_size, &rows))
+        return;
+    for (uint32_t i = 0; i < row_count; i++)
+        if (cn_store_row_decode(cn_bytes_element(rows, i, cn_store_row_size), &row))
+            (void)cn_map_at(
+                &scan->seen,
+                cn_span_key(row.trace_high, row.trace_low, row.span_id, row.part), 1);
 }
 
 /* A part behind the first begins in the middle of calls: put them around it. */

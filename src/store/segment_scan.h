@@ -34,18 +34,20 @@ struct cn_segment_scan {
     uint32_t bad_chunks, bad_records;
 };
 
-/* Find out how to read the file: of the dialects the one whose first sound chunk can be
- * decompressed. Fails when it is no chunk file. */
-CN_CHECK bool cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data,
-                                    struct cn_error *err);
+/* Find out how to read the file. */
+void cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data);
+
+/* The first rows of a log: their spans have rows already. */
+void cn_segment_scan_know_rows(struct cn_segment_scan *scan, struct cn_bytes log,
+                               uint32_t row_count);
 
 /* Make rows for the records of all sound chunks from `from_off` on. */
 void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off);
 void cn_segment_scan_done(struct cn_segment_scan *scan);
 
-/* How the chunks of a file are compressed, whatever its flags mean. */
-CN_CHECK bool cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data,
-                                     struct cn_error *err);
+/* How the chunks of a file are compressed: as its header says in one of the dialects, or, when
+ * that is damaged, as the first sound chunk shows. */
+void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data);
 
 /* The highest word that a trace refers to. */
 uint32_t cn_segment_highest_word(const struct cn_trace *trace);
