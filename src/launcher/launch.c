@@ -18,6 +18,7 @@
 #include "launcher/info_file.h"
 #include "launcher/keeper.h"
 #include "launcher/module_files.h"
+#include "launcher/module_rules.h"
 #include "launcher/program.h"
 #include "launcher/recording_dir.h"
 #include "launcher/shared_memory.h"
@@ -37,6 +38,7 @@ struct launch {
     struct cn_keeper keeper;
     struct cn_events events;
     struct cn_module_files modules;
+    struct cn_module_rules rules;
     struct cn_info_facts facts;
     uint32_t session_count; /* whose symbols are written */
     uint64_t start_ns;
@@ -91,35 +93,6 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool store_rules(struct launch *launch, struct cn_error *err)
-{
-    const struct cn_rules *rules = &launch->options->rules;
-    struct cn_arguments *arguments = launch->options->arguments;
-    const char *path = launch->program.path;
-    bool needs_finder =
-        !cn_arguments_is_empty(arguments) || cn_arguments_has_debug(arguments);
-    struct cn_argument_finder *finder = NULL;
-    struct cn_text debug = {0};
-    struct cn_elf_file elf;
-    bool ok;
-
-    if ((rules->count == 0 && rules->size_min == 0 && !needs_finder) ||
-        launch->program.is_script)
-        return true;
-    if (!cn_elf_file_open(&elf, path, true, err))
-        return false;
-    if (needs_finder)
-        finder = cn_argument_finder_open(arguments, path, &launch->memory);
-    ok = cn_rules_store(rules, &elf, finder, &launch->memory, err);
-    if (finder)
-        cn_argument_finder_print(finder, &elf, &debug);
-    if (debug.len > 0)
-        cn_module_files_add_debug(&launch->modules, path, &debug);
-    cn_argument_finder_close(finder);
-    cn_elf_file_close(&elf);
-    return ok;
-}
-
 static bool configure(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
@@ -140,7 +113,13 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_on = !options->is_off;
-    return store_rules(launch, err);
+    launch->rules = (struct cn_module_rules){
+        .rules = &options->rules,
+        .arguments = options->arguments,
+        .memory = &launch->memory,
+        .files = &launch->modules,
+    };
+    return cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
 static bool prepare(struct launch *launch, struct cn_error *err)
@@ -261,12 +240,15 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
  * full: then nothing more is recorded, and the program goes on. */
 static bool watch(struct launch *launch, struct cn_error *err)
 {
+    struct cn_error trouble = {0};
     uint64_t ended_ns = 0;
     bool ok = true, has_said = false;
 
     for (;;) {
         ok = ok && cn_drain_step(&launch->drain, err) &&
              cn_events_drain(&launch->events, err) && write_new_symbols(launch, err);
+        if (!cn_module_rules_answer(&launch->rules, &trouble))
+            say(launch, trouble.text);
         check_limits(launch);
         collect_status(launch);
         if (launch->pid == 0 && ended_ns == 0) {
@@ -337,6 +319,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
     bell_of = NULL;
     cn_drain_done(&launch.drain);
     cn_events_close(&launch.events);
+    cn_module_rules_done(&launch.rules);
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);
     cn_keeper_dismiss(&launch.keeper);

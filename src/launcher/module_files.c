@@ -21,15 +21,6 @@ struct cn_module_debug {
     struct cn_text text;
 };
 
-void cn_module_files_add_debug(struct cn_module_files *files, const char *path,
-                               struct cn_text *text)
-{
-    files->debug = cn_grow(files->debug, files->debug_count, &files->debug_capacity,
-                           sizeof(*files->debug));
-    files->debug[files->debug_count++] = (struct cn_module_debug){cn_strdup(path), *text};
-    *text = (struct cn_text){0};
-}
-
 static const struct cn_module_file *find(const struct cn_module_files *files,
                                          const char *path)
 {
@@ -88,6 +79,18 @@ static bool write_debug(const struct cn_module_files *files, const char *path,
     cn_text_done(&text);
     cn_text_done(&file_name);
     return ok;
+}
+
+bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
+                               struct cn_text *text, struct cn_error *err)
+{
+    const struct cn_module_file *module = find(files, path);
+
+    files->debug = cn_grow(files->debug, files->debug_count, &files->debug_capacity,
+                           sizeof(*files->debug));
+    files->debug[files->debug_count++] = (struct cn_module_debug){cn_strdup(path), *text};
+    *text = (struct cn_text){0};
+    return !module || write_debug(files, path, module->name, err);
 }
 
 /* The symbols of a file, from the cache or from the file itself. */

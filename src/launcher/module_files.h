@@ -21,9 +21,9 @@ struct cn_module_files {
     size_t debug_count, debug_capacity;
 };
 
-/* What NAME.dbg of a file is to hold; the text is taken over. Before the file is seen. */
-void cn_module_files_add_debug(struct cn_module_files *files, const char *path,
-                               struct cn_text *text);
+/* What NAME.dbg of a file is to hold; the text is taken over. */
+CN_CHECK bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
+                                        struct cn_text *text, struct cn_error *err);
 
 /* Modules that cannot be read are left out: their calls have no names. */
 CN_CHECK bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err);

@@ -164,17 +164,13 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
 
 bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
                     struct cn_argument_finder *finder, struct cn_shared_memory *memory,
-                    struct cn_error *err)
+                    uint32_t *count, struct cn_error *err)
 {
     struct cn_rec_shared *head = memory->head;
+    uint32_t first = head->rule_count, end = first;
     struct cn_text name = {0};
-    uint32_t count = 0;
     bool ok = true;
 
-    for (size_t i = 0; i < rules->count; i++) {
-        head->has_only |= (rules->list[i].what.actions & CN_REC_RULE_ONLY) != 0;
-        head->has_patch_list |= (rules->list[i].what.actions & CN_REC_RULE_PATCH) != 0;
-    }
     for (size_t i = 0; i < elf->symbol_count && ok; i++) {
         const struct cn_elf_symbol *symbol = &elf->symbols[i];
         bool is_first = i == 0 || symbol[-1].address != symbol->address;
@@ -183,17 +179,29 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
         if (rule.actions == 0)
             continue;
         /* Several names for one function make one rule. */
-        if (count > 0 && memory->rules[count - 1].low == rule.low)
-            merge(&memory->rules[count - 1], &rule);
-        else if (count < CN_REC_RULE_MAX)
-            memory->rules[count++] = rule;
+        if (end > first && memory->rules[end - 1].low == rule.low)
+            merge(&memory->rules[end - 1], &rule);
+        else if (end < CN_REC_RULE_MAX)
+            memory->rules[end++] = rule;
         else
             ok = cn_fail(err, CN_ERR_LIMIT, "filters match more than %d functions",
                          CN_REC_RULE_MAX);
     }
-    head->rule_count = count;
+    if (ok) {
+        *count = end - first;
+        head->rule_count = end;
+    }
     cn_text_done(&name);
     return ok;
+}
+
+uint32_t cn_rules_actions(const struct cn_rules *rules)
+{
+    uint32_t actions = rules->size_min > 0 ? CN_REC_RULE_HIDE : 0;
+
+    for (size_t i = 0; i < rules->count; i++)
+        actions |= rules->list[i].what.actions;
+    return actions;
 }
 
 void cn_rules_done(struct cn_rules *rules)

@@ -33,11 +33,16 @@ CN_CHECK bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t
 CN_CHECK bool cn_rules_add_trigger(struct cn_rules *rules, const char *text,
                                    struct cn_error *err);
 
-/* Put what is known about the functions of `elf` where the program finds it, with their
- * arguments unless the finder is NULL. Fails when that is too much. */
+/* Put what is known about the functions of `elf` behind the other rules, with their
+ * arguments unless the finder is NULL; how many rules there are. Fails when that is too
+ * much. */
 CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
                              struct cn_argument_finder *finder,
-                             struct cn_shared_memory *memory, struct cn_error *err);
+                             struct cn_shared_memory *memory, uint32_t *count,
+                             struct cn_error *err);
+
+/* All that they may do, CN_REC_RULE_*. */
+uint32_t cn_rules_actions(const struct cn_rules *rules);
 
 void cn_rules_done(struct cn_rules *rules);
 

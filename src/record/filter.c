@@ -1,28 +1,20 @@
 #include "record/filter.h"
 
-#include <limits.h>
 #include <link.h>
 #include <stddef.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "record/arguments.h"
 #include "record/hooks.h"
 #include "record/layout.h"
+#include "record/module_rules.h"
 #include "record/process.h"
 #include "record/thread.h"
 
 /* What only the set-up has to know about does not make calls expensive. */
 static bool is_about_calls(const struct cn_rec_shared *shared)
 {
-    uint32_t for_patching = CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH;
-
-    for (uint32_t i = 0; i < shared->rule_count; i++) {
-        if (cn_rec_process.rules[i].actions & ~for_patching)
-            return true;
-    }
-    return shared->time_limit_ns > 0 || shared->depth_limit > 0 || shared->has_sites ||
-           !atomic_load(&shared->is_on);
+    return shared->has_call_rules || shared->time_limit_ns > 0 ||
+           shared->depth_limit > 0 || shared->has_sites || !atomic_load(&shared->is_on);
 }
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
@@ -43,34 +35,10 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
-    char exe[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
     (void)dl_iterate_phdr(find_program, process);
-    exe[len < 0 ? 0 : len] = '\0';
-    process->has_rules = strcmp(exe, process->shared->exe) == 0;
+    cn_rec_module_rules_begin();
     process->has_filters = is_about_calls(process->shared);
-}
-
-const struct cn_rec_rule *cn_rec_filter_find(uintptr_t address)
-{
-    const struct cn_rec_rule *rules = cn_rec_process.rules;
-    uint64_t at = address - cn_rec_process.program_low;
-    uint32_t low = 0,
-             high = cn_rec_process.has_rules ? cn_rec_process.shared->rule_count : 0;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (rules[middle].high <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!cn_rec_process.has_rules || low == cn_rec_process.shared->rule_count ||
-        at < rules[low].low)
-        return NULL;
-    return &rules[low];
 }
 
 static void obey(struct cn_rec_thread *self, const struct cn_rec_rule *rule)
@@ -116,7 +84,7 @@ static uint64_t word_of(const struct cn_rec_frame *frame,
 
 /* The arguments of a call, stored behind those that are kept already; their length. */
 static uint32_t store_arguments(struct cn_rec_thread *self,
-                                const struct cn_rec_rule *rule,
+                                const struct cn_rec_rule *rule, uintptr_t base,
                                 const struct cn_rec_registers *registers)
 {
     if (!rule || !registers || rule->argument_count == 0)
@@ -124,8 +92,7 @@ static uint32_t store_arguments(struct cn_rec_thread *self,
     /* What was inlined elsewhere has its arguments elsewhere too. */
     if ((registers->saver == CN_REC_SAVED_AT_ENTRY) != (rule->call_off == 0))
         return 0;
-    if (rule->call_off > 0 &&
-        registers->call_pc - cn_rec_process.program_low != rule->low + rule->call_off)
+    if (rule->call_off > 0 && registers->call_pc - base != rule->low + rule->call_off)
         return 0;
     return cn_rec_arguments_store(self, rule->arguments, rule->argument_count, registers);
 }
@@ -159,8 +126,9 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
     struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uintptr_t base = 0;
+    const struct cn_rec_rule *rule = cn_rec_module_rules_find(frame->address, &base);
     uint32_t len;
-    const struct cn_rec_rule *rule = cn_rec_filter_find(frame->address);
 
     *note = self->filter;
     frame->flags |= CN_REC_FRAME_FILTERED;
@@ -174,7 +142,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     note->site = site_of(rule, registers);
     if (note->site && self->filter.time_limit_ns == 0)
         record_site(self, 0, note->site);
-    len = store_arguments(self, rule, registers);
+    len = store_arguments(self, rule, base, registers);
     if (self->filter.time_limit_ns > 0) {
         note->values_len = len;
         note->entry_ns = cn_rec_now(self);
@@ -214,8 +182,9 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
                         const struct cn_rec_registers *registers)
 {
     uint64_t word = word_of(frame, &self->notes[frame - self->frames]) | CN_REC_EXIT_WORD;
+    uintptr_t base;
     const struct cn_rec_rule *rule =
-        registers ? cn_rec_filter_find(frame->address) : NULL;
+        registers ? cn_rec_module_rules_find(frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
     if (rule && rule->result_count > 0)

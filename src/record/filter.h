@@ -1,6 +1,6 @@
 /* Which calls are recorded: patterns and triggers, found once for every function of the
  * program, then looked up at each call.
- * Threads: the table is constant after cn_rec_filter_begin().
+ * Threads: any thread, its own calls.
  */
 #ifndef CN_RECORD_FILTER_H
 #define CN_RECORD_FILTER_H
@@ -11,14 +11,10 @@
 
 struct cn_rec_frame;
 struct cn_rec_registers;
-struct cn_rec_rule;
 struct cn_rec_thread;
 
 /* Find out whether there is anything to filter in this program. */
 void cn_rec_filter_begin(void);
-
-/* The rule about the function at this address; NULL when there is none. */
-const struct cn_rec_rule *cn_rec_filter_find(uintptr_t address);
 
 /* Decide about a call just pushed, and record its entry or not. The registers are NULL
  * where nobody saved them. */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "record/elf_sections.h"
-#include "record/filter.h"
 #include "record/hooks.h"
 #include "record/machine.h"
+#include "record/module_rules.h"
 #include "record/process.h"
 
 enum { STEP = 1 << 20, TRIES = 1000 };
@@ -62,7 +62,8 @@ static bool protect(const struct module *module, int how)
 
 static bool is_wanted(uintptr_t at)
 {
-    const struct cn_rec_rule *rule = cn_rec_filter_find(at);
+    uintptr_t base;
+    const struct cn_rec_rule *rule = cn_rec_module_rules_find(at, &base);
     uint32_t actions = rule ? rule->actions : 0;
 
     return !(actions & CN_REC_RULE_UNPATCH) &&

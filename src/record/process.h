@@ -20,7 +20,6 @@ struct cn_rec_process {
     uintptr_t program_low, program_high; /* where the program itself lies */
     const char *path;                    /* of the shared memory */
     bool is_earlier_finished;            /* what an exec left was written out */
-    bool has_rules;                      /* they are about this program */
     bool has_filters; /* every call goes through cn_rec_filter_enter() */
 };
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "record/maps.h"
+#include "record/module_rules.h"
 #include "record/process.h"
 #include "record/syscalls.h"
 #include "record/text.h"
@@ -180,6 +181,7 @@ static void write_library_line(const struct cn_rec_mapping *mapping, void *arg)
     cn_rec_text_str(line, mapping->path);
     cn_rec_text_char(line, '"');
     (void)end_line(line);
+    cn_rec_module_rules_add(mapping->path, mapping->start, mapping->end);
     writer->has_new = true;
 }
 

@@ -145,6 +145,21 @@ enum {
     CN_REC_COST_COUNT,
 };
 
+/* A process asks the launcher for the rules about the functions of a file. */
+enum cn_rec_request_state {
+    CN_REC_REQUEST_FREE,
+    CN_REC_REQUEST_TAKEN, /* by `owner`, who writes the path or reads the answer */
+    CN_REC_REQUEST_ASKED,
+    CN_REC_REQUEST_ANSWERED,
+};
+
+struct cn_rec_request {
+    _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
+    _Atomic uint32_t owner;
+    uint32_t first, count; /* of the rules; count 0: there are none */
+    char path[CN_REC_EXE_MAX];
+};
+
 struct cn_rec_shared {
     uint64_t magic;
     uint64_t ring_len;
@@ -165,17 +180,21 @@ struct cn_rec_shared {
     uint64_t clock_mult, clock_base_ns;
     uint64_t clock_start, clock_start_ns; /* a pair of both, to refine mult with */
 
-    uint64_t time_limit_ns; /* calls that take less are left out */
-    uint32_t depth_limit;   /* calls nested deeper are left out; 0: none are */
-    uint32_t rule_count;    /* in the rules, which are sorted by address */
+    uint64_t time_limit_ns;      /* calls that take less are left out */
+    uint32_t depth_limit;        /* calls nested deeper are left out; 0: none are */
+    uint32_t rule_count;         /* in all; those of a file are sorted by address */
+    uint32_t program_rule_count; /* of the program that is started, which come first */
     uint32_t value_count;
     uint8_t has_counter;     /* 0: ask the kernel for the time */
     uint8_t has_own_writing; /* threads write full rings themselves */
     uint8_t has_libcalls;
     uint8_t has_sites;        /* all calls are recorded with where they were made */
+    uint8_t has_patterns;     /* there may be rules about functions of any file */
+    uint8_t has_call_rules;   /* and they are about calls, not only about patching */
     uint8_t has_only;         /* some rule says CN_REC_RULE_ONLY */
     uint8_t has_patch_list;   /* some rule says CN_REC_RULE_PATCH */
     char exe[CN_REC_EXE_MAX]; /* the program whose functions the rules are about */
+    struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* the recording, an absolute path */
 };
 

@@ -1,0 +1,168 @@
+#include "launcher/module_rules.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/arguments.h"
+#include "launcher/elf_file.h"
+#include "launcher/module_files.h"
+#include "launcher/rules.h"
+#include "launcher/shared_memory.h"
+
+struct cn_ruled_file {
+    char *path;
+    uint32_t first, count;
+};
+
+static bool needs_finder(const struct cn_module_rules *modules)
+{
+    return !cn_arguments_is_empty(modules->arguments) ||
+           cn_arguments_has_debug(modules->arguments);
+}
+
+static bool has_patterns(const struct cn_module_rules *modules)
+{
+    return cn_rules_actions(modules->rules) != 0 || needs_finder(modules);
+}
+
+/* Calls of a library are seen through its hooks only. */
+static bool is_seen(const struct cn_elf_file *elf, bool is_program)
+{
+    unsigned hooks = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
+
+    return is_program || (elf->offers & hooks);
+}
+
+static bool store(struct cn_module_rules *modules, const char *path,
+                  const struct cn_elf_file *elf, uint32_t *count, struct cn_error *err)
+{
+    struct cn_argument_finder *finder = NULL;
+    struct cn_text debug = {0};
+    bool ok;
+
+    if (needs_finder(modules))
+        finder = cn_argument_finder_open(modules->arguments, path, modules->memory);
+    ok = cn_rules_store(modules->rules, elf, finder, modules->memory, count, err);
+    if (finder)
+        cn_argument_finder_print(finder, elf, &debug);
+    if (debug.len > 0 && ok)
+        ok = cn_module_files_add_debug(modules->files, path, &debug, err);
+    cn_text_done(&debug);
+    cn_argument_finder_close(finder);
+    return ok;
+}
+
+/* A file that cannot be read has no rules. */
+static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
+                struct cn_error *err)
+{
+    struct cn_ruled_file file = {.first = modules->memory->head->rule_count};
+    struct cn_error ignored = {0};
+    struct cn_elf_file elf;
+    bool ok = true;
+
+    if (cn_elf_file_open(&elf, path, false, &ignored) && is_seen(&elf, is_program)) {
+        cn_elf_file_close(&elf);
+        if (cn_elf_file_open(&elf, path, true, &ignored))
+            ok = store(modules, path, &elf, &file.count, err);
+    }
+    cn_elf_file_close(&elf);
+    file.path = cn_strdup(path);
+    modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
+                            sizeof(*modules->list));
+    modules->list[modules->count++] = file;
+    return ok;
+}
+
+bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
+                           struct cn_error *err)
+{
+    uint32_t for_patching = CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH;
+    uint32_t actions = cn_rules_actions(modules->rules);
+    struct cn_rec_shared *head = modules->memory->head;
+
+    head->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
+    head->has_patterns = has_patterns(modules);
+    head->has_call_rules =
+        (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
+    if (!head->has_patterns)
+        return true;
+    if (!add(modules, program, true, err))
+        return false;
+    head->program_rule_count = modules->list[0].count;
+    return true;
+}
+
+static bool is_program_of(uint32_t pid, const char *path)
+{
+    char link[64], exe[PATH_MAX];
+    ssize_t len;
+
+    (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+    len = readlink(link, exe, sizeof(exe) - 1);
+    return len > 0 && strlen(path) == (size_t)len && memcmp(path, exe, (size_t)len) == 0;
+}
+
+static void set_state(struct cn_rec_request *request, uint32_t state)
+{
+    atomic_store(&request->state, state);
+    (void)syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static const struct cn_ruled_file *find(const struct cn_module_rules *modules,
+                                        const char *path)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        if (strcmp(modules->list[i].path, path) == 0)
+            return &modules->list[i];
+    }
+    return NULL;
+}
+
+bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *err)
+{
+    struct cn_rec_request *request = &modules->memory->head->request;
+    uint32_t state = atomic_load(&request->state), owner = atomic_load(&request->owner);
+    const struct cn_ruled_file *file;
+    char path[CN_REC_EXE_MAX];
+    bool ok = true;
+
+    if (state == CN_REC_REQUEST_FREE)
+        return true;
+    if (owner != 0 && kill((pid_t)owner, 0) != 0 && errno == ESRCH) {
+        atomic_store(&request->owner, 0);
+        set_state(request, CN_REC_REQUEST_FREE);
+        return true;
+    }
+    if (state != CN_REC_REQUEST_ASKED)
+        return true;
+    memcpy(path, request->path, sizeof(path));
+    path[sizeof(path) - 1] = '\0';
+    file = find(modules, path);
+    if (!file) {
+        ok = add(modules, path, is_program_of(owner, path), err);
+        file = find(modules, path);
+    }
+    request->first = file->first;
+    request->count = file->count;
+    set_state(request, CN_REC_REQUEST_ANSWERED);
+    return ok;
+}
+
+void cn_module_rules_done(struct cn_module_rules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        free(modules->list[i].path);
+    free(modules->list);
+    *modules = (struct cn_module_rules){0};
+}
