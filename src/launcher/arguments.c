@@ -291,6 +291,20 @@ static void add_specs(struct cn_argument_finder *finder, const struct function *
     }
 }
 
+/* Readers compare demangled names. */
+static bool is_known_as(const char *known, const char *name)
+{
+    struct cn_text text = {0};
+    bool is_same;
+
+    if (strncmp(known, "_Z", 2) != 0)
+        return strcmp(known, name) == 0;
+    is_same = cn_demangle(known, CN_DEMANGLE_SIMPLE, &text) &&
+              strcmp(cn_text_str(&text), name) == 0;
+    cn_text_done(&text);
+    return is_same;
+}
+
 /* Readers look for debug information first, and into the table else. */
 static void add_automatic(struct cn_argument_finder *finder,
                           const struct function *function, bool is_result,
@@ -307,7 +321,7 @@ static void add_automatic(struct cn_argument_finder *finder,
     for (size_t i = 0; i < cn_known_function_count; i++) {
         const struct cn_known_function *known = &cn_known_functions[i];
 
-        if (strcmp(known->name, function->symbol->name) == 0)
+        if (is_known_as(known->name, function->name))
             add_specs(finder, function, is_result ? known->result : known->arguments,
                       is_result, true, false, specs);
     }

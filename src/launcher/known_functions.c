@@ -18,8 +18,6 @@ const struct cn_known_function cn_known_functions[] = {
     {"_Znam", "arg1/u", "retval/p"},
     {"_ZdlPv", "arg1/p", ""},
     {"_ZdaPv", "arg1/p", ""},
-    {"_ZdlPvm", "arg1/p,arg2/u", ""},
-    {"_ZdaPvm", "arg1/p,arg2/u", ""},
     {"strlen", "arg1/s", "retval/u"},
     {"strnlen", "arg1/s,arg2/u", "retval/u"},
     {"strcmp", "arg1/s,arg2/s", "retval/d32"},

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct cn_known_function {
-    const char *name;      /* as in the symbol table */
+    const char *name;      /* as in the symbol table; no two look alike demangled */
     const char *arguments; /* "arg1/s,arg2"; "" for none */
     const char *result;    /* "retval/p"; "" for none */
 };
