@@ -7,6 +7,7 @@
 #include "analyze/sampled_cells.h"
 #include "analyze/sampled_nodes.h"
 #include "analyze/sampled_parts.h"
+#include "analyze/sampled_ranges.h"
 #include "analyze/sampled_scout.h"
 #include "analyze/sampled_share.h"
 #include "analyze/sampled_values.h"
@@ -40,6 +41,7 @@ struct pass {
     const struct cn_sampled_options *options;
     struct cn_sampled_values values;
     struct cn_sampled_totals totals;
+    struct cn_sampled_ranges ranges;
     struct cn_spool_block block; /* that is being filled */
     struct cn_failures failures;
     struct job *jobs;
@@ -96,39 +98,40 @@ static void name_database(struct pass *pass, const struct cn_sampled_profile *pr
                                   profile->program.len);
 }
 
-static void spread_value(struct cn_sampled_values *values,
-                         const struct cn_sampled_reach *reach, uint32_t share,
-                         uint32_t metric, bool is_moved, double value)
+static bool add_value(struct pass *pass, struct job *job,
+                      const struct cn_sampled_value *value, struct cn_error *err)
 {
-    for (const struct cn_sampled_share *at = &reach->shares[share];; at++) {
-        if (at->weight != 0)
-            cn_sampled_values_add(values, is_moved ? at->first : at->last, metric,
-                                  value * at->weight);
-        if (at->is_last)
-            break;
+    const struct cn_sampled_profile *profile = &job->profile;
+    const struct cn_sampled_node_contexts *at = &job->nodes.list[value->node];
+    bool is_moved = profile->metrics[value->metric].is_moved;
+    uint32_t metric = pass->self->metrics.map[value->metric];
+
+    switch (profile->nodes[value->node].kind) {
+    case CN_NODE_RANGE_LAUNCH:
+    case CN_NODE_RANGE_SAMPLE:
+        return cn_sampled_ranges_note(&pass->ranges, &pass->self->identities, profile,
+                                      &job->nodes, value, metric, err);
+    default:
+        if (at->first == CN_NONE)
+            cn_sampled_values_spread(&pass->values, &job->nodes.reach.shares[at->last],
+                                     metric, is_moved, value->value);
+        else
+            cn_sampled_values_add(&pass->values, is_moved ? at->first : at->last, metric,
+                                  value->value);
+        return true;
     }
 }
 
-static void add_values(struct pass *pass, struct job *job)
+static bool add_values(struct pass *pass, struct job *job, struct cn_error *err)
 {
     const struct cn_sampled_profile *profile = &job->profile;
-    struct cn_sampled_values *values = &pass->values;
+    bool ok = true;
 
-    cn_sampled_values_begin(values);
-    for (size_t i = 0; i < profile->value_count; i++) {
-        const struct cn_sampled_value *value = &profile->values[i];
-        const struct cn_sampled_node_contexts *at = &job->nodes.list[value->node];
-        bool is_moved = profile->metrics[value->metric].is_moved;
-        uint32_t metric = pass->self->metrics.map[value->metric];
-
-        if (at->first == CN_NONE)
-            spread_value(values, &job->nodes.reach, at->last, metric, is_moved,
-                         value->value);
-        else
-            cn_sampled_values_add(values, is_moved ? at->first : at->last, metric,
-                                  value->value);
-    }
-    cn_sampled_values_finish(values, &job->values);
+    cn_sampled_values_begin(&pass->values);
+    for (size_t i = 0; ok && i < profile->value_count; i++)
+        ok = add_value(pass, job, &profile->values[i], err);
+    cn_sampled_values_finish(&pass->values, &job->values);
+    return ok;
 }
 
 static void note_time(struct job *job, uint64_t time_ns)
@@ -229,6 +232,7 @@ static bool add_profile(struct pass *pass, size_t index, struct job *job,
     size_t id_count;
 
     if (!cn_sampled_metrics_add(&self->metrics, &job->profile, err) ||
+        !cn_sampled_ranges_check(&job->profile, err) ||
         !cn_sampled_nodes_check(&job->nodes, self->measurements, index, &job->profile,
                                 err) ||
         !cn_sampled_identities_add(&self->identities, &job->profile, ids, &id_count,
@@ -237,7 +241,8 @@ static bool add_profile(struct pass *pass, size_t index, struct job *job,
         return cn_fail_in(err, "%s",
                           cn_measurements_profile_path(self->measurements, index));
     name_database(pass, &job->profile);
-    add_values(pass, job);
+    if (!add_values(pass, job, err))
+        return false;
     reserve(pass, job, ids, id_count);
     return true;
 }
@@ -362,23 +367,60 @@ static bool share_summary(struct pass *pass, struct cn_error *err)
     return cn_ranks_agree(pass->ranks, ok, err);
 }
 
-static bool add_summary(struct pass *pass, struct cn_error *err)
+static bool write_list(struct pass *pass, struct cn_sampled_thread *thread,
+                       const struct cn_value_list *list, struct cn_error *err)
+{
+    struct cn_spool *spool = &pass->self->spool;
+    size_t len = list->count * sizeof(*list->values);
+
+    thread->value_count = list->count;
+    thread->context_count = list->context_count;
+    thread->values_off = cn_spool_reserve(spool, len);
+    thread->samples_off = spool->end_off;
+    return cn_spool_write(spool, thread->values_off, list->values, len, err);
+}
+
+/* GPU contexts whose work was measured in ranges are threads of their own. */
+static bool add_gpu_contexts(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
-    struct cn_sampled_thread *summary = &self->threads[0];
+    size_t thread_count = pass->thread_count + pass->ranges.count;
     struct cn_value_list list = {0};
-    size_t len;
+    bool ok = true;
+
+    if (pass->ranges.count == 0)
+        return true;
+    self->threads = cn_realloc(self->threads, thread_count, sizeof(*self->threads));
+    for (size_t i = 0; ok && i < pass->ranges.count; i++) {
+        struct cn_sampled_thread *thread = &self->threads[pass->thread_count++];
+        size_t id_count;
+        const struct cn_identity *ids =
+            cn_sampled_ranges_identity(&pass->ranges, i, &id_count);
+
+        *thread = (struct cn_sampled_thread){0};
+        cn_sampled_thread_identify(self, thread, ids, id_count);
+        cn_sampled_values_begin(&pass->values);
+        ok = cn_sampled_ranges_add(&pass->ranges, i, &self->contexts, &pass->values, err);
+        cn_sampled_values_finish(&pass->values, &list);
+        ok = ok && write_list(pass, thread, &list, err);
+        pass->totals.profile_count++;
+        pass->totals.value_count += list.count;
+    }
+    self->db.profile_count = pass->thread_count;
+    free(list.values);
+    return ok;
+}
+
+static bool add_summary(struct pass *pass, struct cn_error *err)
+{
+    struct cn_value_list list = {0};
     bool ok = true;
 
     if (pass->values.aside)
         ok = cn_sampled_cells_summary(pass->values.aside, &pass->values, &list, err);
     else
         cn_sampled_values_summary(&pass->values, &list);
-    len = list.count * sizeof(*list.values);
-    summary->value_count = list.count;
-    summary->context_count = list.context_count;
-    summary->values_off = cn_spool_reserve(&self->spool, len);
-    ok = ok && cn_spool_write(&self->spool, summary->values_off, list.values, len, err);
+    ok = ok && write_list(pass, &pass->self->threads[0], &list, err);
     free(list.values);
     return cn_ranks_agree(pass->ranks, ok, err) && share_summary(pass, err);
 }
@@ -420,6 +462,11 @@ static bool run_scouted(struct pass *pass, struct cn_error *err)
     pass->values.aside = cn_sampled_cells_new(pass->ranks, &self->spool);
     if (!run_jobs(pass, err))
         return false;
+    if (pass->ranges.count > 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: GPU work measured in ranges can be analysed by one process "
+                       "only, without mpirun",
+                       self->measurements->path);
     return (self->contexts.count == context_count &&
             self->metrics.count == metric_count) ||
            cn_fail(err, CN_ERR_FORMAT, "%s: changed while it was being read",
@@ -440,7 +487,7 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     if (pass->totals.profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);
-    return add_summary(pass, err);
+    return add_gpu_contexts(pass, err) && add_summary(pass, err);
 }
 
 static void describe(struct pass *pass)
@@ -493,6 +540,7 @@ bool cn_sampled_database_build(struct cn_database **out,
     cn_sampled_cells_free(pass.values.aside);
     cn_sampled_values_done(&pass.values);
     cn_sampled_news_done(&pass.news);
+    cn_sampled_ranges_done(&pass.ranges);
     if (!ok) {
         cn_sampled_database_free(self);
         return false;

@@ -44,7 +44,9 @@ bool cn_sampled_nodes_check(struct cn_sampled_nodes *nodes,
     for (size_t i = 0; i < profile->node_count; i++) {
         const struct cn_sampled_node *node = &profile->nodes[i];
 
-        if (node->kind == CN_NODE_POINT && nodes->modules[node->module] == CN_NONE &&
+        bool is_code = node->kind == CN_NODE_POINT || node->kind == CN_NODE_RANGE_SAMPLE;
+
+        if (is_code && nodes->modules[node->module] == CN_NONE &&
             !cn_measurements_find_module(measurements, index,
                                          profile->modules[node->module],
                                          &nodes->modules[node->module], err))
@@ -100,6 +102,15 @@ static bool place_node(const struct cn_sampled_nodes *nodes,
     case CN_NODE_POINT:
         return place_point(contexts, parent, nodes->modules[node->module], node, out,
                            err);
+    case CN_NODE_RANGE_ROOT:
+        break;
+    case CN_NODE_LAUNCH_CONTEXT:
+    case CN_NODE_RANGE_LAUNCH:
+    case CN_NODE_RANGE_CONTEXT:
+    case CN_NODE_RANGE:
+    case CN_NODE_RANGE_SAMPLE:
+        *out = nodes->list[node->parent];
+        return true;
     }
     out->first = at;
     out->last = at;
@@ -153,16 +164,19 @@ static void note_measured(struct cn_sampled_nodes *nodes,
         const struct cn_sampled_node_contexts *at = &nodes->list[value->node];
         uint32_t parent = node->parent == CN_NONE ? 0 : nodes->list[node->parent].last;
 
+        if (cn_node_is_of_range(node->kind))
+            continue;
         if (waits(nodes, value->node))
             cn_sampled_reach_note_sample(
                 &nodes->reach,
                 &(struct cn_sampled_spot){below_entry(contexts, parent),
                                           nodes->modules[node->module], node->address},
-                value);
+                value->metric, value->value);
         else
             cn_sampled_reach_note_value(
                 &nodes->reach,
-                profile->metrics[value->metric].is_moved ? at->first : at->last, value);
+                profile->metrics[value->metric].is_moved ? at->first : at->last,
+                value->metric, value->value);
     }
     cn_sampled_reach_ready(&nodes->reach);
 }

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 
-/* Shares of all samples of a profile: so many, and so many more for each node. */
-enum { SHARES_MAX = 65536, SHARES_PER_NODE_MAX = 8 };
+/* Shares of all samples of a profile: so many, and so many more for each sample. */
+enum { SHARES_MAX = 65536, SHARES_PER_SAMPLE_MAX = 8 };
 
 /* What was measured at a function that was launched. */
 struct cn_reach_launches {
@@ -22,6 +22,7 @@ struct cn_reach_sample {
 /* A possible way; its calls live as long as the answer that named them. */
 struct cn_reach_way {
     const struct cn_call_path *path;
+    uint32_t parent;
     double scale;  /* by launches */
     double weight; /* by calls */
 };
@@ -43,21 +44,65 @@ static uint32_t find_metric(const struct cn_sampled_profile *profile, const char
     return CN_NONE;
 }
 
-void cn_sampled_reach_begin(struct cn_sampled_reach *r,
-                            const struct cn_sampled_profile *profile)
+void cn_sampled_reach_begin_points(struct cn_sampled_reach *r)
 {
-    r->launches = find_metric(profile, "GKER:COUNT");
-    r->sampled_launches = find_metric(profile, "GKER:SAMPLED_COUNT");
-    r->instructions = find_metric(profile, "GINS");
+    r->point_count = 0;
+    cn_map_done(&r->points_of);
+}
+
+static void begin(struct cn_sampled_reach *r, size_t sample_count)
+{
     r->share_count = 0;
-    r->share_max = SHARES_MAX + profile->node_count * SHARES_PER_NODE_MAX;
+    r->tried_count = 0;
+    r->share_max = SHARES_MAX + sample_count * SHARES_PER_SAMPLE_MAX;
     r->launch_count = 0;
     r->sample_count = 0;
+    cn_sampled_reach_begin_points(r);
     cn_map_done(&r->launched);
 }
 
+void cn_sampled_reach_begin(struct cn_sampled_reach *r,
+                            const struct cn_sampled_profile *profile)
+{
+    begin(r, profile->node_count);
+    r->launches = find_metric(profile, CN_REACH_LAUNCHES);
+    r->sampled_launches = find_metric(profile, CN_REACH_SAMPLED_LAUNCHES);
+    r->instructions = find_metric(profile, CN_REACH_INSTRUCTIONS);
+}
+
+static uint32_t find_measured(const struct cn_sampled_metrics *metrics, const char *name)
+{
+    for (size_t i = 0; i < metrics->count; i++)
+        if (strcmp(metrics->list[i].name, name) == 0)
+            return (uint32_t)i;
+    return CN_NONE;
+}
+
+void cn_sampled_reach_begin_measured(struct cn_sampled_reach *r,
+                                     const struct cn_sampled_metrics *metrics,
+                                     size_t sample_count)
+{
+    begin(r, sample_count);
+    r->launches = find_measured(metrics, CN_REACH_LAUNCHES);
+    r->sampled_launches = find_measured(metrics, CN_REACH_SAMPLED_LAUNCHES);
+    r->instructions = find_measured(metrics, CN_REACH_INSTRUCTIONS);
+}
+
+void cn_sampled_reach_begin_samples(struct cn_sampled_reach *r)
+{
+    r->sample_count = 0;
+}
+
+void cn_sampled_reach_add_point(struct cn_sampled_reach *r, struct cn_reach_point point)
+{
+    r->points =
+        cn_grow(r->points, r->point_count, &r->point_capacity, sizeof(*r->points));
+    (void)cn_map_at(&r->points_of, point.function, (uint32_t)r->point_count);
+    r->points[r->point_count++] = point;
+}
+
 void cn_sampled_reach_note_value(struct cn_sampled_reach *r, uint32_t context,
-                                 const struct cn_sampled_value *value)
+                                 uint32_t metric, double value)
 {
     uint32_t at = *cn_map_at(&r->launched, context, (uint32_t)r->launch_count);
     struct cn_reach_launches *launches;
@@ -68,24 +113,24 @@ void cn_sampled_reach_note_value(struct cn_sampled_reach *r, uint32_t context,
         r->launch_list[r->launch_count++] = (struct cn_reach_launches){0};
     }
     launches = &r->launch_list[at];
-    if (value->metric == r->launches) {
-        launches->count += value->value;
+    if (metric == r->launches) {
+        launches->count += value;
         launches->has_count = true;
-    } else if (value->metric == r->sampled_launches) {
-        launches->sampled_count += value->value;
+    } else if (metric == r->sampled_launches) {
+        launches->sampled_count += value;
         launches->has_sampled_count = true;
     }
 }
 
 void cn_sampled_reach_note_sample(struct cn_sampled_reach *r,
-                                  const struct cn_sampled_spot *spot,
-                                  const struct cn_sampled_value *value)
+                                  const struct cn_sampled_spot *spot, uint32_t metric,
+                                  double value)
 {
-    if (value->metric != r->instructions)
+    if (metric != r->instructions)
         return;
     r->samples =
         cn_grow(r->samples, r->sample_count, &r->sample_capacity, sizeof(*r->samples));
-    r->samples[r->sample_count++] = (struct cn_reach_sample){*spot, value->value};
+    r->samples[r->sample_count++] = (struct cn_reach_sample){*spot, value};
 }
 
 static int compare_spots(const struct cn_sampled_spot *a, const struct cn_sampled_spot *b)
@@ -231,6 +276,49 @@ static void weigh_ways(struct cn_sampled_reach *r, const struct cn_sampled_spot 
     }
 }
 
+static void add_way(struct cn_sampled_reach *r, size_t *count, struct cn_reach_way way)
+{
+    if (way.scale == 0)
+        return;
+    r->ways = cn_grow(r->ways, *count, &r->way_capacity, sizeof(*r->ways));
+    r->ways[(*count)++] = way;
+}
+
+static size_t points_end(const struct cn_sampled_reach *r, size_t first)
+{
+    size_t end = first;
+
+    while (end < r->point_count && r->points[end].function == r->points[first].function)
+        end++;
+    return end;
+}
+
+/* The ways that begin with a path, from all points that it can begin at. */
+static size_t list_ways_from_points(struct cn_sampled_reach *r,
+                                    const struct cn_call_paths *paths)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < paths->count; i++) {
+        size_t first = cn_map_find(&r->points_of, paths->list[i].entry.function, CN_NONE);
+        size_t end = first == CN_NONE ? first : points_end(r, first);
+
+        for (size_t k = first; k < end; k++) {
+            const struct cn_reach_point *point = &r->points[k];
+
+            add_way(r, &count,
+                    (struct cn_reach_way){&paths->list[i], point->parent,
+                                          scale_at(r, point->entry) * point->share, 0});
+        }
+        /* What was tried for nothing counts, too: it must not take the time of samples
+         * times launches. */
+        r->tried_count += end - first;
+        if (r->tried_count > r->share_max)
+            return 0;
+    }
+    return count;
+}
+
 /* Only ways from functions that were launched here count. */
 static size_t list_ways(struct cn_sampled_reach *r, struct cn_sampled_contexts *contexts,
                         const struct cn_sampled_spot *spot,
@@ -241,12 +329,10 @@ static size_t list_ways(struct cn_sampled_reach *r, struct cn_sampled_contexts *
     for (size_t i = 0; i < paths->count; i++) {
         uint32_t entry =
             cn_sampled_contexts_way(contexts, spot, i, &paths->list[i].entry);
-        double scale = scale_at(r, entry);
 
-        if (scale == 0)
-            continue;
-        r->ways = cn_grow(r->ways, count, &r->way_capacity, sizeof(*r->ways));
-        r->ways[count++] = (struct cn_reach_way){&paths->list[i], scale, 0};
+        add_way(
+            r, &count,
+            (struct cn_reach_way){&paths->list[i], spot->parent, scale_at(r, entry), 0});
     }
     return count;
 }
@@ -255,7 +341,7 @@ static bool add_share(struct cn_sampled_reach *r, struct cn_sampled_contexts *co
                       const struct cn_sampled_spot *spot, const struct cn_reach_way *way,
                       struct cn_error *err)
 {
-    struct cn_sampled_expansion expansion = {.last = spot->parent};
+    struct cn_sampled_expansion expansion = {.last = way->parent};
 
     for (size_t i = 0; i < way->path->call_count; i++)
         if (!cn_sampled_contexts_expand(contexts, expansion.last, spot->module,
@@ -288,7 +374,8 @@ bool cn_sampled_reach_find(struct cn_sampled_reach *r,
         return false;
     if (paths.count == 0 || paths.count > r->share_max - first || first >= CN_NONE)
         return true;
-    way_count = list_ways(r, contexts, spot, &paths);
+    way_count = spot->parent == CN_REACH_POINTS ? list_ways_from_points(r, &paths)
+                                                : list_ways(r, contexts, spot, &paths);
     if (way_count == 0)
         return true;
     weigh_ways(r, spot, way_count);
@@ -306,6 +393,8 @@ void cn_sampled_reach_done(struct cn_sampled_reach *r)
     cn_map_done(&r->launched);
     free(r->launch_list);
     free(r->samples);
+    free(r->points);
+    cn_map_done(&r->points_of);
     free(r->ways);
     free(r->groups);
     *r = (struct cn_sampled_reach){0};

@@ -29,20 +29,24 @@ static void *grow_zeroed(void *array, size_t old_count, size_t count, size_t siz
     return grown;
 }
 
-void cn_sampled_values_begin(struct cn_sampled_values *v)
+void cn_sampled_values_fit(struct cn_sampled_values *v)
 {
     size_t needed = v->contexts->count;
+    size_t capacity = (needed * 2 + WORD_BITS) / WORD_BITS * WORD_BITS;
 
-    if (v->head_capacity < needed) {
-        size_t capacity = (needed * 2 + WORD_BITS) / WORD_BITS * WORD_BITS;
+    if (needed <= v->head_capacity)
+        return;
+    v->heads = grow_zeroed(v->heads, v->head_capacity, capacity, sizeof(*v->heads));
+    v->summary_heads = grow_zeroed(v->summary_heads, v->head_capacity, capacity,
+                                   sizeof(*v->summary_heads));
+    v->touched = grow_zeroed(v->touched, v->head_capacity / WORD_BITS,
+                             capacity / WORD_BITS, sizeof(*v->touched));
+    v->head_capacity = capacity;
+}
 
-        v->heads = grow_zeroed(v->heads, v->head_capacity, capacity, sizeof(*v->heads));
-        v->summary_heads = grow_zeroed(v->summary_heads, v->head_capacity, capacity,
-                                       sizeof(*v->summary_heads));
-        v->touched = grow_zeroed(v->touched, v->head_capacity / WORD_BITS,
-                                 capacity / WORD_BITS, sizeof(*v->touched));
-        v->head_capacity = capacity;
-    }
+void cn_sampled_values_begin(struct cn_sampled_values *v)
+{
+    cn_sampled_values_fit(v);
     v->cell_count = 1;
     v->last_cell = 0;
     v->first_word = SIZE_MAX;
@@ -94,6 +98,19 @@ void cn_sampled_values_add(struct cn_sampled_values *v, uint32_t context, uint32
     v->cells[at].has_point = true;
     v->last_context = context;
     v->last_cell = at;
+}
+
+void cn_sampled_values_spread(struct cn_sampled_values *v,
+                              const struct cn_sampled_share *shares, uint32_t metric,
+                              bool is_moved, double value)
+{
+    for (const struct cn_sampled_share *at = shares;; at++) {
+        if (at->weight != 0)
+            cn_sampled_values_add(v, is_moved ? at->first : at->last, metric,
+                                  value * at->weight);
+        if (at->is_last)
+            break;
+    }
 }
 
 /* Add what a child has to the cells of its parent; both lists are sorted. */

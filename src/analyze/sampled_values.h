@@ -10,6 +10,7 @@
 
 #include "analyze/sampled_contexts.h"
 #include "analyze/sampled_metrics.h"
+#include "analyze/sampled_reach.h"
 
 /* A metric in a context of the current thread. */
 struct cn_sampled_cell {
@@ -57,10 +58,18 @@ struct cn_sampled_values {
 /* The contexts and metrics may have grown since the last thread. */
 void cn_sampled_values_begin(struct cn_sampled_values *values);
 
+/* Room for contexts that are new since the thread began. */
+void cn_sampled_values_fit(struct cn_sampled_values *values);
+
 /* Values of one context should come with metrics in ascending order: that is
  * fastest. */
 void cn_sampled_values_add(struct cn_sampled_values *values, uint32_t context,
                            uint32_t metric, double value);
+
+/* Add the shares of a value, the last of which says so. */
+void cn_sampled_values_spread(struct cn_sampled_values *values,
+                              const struct cn_sampled_share *shares, uint32_t metric,
+                              bool is_moved, double value);
 
 /* Propagate, put the result into `out` and add it to the summary. */
 void cn_sampled_values_finish(struct cn_sampled_values *values,

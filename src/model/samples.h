@@ -14,6 +14,7 @@
 #ifndef CN_MODEL_SAMPLES_H
 #define CN_MODEL_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,21 @@ enum cn_node_kind {
     CN_NODE_UNKNOWN,     /* code that belongs to no module */
     CN_NODE_PLACEHOLDER, /* something that has a name but no code; `address` says which */
     CN_NODE_POINT,       /* an instruction: `address` in `module` */
+
+    /* GPU work that was measured in ranges. Below the kernel that was launched: */
+    CN_NODE_LAUNCH_CONTEXT, /* `address` is the id of the GPU context */
+    CN_NODE_RANGE_LAUNCH,   /* below that; `address` is the id of the range */
+    /* At the top, each below the one before it: */
+    CN_NODE_RANGE_ROOT,
+    CN_NODE_RANGE_CONTEXT, /* `address` is the id of the GPU context */
+    CN_NODE_RANGE,         /* `address` is the id of the range */
+    CN_NODE_RANGE_SAMPLE,  /* an instruction that ran in it */
 };
+
+static inline bool cn_node_is_of_range(uint8_t kind)
+{
+    return kind >= CN_NODE_LAUNCH_CONTEXT;
+}
 
 /* A node of a call tree. */
 struct cn_sampled_node {

@@ -6,6 +6,7 @@
 #include "formats/hpctoolkit/meas/profile.h"
 #include "formats/hpctoolkit/meas/verify.h"
 #include "support/fuzz.h"
+#include "support/gpu_run.h"
 #include "support/tiny_meas.h"
 
 static void on_finding(void *arg, const struct cn_finding *finding)
@@ -57,6 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
+    struct cn_made_run ranges = cn_gpu_range_run();
+    struct cn_text text = {0};
+
+    cn_made_run_add(&ranges, &text);
+    emit((const uint8_t *)text.chars, text.len);
+    cn_text_done(&text);
     for (uint32_t thread = 0; thread < 2; thread++) {
         struct cn_tiny_meas tiny;
 

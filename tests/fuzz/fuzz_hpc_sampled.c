@@ -188,10 +188,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
-    struct cn_made_run run = cn_gpu_run();
-    struct cn_text text = {0};
+    const struct cn_made_run runs[] = {cn_gpu_run(), cn_gpu_range_run()};
 
-    cn_made_run_add(&run, &text);
-    emit((const uint8_t *)text.chars, text.len);
-    cn_text_done(&text);
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+        struct cn_text text = {0};
+
+        cn_made_run_add(&runs[i], &text);
+        emit((const uint8_t *)text.chars, text.len);
+        cn_text_done(&text);
+    }
 }

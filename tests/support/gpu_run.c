@@ -80,6 +80,61 @@ struct cn_made_run cn_gpu_run(void)
     };
 }
 
+static const struct cn_hpc_run_node range_nodes[CN_GPU_RANGE_NODES] = {
+    {2, 0, 0, CN_HPC_CODE_ROOT, UNWOUND},
+    {4, 2, 0, CN_HPC_CODE_MAIN, UNWOUND},
+    {6, 4, 1, 0x10, UNWOUND},
+    {8, 6, 0, KERNELS, UNWOUND},
+    {10, 8, 2, 0x100, UNWOUND},
+    {40, 10, CN_HPC_MODULE_GPU_CONTEXT, 7, UNWOUND},
+    {42, 40, CN_HPC_MODULE_GPU_RANGE, 1, UNWOUND},
+    {44, 40, CN_HPC_MODULE_GPU_RANGE, 2, UNWOUND},
+    {12, 8, 2, 0x200, UNWOUND},
+    {46, 12, CN_HPC_MODULE_GPU_CONTEXT, 7, UNWOUND},
+    {48, 46, CN_HPC_MODULE_GPU_RANGE, 1, UNWOUND},
+    {16, 4, 1, 0x20, UNWOUND},
+    {18, 16, 0, KERNELS, UNWOUND},
+    {20, 18, 2, 0x100, UNWOUND},
+    {50, 20, CN_HPC_MODULE_GPU_CONTEXT, 7, UNWOUND},
+    {52, 50, CN_HPC_MODULE_GPU_RANGE, 1, UNWOUND},
+    {60, 2, CN_HPC_MODULE_GPU_RANGE_ROOT, 0, UNWOUND},
+    {62, 60, CN_HPC_MODULE_GPU_CONTEXT, 7, UNWOUND},
+    {64, 62, CN_HPC_MODULE_GPU_RANGE, 1, UNWOUND},
+    {66, 64, 2, 0x404, 0},
+    {68, 64, 2, 0x110, 0},
+    {70, 64, 2, 0x210, 0},
+    {72, 62, CN_HPC_MODULE_GPU_RANGE, 3, UNWOUND},
+    {74, 72, 2, 0x404, 0},
+};
+
+static const struct cn_made_value range_values[] = {
+    {42, CN_GPU_LAUNCHES, 10},     {42, CN_GPU_SAMPLED, 5},
+    {44, CN_GPU_LAUNCHES, 2},      {44, CN_GPU_SAMPLED, 1},
+    {48, CN_GPU_LAUNCHES, 4},      {52, CN_GPU_LAUNCHES, 5},
+    {52, CN_GPU_SAMPLED, 5},       {66, CN_GPU_INSTRUCTIONS, 100},
+    {68, CN_GPU_INSTRUCTIONS, 3},  {70, CN_GPU_INSTRUCTIONS, 1},
+    {74, CN_GPU_INSTRUCTIONS, 50},
+};
+
+static const char *const range_kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD",
+                                          "GPUCONTEXT"};
+static const struct cn_made_id range_ids[] = {{1, 1, 0xa, 0}, {3, 3, 0, 0}};
+
+struct cn_made_run cn_gpu_range_run(void)
+{
+    struct cn_made_run run = cn_gpu_run();
+
+    run.nodes = range_nodes;
+    run.node_count = CN_GPU_RANGE_NODES;
+    run.values = range_values;
+    run.value_count = sizeof(range_values) / sizeof(*range_values);
+    run.kinds = range_kinds;
+    run.kind_count = 5;
+    run.ids = range_ids;
+    run.id_count = 2;
+    return run;
+}
+
 void cn_gpu_structure_add(struct cn_text *to, const char *has_calls,
                           const char *even_calls)
 {

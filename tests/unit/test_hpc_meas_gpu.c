@@ -14,6 +14,7 @@
 
 #include "analyze/sampled_database.h"
 #include "formats/hpctoolkit/meas/open.h"
+#include "formats/hpctoolkit/meas/profile.h"
 #include "model/walk.h"
 #include "support/gpu_run.h"
 #include "support/scratch.h"
@@ -52,8 +53,8 @@ static void done(struct built *b)
     cn_measurements_close(b->m);
 }
 
-static double value_at(const struct built *b, uint32_t context, unsigned metric,
-                       const char *scope)
+static double value_in(const struct built *b, uint32_t profile, uint32_t context,
+                       unsigned metric, const char *scope)
 {
     const struct cn_metrics *list = &b->db->metrics;
     int id = cn_metric_prop_id(&list->list[metric],
@@ -62,12 +63,18 @@ static double value_at(const struct built *b, uint32_t context, unsigned metric,
     struct cn_value_batch batch;
     struct cn_error err = {0};
 
-    assert_true(cn_profile_values(b->db, 1, context, context, &cursor, &err));
+    assert_true(cn_profile_values(b->db, profile, context, context, &cursor, &err));
     while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++)
             if (batch.values[i].metric == id)
                 return batch.values[i].value;
     return 0;
+}
+
+static double value_at(const struct built *b, uint32_t context, unsigned metric,
+                       const char *scope)
+{
+    return value_in(b, 1, context, metric, scope);
 }
 
 static const char *name_of(struct cn_database *db, const struct cn_context *context)
@@ -83,9 +90,9 @@ static const char *name_of(struct cn_database *db, const struct cn_context *cont
     return function.name;
 }
 
-/* The own instructions of the function at the end of a path of names below the kernel
+/* The own instructions of the functions at the end of a path of names below a kernel
  * placeholder, as "first/inner"; -1 when there is no such context. */
-static double instructions_at(const struct built *b, const char *path)
+static double instructions_in(const struct built *b, uint32_t profile, const char *path)
 {
     char at[256] = "";
     size_t lens[64] = {0}, depth = 0;
@@ -111,10 +118,16 @@ static double instructions_at(const struct built *b, const char *path)
             (void)snprintf(at + strlen(at), sizeof(at) - strlen(at), "%s%s",
                            at[0] ? "/" : "", name);
         if (name[0] && strcmp(at, path) == 0)
-            found = value_at(b, context->id, CN_GPU_INSTRUCTIONS, "function");
+            found = fmax(found, 0) +
+                    value_in(b, profile, context->id, CN_GPU_INSTRUCTIONS, "function");
     }
     cn_walk_done(&walk);
     return found;
+}
+
+static double instructions_at(const struct built *b, const char *path)
+{
+    return instructions_in(b, 1, path);
 }
 
 static void check_near(double got, double expected)
@@ -250,6 +263,83 @@ static void nothing_is_lost(void **state)
     done(&b);
 }
 
+static void a_gpu_context_with_ranges_is_a_thread(void **state)
+{
+    struct cn_made_run run = cn_gpu_range_run();
+    struct cn_profile profile;
+    struct cn_error err = {0};
+    struct built b;
+
+    (void)state;
+    build(&b, &run, "1", "0x600");
+    assert_int_equal(b.db->profile_count, 3);
+    assert_true(cn_database_profile(b.db, 2, &profile, &err));
+    assert_int_equal(profile.identity.count, 2);
+    assert_int_equal(profile.identity.ids[0].physical, 0xa);
+    assert_string_equal(b.db->kinds.list[profile.identity.ids[1].kind], "GPUCONTEXT");
+    assert_int_equal(profile.identity.ids[1].physical, 7);
+    assert_true(profile.identity.ids[1].is_physical);
+    check_near(value_in(&b, 2, 0, CN_GPU_LAUNCHES, "execution"), 21);
+    check_near(value_in(&b, 1, 0, CN_GPU_LAUNCHES, "execution"), 0);
+    done(&b);
+}
+
+static void samples_of_a_range_are_shared_among_its_launches(void **state)
+{
+    struct cn_made_run run = cn_gpu_range_run();
+    struct built b;
+
+    (void)state;
+    build(&b, &run, "1", "0x600");
+    /* Two places launched first, 5 launches each with samples; at one of them every
+     * second launch was sampled. */
+    check_near(instructions_in(&b, 2, "first/inner/leaf"),
+               100 * 0.75 * (0.5 * 2 + 0.5 * 1));
+    check_near(instructions_in(&b, 2, "second/inner/leaf"), 100 * 0.25);
+    check_near(instructions_in(&b, 2, "first"), 3 * (0.5 * 2 + 0.5 * 1));
+    assert_true(instructions_in(&b, 2, "third") == -1);
+    done(&b);
+}
+
+static void samples_of_a_range_without_launches_stay(void **state)
+{
+    struct cn_made_run run = cn_gpu_range_run();
+    struct built b;
+
+    (void)state;
+    build(&b, &run, "1", "0x600");
+    check_near(instructions_in(&b, 2, "leaf"), 50);
+    done(&b);
+}
+
+static void misplaced_nodes_of_ranges_are_refused(void **state)
+{
+    static const struct {
+        size_t node;
+        uint32_t parent;
+    } wrong[] = {{16, 6}, {17, 4}, {18, 60}, {19, 62}, {6, 10}, {23, 68}, {23, 60}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct cn_hpc_run_node own[CN_GPU_RANGE_NODES];
+        struct cn_made_run run = cn_gpu_range_run();
+        struct cn_sampled_profile profile = {0};
+        struct cn_text text = {0};
+        struct cn_error err = {0};
+
+        memcpy(own, run.nodes, sizeof(own));
+        own[wrong[i].node].parent = wrong[i].parent;
+        run.nodes = own;
+        cn_made_run_add(&run, &text);
+        assert_false(cn_hpc_profile_decode(
+            (struct cn_bytes){(const uint8_t *)text.chars, text.len},
+            (struct cn_bytes){0}, &profile, &err));
+        assert_int_equal(err.kind, CN_ERR_FORMAT);
+        cn_hpc_profile_done(&profile);
+        cn_text_done(&text);
+    }
+}
+
 static int enter(void **state)
 {
     *state = cn_scratch_enter();
@@ -276,6 +366,10 @@ int main(void)
         TEST(samples_without_launches_stay),
         TEST(nodes_with_children_are_not_spread),
         TEST(nothing_is_lost),
+        TEST(a_gpu_context_with_ranges_is_a_thread),
+        TEST(samples_of_a_range_are_shared_among_its_launches),
+        TEST(samples_of_a_range_without_launches_stay),
+        TEST(misplaced_nodes_of_ranges_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

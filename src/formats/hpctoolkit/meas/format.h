@@ -25,8 +25,9 @@ enum {
     CN_HPC_NODE_ID_MAX = INT32_MAX,
     CN_HPC_VALUES_END = 0x656e6421, /* "end!" */
     /* Load modules that are none: parts of GPU work that was measured in ranges. */
-    CN_HPC_MODULE_GPU_FIRST = 65531,
-    CN_HPC_MODULE_GPU_LAST = 65533,
+    CN_HPC_MODULE_GPU_CONTEXT = 65531,
+    CN_HPC_MODULE_GPU_RANGE = 65532,
+    CN_HPC_MODULE_GPU_RANGE_ROOT = 65533,
     CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* elements around a statement */
     CN_HPC_SYMBOLS_LEN_MAX = 256 << 20, /* kernel symbols, decompressed */
     CN_HPC_CALLS_MAX = 1 << 22,         /* calls in a GPU binary */

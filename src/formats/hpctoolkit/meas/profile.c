@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/load.h"
 #include "formats/hpctoolkit/meas/node_ids.h"
+#include "formats/hpctoolkit/meas/node_kinds.h"
 #include "formats/hpctoolkit/meas/placeholders.h"
 #include "formats/hpctoolkit/meas/run_reader.h"
 #include "formats/hpctoolkit/meas/trace_order.h"
@@ -252,14 +253,15 @@ static bool read_node(struct own *own, const struct cn_hpc_run_node *record,
                        "node %" PRIu32 " has the parent %" PRIu32
                        ", which no earlier node is",
                        record->id, record->parent);
+    if (!cn_hpc_node_kind(record->module,
+                          node->parent == CN_NONE ? CN_NODE_GLOBAL
+                                                  : own->nodes[node->parent].kind,
+                          is_at_top(own, node->parent), &node->kind))
+        return misplaced(record, "of no kind that belongs there", err);
     if (record->module == NO_MODULE)
         return read_special(own, record, node, err);
-    if (record->module >= CN_HPC_MODULE_GPU_FIRST &&
-        record->module <= CN_HPC_MODULE_GPU_LAST)
-        return cn_fail(err, CN_ERR_VERSION,
-                       "node %" PRIu32
-                       " was measured in a GPU range, which cannot be read",
-                       record->id);
+    if (node->kind != CN_NODE_POINT && node->kind != CN_NODE_RANGE_SAMPLE)
+        return true;
     if (own->module_numbers[record->module] == 0)
         return cn_fail(err, CN_ERR_FORMAT,
                        "node %" PRIu32 " lies in load module %u, which is not there",

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "formats/hpctoolkit/meas/node_kinds.h"
 #include "formats/hpctoolkit/meas/placeholders.h"
 #include "model/context.h"
 #include "model/identity.h"
+#include "model/samples.h"
 
 enum { MODULE_ID_COUNT = UINT16_MAX + 1, SECTION_COUNT = 6 };
 
@@ -16,6 +18,7 @@ enum { MODULE_ID_COUNT = UINT16_MAX + 1, SECTION_COUNT = 6 };
 struct tables {
     bool *has_module;
     bool *are_roots; /* nodes, by number */
+    uint8_t *kinds;  /* enum cn_node_kind of nodes */
     bool *are_formulas;
     size_t metric_count, metric_capacity;
     size_t kind_count;
@@ -173,16 +176,25 @@ static void check_special(struct cn_hpc_verify *v, struct tables *t,
 static void check_module_of(struct cn_hpc_verify *v, const struct tables *t,
                             const struct cn_hpc_run_node *node, struct cn_bytes bytes)
 {
-    if (node->module >= CN_HPC_MODULE_GPU_FIRST && node->module <= CN_HPC_MODULE_GPU_LAST)
-        cn_hpc_verify_report(v, true, bytes, "node-range",
-                             "node %" PRIu32
-                             " was measured in a GPU range, which cannot be read",
-                             node->id);
-    else if (!t->has_module[node->module])
+    if (!t->has_module[node->module])
         cn_hpc_verify_report(v, true, bytes, "node-module",
                              "node %" PRIu32
                              " lies in load module %u, which is not there",
                              node->id, node->module);
+}
+
+static void check_kind(struct cn_hpc_verify *v, struct tables *t,
+                       const struct cn_hpc_run_node *node, struct cn_bytes bytes,
+                       uint32_t number)
+{
+    uint32_t parent = cn_hpc_node_ids_find(&v->ids, node->parent);
+    uint8_t parent_kind = parent == CN_NONE ? CN_NODE_GLOBAL : t->kinds[parent];
+
+    if (!cn_hpc_node_kind(node->module, parent_kind, is_at_top(v, t, node),
+                          &t->kinds[number]))
+        cn_hpc_verify_report(v, true, bytes, "node-place",
+                             "node %" PRIu32 " of load module %u below node %" PRIu32,
+                             node->id, node->module, node->parent);
 }
 
 static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_bytes bytes,
@@ -196,9 +208,11 @@ static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_byte
                              "node %" PRIu32 " has the parent %" PRIu32
                              ", which no earlier node is",
                              node.id, node.parent);
+    check_kind(v, t, &node, bytes, number);
     if (node.module == 0)
         check_special(v, t, &node, bytes, number);
-    else
+    else if (t->kinds[number] == CN_NODE_POINT ||
+             t->kinds[number] == CN_NODE_RANGE_SAMPLE)
         check_module_of(v, t, &node, bytes);
     if (node.id == 0 || node.id > CN_HPC_NODE_ID_MAX)
         cn_hpc_verify_report(v, true, bytes, "node-id",
@@ -310,6 +324,7 @@ void cn_hpc_verify_run(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
     check_identity(v, run, &t);
     cn_hpc_node_ids_begin(&v->ids, (size_t)run->node_count);
     t.are_roots = cn_alloc((size_t)run->node_count, sizeof(*t.are_roots));
+    t.kinds = cn_alloc((size_t)run->node_count, sizeof(*t.kinds));
     for (uint64_t i = 0; i < run->node_count; i++)
         check_node(v, &t, cn_bytes_element(run->nodes, i, cn_hpc_run_node_size),
                    (uint32_t)i);
@@ -318,5 +333,6 @@ void cn_hpc_verify_run(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
     check_index(v, run);
     free(t.has_module);
     free(t.are_roots);
+    free(t.kinds);
     free(t.are_formulas);
 }
