@@ -66,11 +66,15 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .token_file = cn_args_value(args, "token-file"),
         .tls_cert = cn_args_value(args, "tls-cert"),
         .tls_key = cn_args_value(args, "tls-key"),
+        .collect = cn_args_value(args, "collect"),
+        .collect_token_file = cn_args_value(args, "collect-token-file"),
         .paths = args->operands,
     };
     struct cn_server *server;
     bool ok;
 
+    if (options.path_count == 0 && !options.collect)
+        return cn_fail(err, CN_ERR_USAGE, "PATH is missing: what should be shown?");
     block_signals();
     if (!cn_server_start(&server, &options, err))
         return false;
@@ -105,6 +109,12 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
         {.name = "token-file",                                                          \
          .value = "FILE",                                                               \
          .help = "the token that requests must bring (default: a new one each time)"},  \
+        {.name = "collect",                                                             \
+         .value = "DIR",                                                                \
+         .help = "take traces of agents into this store; made when there is none"},     \
+        {.name = "collect-token-file",                                                  \
+         .value = "FILE",                                                               \
+         .help = "the token that traces must bring (default: they need none)"},         \
         {.name = "tls-cert", .value = "FILE", .help = "use TLS with this certificate"}, \
     {                                                                                   \
         .name = "tls-key", .value = "FILE", .help = "and this key"                      \
@@ -129,8 +139,7 @@ static const struct cn_example view_examples[] = {
 const struct cn_command cn_cmd_serve = {
     .name = "serve",
     .section = CN_SECTION_VIEW,
-    .operands = "PATH...",
-    .operand_min = 1,
+    .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "show databases and recordings in a browser",
     .description =
@@ -146,8 +155,7 @@ const struct cn_command cn_cmd_serve = {
 const struct cn_command cn_cmd_view = {
     .name = "view",
     .section = CN_SECTION_VIEW,
-    .operands = "PATH...",
-    .operand_min = 1,
+    .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "open databases and recordings in the browser",
     .description = "Does what serve does, and opens the address in the browser.",

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/assets.h"
+#include "server/collect.h"
+#include "server/collector.h"
 #include "server/request.h"
 #include "server/server_state.h"
 
@@ -20,7 +22,8 @@ static const char policy[] =
 
 /* What is known about a request between callbacks. */
 struct exchange {
-    uint64_t begin_ns;
+    bool is_collected; /* it brings traces */
+    struct cn_collect collect;
 };
 
 static uint64_t now_ns(void)
@@ -29,6 +32,21 @@ static uint64_t now_ns(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The first call for a request: nothing but its head is there. */
+static struct exchange *begin_exchange(struct cn_server *server,
+                                       struct MHD_Connection *connection, const char *url,
+                                       const char *method)
+{
+    struct exchange *exchange = cn_alloc(1, sizeof(*exchange));
+
+    exchange->is_collected =
+        strcmp(method, "POST") == 0 && cn_collect_is_meant(server, url);
+    exchange->collect.connection = connection;
+    atomic_fetch_add(&server->counts.requests, 1);
+    atomic_fetch_add(&server->counts.open, 1);
+    return exchange;
 }
 
 static void add_headers(struct MHD_Response *response, const char *type)
@@ -155,6 +173,25 @@ static enum MHD_Result answer_asset(struct cn_server *server,
     return refuse(server, connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 
+static void add_collector_metrics(struct cn_text *text, struct cn_collector_counts counts)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } list[] = {
+        {"requests", counts.requests}, {"refused", counts.refused},
+        {"put_off", counts.put_off},   {"traces", counts.traces},
+        {"known", counts.known},       {"records", counts.records},
+        {"commits", counts.commits},
+    };
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        cn_text_printf(text,
+                       "# TYPE cairn_collector_%s_total counter\n"
+                       "cairn_collector_%s_total %" PRIu64 "\n",
+                       list[i].name, list[i].name, list[i].value);
+}
+
 static enum MHD_Result answer_metrics(struct cn_server *server,
                                       struct MHD_Connection *connection)
 {
@@ -178,6 +215,8 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
                    atomic_load(&counts->failed),
                    (double)atomic_load(&counts->answer_ns) / 1e9,
                    atomic_load(&counts->open), server->things.count);
+    if (server->collector)
+        add_collector_metrics(&text, cn_collector_counts(server->collector));
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
 }
 
@@ -253,6 +292,56 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
     return answer_asset(server, connection, url);
 }
 
+/* Whether somebody may bring traces. */
+static bool may_collect(const struct cn_server *server, struct MHD_Connection *connection)
+{
+    const char *header =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+
+    if (server->collector_guard.token[0] == '\0')
+        return true;
+    return header && strncmp(header, "Bearer ", 7) == 0 &&
+           cn_guard_knows_token(&server->collector_guard, header + 7);
+}
+
+static enum MHD_Result answer_collected(struct cn_server *server,
+                                        struct MHD_Connection *connection,
+                                        struct cn_collect *collect)
+{
+    struct MHD_Response *response;
+
+    if (collect->status != MHD_HTTP_ACCEPTED &&
+        collect->status != MHD_HTTP_TOO_MANY_REQUESTS) {
+        atomic_fetch_add(&server->counts.failed, 1);
+        return send_error(connection, collect->status, &collect->err);
+    }
+    /* Agents read no body, and stumble over headers without a value. */
+    response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (response && collect->status == MHD_HTTP_TOO_MANY_REQUESTS)
+        (void)MHD_add_response_header(response, "Retry-After", "1");
+    return deliver(connection, collect->status, response);
+}
+
+static enum MHD_Result collect(struct cn_server *server,
+                               struct MHD_Connection *connection,
+                               struct exchange *exchange, const char *url)
+{
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+
+    if (exchange->collect.state == CN_COLLECT_ANSWERED)
+        return answer_collected(server, connection, &exchange->collect);
+    if (exchange->collect.state == CN_COLLECT_WAITING)
+        return MHD_YES;
+    if (!cn_guard_knows_host(&server->guard, host))
+        return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                      "this server does not go by the name in the Host header");
+    if (!may_collect(server, connection))
+        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
+                      "the token for traces is missing or wrong");
+    cn_collect_submit(server, &exchange->collect, url);
+    return MHD_YES;
+}
+
 enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
                                  const char *url, const char *method, const char *version,
                                  const char *upload, size_t *upload_len, void **state)
@@ -261,20 +350,18 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
     struct exchange *exchange = *state;
 
     (void)version;
-    (void)upload;
     if (!exchange) {
-        exchange = cn_alloc(1, sizeof(*exchange));
-        exchange->begin_ns = now_ns();
-        *state = exchange;
-        atomic_fetch_add(&server->counts.requests, 1);
-        atomic_fetch_add(&server->counts.open, 1);
+        *state = begin_exchange(server, connection, url, method);
         return MHD_YES;
     }
-    if (*upload_len > 0) { /* nobody asked for a body */
+    if (*upload_len > 0) { /* only those who bring traces are asked for a body */
+        if (exchange->is_collected)
+            cn_collect_read(&exchange->collect, upload, *upload_len);
         *upload_len = 0;
         return MHD_YES;
     }
-    return answer(server, connection, url, method);
+    return exchange->is_collected ? collect(server, connection, exchange, url)
+                                  : answer(server, connection, url, method);
 }
 
 void cn_server_forget(void *arg, struct MHD_Connection *connection, void **state,
@@ -287,6 +374,7 @@ void cn_server_forget(void *arg, struct MHD_Connection *connection, void **state
     if (!*state)
         return;
     atomic_fetch_sub(&server->counts.open, 1);
+    cn_text_done(&((struct exchange *)*state)->collect.body);
     free(*state);
     *state = NULL;
 }

@@ -15,13 +15,14 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "server/answer.h"
+#include "server/collector.h"
 #include "server/guard.h"
 #include "server/server_state.h"
 
 enum {
     WORKERS = 4,
-    CONNECTION_MAX = 200,
-    CONNECTION_PER_ADDRESS_MAX = 100,
+    CONNECTION_MAX = 1000,
+    CONNECTION_PER_ADDRESS_MAX = 600,
     IDLE_SECONDS = 20,
     HEADER_LEN_MAX = 32 << 10,
     BACKLOG = 128,
@@ -151,8 +152,8 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
 
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
-    unsigned flags =
-        MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (server->tls_cert ? MHD_USE_TLS : 0);
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     (server->tls_cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key},
@@ -184,6 +185,21 @@ static void make_url(struct cn_server *server)
                    server->guard.token);
 }
 
+static bool open_collector(struct cn_server *server,
+                           const struct cn_server_options *options, struct cn_error *err)
+{
+    if (options->collect_token_file &&
+        !cn_guard_read_token(&server->collector_guard, options->collect_token_file, err))
+        return false;
+    if (options->collect && !server->guard.is_loopback && !options->collect_token_file)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--listen %s: others can reach this address, so "
+                       "--collect-token-file is needed",
+                       options->listen);
+    return !options->collect ||
+           cn_collector_open(&server->collector, options->collect, err);
+}
+
 static bool start(struct cn_server *server, const struct cn_server_options *options,
                   struct cn_error *err)
 {
@@ -199,6 +215,10 @@ static bool start(struct cn_server *server, const struct cn_server_options *opti
         !bind_socket(server, options, &fd, err))
         return false;
     make_url(server);
+    if (!open_collector(server, options, err)) {
+        (void)close(fd);
+        return false;
+    }
     if (!start_daemon(server, fd, err)) {
         (void)close(fd);
         return false;
@@ -224,17 +244,29 @@ const char *cn_server_url(const struct cn_server *server)
     return server->url;
 }
 
+/* Nobody new is let in; what has come is committed and answered. */
+static bool end_requests(struct cn_server *server, struct cn_error *err)
+{
+    MHD_socket fd =
+        server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
+    bool ok = !server->collector || cn_collector_close(server->collector, err);
+
+    server->collector = NULL;
+    if (fd != MHD_INVALID_SOCKET)
+        (void)close(fd);
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    return ok;
+}
+
 void cn_server_stop(struct cn_server *server)
 {
+    struct cn_error err;
+
     if (!server)
         return;
-    if (server->daemon) {
-        MHD_socket fd = MHD_quiesce_daemon(server->daemon);
-
-        if (fd != MHD_INVALID_SOCKET)
-            (void)close(fd);
-        MHD_stop_daemon(server->daemon);
-    }
+    if (!end_requests(server, &err) && server->log)
+        server->log(server->log_arg, err.text);
     for (size_t i = 0; i < server->things.count; i++)
         cn_served_close(server->things.list[i]);
     free(server->things.list);

@@ -23,6 +23,8 @@ struct cn_server_options {
     const char *host;               /* a name the server goes by; NULL: none */
     const char *token_file;         /* NULL: make a token; needed beyond loopback */
     const char *tls_cert, *tls_key; /* files; NULL: no TLS */
+    const char *collect;            /* the store that takes traces; NULL: none does */
+    const char *collect_token_file; /* NULL: traces need no token */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };

@@ -12,6 +12,7 @@
 #include "server/server.h"
 
 struct MHD_Daemon;
+struct cn_collector;
 
 /* For /metrics. */
 struct cn_server_counts {
@@ -25,6 +26,8 @@ struct cn_server {
     struct cn_guard guard;
     struct cn_served_list things;
     struct cn_server_counts counts;
+    struct cn_collector *collector;  /* NULL: takes no traces */
+    struct cn_guard collector_guard; /* its token; "" when none is needed */
     char *tls_cert, *tls_key;
     char url[512];
     void (*log)(void *arg, const char *text);

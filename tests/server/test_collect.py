@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The collector: what agents send is in the store when it was acknowledged, whatever happens
+afterwards; what breaks the rules is refused and changes nothing.
+
+Usage: test_collect.py --cairn PROGRAM
+"""
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+from service import Service, serving
+
+FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "../shared/fixtures")) / "zorka" / "wire"
+
+
+def text(value):
+    """A CBOR text string shorter than 256 bytes."""
+    data = value.encode()
+    return (bytes([0x60 + len(data)]) if len(data) < 24 else bytes([0x78, len(data)])) + data
+
+
+def number(value):
+    for form, size in ((0x18, 1), (0x19, 2), (0x1a, 4), (0x1b, 8)):
+        if value < 24:
+            return bytes([value])
+        if value < 256 ** size:
+            return bytes([form]) + value.to_bytes(size, "big")
+    raise ValueError(value)
+
+
+SYMBOLS = b"".join(
+    b"\xc1\x82" + number(i) + text(word)
+    for i, word in enumerate(("HTTP", "com.example.Api", "handle", "()V", "uri"), 1)
+) + b"\xc2\x84" + number(1) + number(2) + number(3) + number(4)
+
+
+def trace(n, calls=3):
+    """One trace: a call of handle() with an attribute, and some calls in it."""
+    child = b"".join(
+        b"\xc3\x9f" + number(1000 + i) + number(1) + b"\xc4\x82" + number(1001 + i) + number(1) + b"\xff"
+        for i in range(calls))
+    return (b"\xc3\x9f" + number(1000) + number(1)
+            + b"\xc5\x84" + number(1700000000000 + n) + number(1) + number(n + 1) + number(0)
+            + b"\xc6\x82" + number(5) + text(f"/item/{n}") + child
+            + b"\xc4\x82" + number(900000 + n) + number(calls + 1) + b"\xff")
+
+
+def headers(session="5e551071", trace_id=None, **more):
+    result = {"X-Zorka-Session-Id": session, "Content-Type": "application/zorka+cbor+v1",
+              "Host": "127.0.0.1", **more}
+    if trace_id is not None:
+        result["X-Zorka-Trace-Id"] = f"{1:016x}{trace_id + 1:016x}"
+    return result
+
+
+def send_symbols(service, session="5e551071"):
+    return service.ask("/agent/submit/agd", method="POST", body=SYMBOLS,
+                       headers=headers(session, **{"X-Zorka-Session-Reset": "true"}))
+
+
+def send(service, n, session="5e551071"):
+    return service.ask("/agent/submit/trc", method="POST", body=trace(n),
+                       headers=headers(session, n))[0]
+
+
+def count(store, query=""):
+    return int(subprocess.check_output(
+        [OPTIONS.cairn, "store", "search", "--count", store, query], text=True))
+
+
+class Collector(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = os.path.join(self.folder.name, "store")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_what_is_acknowledged_is_in_the_store(self):
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            status, answer, _ = send_symbols(service)
+            self.assertEqual(status, 202)
+            self.assertNotIn("", answer.values())
+            for n in range(20):
+                self.assertEqual(send(service, n), 202)
+            self.assertEqual(count(self.store), 20)
+            self.assertEqual(send(service, 3), 202)
+        self.assertEqual(count(self.store), 20)
+        self.assertEqual(count(self.store, "uri = /item/7"), 1)
+        self.assertEqual(count(self.store, "method = handle"), 20)
+
+    def test_an_agent_that_is_not_known_is_asked_to_send_again(self):
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            self.assertIn(send(service, 1, "unknown"), (400, 401, 412))
+            send_symbols(service, "unknown")
+            self.assertEqual(send(service, 1, "unknown"), 202)
+        self.assertEqual(count(self.store), 1)
+
+    def test_what_breaks_the_rules_is_refused_and_changes_nothing(self):
+        bodies = (b"\xff", b"\xc3", b"\xc3\x9f", b"\xc3\x9f" * 20000, b"\x9b" + b"\xff" * 8,
+                  b"\xc1\x82\x01\x7b" + b"\xff" * 8, b"not cbor at all", trace(1)[:-1] + b"\xc9",
+                  os.urandom(5000))
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            self.assertEqual(send(service, 0), 202)
+            for body in bodies:
+                status, _, answer = service.ask("/agent/submit/trc", method="POST", body=body,
+                                                headers=headers(trace_id=99))
+                self.assertIn(status, (202, 400, 412, 413), body[:20])
+                if status != 202:
+                    self.assertIn(b'"error"', answer)
+            status = service.ask("/agent/submit/trc", method="POST", body=b"\0" * (17 << 20),
+                                 headers=headers(trace_id=98))[0]
+            self.assertEqual(status, 413)
+            self.assertEqual(send(service, 1), 202)
+        self.assertGreaterEqual(count(self.store, "uri exists"), 2)
+        subprocess.check_call([OPTIONS.cairn, "store", "verify", self.store])
+
+    def test_a_token_of_its_own(self):
+        token = os.path.join(self.folder.name, "token")
+        pathlib.Path(token).write_text("collect-0123456789\n", encoding="utf-8")
+        with serving(OPTIONS.cairn, "--collect", self.store, "--collect-token-file", token) as service:
+            self.assertEqual(send_symbols(service)[0], 401)
+            right = headers(Authorization="Bearer collect-0123456789")
+            self.assertEqual(service.ask("/agent/submit/agd", method="POST", body=SYMBOLS,
+                                         headers=right)[0], 202)
+            viewer = headers(Authorization=f"Bearer {service.token}")
+            self.assertEqual(service.ask("/agent/submit/agd", method="POST", body=SYMBOLS,
+                                         headers=viewer)[0], 401)
+
+    def test_nothing_acknowledged_is_lost_by_kill_9(self):
+        for turn in range(5):
+            service = Service(OPTIONS.cairn, "--collect", self.store)
+            self.assertEqual(send_symbols(service, f"turn{turn}")[0], 202)
+            safe, threads = [], []
+
+            def work(first, service=service, safe=safe, turn=turn):
+                try:
+                    for n in range(first, first + 1000):
+                        if send(service, n, f"turn{turn}") == 202:
+                            safe.append(n)
+                except OSError:
+                    pass
+
+            for k in range(4):
+                threads.append(threading.Thread(target=work, args=(turn * 10000 + k * 1000,)))
+                threads[-1].start()
+            threading.Event().wait(0.3 + 0.1 * turn)
+            service.process.send_signal(signal.SIGKILL)
+            service.process.communicate()
+            for thread in threads:
+                thread.join()
+            self.assertTrue(safe)
+            for n in safe[:: max(1, len(safe) // 20)] + safe[-4:]:
+                self.assertEqual(count(self.store, f"uri = /item/{n}"), 1, n)
+
+    def test_real_agents_over_http(self):
+        if not FIXTURES.is_dir():
+            self.skipTest(f"no fixtures at {FIXTURES}")
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            for head in sorted((FIXTURES / "ltracer").glob("*_agent_submit_*.hdr")):
+                lines = head.read_text(encoding="latin-1").splitlines()
+                fields = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
+                fields.pop("Content-Length", None)
+                path = "/agent/submit/" + ("agd" if "agd" in head.name else "trc")
+                status, _, answer = service.ask(path, method="POST", headers=fields,
+                                                body=head.with_suffix(".bin").read_bytes())
+                self.assertEqual(status, 202, f"{head.name}: {answer!r}")
+        over_http = count(self.store)
+        other = os.path.join(self.folder.name, "other")
+        subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", other])
+        subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", other,
+                               *sorted(map(str, (FIXTURES / "ltracer").glob("*_agent_submit_*.bin")))])
+        self.assertEqual(over_http, count(other))
+        self.assertGreater(over_http, 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cairn", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
