@@ -1,5 +1,6 @@
 #include "launcher/arguments.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct cn_asked {
 struct cn_argument_finder {
     struct cn_arguments *arguments;
     const char *module; /* the file's name without its folder */
+    enum cn_calling_machine machine;
     struct cn_shared_memory *memory;
     struct cn_hook_calls *hooks;
     struct cn_prototypes *prototypes;
@@ -41,6 +43,7 @@ struct cn_argument_finder {
 
 /* What is known about the function at hand. */
 struct function {
+    enum cn_calling_machine machine;
     const struct cn_elf_symbol *symbol;
     const char *name;
     uint64_t call_at; /* behind the call of its hook; 0: that comes first */
@@ -151,13 +154,14 @@ void cn_arguments_done(struct cn_arguments *arguments)
 }
 
 struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
-                                                   const char *path,
+                                                   const char *path, unsigned machine,
                                                    struct cn_shared_memory *memory)
 {
     struct cn_argument_finder *finder = cn_alloc(1, sizeof(*finder));
 
     finder->arguments = arguments;
     finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    finder->machine = machine == EM_AARCH64 ? CN_CALLING_AARCH64 : CN_CALLING_X86_64;
     finder->memory = memory;
     finder->hooks = cn_hook_calls_open(path);
     if (cn_arguments_has_debug(arguments) || finder->hooks)
@@ -222,9 +226,9 @@ static void find_automatic(struct cn_argument_finder *finder, struct function *f
     for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
         add_enum(finder, &prototype->parameters[i].type);
     add_enum(finder, &prototype->result);
-    cn_automatic_values_find(prototype, function->time, function->has_results,
-                             &function->automatic, &function->texts[0],
-                             &function->texts[1]);
+    cn_automatic_values_find(finder->machine, prototype, function->time,
+                             function->has_results, &function->automatic,
+                             &function->texts[0], &function->texts[1]);
 }
 
 static void find_prototype(struct cn_argument_finder *finder, struct function *function)
@@ -241,10 +245,9 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
         function->time = CN_HOOK_LATER;
     else if (strchr(symbol->name, '.'))
         function->time = CN_HOOK_FIRST_CLONE;
-#if defined(__x86_64__)
-    /* Only -finstrument-functions leaves such calls there; it sees no results. */
-    function->has_results = function->call_at == 0;
-#endif
+    /* Only -finstrument-functions leaves such calls on x86_64; it sees no results. */
+    if (finder->machine == CN_CALLING_X86_64)
+        function->has_results = function->call_at == 0;
     if (!finder->prototypes ||
         !cn_prototypes_find(finder->prototypes, symbol->address,
                             function->call_at ? function->call_at : symbol->address,
@@ -367,8 +370,8 @@ static bool place_by_type(const struct function *function,
         function->time != CN_HOOK_FIRST)
         return false;
     if (spec->index == 0)
-        return cn_calling_result(CN_CALLING_OWN, &prototype->result, out);
-    cn_calling_begin(&calling, CN_CALLING_OWN, &prototype->result);
+        return cn_calling_result(function->machine, &prototype->result, out);
+    cn_calling_begin(&calling, function->machine, &prototype->result);
     for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++) {
         bool is_known = cn_calling_next(&calling, &prototype->parameters[i].type, out);
 
@@ -389,7 +392,7 @@ static bool place_result(const struct function *function,
 
     if (spec->format == 't')
         return place_by_type(function, spec, out);
-    return cn_calling_result(CN_CALLING_OWN, &type, out);
+    return cn_calling_result(function->machine, &type, out);
 }
 
 static bool place_argument(const struct function *function,
@@ -397,9 +400,9 @@ static bool place_argument(const struct function *function,
 {
     const char *place = strchr(spec->text, '%');
     struct cn_rec_piece piece;
-    bool is_known =
-        place ? cn_calling_register(CN_CALLING_OWN, place + 1, &piece)
-              : cn_calling_nth(CN_CALLING_OWN, spec->is_float, spec->index - 1u, &piece);
+    bool is_known = place ? cn_calling_register(function->machine, place + 1, &piece)
+                          : cn_calling_nth(function->machine, spec->is_float,
+                                           spec->index - 1u, &piece);
 
     if (!place && (spec->format == 't' || spec->size > WORD))
         return place_by_type(function, spec, out);
@@ -407,7 +410,8 @@ static bool place_argument(const struct function *function,
         return false;
     if (function->time == CN_HOOK_LATER)
         return function->has_prototype &&
-               cn_automatic_values_moved(&function->prototype, &piece, out);
+               cn_automatic_values_moved(function->machine, &function->prototype, &piece,
+                                         out);
     piece.len = spec->format == 's' || spec->format == 'S' || spec->size > WORD
                     ? WORD
                     : spec->size;
@@ -484,6 +488,7 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
     struct cn_uft_specs arguments = {.count = 0}, results = {.count = 0};
     struct function *function = cn_alloc(1, sizeof(*function));
 
+    function->machine = finder->machine;
     function->symbol = symbol;
     function->name = name;
     function->has_results = true;

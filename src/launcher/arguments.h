@@ -37,9 +37,9 @@ bool cn_arguments_is_empty(const struct cn_arguments *arguments);
 bool cn_arguments_has_debug(const struct cn_arguments *arguments); /* NAME.dbg */
 void cn_arguments_done(struct cn_arguments *arguments);
 
-/* For the functions of one file. */
+/* For the functions of one file, built for this machine (EM_*). */
 struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
-                                                   const char *path,
+                                                   const char *path, unsigned machine,
                                                    struct cn_shared_memory *memory);
 
 /* Add the values to record to the rule for a function with this demangled name. */

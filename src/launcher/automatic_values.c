@@ -9,22 +9,21 @@ enum {
     X87_LEN = 10,
 };
 
-static bool is_stack_register(uint32_t reg)
+static bool is_stack_register(enum cn_calling_machine machine, uint32_t reg)
 {
-    return CN_CALLING_OWN == CN_CALLING_X86_64 ? reg == 6 || reg == 7
-                                               : reg == 29 || reg == 31;
+    return machine == CN_CALLING_X86_64 ? reg == 6 || reg == 7 : reg == 29 || reg == 31;
 }
 
 /* Registers that a function gets back as it left them; hooks save these. */
-static bool is_kept_register(uint32_t reg)
+static bool is_kept_register(enum cn_calling_machine machine, uint32_t reg)
 {
-    return CN_CALLING_OWN == CN_CALLING_X86_64
-               ? reg == 3 || reg == 6 || (reg >= 12 && reg <= 15)
-               : reg >= 19 && reg <= 29;
+    return machine == CN_CALLING_X86_64 ? reg == 3 || reg == 6 || (reg >= 12 && reg <= 15)
+                                        : reg >= 19 && reg <= 29;
 }
 
 /* A parameter that was moved is in a register that is kept, or in memory. */
-static bool find_moved(const struct cn_parameter *parameter, struct cn_rec_value *out)
+static bool find_moved(enum cn_calling_machine machine,
+                       const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
     const struct cn_value_type *type = &parameter->type;
     const struct cn_place *place = &parameter->place;
@@ -40,7 +39,7 @@ static bool find_moved(const struct cn_parameter *parameter, struct cn_rec_value
         return false;
     switch (place->kind) {
     case CN_PLACE_REGISTER:
-        if (!is_kept_register(place->reg) || len > WORD)
+        if (!is_kept_register(machine, place->reg) || len > WORD)
             return false;
         piece.source =
             type->is_reference && !is_text ? CN_REC_FROM_POINTER : CN_REC_FROM_REGISTER;
@@ -48,12 +47,12 @@ static bool find_moved(const struct cn_parameter *parameter, struct cn_rec_value
     case CN_PLACE_MEMORY:
         if (is_text && type->is_reference)
             return false;
-        piece.source =
-            is_stack_register(place->reg) ? CN_REC_FROM_FRAME : CN_REC_FROM_POINTER;
+        piece.source = is_stack_register(machine, place->reg) ? CN_REC_FROM_FRAME
+                                                              : CN_REC_FROM_POINTER;
         break;
     case CN_PLACE_POINTER:
         piece.source = is_text ? CN_REC_FROM_FRAME : CN_REC_FROM_FRAME_POINTER;
-        if (!is_stack_register(place->reg))
+        if (!is_stack_register(machine, place->reg))
             return false;
         break;
     case CN_PLACE_UNKNOWN:
@@ -66,10 +65,11 @@ static bool find_moved(const struct cn_parameter *parameter, struct cn_rec_value
 }
 
 /* Only the register that debug information names at the entry can be trusted. */
-static bool find_in_clone(const struct cn_parameter *parameter, struct cn_rec_value *out)
+static bool find_in_clone(enum cn_calling_machine machine,
+                          const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
     const struct cn_place *place = &parameter->place;
-    bool is_x86 = CN_CALLING_OWN == CN_CALLING_X86_64;
+    bool is_x86 = machine == CN_CALLING_X86_64;
     uint32_t first_vector = is_x86 ? 17 : 64;
     bool is_vector = place->reg >= first_vector && place->reg < first_vector + 8;
     bool is_float = parameter->type.kind == CN_VALUE_FLOAT;
@@ -88,8 +88,8 @@ static bool find_in_clone(const struct cn_parameter *parameter, struct cn_rec_va
 }
 
 /* The format of a value, after "arg1/"; false when there is none for it. */
-static bool describe(const struct cn_value_type *type, struct cn_rec_value *value,
-                     struct cn_text *format)
+static bool describe(enum cn_calling_machine machine, const struct cn_value_type *type,
+                     struct cn_rec_value *value, struct cn_text *format)
 {
     value->kind = CN_REC_VALUE_PLAIN;
     value->size = (uint16_t)(type->size < STRUCT_MAX ? type->size : STRUCT_MAX);
@@ -127,7 +127,7 @@ static bool describe(const struct cn_value_type *type, struct cn_rec_value *valu
             value->size = X87_LEN;
         cn_text_printf(format, "f%u", value->size * 8u);
         return type->size == 4 || type->size == WORD ||
-               (type->size > WORD && CN_CALLING_OWN == CN_CALLING_X86_64 &&
+               (type->size > WORD && machine == CN_CALLING_X86_64 &&
                 type->name[0] != '\0');
     case CN_VALUE_NONE:
     case CN_VALUE_OTHER:
@@ -137,14 +137,15 @@ static bool describe(const struct cn_value_type *type, struct cn_rec_value *valu
 }
 
 /* One value; `is_found` when its pieces are set. */
-static void add_value(const struct cn_value_type *type, const char *what, size_t number,
-                      bool is_found, struct cn_rec_value *value, struct cn_text *text)
+static void add_value(enum cn_calling_machine machine, const struct cn_value_type *type,
+                      const char *what, size_t number, bool is_found,
+                      struct cn_rec_value *value, struct cn_text *text)
 {
     struct cn_text format = {0};
 
     if (text->len > 0)
         cn_text_char(text, ',');
-    if (!is_found || !describe(type, value, &format)) {
+    if (!is_found || !describe(machine, type, value, &format)) {
         *value = (struct cn_rec_value){.kind = CN_REC_VALUE_UNKNOWN};
         cn_text_clear(&format);
         cn_text_str_add(&format, "e:" CN_ARGUMENT_UNKNOWN);
@@ -159,7 +160,8 @@ static void add_value(const struct cn_value_type *type, const char *what, size_t
     cn_text_done(&format);
 }
 
-void cn_automatic_values_find(const struct cn_prototype *prototype,
+void cn_automatic_values_find(enum cn_calling_machine machine,
+                              const struct cn_prototype *prototype,
                               enum cn_hook_time time, bool has_result,
                               struct cn_automatic_values *out, struct cn_text *arguments,
                               struct cn_text *result)
@@ -169,36 +171,37 @@ void cn_automatic_values_find(const struct cn_prototype *prototype,
     *out = (struct cn_automatic_values){.argument_count = prototype->count};
     if (out->argument_count > CN_PARAMETERS_MAX)
         out->argument_count = CN_PARAMETERS_MAX;
-    cn_calling_begin(&calling, CN_CALLING_OWN, &prototype->result);
+    cn_calling_begin(&calling, machine, &prototype->result);
     for (size_t i = 0; i < out->argument_count; i++) {
         const struct cn_parameter *parameter = &prototype->parameters[i];
         struct cn_rec_value *value = &out->arguments[i];
         bool is_found;
 
         if (time == CN_HOOK_LATER)
-            is_found = find_moved(parameter, value);
+            is_found = find_moved(machine, parameter, value);
         else if (time == CN_HOOK_FIRST_CLONE || !prototype->has_usual_calls)
-            is_found = find_in_clone(parameter, value);
+            is_found = find_in_clone(machine, parameter, value);
         else
             is_found = cn_calling_next(&calling, &parameter->type, value);
-        add_value(&parameter->type, "arg", i + 1, is_found, value, arguments);
+        add_value(machine, &parameter->type, "arg", i + 1, is_found, value, arguments);
     }
     out->has_result = has_result && prototype->result.kind != CN_VALUE_NONE;
     if (out->has_result)
-        add_value(&prototype->result, "retval", 0,
+        add_value(machine, &prototype->result, "retval", 0,
                   prototype->has_usual_calls && time != CN_HOOK_FIRST_CLONE &&
-                      cn_calling_result(CN_CALLING_OWN, &prototype->result, &out->result),
+                      cn_calling_result(machine, &prototype->result, &out->result),
                   &out->result, result);
 }
 
-bool cn_automatic_values_moved(const struct cn_prototype *prototype,
+bool cn_automatic_values_moved(enum cn_calling_machine machine,
+                               const struct cn_prototype *prototype,
                                const struct cn_rec_piece *passed,
                                struct cn_rec_value *out)
 {
     struct cn_calling calling;
     struct cn_rec_value value = {0};
 
-    cn_calling_begin(&calling, CN_CALLING_OWN, &prototype->result);
+    cn_calling_begin(&calling, machine, &prototype->result);
     for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++) {
         const struct cn_parameter *parameter = &prototype->parameters[i];
         const struct cn_rec_piece *piece = &value.pieces[0];
@@ -208,7 +211,8 @@ bool cn_automatic_values_moved(const struct cn_prototype *prototype,
             return false;
         if (value.piece_count == 1 && piece->source == passed->source &&
             piece->reg == passed->reg && piece->offset == passed->offset)
-            return parameter->type.kind != CN_VALUE_STRUCT && find_moved(parameter, out);
+            return parameter->type.kind != CN_VALUE_STRUCT &&
+                   find_moved(machine, parameter, out);
     }
     return false;
 }

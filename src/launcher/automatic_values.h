@@ -6,6 +6,7 @@
 #define CN_LAUNCHER_AUTOMATIC_VALUES_H
 
 #include "base/text.h"
+#include "launcher/calling.h"
 #include "record/shared.h"
 #include "symbols/prototypes.h"
 
@@ -23,14 +24,16 @@ enum cn_hook_time {
 };
 
 /* Append "arg1/d32,arg2/s" and "retval/p" to the texts. */
-void cn_automatic_values_find(const struct cn_prototype *prototype,
+void cn_automatic_values_find(enum cn_calling_machine machine,
+                              const struct cn_prototype *prototype,
                               enum cn_hook_time time, bool has_result,
                               struct cn_automatic_values *out, struct cn_text *arguments,
                               struct cn_text *result);
 
 /* The value that lies where an argument of this piece was passed, when the hook comes
  * later. False when nobody knows. */
-bool cn_automatic_values_moved(const struct cn_prototype *prototype,
+bool cn_automatic_values_moved(enum cn_calling_machine machine,
+                               const struct cn_prototype *prototype,
                                const struct cn_rec_piece *passed,
                                struct cn_rec_value *out);
 

@@ -15,12 +15,6 @@
 
 enum cn_calling_machine { CN_CALLING_X86_64, CN_CALLING_AARCH64 };
 
-#if defined(__x86_64__)
-#define CN_CALLING_OWN CN_CALLING_X86_64
-#else
-#define CN_CALLING_OWN CN_CALLING_AARCH64
-#endif
-
 struct cn_calling {
     enum cn_calling_machine machine;
     uint32_t integers, vectors; /* registers that are taken */

@@ -50,7 +50,8 @@ static bool store(struct cn_module_rules *modules, const char *path,
     bool ok;
 
     if (needs_finder(modules))
-        finder = cn_argument_finder_open(modules->arguments, path, modules->memory);
+        finder = cn_argument_finder_open(modules->arguments, path, elf->machine,
+                                         modules->memory);
     ok = cn_rules_store(modules->rules, elf, finder, modules->memory, count, err);
     if (finder)
         cn_argument_finder_print(finder, elf, &debug);
