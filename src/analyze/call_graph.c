@@ -129,6 +129,26 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
     tree->nodes[node].self_ns += ended->self_ns;
 }
 
+/* The end of the innermost call, when that is what the record says: it is the call that
+ * its node was found for. */
+static inline bool count_top_end(struct cn_call_tree *tree, struct task *task,
+                                 const struct cn_call *call)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame =
+        cn_call_stack_leave_top(&task->stack, call, &total_ns, &self_ns);
+    struct cn_graph_node *node;
+
+    if (!frame)
+        return false;
+    if (frame->flags & CN_FRAME_SHOWN) {
+        node = &tree->nodes[frame->mark];
+        node->total_ns += total_ns;
+        node->self_ns += self_ns;
+    }
+    return true;
+}
+
 static void count_event(const struct build *build, struct cn_call_tree *tree,
                         struct task *task, const struct cn_call *call)
 {
@@ -160,7 +180,9 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
         count_enter(build, tree, task, frame);
         break;
     case CN_CALL_EXIT:
-        cn_call_stack_leave_quick(&task->stack, call, &ended);
+        if (count_top_end(tree, task, call))
+            break;
+        cn_call_stack_leave(&task->stack, call, &ended);
         count_end(build, tree, &ended);
         break;
     case CN_CALL_EVENT:

@@ -167,5 +167,7 @@ void cn_export_lose_counts(struct cn_export *x, const struct cn_lane_counts *cou
     if (!keeps_arguments)
         cn_export_lose(x, "calls and returns with values", counts->arguments);
     cn_export_lose(x, "returns from calls that were not recorded", counts->without_begin);
-    cn_export_lose(x, "records that the recorder had lost already", counts->lost);
+    /* That records were lost while recording is told as an event. */
+    if (!keeps_events && counts->lost > 0)
+        cn_export_lose(x, "notes that the recorder lost records", counts->lost);
 }
