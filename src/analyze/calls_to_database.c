@@ -10,11 +10,15 @@
 #include "base/alloc.h"
 #include "base/failures.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/ranks.h"
 #include "base/wire.h"
 
 /* Trees of tasks beyond this many bytes are put aside until they are needed. */
 enum { KEPT_LEN_MAX = 48 << 20 };
+
+/* After so many calls the user may have asked to stop. */
+enum { CHECK_EVERY = 1 << 16 };
 
 /* What one worker does at once: a task, or all tasks of a recording whose triggers
  * work across tasks. */
@@ -112,8 +116,9 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     uint32_t *member_of = cn_alloc(query.rec->task_count, sizeof(*member_of));
     struct cn_call_merge merge;
     struct cn_merged_call next;
+    uint64_t call_count = 0;
     uint32_t count = 0;
-    bool ok;
+    bool ok, is_open;
 
     for (size_t i = 0; i < unit->count; i++)
         member_of[list[i].task.options.task] = (uint32_t)i;
@@ -123,16 +128,20 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     query.tasks = tasks;
     query.task_count = count;
     ok = cn_call_merge_open(&merge, &query, err);
-    while (ok && cn_call_merge_next(&merge, &next))
+    is_open = ok;
+    while (ok && cn_call_merge_next(&merge, &next)) {
         cn_cct_task_count_call(&list[member_of[tasks[next.slot]]].task, next.call,
                                next.batch);
+        if (++call_count % CHECK_EVERY == 0)
+            ok = cn_progress_check(a->options->progress, "reading calls", err);
+    }
     for (size_t i = 0; ok && i < merge.damages.count; i++) {
         struct cn_cct_task *task = &list[member_of[merge.damages.list[i].task]].task;
 
         task->is_damaged = true;
         task->damage = merge.damages.list[i].err;
     }
-    if (ok)
+    if (is_open)
         cn_call_merge_close(&merge);
     free(tasks);
     free(member_of);
@@ -140,11 +149,12 @@ static bool count_together(struct analysis *a, const struct unit *unit,
 }
 
 /* A task that was read in pieces is counted already. */
-static bool count_task(struct cn_cct_member *member, const struct cn_progress *progress,
+static bool count_task(struct analysis *a, struct cn_cct_member *member, unsigned worker,
                        struct cn_error *err)
 {
+    /* One thread tells, the others only work. */
     return member->task.part_count > 0 ||
-           cn_cct_task_count(&member->task, NULL, progress, err);
+           cn_cct_task_count(&member->task, NULL, a->options->progress, worker == 0, err);
 }
 
 static void count_run(void *arg, size_t job, unsigned worker)
@@ -153,13 +163,11 @@ static void count_run(void *arg, size_t job, unsigned worker)
     const struct unit *unit = unit_at(a, job);
     struct cn_cct_member *member = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
-    /* One thread tells, the others only work. */
-    const struct cn_progress *progress = worker == 0 ? a->options->progress : NULL;
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
     if (!(is_ordered(a, member) ? count_together(a, unit, err)
-                                : count_task(member, progress, err)))
+                                : count_task(a, member, worker, err)))
         cn_failures_note(&a->failures, worker, job);
 }
 

@@ -63,13 +63,14 @@ static void count_run(void *arg, size_t number, unsigned worker)
         return;
     if (!job->is_first)
         cn_cct_guess_init(task, &job->task->options);
-    if (!cn_cct_task_count(task, &job->part, NULL,
+    if (!cn_cct_task_count(task, &job->part, l->progress, false,
                            cn_failures_error(&l->failures, worker)))
         cn_failures_note(&l->failures, worker, number);
 }
 
 /* Behind damage nothing is read. */
-static bool join(struct job *job, struct cn_error *err)
+static bool join(struct job *job, const struct cn_progress *progress,
+                 struct cn_error *err)
 {
     if (job->task->is_damaged && !job->is_first)
         return true;
@@ -83,7 +84,7 @@ static bool join(struct job *job, struct cn_error *err)
     }
     cn_cct_task_mark(job->task, &job->part);
     return cn_cct_task_join(job->task, &job->piece) ||
-           cn_cct_task_count(job->task, &job->part, NULL, err);
+           cn_cct_task_count(job->task, &job->part, progress, false, err);
 }
 
 static void join_take(void *arg, size_t number, unsigned worker)
@@ -94,8 +95,9 @@ static void join_take(void *arg, size_t number, unsigned worker)
 
     if (!cn_failures_share(&l->failures, worker))
         return;
-    if (!join(job, err) || !cn_progress_report(l->progress, "reading calls", number + 1,
-                                               l->count, "pieces", err))
+    if (!join(job, l->progress, err) ||
+        !cn_progress_report(l->progress, "reading calls", number + 1, l->count, "pieces",
+                            err))
         cn_failures_note(&l->failures, worker, number);
 }
 

@@ -6,9 +6,9 @@
  * one of them, and what happens to them is remembered instead of counted:
  *
  *     cn_cct_guess_init(&piece, &options);
- *     cn_cct_task_count(&piece, part, progress, err)
+ *     cn_cct_task_count(&piece, part, progress, false, err)
  *     if (!cn_cct_task_join(&task, &piece))     when everything before is in `task`
- *         cn_cct_task_count(&task, part, progress, err)
+ *         cn_cct_task_count(&task, part, progress, false, err)
  *     cn_cct_task_done(&piece);
  *
  * Calls that do not nest as they should, where that concerns the guessed ones, make the

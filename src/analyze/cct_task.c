@@ -11,7 +11,7 @@
 
 enum {
     SITES_MAX = 1 << 24,
-    REPORT_EVERY = 1 << 10, /* batches */
+    REPORT_EVERY = 1 << 9, /* batches */
 };
 
 static const struct cn_recording *recording_of(const struct cn_cct_task *task)
@@ -318,8 +318,19 @@ bool cn_cct_task_open_feed(const struct cn_cct_task *task,
                                     query->range, err);
 }
 
+static bool report(const struct cn_cct_task *task, const struct cn_progress *progress,
+                   bool tells, struct cn_error *err)
+{
+    static const char what[] = "reading calls";
+
+    return tells ? cn_progress_report(progress, what, task->record_count,
+                                      expected_count(task), "records", err)
+                 : cn_progress_check(progress, what, err);
+}
+
 bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
-                       const struct cn_progress *progress, struct cn_error *err)
+                       const struct cn_progress *progress, bool tells,
+                       struct cn_error *err)
 {
     struct cn_call_feed feed = {0};
     struct cn_call_batch batch;
@@ -332,8 +343,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part
                (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
             count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
-                ok = cn_progress_report(progress, "reading calls", task->record_count,
-                                        expected_count(task), "records", err);
+                ok = report(task, progress, tells, err);
         }
     task->is_damaged = step == CN_FAIL;
     cn_call_feed_close(&feed);

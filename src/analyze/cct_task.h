@@ -3,7 +3,7 @@
  *
  * First to count:
  *     cn_cct_task_init(&task, &options);
- *     cn_cct_task_count(&task, NULL, progress, err)      or piece by piece: cct_part.h
+ *     cn_cct_task_count(&task, NULL, progress, true, err)      or piece by piece: cct_part.h
  *     cn_cct_task_end(&task, last_ns);        when the last record of all tasks is known
  *
  * then, any number of times, the same way again for the timeline: cct_replay.h.
@@ -88,9 +88,10 @@ void cn_cct_task_init(struct cn_cct_task *task,
 void cn_cct_task_done(struct cn_cct_task *task);
 
 /* Count all calls, or those of a piece. Damage is noted, not a failure; being
- * interrupted is one. */
+ * interrupted is one. One thread at a time `tells` of its progress. */
 CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
-                                const struct cn_progress *progress, struct cn_error *err);
+                                const struct cn_progress *progress, bool tells,
+                                struct cn_error *err);
 
 /* Count one call, for whoever reads several tasks at once. */
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,

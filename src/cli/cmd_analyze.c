@@ -1,6 +1,7 @@
 /* cairn analyze: recordings of calls to a database of calling contexts. */
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -271,8 +272,11 @@ static bool analyse_sources(const struct cn_args *args, struct cn_ranks *ranks,
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_ranks *ranks;
-    bool ok = cn_cli_ranks_open(&ranks, args, err) && analyse_sources(args, ranks, err);
+    bool ok;
 
+    /* A file that may not grow any more is an error like a full disk, not the end. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    ok = cn_cli_ranks_open(&ranks, args, err) && analyse_sources(args, ranks, err);
     return cn_cli_ranks_close(ranks, args, ok, err);
 }
 

@@ -200,6 +200,12 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
     return stop_signal == 0;
 }
 
+static bool is_stopped(void *arg)
+{
+    (void)arg;
+    return stop_signal != 0;
+}
+
 /* A signal that is ignored, by nohup or because a pager has the keyboard, stays so. */
 static void catch_signal(int signal_number, struct sigaction *old)
 {
@@ -213,7 +219,7 @@ static void catch_signal(int signal_number, struct sigaction *old)
 void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
 {
     *bar = (struct cn_bar){
-        .progress = {.report = report, .arg = bar},
+        .progress = {.report = report, .arg = bar, .is_stopped = is_stopped},
         .args = args,
         .is_drawn_on = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
                        !(args->session && args->session->is_mute),

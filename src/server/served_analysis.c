@@ -43,7 +43,7 @@ static bool make_database(struct cn_served *served, const struct cn_call_query *
                           struct cn_database **out, struct cn_error *err)
 {
     const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
-    struct cn_progress progress = {note_progress, served};
+    struct cn_progress progress = {.report = note_progress, .arg = served};
     struct cn_calls_options options = {
         .workers = cn_pool_default_workers(),
         .folder = served->folder,

@@ -117,13 +117,13 @@ static size_t count_in_pieces(struct cn_cct_task *task,
 
         cn_cct_task_mark(task, &parts[i]);
         if (i == 0) {
-            assert_true(cn_cct_task_count(task, &parts[i], NULL, &err));
+            assert_true(cn_cct_task_count(task, &parts[i], NULL, false, &err));
             continue;
         }
         cn_cct_guess_init(&piece, options);
-        assert_true(cn_cct_task_count(&piece, &parts[i], NULL, &err));
+        assert_true(cn_cct_task_count(&piece, &parts[i], NULL, false, &err));
         if (!cn_cct_task_join(task, &piece)) {
-            assert_true(cn_cct_task_count(task, &parts[i], NULL, &err));
+            assert_true(cn_cct_task_count(task, &parts[i], NULL, false, &err));
             wrong++;
         }
         cn_cct_task_done(&piece);
@@ -210,7 +210,7 @@ static size_t check_cut(const struct subject *s, uint32_t number, const struct c
     options.task = number;
     assert_true(cn_cct_task_is_divisible(&options));
     cn_cct_task_init(&whole, &options);
-    assert_true(cn_cct_task_count(&whole, NULL, NULL, &err));
+    assert_true(cn_cct_task_count(&whole, NULL, NULL, false, &err));
     wrong = count_in_pieces(&pieces, &options, parts, make_parts(cuts, at, count, parts));
     assert_same(&whole, &pieces);
     cn_cct_task_end(&whole, whole.follow.last_ns);

@@ -236,7 +236,7 @@ static void an_interruption_leaves_nothing_behind(void **state)
     (void)state;
     for (;; reports++) {
         int left = reports + 1;
-        struct cn_progress progress = {stop_at, &left};
+        struct cn_progress progress = {.report = stop_at, .arg = &left};
         struct cn_write_options options = {.workers = 2, .progress = &progress};
         struct cn_error err = {0};
 

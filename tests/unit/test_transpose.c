@@ -306,7 +306,7 @@ static bool stop_soon(void *arg, const char *what, uint64_t done, uint64_t total
 
 static void stops_when_asked(void **state)
 {
-    struct cn_progress progress = {stop_soon, NULL};
+    struct cn_progress progress = {.report = stop_soon};
     struct cn_database *db = make_database();
     struct collector c = {0};
     struct cn_error err = {0};

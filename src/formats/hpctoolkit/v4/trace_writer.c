@@ -200,6 +200,8 @@ static bool write_samples(struct trace_writer *t, uint32_t line, uint64_t first,
         size_t count = end - first < CHUNK_COUNT ? (size_t)(end - first) : CHUNK_COUNT;
         size_t len = 0;
 
+        if (!cn_progress_check(t->w->options->progress, "writing trace.db", err))
+            return false;
         if (!cn_timeline_read(t->w->db, &t->timelines[line], first, count, self->samples,
                               err) ||
             !make_room(t, self, *off, count * cn_hpc_sample_size, err) ||
