@@ -369,7 +369,8 @@ static bool add_ranges(struct cn_sampled_reach *reach, struct cn_range_context *
         launch_end = launch;
         while (launch_end < c->launch_count && c->launches[launch_end].range == range)
             launch_end++;
-        set_points(reach, c->launches + launch, launch_end - launch);
+        set_points(reach, launch < launch_end ? &c->launches[launch] : NULL,
+                   launch_end - launch);
         if (!add_range(reach, contexts, values, c->samples + at, next - at, err))
             return false;
     }
