@@ -187,6 +187,24 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
     return ok;
 }
 
+bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
+{
+    struct cn_rec_shared *head = drain->memory->head;
+    uint32_t before = head->launcher_pid, count = atomic_load(&head->track_count);
+    bool ok = true;
+
+    head->launcher_pid = (uint32_t)getpid();
+    for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT; i++) {
+        struct cn_rec_track *track = &drain->memory->tracks[i];
+        uint32_t writer = before;
+
+        if (drain->is_packed && atomic_load(&track->state) != CN_REC_FREE)
+            ok = cn_drain_packed_resume(drain, track, err) && ok;
+        (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
+    }
+    return ok;
+}
+
 void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
 {
     struct cn_rec_shared *head = drain->memory->head;

@@ -17,43 +17,46 @@ struct cn_drain_file {
     uint8_t *straight; /* what wraps around in the ring, in one piece */
 };
 
-static bool open_file(struct cn_drain *drain, uint32_t tid, struct cn_drain_file *file,
-                      struct cn_error *err)
+static char *path_of(const struct cn_drain *drain, uint32_t tid)
 {
     struct cn_text path = {0};
-    bool ok;
 
     cn_text_printf(&path, "%s/%u.zts", drain->dir, tid);
-    ok = cn_chunk_writer_create(&file->writer, cn_text_str(&path), CN_CHUNK_FLAG_CRC32, 0,
-                                err);
-    cn_text_done(&path);
-    if (!ok)
-        return false;
-    file->tid = tid;
-    /* Columns alone are 2 to 4 bytes a call; to compress them costs more than that saves
-     * while the program runs. */
-    file->packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0);
-    file->straight = cn_alloc(1, drain->memory->head->ring_len);
-    return true;
+    return path.chars;
+}
+
+/* A file for the task, which the writer has open. */
+static struct cn_drain_file *add_file(struct cn_drain *drain, uint32_t tid,
+                                      struct cn_chunk_writer writer)
+{
+    drain->files = cn_grow(drain->files, drain->file_count, &drain->file_capacity,
+                           sizeof(*drain->files));
+    drain->files[drain->file_count] = (struct cn_drain_file){
+        .tid = tid,
+        .writer = writer,
+        /* Columns alone are 2 to 4 bytes a call; to compress them costs more than that
+         * saves while the program runs. */
+        .packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0),
+        .straight = cn_alloc(1, drain->memory->head->ring_len),
+    };
+    return &drain->files[drain->file_count++];
 }
 
 static struct cn_drain_file *find_file(struct cn_drain *drain, uint32_t tid,
                                        struct cn_error *err)
 {
-    struct cn_drain_file *file;
+    struct cn_chunk_writer writer;
+    char *path;
+    bool ok;
 
     for (size_t i = 0; i < drain->file_count; i++) {
         if (drain->files[i].tid == tid)
             return &drain->files[i];
     }
-    drain->files = cn_grow(drain->files, drain->file_count, &drain->file_capacity,
-                           sizeof(*drain->files));
-    file = &drain->files[drain->file_count];
-    *file = (struct cn_drain_file){0};
-    if (!open_file(drain, tid, file, err))
-        return NULL;
-    drain->file_count++;
-    return file;
+    path = path_of(drain, tid);
+    ok = cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err);
+    free(path);
+    return ok ? add_file(drain, tid, writer) : NULL;
 }
 
 /* Each step ends its chunk: what has left the ring is in the file. */
@@ -70,6 +73,44 @@ static bool pack(struct cn_drain *drain, struct cn_drain_file *file, struct cn_b
             return false;
         drain->stored_len += file->writer.end_off - before;
     }
+    return true;
+}
+
+/* In one step, so that whoever takes over neither repeats nor leaves out records. */
+static void note_progress(struct cn_rec_track *track, uint64_t drained,
+                          const struct cn_drain_file *file)
+{
+    uint32_t next = !atomic_load(&track->packed_index);
+
+    track->packed[next] = (struct cn_rec_packed){
+        .drained = drained,
+        .file_len = file->writer.end_off,
+        .data_len = cn_uft_packer_unpacked_len(file->packer),
+    };
+    atomic_store(&track->packed_index, next);
+}
+
+bool cn_drain_packed_resume(struct cn_drain *drain, struct cn_rec_track *track,
+                            struct cn_error *err)
+{
+    struct cn_rec_packed packed = track->packed[atomic_load(&track->packed_index) & 1];
+    struct cn_chunk_writer writer;
+    uint64_t cut_len;
+    char *path;
+    bool ok;
+
+    if (packed.file_len == 0)
+        return true;
+    path = path_of(drain, track->tid);
+    if (truncate(path, (off_t)packed.file_len) != 0)
+        ok = cn_fail_errno(err, "%s", path);
+    else
+        ok = cn_chunk_writer_reopen(&writer, path, 0, &cut_len, err);
+    free(path);
+    if (!ok)
+        return false;
+    cn_uft_packer_go_on(add_file(drain, track->tid, writer)->packer, packed.data_len);
+    atomic_store(&track->drained, packed.drained);
     return true;
 }
 
@@ -98,7 +139,8 @@ bool cn_drain_packed_write(struct cn_drain *drain, struct cn_rec_track *track,
     }
     if (!pack(drain, file, records, err))
         return cn_fail_in(err, "%u.zts", track->tid);
-    atomic_fetch_add(&track->drained, len);
+    note_progress(track, drained + len, file);
+    atomic_store(&track->drained, drained + len);
     atomic_fetch_add(&drain->memory->head->byte_count, len);
     return true;
 }

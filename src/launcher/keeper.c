@@ -16,9 +16,9 @@ static void take_over(struct cn_drain *drain)
 {
     struct cn_module_files modules = {.dir = drain->dir};
     struct cn_error err = {0};
-    bool ok = cn_module_files_update(&modules, &err);
+    bool ok = cn_drain_take_over(drain, &err) && cn_drain_step(drain, &err);
 
-    drain->memory->head->launcher_pid = (uint32_t)getpid();
+    ok = cn_module_files_update(&modules, &err) && ok;
     do {
         cn_drain_wait(drain, LOOK_EVERY_MS);
         drain->step_count = 0;

@@ -213,17 +213,22 @@ static void collect_status(struct launch *launch)
     interrupts = 0;
 }
 
+static void stop(struct launch *launch, enum cn_rec_stop why)
+{
+    uint32_t running = CN_REC_RUNNING;
+
+    (void)atomic_compare_exchange_strong(&launch->memory.head->stop, &running, why);
+}
+
 static void check_limits(struct launch *launch)
 {
     const struct cn_launch_options *options = launch->options;
     struct cn_rec_shared *head = launch->memory.head;
 
-    if (atomic_load(&head->stop))
-        return;
     if (options->size_limit > 0 && atomic_load(&head->byte_count) >= options->size_limit)
-        atomic_store(&head->stop, CN_REC_STOP_SIZE);
+        stop(launch, CN_REC_STOP_SIZE);
     if (options->duration_ns > 0 && now_ns() - launch->start_ns >= options->duration_ns)
-        atomic_store(&head->stop, CN_REC_STOP_DURATION);
+        stop(launch, CN_REC_STOP_DURATION);
 }
 
 static bool write_new_symbols(struct launch *launch, struct cn_error *err)
@@ -247,6 +252,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
     for (;;) {
         ok = ok && cn_drain_step(&launch->drain, err) &&
              cn_events_drain(&launch->events, err) && write_new_symbols(launch, err);
+        if (!ok)
+            stop(launch, CN_REC_STOP_DISK);
         if (!cn_module_rules_answer(&launch->rules, &trouble))
             say(launch, trouble.text);
         check_limits(launch);

@@ -49,6 +49,12 @@ enum cn_rec_stop {
     CN_REC_STOP_FINISH,
 };
 
+struct cn_rec_packed {
+    uint64_t drained;
+    uint64_t file_len; /* of TID.zts with that; 0 before the first time */
+    uint64_t data_len; /* of the records in it, with those of earlier tracks */
+};
+
 struct cn_rec_track {
     _Atomic uint64_t recorded;
     _Atomic uint64_t drained;
@@ -60,7 +66,11 @@ struct cn_rec_track {
     /* A record before `recorded` that a signal handler found half stored: what lies there
      * and behind is written out once it is complete. UINT64_MAX when there is none. */
     _Atomic uint64_t unfinished;
-    uint8_t padding[CN_REC_PAGE_LEN - 56];
+    /* How far the launcher came in packing, in one of two places while it fills the
+     * other: who takes over goes on from there. */
+    struct cn_rec_packed packed[2];
+    _Atomic uint32_t packed_index;
+    uint8_t padding[CN_REC_PAGE_LEN - 112];
 };
 
 /* How far the track can be written out. */

@@ -16,6 +16,7 @@
 enum {
     NAP_NS = 50000,
     NAPS_PER_CHECK = 40, /* then we look whether who writes is still alive */
+    ABSENT_MAX = 50,     /* checks: who takes over from a dead launcher has to start */
     NAPS_MAX = 200000,   /* ten seconds: the launcher is stopped, or the disk hangs */
     FALLOC_KEEP_SIZE = 1,
 };
@@ -137,14 +138,18 @@ static bool wait_for_launcher(struct cn_rec_track *track)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     uint64_t recorded = atomic_load(&track->recorded), end = cn_rec_track_end(track);
+    uint32_t absent = 0;
 
     for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
         uint64_t drained = atomic_load(&track->drained);
 
         if (recorded - drained <= shared->ring_len / 2 || drained >= end)
             return true;
-        if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1 &&
-            !is_alive(shared->launcher_pid))
+        if (atomic_load(&shared->stop))
+            return false;
+        if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1)
+            absent = is_alive(shared->launcher_pid) ? 0 : absent + 1;
+        if (absent == ABSENT_MAX)
             return false;
         cn_rec_track_ring_bell();
         nap();
@@ -268,6 +273,8 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     atomic_store(&track->drained, 0);
     atomic_store(&track->lost, 0);
     atomic_store(&track->unfinished, UINT64_MAX);
+    track->packed[0] = (struct cn_rec_packed){0};
+    atomic_store(&track->packed_index, 0);
     atomic_store(&track->writer, 0);
     atomic_store(&track->state, CN_REC_OPEN);
     return track;

@@ -155,6 +155,16 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
     return packer;
 }
 
+void cn_uft_packer_go_on(struct cn_uft_packer *packer, uint64_t unpacked_len)
+{
+    packer->unpacked_len = packer->lead.unpacked_off = unpacked_len;
+}
+
+uint64_t cn_uft_packer_unpacked_len(const struct cn_uft_packer *packer)
+{
+    return packer->unpacked_len;
+}
+
 void cn_uft_packer_free(struct cn_uft_packer *packer)
 {
     if (!packer)

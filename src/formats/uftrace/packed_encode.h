@@ -26,6 +26,12 @@ enum { CN_UFT_PACK_LEVEL = 1 };
 
 struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression method,
                                         int level);
+
+/* What was packed by another packer before comes first, so many bytes of records. To be
+ * called before anything is added. */
+void cn_uft_packer_go_on(struct cn_uft_packer *packer, uint64_t unpacked_len);
+
+uint64_t cn_uft_packer_unpacked_len(const struct cn_uft_packer *packer);
 void cn_uft_packer_free(struct cn_uft_packer *packer); /* NULL is fine */
 
 /* Nothing can be added before the chunk is taken. */
