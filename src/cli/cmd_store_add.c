@@ -1,0 +1,90 @@
+/* cairn store add: traces from files into a store. */
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/quantity.h"
+#include "store/ingest.h"
+#include "store/writer.h"
+
+static void tell(const struct cn_args *args, const struct cn_store_ingest_counts *counts)
+{
+    struct cn_text text = {0};
+
+    cn_count_print_of(&text, counts->traces, "trace");
+    cn_text_str_add(&text, " added (");
+    cn_count_print_of(&text, counts->records, "call");
+    cn_text_char(&text, ')');
+    if (counts->known > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print(&text, counts->known);
+        cn_text_str_add(&text, " known already");
+    }
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* What was read before a file that is refused stays, and is kept. */
+static bool add_files(const struct cn_args *args, struct cn_store_writer *writer,
+                      struct cn_error *err)
+{
+    struct cn_store_ingest *ingest = cn_store_ingest_new(writer);
+    struct cn_store_ingest_counts counts;
+    struct cn_error later;
+    bool ok = true;
+
+    for (size_t i = 1; ok && i < cn_args_count(args); i++)
+        ok = cn_store_ingest_file(ingest, cn_args_operand(args, i), err);
+    ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
+    counts = cn_store_ingest_counts(ingest);
+    cn_store_ingest_free(ingest);
+    tell(args, &counts);
+    return ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *path = cn_args_operand(args, 0);
+    struct cn_store_writer *writer;
+    struct cn_error later;
+    struct stat st;
+    bool ok;
+
+    if (cn_args_has(args, "create") && stat(path, &st) != 0 &&
+        !cn_store_init(path, NULL, err))
+        return false;
+    if (!cn_store_writer_open(&writer, path, NULL, err))
+        return false;
+    ok = add_files(args, writer, err);
+    return cn_store_writer_close(writer, ok ? err : &later) && ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "create", .help = "make the store when it does not exist"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store add traces requests.http", "requests of agents, with their heads"},
+    {"cairn store add --create traces *.bin", "bodies of requests, a file each"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_add = {
+    .name = "store add",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE FILE...",
+    .operand_min = 2,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "add traces to a store",
+    .description =
+        "Takes what agents send, of all three generations of their protocol: files of HTTP "
+        "requests one after the other, or bodies alone (NAME.bin, with the head in NAME.hdr "
+        "where there is one). When the command ends well, everything is on the disk. A "
+        "trace that the store has already is not stored again.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};
