@@ -11,9 +11,15 @@ extern const struct cn_command cn_cmd_store_recover, cn_cmd_store_expire;
 extern const struct cn_command cn_cmd_store_pin, cn_cmd_store_compact;
 
 static const struct cn_command *const parts[] = {
-    &cn_cmd_store_init,   &cn_cmd_store_add,    &cn_cmd_store_search,
-    &cn_cmd_store_show,   &cn_cmd_store_seal,   &cn_cmd_store_verify,
-    &cn_cmd_store_recover, &cn_cmd_store_expire, &cn_cmd_store_pin,
+    &cn_cmd_store_init,
+    &cn_cmd_store_add,
+    &cn_cmd_store_search,
+    &cn_cmd_store_show,
+    &cn_cmd_store_seal,
+    &cn_cmd_store_verify,
+    &cn_cmd_store_recover,
+    &cn_cmd_store_expire,
+    &cn_cmd_store_pin,
     &cn_cmd_store_compact,
     NULL,
 };

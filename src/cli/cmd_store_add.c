@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
@@ -80,8 +81,10 @@ const struct cn_command cn_cmd_store_add = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add traces to a store",
     .description =
-        "Takes what agents send, of all three generations of their protocol: files of HTTP "
-        "requests one after the other, or bodies alone (NAME.bin, with the head in NAME.hdr "
+        "Takes what agents send, of all three generations of their protocol: files of "
+        "HTTP "
+        "requests one after the other, or bodies alone (NAME.bin, with the head in "
+        "NAME.hdr "
         "where there is one). When the command ends well, everything is on the disk. A "
         "trace that the store has already is not stored again.",
     .examples = examples,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
@@ -37,8 +38,9 @@ const struct cn_command cn_cmd_store_compact = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "join small segments of a store",
-    .description = "Joins sealed segments that follow each other and are small together, so "
-                   "that strings are stored once and searches look into fewer files.",
+    .description =
+        "Joins sealed segments that follow each other and are small together, so "
+        "that strings are stored once and searches look into fewer files.",
     .examples = examples,
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
@@ -38,8 +39,9 @@ static bool read_limits(const struct cn_args *args, struct cn_store_limits *limi
         !cn_args_u64(args, "max-count", 1, UINT64_MAX, 0, &limits->count_max, err))
         return false;
     if (limits->before_ns == 0 && limits->len_max == 0 && limits->count_max == 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "no limit given: --older-than, --before, --max-size or --max-count");
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "no limit given: --older-than, --before, --max-size or --max-count");
     return true;
 }
 
@@ -52,7 +54,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!read_limits(args, &limits, err) ||
         !cn_store_expire(cn_args_operand(args, 0), &limits, &gone, err))
         return false;
-    cn_text_printf(&text, "%" PRIu32 " segment%s with %" PRIu64 " traces and spans gone, ",
+    cn_text_printf(&text,
+                   "%" PRIu32 " segment%s with %" PRIu64 " traces and spans gone, ",
                    gone.segments, gone.segments == 1 ? "" : "s", gone.rows);
     cn_size_print(&text, gone.len);
     cn_text_str_add(&text, " freed");
@@ -85,7 +88,8 @@ const struct cn_command cn_cmd_store_expire = {
     .operand_max = 1,
     .summary = "forget the oldest traces of a store",
     .description =
-        "Removes whole segments, the oldest first, until what is left keeps the limits: a "
+        "Removes whole segments, the oldest first, until what is left keeps the limits: "
+        "a "
         "segment goes when everything in it is too old, or when the newer ones have as "
         "many bytes or traces as are to be kept. Traces that are pinned (see cairn-store-"
         "pin(1)) are kept.",

@@ -14,7 +14,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *compression = cn_args_value(args, "compression");
     const char *rotate_time = cn_args_value(args, "rotate-time");
     struct cn_store_options options = {
-        .dialect = dialect && strcmp(dialect, "java") == 0 ? CN_STORE_JAVA : CN_STORE_SPEC,
+        .dialect =
+            dialect && strcmp(dialect, "java") == 0 ? CN_STORE_JAVA : CN_STORE_SPEC,
         .use_lz4 = compression && strcmp(compression, "lz4") == 0,
     };
 
@@ -64,8 +65,9 @@ const struct cn_command cn_cmd_store_init = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "make a new, empty store",
-    .description = "Makes the directory and writes down in its config.props how traces are "
-                   "to be stored.",
+    .description =
+        "Makes the directory and writes down in its config.props how traces are "
+        "to be stored.",
     .examples = examples,
     .options = options,
     .run = run,

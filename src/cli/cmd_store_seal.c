@@ -30,7 +30,8 @@ const struct cn_command cn_cmd_store_seal = {
     .summary = "make the indexes of everything in a store",
     .description =
         "A store is searched while it is written to; a segment that is sealed takes less "
-        "room and is searched faster. Segments are sealed by themselves when the next one "
+        "room and is searched faster. Segments are sealed by themselves when the next "
+        "one "
         "begins. What is added afterwards goes into a new segment.",
     .examples = examples,
     .run = run,

@@ -16,23 +16,34 @@ enum { LIMIT_DEFAULT = 100 };
 
 #define SORTS "time|duration|calls|errors|records"
 
-static const struct cn_column row_columns[] = {
+/* What people read. */
+static const struct cn_column row_texts[] = {
     {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
-    {.name = "time_ns", .kind = CN_COLUMN_U64},
-    {.title = "DURATION",
-     .name = "duration",
+    {.name = "duration",
+     .title = "DURATION",
      .kind = CN_COLUMN_TEXT,
      .align = CN_ALIGN_RIGHT},
-    {.name = "duration_ns", .kind = CN_COLUMN_U64},
     {.name = "type", .title = "TYPE", .kind = CN_COLUMN_TEXT},
     {.name = "service", .title = "SERVICE", .kind = CN_COLUMN_TEXT},
     {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
+
+/* What programs read. */
+static const struct cn_column row_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "duration_ns", .kind = CN_COLUMN_U64},
+    {.name = "type", .kind = CN_COLUMN_TEXT},
+    {.name = "service", .kind = CN_COLUMN_TEXT},
+    {.name = "errors", .kind = CN_COLUMN_U64},
     {.name = "calls", .kind = CN_COLUMN_U64},
     {.name = "records", .kind = CN_COLUMN_U64},
-    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "trace_id", .kind = CN_COLUMN_TEXT},
     {.name = "span_id", .kind = CN_COLUMN_TEXT},
     {.name = "parent_id", .kind = CN_COLUMN_TEXT},
-    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
 };
 enum { ROW_COLUMNS = sizeof(row_columns) / sizeof(row_columns[0]) };
 
@@ -71,7 +82,7 @@ static void add_id(struct cn_table *table, struct cn_text *text, uint64_t id)
         cn_table_none(table);
 }
 
-static bool print_row(struct cn_table *table, struct cn_text *text,
+static bool print_row(struct cn_table *table, bool is_text, struct cn_text *text,
                       const struct cn_store_row *row, const struct cn_store_index *index,
                       struct cn_error *err)
 {
@@ -79,22 +90,30 @@ static bool print_row(struct cn_table *table, struct cn_text *text,
 
     cn_text_clear(text);
     cn_store_time_print(text, row->time_ns);
-    cn_table_str(table, cn_text_str(text));
-    cn_table_u64(table, row->time_ns);
-    add_duration(table, text, row->duration_ns);
-    cn_table_u64(table, row->duration_ns);
+    if (is_text)
+        cn_table_str(table, cn_text_str(text));
+    else
+        cn_table_u64(table, row->time_ns);
+    if (is_text)
+        add_duration(table, text, row->duration_ns);
+    else
+        cn_table_u64(table, row->duration_ns);
     ok = add_word(table, text, index, row->type, err);
     ok = add_word(table, text, index, row->service, err) && ok;
     if (row->errors > 0)
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_u64(table, row->errors);
-    cn_table_u64(table, row->calls);
-    cn_table_u64(table, row->records);
+    if (!is_text) {
+        cn_table_u64(table, row->calls);
+        cn_table_u64(table, row->records);
+    }
     cn_text_clear(text);
     cn_text_printf(text, "%016" PRIx64 "%016" PRIx64, row->trace_high, row->trace_low);
     cn_table_str(table, cn_text_str(text));
-    add_id(table, text, row->span_id);
-    add_id(table, text, row->parent_id);
+    if (!is_text) {
+        add_id(table, text, row->span_id);
+        add_id(table, text, row->parent_id);
+    }
     ok = add_word(table, text, index, row->method, err) && ok;
     cn_table_end_row(table);
     return ok;
@@ -103,16 +122,17 @@ static bool print_row(struct cn_table *table, struct cn_text *text,
 static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
                        const struct cn_search_hits *hits, struct cn_error *err)
 {
-    struct cn_table *table = cn_cli_table(args, row_columns, ROW_COLUMNS);
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
+    struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
+                                     : cn_cli_table(args, row_columns, ROW_COLUMNS);
     struct cn_text text = {0};
-    bool ok = true;
 
     for (size_t i = 0; ok && i < hits->count; i++) {
         const struct cn_store_index *index;
         struct cn_store_row row;
 
         ok = cn_search_hit_row(query->search, &hits->list[i], &row, &index, err) &&
-             print_row(table, &text, &row, index, err);
+             print_row(table, is_text, &text, &row, index, err);
     }
     cn_table_free(table);
     cn_text_done(&text);
@@ -167,20 +187,27 @@ static bool count(struct cn_store_query *query, struct cn_error *err)
     return true;
 }
 
-static const struct cn_column group_columns[] = {
+static const struct cn_column group_texts[] = {
     {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
     {.name = "error_percent", .title = "ERRORS", .kind = CN_COLUMN_PERCENT},
-    {.name = "error_count", .kind = CN_COLUMN_U64},
     {.name = "p50", .title = "P50", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "p90", .title = "P90", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "p99", .title = "P99", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "max", .title = "MAX", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+};
+enum { GROUP_TEXTS = sizeof(group_texts) / sizeof(group_texts[0]) };
+
+static const struct cn_column group_columns[] = {
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "error_percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "error_count", .kind = CN_COLUMN_U64},
     {.name = "p50_ns", .kind = CN_COLUMN_U64},
     {.name = "p90_ns", .kind = CN_COLUMN_U64},
     {.name = "p99_ns", .kind = CN_COLUMN_U64},
     {.name = "max_ns", .kind = CN_COLUMN_U64},
     {.name = "total_ns", .kind = CN_COLUMN_U64},
-    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+    {.name = "value", .kind = CN_COLUMN_TEXT},
 };
 enum { GROUP_COLUMNS = sizeof(group_columns) / sizeof(group_columns[0]) };
 
@@ -198,7 +225,7 @@ static void add_value(struct cn_table *table, struct cn_text *text,
     cn_table_end_row(table);
 }
 
-static void print_group(struct cn_table *table, struct cn_text *text,
+static void print_group(struct cn_table *table, bool is_text, struct cn_text *text,
                         const struct cn_groups *groups, const struct cn_group *group)
 {
     const uint64_t durations[] = {group->p50_ns, group->p90_ns, group->p99_ns,
@@ -208,20 +235,32 @@ static void print_group(struct cn_table *table, struct cn_text *text,
     if (group->error_count > 0)
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
-    cn_table_u64(table, group->error_count);
-    for (size_t i = 0; i < 4; i++)
-        add_duration(table, text, durations[i]);
-    for (size_t i = 0; i < 4; i++)
-        cn_table_u64(table, durations[i]);
-    cn_table_u64(table, group->total_ns);
+    if (!is_text)
+        cn_table_u64(table, group->error_count);
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+        if (is_text)
+            add_duration(table, text, durations[i]);
+        else
+            cn_table_u64(table, durations[i]);
+    }
+    if (!is_text)
+        cn_table_u64(table, group->total_ns);
     add_value(table, text, groups, group);
+}
+
+static struct cn_table *group_table(const struct cn_args *args, bool is_text)
+{
+    if (cn_args_has(args, "values"))
+        return cn_cli_table(args, value_columns, 2);
+    return is_text ? cn_cli_table(args, group_texts, GROUP_TEXTS)
+                   : cn_cli_table(args, group_columns, GROUP_COLUMNS);
 }
 
 static bool group(struct cn_store_query *query, const struct cn_args *args,
                   uint64_t limit, uint64_t offset, struct cn_error *err)
 {
     const char *by = cn_args_value(args, "group-by");
-    bool has_values_only = !by;
+    bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct cn_groups groups;
     struct cn_table *table;
     struct cn_text text = {0};
@@ -230,14 +269,13 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
         by = cn_args_value(args, "values");
     if (!cn_search_group(query->search, query->query, by, &groups, err))
         return false;
-    table = has_values_only ? cn_cli_table(args, value_columns, 2)
-                            : cn_cli_table(args, group_columns, GROUP_COLUMNS);
+    table = group_table(args, is_text);
     for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
         if (has_values_only) {
             cn_table_u64(table, groups.list[i].count);
             add_value(table, &text, &groups, &groups.list[i]);
         } else {
-            print_group(table, &text, &groups, &groups.list[i]);
+            print_group(table, is_text, &text, &groups, &groups.list[i]);
         }
     }
     cn_table_free(table);

@@ -31,7 +31,8 @@ static bool make_query(struct cn_query **out, const char *id, struct cn_error *e
     return ok;
 }
 
-static bool check_set(const struct cn_trace_set *set, const char *id, struct cn_error *err)
+static bool check_set(const struct cn_trace_set *set, const char *id,
+                      struct cn_error *err)
 {
     if (set->count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no trace %s", id);

@@ -18,7 +18,8 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 struct report {
     const struct cn_args *args;
-    struct cn_table *table; /* made with the first finding, or for a program that reads it */
+    struct cn_table
+        *table; /* made with the first finding, or for a program that reads it */
     uint64_t errors, warnings;
 };
 
@@ -80,10 +81,11 @@ const struct cn_command cn_cmd_store_verify = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "check a store for damage",
-    .description =
-        "Reads everything in a store and tells what breaks a rule: checksums, records that "
-        "cannot be decoded, rows and indexes that do not fit the data. Ends with status 3 "
-        "when there are errors; cairn store recover mends what can be mended.",
+    .description = "Reads everything in a store and tells what breaks a rule: checksums, "
+                   "records that "
+                   "cannot be decoded, rows and indexes that do not fit the data. Ends "
+                   "with status 3 "
+                   "when there are errors; cairn store recover mends what can be mended.",
     .examples = examples,
     .options = options,
     .run = run,

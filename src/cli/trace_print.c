@@ -225,23 +225,29 @@ static int by_self(const void *a, const void *b)
     return x->name < y->name ? -1 : 1;
 }
 
-static const struct cn_column method_columns[] = {
+static const struct cn_column method_texts[] = {
     {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
     {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
     {.name = "self", .title = "SELF", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "total", .title = "TOTAL", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "min", .title = "MIN", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "max", .title = "MAX", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+
+static const struct cn_column method_columns[] = {
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "errors", .kind = CN_COLUMN_U64},
     {.name = "self_ns", .kind = CN_COLUMN_U64},
     {.name = "total_ns", .kind = CN_COLUMN_U64},
     {.name = "min_ns", .kind = CN_COLUMN_U64},
     {.name = "max_ns", .kind = CN_COLUMN_U64},
-    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
 };
 enum { METHOD_COLUMNS = sizeof(method_columns) / sizeof(method_columns[0]) };
 
-static void print_method(struct cn_table *table, const struct methods *methods,
-                         const struct method *method)
+static void print_method(struct cn_table *table, bool is_text,
+                         const struct methods *methods, const struct method *method)
 {
     const uint64_t times[] = {method->self_ns, method->total_ns, method->min_ns,
                               method->max_ns};
@@ -254,10 +260,11 @@ static void print_method(struct cn_table *table, const struct methods *methods,
     for (size_t i = 0; i < 4; i++) {
         cn_text_clear(&text);
         cn_duration_print(&text, times[i]);
-        cn_table_str(table, cn_text_str(&text));
+        if (is_text)
+            cn_table_str(table, cn_text_str(&text));
+        else
+            cn_table_u64(table, times[i]);
     }
-    for (size_t i = 0; i < 4; i++)
-        cn_table_u64(table, times[i]);
     cn_table_str(table, methods->names.list[method->name]);
     cn_table_end_row(table);
     cn_text_done(&text);
@@ -266,15 +273,16 @@ static void print_method(struct cn_table *table, const struct methods *methods,
 void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args *args,
                             const struct cn_trace_cut *cut)
 {
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct methods methods = {.cut = cut};
     struct cn_table *table;
 
     cn_trace_set_walk(set, count_call, &methods);
     if (methods.count > 0)
         qsort(methods.list, methods.count, sizeof(*methods.list), by_self);
-    table = cn_cli_table(args, method_columns, METHOD_COLUMNS);
+    table = cn_cli_table(args, is_text ? method_texts : method_columns, METHOD_COLUMNS);
     for (size_t i = 0; i < methods.count; i++)
-        print_method(table, &methods, &methods.list[i]);
+        print_method(table, is_text, &methods, &methods.list[i]);
     cn_table_free(table);
     free(methods.list);
     cn_names_done(&methods.names);

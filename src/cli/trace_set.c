@@ -74,12 +74,16 @@ struct span_list {
     struct cn_map by_id;
 };
 
-static void list_spans(const struct cn_trace_set *set, struct span_list *spans)
+/* Those inside of parts, or those that are parts. The first one with an id is found. */
+static void list_spans(const struct cn_trace_set *set, bool is_inner,
+                       struct span_list *spans)
 {
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace *trace = &set->parts[i].trace;
 
         for (uint32_t s = 0; s < trace->span_count; s++) {
+            if ((trace->spans[s].node > 0) != is_inner)
+                continue;
             if (spans->count == spans->capacity)
                 spans->places = cn_grow(spans->places, spans->count, &spans->capacity,
                                         sizeof(*spans->places));
@@ -87,6 +91,16 @@ static void list_spans(const struct cn_trace_set *set, struct span_list *spans)
             (void)cn_map_at(&spans->by_id, trace->spans[s].id, (uint32_t)spans->count++);
         }
     }
+}
+
+static uint32_t find_span(const struct span_list *spans, uint64_t id, uint32_t *node)
+{
+    uint32_t found = id != 0 ? cn_map_find(&spans->by_id, id, CN_NONE) : CN_NONE;
+
+    if (found == CN_NONE)
+        return CN_NONE;
+    *node = (uint32_t)spans->places[found];
+    return (uint32_t)(spans->places[found] >> 32);
 }
 
 /* Whether `part` is above `other`, or is it: joining them would make a circle. */
@@ -101,21 +115,22 @@ static void join(struct cn_trace_set *set)
 {
     struct span_list spans = {0};
 
-    list_spans(set, &spans);
+    list_spans(set, true, &spans);
+    list_spans(set, false, &spans);
     /* From the last to the first, so that lists are in the order of time. */
     for (size_t i = set->count; i-- > 0;) {
         struct cn_trace_part *part = &set->parts[i];
-        uint32_t found = cn_map_find(&spans.by_id, part->row.parent_id, CN_NONE);
-        uint32_t caller, node;
+        uint32_t node = 0, caller = find_span(&spans, part->row.span_id, &node);
 
-        if (part->row.parent_id == 0 || found == CN_NONE)
+        /* A span that was sent on its own and inside its caller is shown there. */
+        if (caller != CN_NONE && node > 0 && !is_above(set, (uint32_t)i, caller)) {
+            part->parent = caller;
             continue;
-        caller = (uint32_t)(spans.places[found] >> 32);
-        node = (uint32_t)spans.places[found];
-        if (is_above(set, (uint32_t)i, caller))
+        }
+        caller = find_span(&spans, part->row.parent_id, &node);
+        if (caller == CN_NONE || is_above(set, (uint32_t)i, caller))
             continue;
         part->parent = caller;
-        part->parent_node = node;
         part->next = set->parts[caller].first_children[node];
         set->parts[caller].first_children[node] = (uint32_t)i;
     }

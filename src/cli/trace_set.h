@@ -23,7 +23,6 @@ struct cn_trace_part {
     struct cn_store_row row;
     uint32_t *depths;         /* of its nodes in it */
     uint32_t parent;          /* the part that called it; CN_NONE */
-    uint32_t parent_node;     /* by this call */
     uint32_t next;            /* part with the same parent and node; CN_NONE */
     uint32_t *first_children; /* per node: the first part that it called; CN_NONE */
 };

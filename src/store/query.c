@@ -91,11 +91,13 @@ static bool take_quoted(struct parser *p, char **out)
 }
 
 /* What follows a comparison: in quotes, or up to a blank or a ')'. */
-static bool take_value(struct parser *p, const char *operator_at, char **out)
+static bool take_value(struct parser *p, const char *operator_at, const char **begin,
+                       char **out)
 {
     size_t len;
 
     skip_blanks(p);
+    *begin = p->at;
     if (*p->at == '"' || *p->at == '\'')
         return take_quoted(p, out);
     len = strcspn(p->at, " \t\r\n\v\f)");
@@ -173,7 +175,7 @@ static bool is_time_word(const char *at)
 
 static bool parse_term(struct parser *p)
 {
-    const char *begin = p->at, *operator_at;
+    const char *begin = p->at, *operator_at, *value_at;
     size_t len = name_len(p->at);
     enum cn_query_op op = CN_QUERY_CONTAINS;
     bool is_negated;
@@ -187,8 +189,8 @@ static bool parse_term(struct parser *p)
     name = cn_arena_copy(&p->query->arena, p->at, len);
     p->at += len;
     if (is_time_word(name))
-        return take_value(p, begin, &value) &&
-               add_term(p, begin, name, CN_QUERY_EQUAL, false, value);
+        return take_value(p, begin, &value_at, &value) &&
+               add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
     skip_blanks(p);
     operator_at = p->at;
     if (!take_operator(p, &op, &is_negated)) {
@@ -199,8 +201,8 @@ static bool parse_term(struct parser *p)
     }
     if (op == CN_QUERY_EXISTS)
         return add_term(p, begin, name, op, false, NULL);
-    return take_value(p, operator_at, &value) &&
-           add_term(p, begin, name, op, is_negated, value);
+    return take_value(p, operator_at, &value_at, &value) &&
+           add_term(p, value_at, name, op, is_negated, value);
 }
 
 static bool parse_either(struct parser *p);

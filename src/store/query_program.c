@@ -104,10 +104,11 @@ static bool parse_set(struct compiler *c, struct cn_query_pattern_set *set)
 
     c->at += is_inverted;
     for (first = c->at; *c->at != ']' || c->at == first;) {
-        unsigned char low = (unsigned char)*c->at++, high = low;
+        unsigned char low = (unsigned char)*c->at, high = low;
 
         if (low == '\0')
             return fail(c, "a '[' without its ']'");
+        c->at++;
         if (low == '\\') {
             if (!*c->at)
                 return fail(c, "nothing after a '\\'");

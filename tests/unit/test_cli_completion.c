@@ -101,7 +101,7 @@ static void completes_in_bash(void **state)
         {"cairn help --l", "--list"},
         {"cairn completion -- --co", ""},
         {"cairn no-such-command x", ""},
-        {"cairn store sea", "search"},
+        {"cairn store sear", "search"},
         {"cairn store search --offs", "--offset="},
         {"cairn store search --sort = d", "duration"},
     };

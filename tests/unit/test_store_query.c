@@ -144,17 +144,17 @@ static void points_at_the_column_of_a_mistake(void **state)
     assert_fails("a)", "query, column 2: a ')' without its '('");
     assert_fails("user = ", "query, column 6: a value is missing");
     assert_fails("x duration > soon",
-                 "query, column 3: 'soon' is not a duration like 100ms");
+                 "query, column 14: 'soon' is not a duration like 100ms");
     assert_fails("duration > 3parsec",
-                 "query, column 1: '3parsec' has no unit of ns, us, "
+                 "query, column 12: '3parsec' has no unit of ns, us, "
                  "ms, s, m, h, d or w");
     assert_fails(
         "since 2026-02-30",
-        "query, column 1: '2026-02-30' is not a time like \"2026-01-31 23:59:59\"");
-    assert_fails("id = xyz", "query, column 1: 'xyz' is not a hexadecimal number");
+        "query, column 7: '2026-02-30' is not a time like \"2026-01-31 23:59:59\"");
+    assert_fails("id = xyz", "query, column 6: 'xyz' is not a hexadecimal number");
     assert_fails("\"abc", "query, column 1: a quote without its end");
     assert_fails("m ~ [a",
-                 "query, column 1: pattern, character 4: a '[' without its ']'");
+                 "query, column 5: pattern, character 3: a '[' without its ']'");
     assert_fails("= 5", "query, column 1: a condition is missing");
     cn_text_fill(&deep, '(', 100);
     assert_fails(cn_text_str(&deep),
