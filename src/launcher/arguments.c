@@ -249,7 +249,7 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
     if (finder->machine == CN_CALLING_X86_64)
         function->has_results = function->call_at == 0;
     if (!finder->prototypes ||
-        !cn_prototypes_find(finder->prototypes, symbol->address,
+        !cn_prototypes_find(finder->prototypes, symbol->address, symbol->size,
                             function->call_at ? function->call_at : symbol->address,
                             prototype))
         return;

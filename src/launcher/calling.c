@@ -187,8 +187,7 @@ static bool put_struct_arm(struct cn_calling *calling, const struct cn_value_typ
 
     if (type->size == 0)
         return true;
-    if (type->has_vector || (type->size <= 64 && !type->has_leaves) ||
-        (type->has_leaves && type->leaf_count == 0))
+    if (type->has_vector || (type->size <= 64 && !type->has_leaves))
         return false;
     if (is_homogeneous(type))
         return put_homogeneous(calling, type, out);

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "symbols/value_type_dwarf.h"
 
-enum { PAGE_LEN = 4096, FRAME_BASE_OPS = 1 };
+enum { PAGE_LEN = 4096, FRAME_BASE_OPS = 1, ENTRY_MAX = 64 };
 
 struct function {
     Dwarf_Addr low;
@@ -107,8 +107,12 @@ void cn_prototypes_close(struct cn_prototypes *prototypes)
     free(prototypes);
 }
 
-static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low)
+/* What is to be patched at the entry may lie before the first address that debug
+ * information has for a function. */
+static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
+                             uint64_t size)
 {
+    uint64_t most = size < ENTRY_MAX ? size : ENTRY_MAX;
     size_t from = 0, to = prototypes->count;
 
     while (from < to) {
@@ -119,7 +123,8 @@ static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low)
         else
             to = middle;
     }
-    return from < prototypes->count && prototypes->list[from].low == low
+    return from < prototypes->count && (prototypes->list[from].low == low ||
+                                        prototypes->list[from].low - low < most)
                ? &prototypes->list[from]
                : NULL;
 }
@@ -251,10 +256,10 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
     }
 }
 
-bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t at,
-                        struct cn_prototype *out)
+bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t size,
+                        uint64_t at, struct cn_prototype *out)
 {
-    struct function *function = find(prototypes, prototypes->begin + offset);
+    struct function *function = find(prototypes, prototypes->begin + offset, size);
 
     if (!function)
         return false;

@@ -46,9 +46,9 @@ struct cn_prototype {
 struct cn_prototypes *cn_prototypes_open(const char *path);
 void cn_prototypes_close(struct cn_prototypes *prototypes); /* NULL is fine */
 
-/* The function that begins at `offset`, counted from where the file is mapped; places as
- * of `at`, counted alike. False when it is not known. */
-bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t at,
-                        struct cn_prototype *out);
+/* The function that begins at `offset`, counted from where the file is mapped, and has
+ * `size` bytes; places as of `at`, counted alike. False when it is not known. */
+bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t size,
+                        uint64_t at, struct cn_prototype *out);
 
 #endif
