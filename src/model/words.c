@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
@@ -109,10 +110,20 @@ static void make_room(struct cn_words *words, size_t len)
     words->kinds = cn_realloc(words->kinds, words->capacity, 1);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
                       struct cn_bytes bytes)
 {
     make_room(words, bytes.len);
+    if (words->count == 0)
+        words->born_ns = now_ns();
     if (bytes.len)
         memcpy(words->arena + words->arena_len, bytes.ptr, bytes.len);
     words->arena_len += bytes.len;
@@ -215,6 +226,8 @@ static void take_out_newest(struct cn_words *words)
 
 void cn_words_rewind(struct cn_words *words, uint32_t count)
 {
+    if (words->count > count)
+        words->born_ns = now_ns();
     while (words->count > count) {
         if (words->slots)
             take_out_newest(words);
@@ -247,6 +260,7 @@ bool cn_words_borrow(struct cn_words *out, const struct cn_words_arena *arena,
         .count = arena->count,
         .arena_len = before,
         .is_borrowed = true,
+        .born_ns = now_ns(),
     };
     return true;
 }

@@ -55,6 +55,9 @@ struct cn_words {
     struct cn_word_slot *slots; /* open addressing; NULL: nobody looked for a word yet */
     size_t slot_count;
     bool is_borrowed; /* arena, ends and kinds belong to somebody else */
+    uint64_t
+        born_ns; /* when it got its first word, or lost some: whoever remembers numbers
+                         of a dictionary at this address knows by it whether they still hold */
 };
 
 /* What to scan for text: word i (from 1) is bytes[end(i-1) .. end(i)]. */

@@ -183,8 +183,8 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     if (request->is_reset)
         cn_zorka_session_reset(session);
     cn_zorka_body_begin(&body, session, request->body);
-    /* A body that begins like a trace is one that the agent sends again. */
-    if (open < ingest->unfinished_count && !cn_zorka_body_probe(request->body))
+    if (open < ingest->unfinished_count &&
+        cn_zorka_open_goes_on(&ingest->unfinished[open]->open, request->body))
         body.resume = &ingest->unfinished[open]->open;
     ok = read_body(ingest, session, &body, request, err);
     ingest->counts.requests++;

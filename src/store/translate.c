@@ -11,6 +11,7 @@ void cn_translation_forget(struct cn_translation *translation)
     translation->known = NULL;
     translation->known_count = 0;
     translation->from = NULL;
+    translation->to_born_ns = 0;
 }
 
 void cn_translation_done(struct cn_translation *translation)
@@ -96,10 +97,13 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
 {
     struct cn_trace *out = &translation->trace;
 
-    if (translation->from != trace->words || translation->to != to)
+    if (translation->from != trace->words || translation->to != to ||
+        translation->from_born_ns != trace->words->born_ns ||
+        (translation->to_born_ns != 0 && translation->to_born_ns != to->born_ns))
         cn_translation_forget(translation);
     translation->from = trace->words;
     translation->to = to;
+    translation->from_born_ns = trace->words->born_ns;
     make_room(translation);
     copy_arrays(out, trace);
     out->words = to;
@@ -119,5 +123,6 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
         out->spans[i].service =
             text_of(translation, out->spans[i].service, CN_WORD_KEYWORD);
     }
+    translation->to_born_ns = to->born_ns;
     return out;
 }

@@ -13,6 +13,7 @@
 struct cn_translation {
     const struct cn_words *from;
     struct cn_words *to;
+    uint64_t from_born_ns, to_born_ns;
     uint32_t *known; /* by word of `from`; 0: not yet */
     size_t known_count;
     struct cn_trace trace; /* the last one */

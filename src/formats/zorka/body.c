@@ -105,13 +105,17 @@ static bool enter_again(struct cn_zorka_reader *reader, const struct cn_zorka_op
     return true;
 }
 
+/* By the first byte of a trace, or of what goes on with one. */
+static bool is_wire_c(int byte)
+{
+    return byte >= (TAG | CN_ZORKA_C_TRACE_START) && byte < (TAG | CN_ZORKA_TRACE_START);
+}
+
 static enum cn_step read_trace(struct cn_zorka_body *body, struct cn_words *words,
                                struct cn_trace *out, struct cn_error *err)
 {
     struct cn_zorka_reader *reader = &body->reader;
-    bool is_c =
-        cn_cbor_peek(&reader->in) == (TAG | CN_ZORKA_C_TRACE_START) ||
-        (body->resume && cn_cbor_peek(&reader->in) != (TAG | CN_ZORKA_TRACE_START));
+    bool is_c = is_wire_c(cn_cbor_peek(&reader->in));
 
     cn_trace_clear(out);
     out->words = words;
@@ -190,4 +194,36 @@ void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace)
         open->starts_ns[i - 1] = trace->nodes[node].start_ns;
         node = trace->nodes[node].parent;
     }
+}
+
+/* The agent's clock at the start of the first call of a body. */
+static bool first_start_ns(struct cn_bytes body, uint64_t *clock_ns)
+{
+    struct cn_cbor in = {.bytes = body};
+    struct cn_bytes prolog;
+    bool is_big;
+
+    if (cn_cbor_byte(&in, TAG | CN_ZORKA_C_TRACE_START))
+        return cn_cbor_byte(&in, OPEN_ARRAY) && cn_cbor_uint(&in, clock_ns);
+    if (!cn_cbor_byte(&in, TAG | CN_ZORKA_TRACE_START) || !cn_cbor_byte(&in, OPEN_ARRAY))
+        return false;
+    is_big = cn_cbor_peek(&in) == (TAG | CN_ZORKA_PROLOG_BE);
+    if ((!is_big && cn_cbor_peek(&in) != (TAG | CN_ZORKA_PROLOG_LE)))
+        return false;
+    in.off++;
+    if (!cn_cbor_byte_string(&in, &prolog) || prolog.len < 8)
+        return false;
+    *clock_ns = cn_bits(is_big ? cn_u64_be_get(prolog.ptr) : cn_u64_get(prolog.ptr), 0,
+                        CN_ZORKA_PROLOG_TIME)
+                << CN_ZORKA_TICK_BITS;
+    return true;
+}
+
+bool cn_zorka_open_goes_on(const struct cn_zorka_open *open, struct cn_bytes body)
+{
+    uint64_t clock_ns;
+
+    if (first_start_ns(body, &clock_ns))
+        return clock_ns != open->clock_ns;
+    return !cn_zorka_body_probe(body);
 }

@@ -49,6 +49,10 @@ void cn_zorka_body_done(struct cn_zorka_body *body);
 /* What a trace leaves open; to be called before it is settled. */
 void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace);
 
+/* Whether a body goes on with what is open: it is no symbols, and not the beginning of the
+ * trace, sent again. */
+bool cn_zorka_open_goes_on(const struct cn_zorka_open *open, struct cn_bytes body);
+
 /* Whether bytes look like a body of an agent. */
 bool cn_zorka_body_probe(struct cn_bytes bytes);
 

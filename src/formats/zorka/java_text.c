@@ -1,0 +1,226 @@
+#include "formats/zorka/java_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+enum {
+    MARK_TEXT = 1, /* between a number and its text */
+    MARK_ID = 2,   /* behind the text */
+    MARK_END = 3,  /* behind the number that comes again */
+    ESCAPE = 0xff,
+    ESCAPED = 4,
+    DIGIT_FIRST = 48,
+    DIGIT_BITS = 6,
+    NUMBER_MAX = 1 << 28,
+    PARTS_MAX = 4096,
+};
+
+struct cn_java_word {
+    uint32_t id;
+    uint32_t len;
+    const uint8_t *bytes;
+};
+
+/* A text with its escapes undone. */
+struct cn_words_bytes {
+    struct cn_words_bytes *next;
+    uint8_t bytes[];
+};
+
+void cn_java_words_done(struct cn_java_words *words)
+{
+    while (words->blocks) {
+        struct cn_words_bytes *next = words->blocks->next;
+
+        free(words->blocks);
+        words->blocks = next;
+    }
+    free(words->list);
+    *words = (struct cn_java_words){0};
+}
+
+/* Digits to the base of 64, the highest first. */
+static bool parse_number(struct cn_bytes text, uint32_t *out)
+{
+    uint64_t number = 0;
+
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < DIGIT_FIRST || text.ptr[i] >= DIGIT_FIRST + (1 << DIGIT_BITS))
+            return false;
+        number = number << DIGIT_BITS | (uint64_t)(text.ptr[i] - DIGIT_FIRST);
+        if (number > NUMBER_MAX)
+            return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+static void add_word(struct cn_java_words *words, uint32_t id, struct cn_bytes text)
+{
+    struct cn_words_bytes *block = cn_alloc(1, sizeof(*block) + text.len + 1);
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = text.ptr[i];
+
+        if (byte == ESCAPE && i + 1 < text.len) {
+            byte = text.ptr[++i];
+            byte = byte == ESCAPED + ESCAPED ? ESCAPE : (uint8_t)(byte - ESCAPED);
+        }
+        block->bytes[len++] = byte;
+    }
+    block->next = words->blocks;
+    words->blocks = block;
+    words->list =
+        cn_grow(words->list, words->count, &words->capacity, sizeof(*words->list));
+    words->list[words->count++] =
+        (struct cn_java_word){.id = id, .len = (uint32_t)len, .bytes = block->bytes};
+}
+
+/* Split what comes before the next `mark` off the front. */
+static bool take_until(struct cn_bytes *rest, uint8_t mark, struct cn_bytes *out)
+{
+    const uint8_t *found = rest->len ? memchr(rest->ptr, mark, rest->len) : NULL;
+    struct cn_bytes skipped;
+
+    return found && cn_bytes_take(rest, (size_t)(found - rest->ptr), out) &&
+           cn_bytes_take(rest, 1, &skipped);
+}
+
+/* Records up to a zero byte: number 01 text 02 number 03. */
+static bool read_records(struct cn_bytes rest, struct cn_java_words *words,
+                         struct cn_error *err)
+{
+    size_t whole_len = rest.len;
+
+    while (rest.len > 0 && rest.ptr[0] != 0) {
+        struct cn_bytes number, text, again;
+        size_t off = whole_len - rest.len;
+        uint32_t id, id_again;
+
+        if (!take_until(&rest, MARK_TEXT, &number) ||
+            !take_until(&rest, MARK_ID, &text) || !take_until(&rest, MARK_END, &again) ||
+            !parse_number(number, &id) || !parse_number(again, &id_again) ||
+            id != id_again || id == 0 || text.len > CN_WORD_LEN_MAX)
+            return cn_fail(err, CN_ERR_FORMAT, "no word at %zu of the records", off);
+        add_word(words, id, text);
+    }
+    return true;
+}
+
+bool cn_java_wal_read(struct cn_bytes file, struct cn_java_words *words,
+                      struct cn_error *err)
+{
+    static const uint8_t magic[] = {'W', 'A', 'L', MARK_END};
+    struct cn_bytes head;
+
+    if (!cn_bytes_take(&file, sizeof(magic), &head) ||
+        memcmp(head.ptr, magic, sizeof(magic)) != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "not a text WAL");
+    return read_records(file, words, err);
+}
+
+/* Parts of a composite word: numbers between marks. */
+static size_t split_parts(struct cn_bytes inner, uint8_t mark, uint32_t *parts)
+{
+    size_t count = 0;
+
+    while (inner.len > 0 && count < PARTS_MAX) {
+        const uint8_t *found = memchr(inner.ptr, mark, inner.len);
+        size_t len = found ? (size_t)(found - inner.ptr) : inner.len;
+        struct cn_bytes number, skipped;
+
+        (void)cn_bytes_take(&inner, len, &number);
+        if (inner.len > 0)
+            (void)cn_bytes_take(&inner, 1, &skipped);
+        if (!parse_number(number, &parts[count]))
+            parts[count] = 0;
+        count++;
+    }
+    return count;
+}
+
+static void append_parts(struct cn_words *out, enum cn_word_kind kind,
+                         const uint32_t *parts, size_t count)
+{
+    uint8_t *bytes = cn_alloc(count + 1, CN_WORD_PART_LEN);
+
+    for (size_t i = 0; i < count; i++)
+        cn_u32_put(bytes + i * CN_WORD_PART_LEN, parts[i]);
+    cn_words_append(out, kind, (struct cn_bytes){bytes, count * CN_WORD_PART_LEN});
+    free(bytes);
+}
+
+/* 09 key 09 text 09 */
+static void append_value(struct cn_words *out, struct cn_bytes inner)
+{
+    struct cn_bytes number;
+    uint8_t bytes[CN_WORD_PART_LEN + 64];
+    uint32_t key = 0;
+    size_t len;
+
+    if (take_until(&inner, CN_WORD_VALUE, &number))
+        (void)parse_number(number, &key);
+    len = inner.len < 64 ? inner.len : 64;
+    cn_u32_put(bytes, key);
+    if (len)
+        memcpy(bytes + CN_WORD_PART_LEN, inner.ptr, len);
+    cn_words_append(out, CN_WORD_VALUE, (struct cn_bytes){bytes, CN_WORD_PART_LEN + len});
+}
+
+static void append_word(struct cn_words *out, struct cn_bytes text)
+{
+    uint8_t mark = text.len ? text.ptr[0] : 0;
+    uint32_t *parts;
+    struct cn_bytes inner;
+    size_t count;
+
+    if (mark < CN_WORD_KEYWORD || mark > CN_WORD_AGENT || text.len < 2 ||
+        text.ptr[text.len - 1] != mark) {
+        cn_words_append(out, CN_WORD_TEXT, text);
+        return;
+    }
+    (void)cn_bytes_slice(text, 1, text.len - 2, &inner);
+    if (mark <= CN_WORD_SIGNATURE) {
+        cn_words_append(out, (enum cn_word_kind)mark, inner);
+    } else if (mark == CN_WORD_VALUE) {
+        append_value(out, inner);
+    } else {
+        parts = cn_alloc(PARTS_MAX, sizeof(*parts));
+        count = split_parts(inner, mark, parts);
+        append_parts(out, (enum cn_word_kind)mark, parts, count);
+        free(parts);
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct cn_java_word *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+void cn_java_words_finish(struct cn_java_words *words, struct cn_words *out)
+{
+    size_t budget = words->count * 16 + 65536; /* numbers without a word */
+
+    if (words->count > 0)
+        qsort(words->list, words->count, sizeof(*words->list), by_id);
+    for (size_t i = 0; i < words->count; i++) {
+        const struct cn_java_word *word = &words->list[i];
+
+        if (word->id <= out->count)
+            continue; /* the same number again: the first one counts */
+        if (word->id - out->count > budget)
+            break;
+        while (out->count + 1 < word->id)
+            cn_words_append(out, CN_WORD_LOST, (struct cn_bytes){0});
+        append_word(out, (struct cn_bytes){word->bytes, word->len});
+    }
+}
