@@ -2,7 +2,8 @@
  *
  * calls, time and time on a processor in the scopes point, function, lex_aware and
  * execution; the shortest and the longest call, and how many calls took how long, at
- * the context itself. A function's own cost is the same in the first three scopes:
+ * the context itself; of contexts that are no calls the shortest and the longest call
+ * below. A function's own cost is the same in the first three scopes:
  * nothing lies lexically inside a function but the lines of its calls, which cost
  * nothing.
  * Threads: any thread.

@@ -12,10 +12,20 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+static void extend(struct cn_cct_total *total, uint64_t min_ns, uint64_t max_ns)
+{
+    if (min_ns < total->min_ns)
+        total->min_ns = min_ns;
+    if (max_ns > total->max_ns)
+        total->max_ns = max_ns;
+}
+
 static void sum_up(struct cn_cct_plane *plane)
 {
     const struct cn_cct_task *task = plane->task;
 
+    for (size_t i = 0; i < task->tree.count; i++)
+        plane->totals[i].min_ns = UINT64_MAX;
     for (size_t i = task->tree.count; i-- > 0;) {
         const struct cn_cct_link *link = &task->tree.links[i];
         struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, (cn_cct_id)i);
@@ -25,12 +35,15 @@ static void sum_up(struct cn_cct_plane *plane)
         own->time_ns += cost.self_ns;
         if (!cn_cct_task_is_schedule(task, link->key))
             own->cpu_ns += cost.self_ns;
+        if (i < task->costs.count)
+            extend(own, cost.min_ns, cost.max_ns);
         if (i == 0)
             break;
         above = &plane->totals[link->parent];
         above->calls += own->calls;
         above->time_ns += own->time_ns;
         above->cpu_ns += own->cpu_ns;
+        extend(above, own->min_ns, own->max_ns);
     }
 }
 
@@ -108,6 +121,7 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
         row->total.calls += plane->totals[node].calls;
         row->total.time_ns += plane->totals[node].time_ns;
         row->total.cpu_ns += plane->totals[node].cpu_ns;
+        extend(&row->total, plane->totals[node].min_ns, plane->totals[node].max_ns);
     }
     if (!cn_cct_merged_keeps(merged, plane->nodes[node]))
         return;
@@ -158,6 +172,21 @@ static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
     return count;
 }
 
+/* What is no call itself, a line or a whole thread, has the extremes of the calls below,
+ * so that views can lead to them. */
+static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
+                            uint32_t context, struct cn_value *values, size_t count)
+{
+    uint64_t min_ns = row->has_duration ? row->min_ns : row->total.min_ns;
+    uint64_t max_ns = row->has_duration ? row->max_ns : row->total.max_ns;
+
+    if (min_ns > max_ns)
+        return count;
+    count = put(values, count, context, CN_CCT_ID_MIN, seconds(min_ns));
+    count = put(values, count, context, CN_CCT_ID_MAX, seconds(max_ns));
+    return row->has_duration ? put_buckets(plane, values, count, context) : count;
+}
+
 static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
                       struct cn_value *values)
 {
@@ -169,12 +198,7 @@ static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_
                            seconds(row->total.cpu_ns));
     count = put_scopes(values, count, context, CN_CCT_CALLS, (double)row->calls,
                        (double)row->total.calls);
-    if (row->has_duration) {
-        count = put(values, count, context, CN_CCT_ID_MIN, seconds(row->min_ns));
-        count = put(values, count, context, CN_CCT_ID_MAX, seconds(row->max_ns));
-        count = put_buckets(plane, values, count, context);
-    }
-    return count;
+    return put_durations(plane, row, context, values, count);
 }
 
 size_t cn_cct_plane_next(struct cn_cct_plane *plane,
@@ -190,7 +214,7 @@ size_t cn_cct_plane_next(struct cn_cct_plane *plane,
     }
     while (count == 0 && plane->next < node_count) {
         uint32_t context = (uint32_t)(plane->order[plane->next] >> 32);
-        struct row row = {0};
+        struct row row = {.total.min_ns = UINT64_MAX};
 
         while (plane->next < node_count && plane->order[plane->next] >> 32 == context)
             add_node(plane, (cn_cct_id)plane->order[plane->next++], &row);

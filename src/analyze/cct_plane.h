@@ -18,6 +18,7 @@
 /* What a node and everything below it cost. */
 struct cn_cct_total {
     uint64_t calls, time_ns, cpu_ns;
+    uint64_t min_ns, max_ns; /* of a call; the other way round when there is none */
 };
 
 struct cn_cct_plane {

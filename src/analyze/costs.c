@@ -245,6 +245,15 @@ bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope, uint32_t
     return add_input(costs, &input, out, err);
 }
 
+/* Whether a metric is the smallest or largest of something, which never adds up. */
+static bool is_extreme(const struct cn_metric *metric, int scope,
+                       const struct cn_input *wanted)
+{
+    return strcmp(wanted->formula, "$$") == 0 &&
+           (wanted->combine == CN_COMBINE_MIN || wanted->combine == CN_COMBINE_MAX) &&
+           cn_metric_stat_id(metric, (unsigned)scope, "$$", CN_COMBINE_SUM) == CN_NO_ID;
+}
+
 /* What a taxonomy's input stands for here. Statistics other than plain sums exist in the
  * summary only. */
 static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index,
@@ -263,10 +272,16 @@ static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index,
     if (strcmp(wanted->formula, "$$") == 0 && wanted->combine == CN_COMBINE_SUM)
         return cn_cost_scope_input(costs, metric, scope, request->profile, out, err);
     input.side = side_of_scope(metrics, scope);
+    if (is_extreme(&metrics->list[metric], scope, wanted)) {
+        input.prop_id = cn_metric_prop_id(&metrics->list[metric], (unsigned)scope);
+        input.profile = request->profile;
+        input.combine = (enum cn_combine)wanted->combine;
+    }
     input.stat_id = cn_metric_stat_id(&metrics->list[metric], (unsigned)scope,
                                       wanted->formula, (enum cn_combine)wanted->combine);
-    if (input.stat_id == CN_NO_ID || costs->is_selected || request->profile != CN_NONE ||
-        request->stat != CN_STAT_SUM)
+    if (input.prop_id == CN_NO_ID &&
+        (input.stat_id == CN_NO_ID || costs->is_selected || request->profile != CN_NONE ||
+         request->stat != CN_STAT_SUM))
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "statistic %s(%s) of '%s' exists for all threads together only",
                        cn_combine_name(wanted->combine), wanted->formula, wanted->metric);

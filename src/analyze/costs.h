@@ -35,9 +35,10 @@ enum cn_cost_stat {
 
 struct cn_cost_input {
     int prop_id; /* in threads' profiles; CN_NO_ID when it exists in the summary only */
-    int stat_id; /* of its sum in the summary profile, or CN_NO_ID */
+    int stat_id; /* of all threads in the summary profile, or CN_NO_ID */
     uint32_t profile; /* the only thread that counts; CN_NONE: all selected ones */
     enum cn_cost_side side;
+    enum cn_combine combine; /* values of contexts and threads: most add up */
 };
 
 struct cn_cost_column {

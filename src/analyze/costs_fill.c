@@ -39,12 +39,13 @@ static void touch(struct fill *fill, uint32_t row)
 static void add_to_row(struct fill *fill, uint32_t row, size_t input, double value,
                        bool into_sum)
 {
+    const struct cn_cost_input *in = &fill->costs->inputs[input];
     size_t at = row * fill->costs->input_count + input;
 
     if (into_sum)
-        cn_cost_add(&fill->rows.inputs[at], value);
+        cn_cost_add(in, &fill->rows.inputs[at], value);
     if (fill->thread_inputs) {
-        cn_cost_add(&fill->thread_inputs[at], value);
+        cn_cost_add(in, &fill->thread_inputs[at], value);
         touch(fill, row);
     }
 }

@@ -28,10 +28,17 @@ CN_CHECK bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope,
 double cn_cost_percentile(const struct cn_costs *costs, double fraction,
                           const double *inputs);
 
-/* Add a value to one that may be absent. */
-static inline void cn_cost_add(double *sum, double value)
+/* Add a value of an input to one that may be absent. */
+static inline void cn_cost_add(const struct cn_cost_input *input, double *sum,
+                               double value)
 {
-    *sum = *sum != *sum ? value : *sum + value;
+    bool is_absent = *sum != *sum;
+
+    if (!is_absent && input->combine == CN_COMBINE_SUM)
+        *sum += value;
+    else if (is_absent ||
+             (input->combine == CN_COMBINE_MIN ? value < *sum : value > *sum))
+        *sum = value;
 }
 
 /* Count the value that each column has in one thread; `tallies` has one per column. */

@@ -150,7 +150,7 @@ static bool read_inputs(struct cn_costs *costs, uint32_t profile, uint32_t conte
         for (size_t v = 0; v < batch.count; v++)
             for (int i = routes->first[batch.values[v].metric]; i >= 0;
                  i = routes->next[i])
-                cn_cost_add(&inputs[i], batch.values[v].value);
+                cn_cost_add(&costs->inputs[i], &inputs[i], batch.values[v].value);
     return step == CN_END;
 }
 
@@ -170,7 +170,7 @@ static void add_thread(const struct cn_costs *costs, uint32_t profile,
             thread_inputs[i] = NAN;
         if (!isnan(thread_inputs[i]) &&
             !cn_cost_input_is_summary(costs, &costs->inputs[i]))
-            cn_cost_add(&inputs[i], thread_inputs[i]);
+            cn_cost_add(&costs->inputs[i], &inputs[i], thread_inputs[i]);
     }
     if (tallies)
         cn_cost_tally_thread(costs, thread_inputs, tallies);
@@ -282,7 +282,7 @@ static bool whole_inputs(struct cn_costs *costs, double *inputs, struct cn_error
             return false;
         for (size_t i = 0; i < costs->input_count; i++)
             if (!isnan(part[i]))
-                cn_cost_add(&inputs[i], part[i]);
+                cn_cost_add(&costs->inputs[i], &inputs[i], part[i]);
     }
     return step == CN_END;
 }
