@@ -446,7 +446,7 @@ static bool run_jobs(struct pass *pass, struct cn_error *err)
     end_jobs(pass, workers);
     for (uint32_t i = 1; i < pass->thread_count; i++)
         pass->totals.sample_count += self->threads[i].sample_count;
-    return ok;
+    return ok && add_gpu_contexts(pass, err);
 }
 
 /* What was met before must be all there is: ranks have agreed on its numbers. */
@@ -454,19 +454,20 @@ static bool run_scouted(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
     size_t context_count, metric_count;
+    bool is_for_one;
 
-    if (!cn_sampled_scout(self, pass->options, pass->own, err))
+    if (!cn_sampled_scout(self, pass->options, pass->own, &is_for_one, err))
         return false;
+    if (is_for_one) {
+        pass->own = (struct cn_ranks_part){
+            0, cn_ranks_is_first(pass->ranks) ? self->measurements->profile_count : 0};
+        return run_jobs(pass, err);
+    }
     context_count = self->contexts.count;
     metric_count = self->metrics.count;
     pass->values.aside = cn_sampled_cells_new(pass->ranks, &self->spool);
     if (!run_jobs(pass, err))
         return false;
-    if (pass->ranges.count > 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s: GPU work measured in ranges can be analysed by one process "
-                       "only, without mpirun",
-                       self->measurements->path);
     return (self->contexts.count == context_count &&
             self->metrics.count == metric_count) ||
            cn_fail(err, CN_ERR_FORMAT, "%s: changed while it was being read",
@@ -487,7 +488,7 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     if (pass->totals.profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);
-    return add_gpu_contexts(pass, err) && add_summary(pass, err);
+    return add_summary(pass, err);
 }
 
 static void describe(struct pass *pass)
@@ -514,6 +515,17 @@ static unsigned wanted_statistics(unsigned statistics)
     return wanted;
 }
 
+/* Where rank 0 has done all the work, only it has contexts. */
+static bool share_context_limit(struct cn_sampled_database *self, struct cn_error *err)
+{
+    uint64_t limit = self->db.context_limit;
+
+    if (!cn_ranks_combine(self->db.ranks, CN_RANKS_MAX, &limit, 1, err))
+        return false;
+    self->db.context_limit = (uint32_t)limit;
+    return true;
+}
+
 bool cn_sampled_database_build(struct cn_database **out,
                                struct cn_measurements *measurements,
                                const struct cn_sampled_options *options,
@@ -536,7 +548,8 @@ bool cn_sampled_database_build(struct cn_database **out,
     self->db.has_exact_counts = true;
     ok = cn_spool_open_together(&self->spool, options->spool_folder, pass.ranks, err) &&
          run_pass(&pass, err) &&
-         cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err);
+         cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err) &&
+         share_context_limit(self, err);
     cn_sampled_cells_free(pass.values.aside);
     cn_sampled_values_done(&pass.values);
     cn_sampled_news_done(&pass.news);

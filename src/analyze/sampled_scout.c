@@ -28,6 +28,7 @@ struct scout {
     struct cn_sampled_log log;         /* of the contexts */
     struct cn_sampled_metrics metrics; /* of the own profiles */
     struct cn_sampled_identities identities;
+    uint64_t has_ranges;   /* some profile has GPU work in ranges */
     struct cn_text tables; /* numbers of profiles that brought new metrics */
 };
 
@@ -88,6 +89,14 @@ static void add_profile(struct scout *s, size_t index, struct job *job)
                                   &ignored);
 }
 
+static bool has_ranges(const struct cn_sampled_profile *profile)
+{
+    for (size_t i = 0; i < profile->node_count; i++)
+        if (cn_node_is_of_range(profile->nodes[i].kind))
+            return true;
+    return false;
+}
+
 static void add_take(void *arg, size_t number, unsigned worker)
 {
     struct scout *s = arg;
@@ -95,7 +104,10 @@ static void add_take(void *arg, size_t number, unsigned worker)
 
     if (!cn_failures_share(&s->failures, worker))
         return;
-    if (job->is_read && cn_sampled_is_wanted(s->options, &job->profile))
+    if (job->is_read && has_ranges(&job->profile))
+        s->has_ranges = 1;
+    if (job->is_read && s->has_ranges == 0 &&
+        cn_sampled_is_wanted(s->options, &job->profile))
         add_profile(s, s->own.first + number, job);
     if (!cn_progress_report(s->options->progress, "looking for contexts", number + 1,
                             s->own.end - s->own.first, "profiles",
@@ -198,9 +210,22 @@ static bool share_metrics(struct scout *s, struct cn_error *err)
     return cn_ranks_agree(s->ranks, ok, err);
 }
 
+/* Whether all ranks can go on; else they forget what they have. */
+static bool can_share(struct scout *s, bool *out, struct cn_error *err)
+{
+    if (!cn_ranks_combine(s->ranks, CN_RANKS_MAX, &s->has_ranges, 1, err))
+        return false;
+    *out = s->has_ranges == 0;
+    if (*out)
+        return true;
+    cn_sampled_contexts_done(&s->self->contexts);
+    cn_sampled_contexts_init(&s->self->contexts, s->self->measurements);
+    return true;
+}
+
 bool cn_sampled_scout(struct cn_sampled_database *self,
                       const struct cn_sampled_options *options, struct cn_ranks_part own,
-                      struct cn_error *err)
+                      bool *is_for_one, struct cn_error *err)
 {
     struct scout s = {
         .self = self,
@@ -211,11 +236,14 @@ bool cn_sampled_scout(struct cn_sampled_database *self,
         .metrics = {.wanted = self->metrics.wanted,
                     .is_hpcprof_compatible = self->metrics.is_hpcprof_compatible},
     };
-    bool ok;
+    bool ok, is_shared = false;
 
     self->contexts.log = &s.log;
-    ok = cn_ranks_agree(s.ranks, read_own(&s, err), err) && share_contexts(&s, err) &&
-         share_metrics(&s, err);
+    ok =
+        cn_ranks_agree(s.ranks, read_own(&s, err), err) && can_share(&s, &is_shared, err);
+    if (ok && is_shared)
+        ok = share_contexts(&s, err) && share_metrics(&s, err);
+    *is_for_one = !is_shared;
     self->contexts.log = NULL;
     cn_sampled_log_done(&s.log);
     cn_sampled_metrics_done(&s.metrics);

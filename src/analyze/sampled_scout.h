@@ -19,9 +19,12 @@ CN_CHECK bool cn_sampled_choose(const struct cn_measurements *measurements,
                                 struct cn_ranks *ranks, struct cn_ranks_part *out,
                                 struct cn_error *err);
 
-/* Fill in the contexts and metrics of `self`. Called by all ranks. */
+/* Fill in the contexts and metrics of `self`. Called by all ranks. GPU work that was
+ * measured in ranges comes from several profiles at once: `*is_for_one` says that it was
+ * found, that nothing is filled in, and that one rank has to do all. */
 CN_CHECK bool cn_sampled_scout(struct cn_sampled_database *self,
                                const struct cn_sampled_options *options,
-                               struct cn_ranks_part own, struct cn_error *err);
+                               struct cn_ranks_part own, bool *is_for_one,
+                               struct cn_error *err);
 
 #endif
