@@ -123,6 +123,23 @@ static void write_measurements(void)
             "many.m");
 }
 
+static void note_finding(void *arg, const struct cn_finding *finding)
+{
+    if (finding->is_error)
+        cn_text_printf(arg, "%s: %s\n", finding->file, finding->text);
+}
+
+static void check_sound(const char *target)
+{
+    struct cn_error err = {0};
+    struct cn_text findings = {0};
+
+    assert_true(cn_format_find("hpctoolkit-v4")
+                    ->verify(target, NULL, note_finding, &findings, &err));
+    assert_string_equal(cn_text_str(&findings), "");
+    cn_text_done(&findings);
+}
+
 static void run_all(cn_rank_fn analyse, const struct cn_sampled_options *options)
 {
     for (unsigned size = 1; size <= RANKS_MAX; size++) {
@@ -134,6 +151,8 @@ static void run_all(cn_rank_fn analyse, const struct cn_sampled_options *options
                 fail_msg("rank %u of %u: %s", i, size, run.errs[i].text);
             cn_text_done(&run.damages[i]);
         }
+        if (size == 1)
+            check_sound("one.db");
         if (size > 1) {
             check_same("one.db", "some.db");
             assert_int_equal(system("rm -r some.db"), 0);
