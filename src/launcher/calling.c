@@ -340,7 +340,7 @@ bool cn_calling_register(enum cn_calling_machine machine, const char *name,
     static const char *const x86_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
                                             "rbp", "rsp", "r8",  "r9",  "r10", "r11"};
     bool is_x86 = machine == CN_CALLING_X86_64;
-    uint32_t number;
+    uint32_t number = 0;
 
     *out = (struct cn_rec_piece){.source = CN_REC_FROM_REGISTER, .len = WORD};
     if (strncmp(name, "stack+", 6) == 0 && parse_small(name + 6, 1024, &number) &&
