@@ -41,6 +41,22 @@ bool cn_api_calls(struct cn_served *served, struct cn_request *request,
 bool cn_api_find(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err);
 
+/* Of stores. */
+bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
+                       struct cn_error *err);
+bool cn_api_traces(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err);
+bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
+                      struct cn_error *err);
+bool cn_api_groups(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err);
+bool cn_api_names(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err);
+bool cn_api_trace(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err);
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err);
+
 /* Append {id, kind, name, path, format, state}, what is known about a thing at once. */
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request);
 

@@ -11,7 +11,9 @@ enum { THREAD_MAX = 5000 };
 
 static const char *kind_name(enum cn_served_kind kind)
 {
-    return kind == CN_SERVED_DATABASE ? "database" : "recording";
+    static const char *const names[] = {"database", "recording", "store"};
+
+    return names[kind];
 }
 
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request)

@@ -9,17 +9,26 @@
 
 #define API_PREFIX "/api/v1/"
 
-static const struct {
+struct question {
     const char *name;
     cn_api_fn answer;
-} questions[] = {
+};
+
+static const struct question of_databases[] = {
     {"info", cn_api_info},         {"threads", cn_api_threads},
     {"rows", cn_api_rows},         {"hot-path", cn_api_hot_path},
     {"search", cn_api_search},     {"flame", cn_api_flame},
     {"context", cn_api_context},   {"source", cn_api_source},
     {"timeline", cn_api_timeline}, {"stack", cn_api_stack},
     {"range", cn_api_range},       {"calls", cn_api_calls},
-    {"find", cn_api_find},
+    {"find", cn_api_find},         {0},
+};
+
+static const struct question of_stores[] = {
+    {"info", cn_api_store_info},     {"traces", cn_api_traces},
+    {"histogram", cn_api_histogram}, {"groups", cn_api_groups},
+    {"names", cn_api_names},         {"trace", cn_api_trace},
+    {"flame", cn_api_traces_flame},  {0},
 };
 
 static void list_sources(const struct cn_served_list *things, struct cn_request *request)
@@ -34,12 +43,14 @@ static void list_sources(const struct cn_served_list *things, struct cn_request 
     cn_json_end(&request->json);
 }
 
-static cn_api_fn find_question(const char *name)
+static cn_api_fn find_question(const struct cn_served *served, const char *name)
 {
-    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-        if (strcmp(questions[i].name, name) == 0)
-            return questions[i].answer;
-    return NULL;
+    const struct question *question =
+        served->kind == CN_SERVED_STORE ? of_stores : of_databases;
+
+    while (question->name && strcmp(question->name, name) != 0)
+        question++;
+    return question->answer;
 }
 
 bool cn_route_api(const struct cn_served_list *things, struct cn_request *request,
@@ -60,8 +71,10 @@ bool cn_route_api(const struct cn_served_list *things, struct cn_request *reques
         return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: there is no such page",
                        request->path);
     number = strtoul(rest + 1, &end, 10);
-    answer = *end == '/' ? find_question(end + 1) : NULL;
-    if (number >= things->count || !answer)
+    answer = *end == '/' && number < things->count
+                 ? find_question(things->list[number], end + 1)
+                 : NULL;
+    if (!answer)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: there is no such page",
                        request->path);
     return answer(things->list[number], request, err);

@@ -20,7 +20,7 @@ static const char *last_part(const char *path)
     return begin;
 }
 
-static struct cn_served *new_served(const char *path, const struct cn_format *format)
+static struct cn_served *new_served(const char *path, const char *format)
 {
     struct cn_served *served = cn_alloc(1, sizeof(*served));
     size_t len;
@@ -29,9 +29,23 @@ static struct cn_served *new_served(const char *path, const struct cn_format *fo
     served->name = cn_strdup(last_part(path));
     for (len = strlen(served->name); len > 1 && served->name[len - 1] == '/'; len--)
         served->name[len - 1] = '\0';
-    served->format = format->name;
+    served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
     return served;
+}
+
+static bool open_store(struct cn_served **out, const char *path, struct cn_error *err)
+{
+    struct cn_served *served = new_served(path, "zorka");
+
+    served->kind = CN_SERVED_STORE;
+    served->state = CN_SERVED_READY;
+    if (!cn_served_store_open(&served->store, path, err)) {
+        cn_served_close(served);
+        return false;
+    }
+    *out = served;
+    return true;
 }
 
 bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
@@ -40,12 +54,14 @@ bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *e
     struct cn_served *served;
     bool ok;
 
+    if (cn_served_store_probe(path))
+        return open_store(out, path, err);
     if (!cn_format_probe(path, &format, err))
         return false;
     if (!format->open_database && !format->open_recording)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
-    served = new_served(path, format);
+    served = new_served(path, format->name);
     if (format->open_database) {
         served->kind = CN_SERVED_DATABASE;
         served->state = CN_SERVED_READY;
@@ -83,6 +99,7 @@ void cn_served_close(struct cn_served *served)
     if (served->frames)
         cn_frames_done(served->frames);
     free(served->frames);
+    cn_served_store_close(&served->store);
     cn_database_close(served->db);
     cn_recording_close(served->recording);
     if (served->folder)

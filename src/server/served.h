@@ -19,8 +19,9 @@
 #include "base/progress.h"
 #include "model/database.h"
 #include "model/recording.h"
+#include "server/served_store.h"
 
-enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING };
+enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
 
 struct cn_request;
 
@@ -45,9 +46,10 @@ struct cn_served {
     /* Under the lock. */
     pthread_mutex_t lock;
     enum cn_served_state state;
-    struct cn_error failure; /* of CN_SERVED_FAILED */
-    double share_done;       /* of CN_SERVED_WORKING, 0 to 1 */
-    struct cn_database *db;  /* NULL until ready */
+    struct cn_error failure;      /* of CN_SERVED_FAILED */
+    double share_done;            /* of CN_SERVED_WORKING, 0 to 1 */
+    struct cn_database *db;       /* NULL until ready, and of a store */
+    struct cn_served_store store; /* of a store */
     struct cn_served_view views[CN_SERVED_VIEW_MAX];
     uint64_t use_count;
     struct cn_frames *frames; /* NULL until a timeline is asked for */
@@ -58,12 +60,12 @@ struct cn_served {
     char *folder; /* of the database made from a recording; NULL: none */
 };
 
-/* Open a database or recording. */
+/* Open a database, recording or store. */
 CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
-/* Take the lock; the database must be ready. Fails, without the lock, while it is not:
+/* Take the lock; the database or store must be ready. Fails, without the lock, while it is not:
  * with CN_ERR_INTERRUPTED while it is still being made. */
 CN_CHECK bool cn_served_lock(struct cn_served *served, struct cn_error *err);
 void cn_served_unlock(struct cn_served *served);

@@ -116,7 +116,7 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
 static bool open_things(struct cn_server *server, const struct cn_server_options *options,
                         struct cn_error *err)
 {
-    server->things.list = cn_alloc(options->path_count, sizeof(*server->things.list));
+    server->things.list = cn_alloc(options->path_count + 1, sizeof(*server->things.list));
     for (size_t i = 0; i < options->path_count; i++) {
         if (!cn_served_open(&server->things.list[i], options->paths[i], err))
             return false;
@@ -196,8 +196,14 @@ static bool open_collector(struct cn_server *server,
                        "--listen %s: others can reach this address, so "
                        "--collect-token-file is needed",
                        options->listen);
-    return !options->collect ||
-           cn_collector_open(&server->collector, options->collect, err);
+    if (!options->collect)
+        return true;
+    if (!cn_collector_open(&server->collector, options->collect, err) ||
+        !cn_served_open(&server->things.list[server->things.count], options->collect,
+                        err))
+        return false;
+    server->things.count++;
+    return true;
 }
 
 static bool start(struct cn_server *server, const struct cn_server_options *options,

@@ -5,6 +5,7 @@ afterwards; what breaks the rules is refused and changes nothing.
 Usage: test_collect.py --cairn PROGRAM
 """
 import argparse
+import json
 import os
 import pathlib
 import signal
@@ -12,9 +13,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
+from schema import check
 from service import Service, serving
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "../shared/fixtures")) / "zorka" / "wire"
 
@@ -94,6 +100,31 @@ class Collector(unittest.TestCase):
         self.assertEqual(count(self.store), 20)
         self.assertEqual(count(self.store, "uri = /item/7"), 1)
         self.assertEqual(count(self.store, "method = handle"), 20)
+
+    def test_the_store_can_be_asked_while_it_is_filled(self):
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            for n in range(8):
+                send(service, n)
+            time.sleep(0.5)
+            for question, schema, parameters in (
+                ("info", "store-info", {}), ("traces", "traces", {"limit": 3}),
+                ("traces", "traces", {"sort": "duration", "q": "uri ends 7"}),
+                ("histogram", "histogram", {"steps": 10}), ("names", "names", {}),
+                ("groups", "groups", {"by": "uri"}), ("flame", "flame", {}),
+            ):
+                answer = service.get(f"sources/0/{question}", **parameters)
+                check(answer, SCHEMAS[schema])
+            found = service.get("sources/0/traces", q="uri = /item/5")
+            self.assertEqual(found["count"], 1)
+            trace = service.get("sources/0/trace", key=found["traces"][0]["key"])
+            check(trace, SCHEMAS["trace"])
+            self.assertEqual(trace["nodes"][0]["attributes"], [["uri", "/item/5"]])
+            self.assertEqual([node["depth"] for node in trace["nodes"]], [0, 1, 1, 1])
+            for path in ("trace?key=7.7", "trace?key=x", "traces?q=(", "traces?sort=no", "groups"):
+                status, _, body = service.ask(f"/api/v1/sources/0/{path}")
+                self.assertIn(status, (400, 404), path)
+                check(json.loads(body), SCHEMAS["error"])
 
     def test_an_agent_that_is_not_known_is_asked_to_send_again(self):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:

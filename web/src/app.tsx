@@ -9,7 +9,8 @@ import { FlameView } from "./flame_view";
 import { formatNs } from "./format";
 import { Help } from "./help";
 import { loadOffline } from "./offline";
-import { go, useLocationState, type State } from "./state";
+import { go, parseState, useLocationState, type State } from "./state";
+import { StorePage } from "./store_view";
 import { TimelineView } from "./timeline_view";
 import { TreeView } from "./tree_view";
 import type { Flame, Info, Source, Sources, Thread } from "./types";
@@ -41,7 +42,42 @@ function App() {
       </main>
     );
   if (!chosen) return <main class="status">nothing is open under this number</main>;
+  if (chosen.kind === "store") return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
+}
+
+function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
+  const [hasHelp, setHasHelp] = useState(false);
+  useKeys(null, "", () => setHasHelp((before) => !before));
+  useEffect(() => {
+    document.title = `${props.source.name} – cairn`;
+  }, [props.source.name]);
+  return (
+    <>
+      <Pending />
+      <header>
+        <strong class="brand">cairn</strong>
+        <SourceChooser sources={props.sources.sources} chosen={props.source.id} />
+        <span class="space" />
+        <HeaderButtons onHelp={() => setHasHelp(true)} />
+      </header>
+      <StorePage path={`sources/${props.source.id}`} state={props.state} />
+      {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+    </>
+  );
+}
+
+function HeaderButtons(props: { onHelp: () => void }) {
+  return (
+    <>
+      <button aria-label="keys" title="keys (?)" onClick={props.onHelp}>
+        ?
+      </button>
+      <button aria-label="light or dark" title="light or dark (t)" onClick={switchTheme}>
+        ◐
+      </button>
+    </>
+  );
 }
 
 function SourcePage(props: { source: Source; sources: Sources; state: State }) {
@@ -63,12 +99,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         {info && <ViewTabs info={info} view={view} />}
         <span class="space" />
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
-        <button aria-label="keys" title="keys (?)" onClick={() => setHasHelp(true)}>
-          ?
-        </button>
-        <button aria-label="light or dark" title="light or dark (t)" onClick={switchTheme}>
-          ◐
-        </button>
+        <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
       {info ? (
         <ViewOf source={source} path={path} info={info} view={view} state={state} />
@@ -85,7 +116,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
 function SourceChooser(props: { sources: Source[]; chosen: number }) {
   if (props.sources.length === 1) return <span class="title">{props.sources[0]?.name}</span>;
   return (
-    <select aria-label="what is shown" value={props.chosen} onChange={(event) => go({ s: event.currentTarget.value, open: "", zoom: "", b: "", e: "", m: "", t: "", task: "", time: "" })}>
+    <select aria-label="what is shown" value={props.chosen} onChange={(event) => go({ ...Object.fromEntries(Object.keys(parseState(location.hash)).map((name) => [name, ""])), s: event.currentTarget.value })}>
       {props.sources.map((source) => (
         <option key={source.id} value={source.id}>
           {source.name} ({source.kind})

@@ -21,7 +21,7 @@ export function layOut(flame: Flame): Box[] {
   const filled: number[] = [0]; // where the next child at each depth begins
   for (const [depth, name, module, value, own, id] of flame.nodes) {
     const parent = depth > 0 ? (path[depth - 1] ?? -1) : -1;
-    const begin = filled[depth] ?? 0;
+    const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
     path[depth] = boxes.length;
     filled[depth] = begin + value;
     filled[depth + 1] = begin;

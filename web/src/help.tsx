@@ -16,6 +16,7 @@ const KEYS: [string, string][] = [
   ["drag, shift-drag", "timeline: move, select"],
   ["+ −", "timeline: deeper, less deep"],
   ["0", "timeline: all of it"],
+  ["Tab", "search of a store: take the word that is offered"],
 ];
 
 export function Help(props: { onClose: () => void }) {

@@ -86,6 +86,7 @@ export interface Flame {
   names: string[];
   modules: string[];
   nodes: FlameNode[];
+  starts?: number[]; // where boxes begin, when they do not lie side by side
 }
 
 export interface ContextDetail {

@@ -1,0 +1,371 @@
+/* One trace of a store, and the flame graph of many. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "model/trace.h"
+#include "server/api.h"
+#include "server/flame_json.h"
+#include "server/request.h"
+#include "server/served.h"
+
+enum { NODE_MAX = 100000, VALUE_DEPTH = 8, FLAME_TRACES_MAX = 2000 };
+
+static void add_value(struct cn_json *json, const struct cn_trace *trace,
+                      const struct cn_trace_value *value, unsigned depth)
+{
+    struct cn_text text = {0};
+
+    switch (depth < VALUE_DEPTH ? value->kind : CN_VALUE_NULL) {
+    case CN_VALUE_NULL:
+        cn_json_null(json);
+        break;
+    case CN_VALUE_LIST:
+    case CN_VALUE_MAP:
+        /* Keys and values in turn: a key need not be text. */
+        cn_json_array(json);
+        for (uint32_t i = 0;
+             i < value->list.count * (value->kind == CN_VALUE_MAP ? 2 : 1); i++)
+            add_value(json, trace, &trace->values[value->list.first + i], depth + 1);
+        cn_json_end(json);
+        break;
+    case CN_VALUE_WORD:
+        cn_words_print(trace->words, value->word, &text);
+        cn_json_str(json, cn_text_str(&text));
+        break;
+    case CN_VALUE_BOOL:
+    case CN_VALUE_INT:
+    case CN_VALUE_FLOAT:
+        cn_trace_value_print(value, &text);
+        cn_json_str(json, cn_text_str(&text));
+        break;
+    }
+    cn_text_done(&text);
+}
+
+static void add_word_str(struct cn_json *json, const char *key,
+                         const struct cn_words *words, uint32_t word)
+{
+    struct cn_text text = {0};
+
+    cn_words_print(words, word, &text);
+    cn_json_add_str(json, key, word ? cn_text_str(&text) : NULL);
+    cn_text_done(&text);
+}
+
+/* Class, message, frames; causes follow, each below the one it caused. */
+static void add_exceptions(struct cn_json *json, const struct cn_words *words,
+                           uint32_t word)
+{
+    cn_json_key(json, "exceptions");
+    cn_json_array(json);
+    for (; word != 0 && cn_word_kind(words, word) == CN_WORD_EXCEPTION;
+         word = cn_word_part(words, word, 3)) {
+        uint32_t stack = cn_word_part(words, word, 2);
+
+        cn_json_object(json);
+        add_word_str(json, "class", words, cn_word_part(words, word, 0));
+        add_word_str(json, "message", words, cn_word_part(words, word, 1));
+        cn_json_key(json, "stack");
+        cn_json_array(json);
+        for (size_t i = 0; stack != 0 && i < cn_word_part_count(words, stack); i++) {
+            struct cn_text text = {0};
+
+            cn_words_print(words, cn_word_part(words, stack, i), &text);
+            cn_json_str(json, cn_text_str(&text));
+            cn_text_done(&text);
+        }
+        cn_json_end(json);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
+                           const struct cn_trace_node *node)
+{
+    cn_json_key(json, "attributes");
+    cn_json_array(json);
+    for (uint32_t i = node->first_attribute; i != CN_NONE;
+         i = trace->attributes[i].next) {
+        struct cn_text key = {0};
+
+        cn_words_print(trace->words, trace->attributes[i].key, &key);
+        cn_json_array(json);
+        cn_json_str(json, cn_text_str(&key));
+        add_value(json, trace, &trace->attributes[i].value, 0);
+        cn_json_end(json);
+        cn_text_done(&key);
+    }
+    cn_json_end(json);
+}
+
+static void add_node(struct cn_json *json, const struct cn_trace *trace,
+                     const struct cn_trace_node *node, uint32_t depth)
+{
+    struct cn_text name = {0};
+
+    cn_words_print_method_name(trace->words, node->method, &name);
+    cn_json_object(json);
+    cn_json_add_u64(json, "depth", depth);
+    cn_json_add_str(json, "method", cn_text_str(&name));
+    cn_json_add_u64(json, "start", node->start_ns);
+    cn_json_add_u64(json, "duration", node->duration_ns);
+    cn_json_add_u64(json, "calls", node->calls);
+    cn_json_add_bool(json, "isError", (node->flags & CN_TRACE_ERROR) != 0);
+    cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
+    if (node->first_attribute != CN_NONE)
+        add_attributes(json, trace, node);
+    if (node->exception != 0)
+        add_exceptions(json, trace->words, node->exception);
+    cn_json_end(json);
+    cn_text_done(&name);
+}
+
+/* Calls that took long enough, in call order. */
+static void add_nodes(struct cn_json *json, const struct cn_trace *trace, uint64_t min_ns)
+{
+    uint32_t *depths = cn_alloc(trace->node_count, sizeof(*depths));
+    uint32_t shown = 0;
+
+    cn_json_key(json, "nodes");
+    cn_json_array(json);
+    for (uint32_t i = 0; i < trace->node_count && shown < NODE_MAX;) {
+        const struct cn_trace_node *node = &trace->nodes[i];
+
+        if (node->duration_ns < min_ns && i > 0) {
+            i = node->end;
+            continue;
+        }
+        depths[i] = node->parent == CN_NONE ? 0 : depths[node->parent] + 1;
+        add_node(json, trace, node, depths[i]);
+        shown++;
+        i++;
+    }
+    cn_json_end(json);
+    free(depths);
+}
+
+/* "SEGMENT.ROW", as lists of traces give it. */
+static bool find_key(const struct cn_served_store *store,
+                     const struct cn_request *request, const struct cn_segment **segment,
+                     uint32_t *row, struct cn_error *err)
+{
+    const char *key = cn_request_value(request, "key");
+    unsigned long number, index;
+    char *end;
+
+    if (!key)
+        return cn_fail(err, CN_ERR_USAGE, "key is missing: which trace?");
+    number = strtoul(key, &end, 16);
+    index = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+    for (size_t i = 0; *end == '\0' && i < cn_store_segment_count(store->store); i++) {
+        *segment = cn_store_segment(store->store, i);
+        if (cn_segment_number(*segment) != number ||
+            index >= cn_segment_row_count(*segment))
+            continue;
+        *row = (uint32_t)index;
+        return true;
+    }
+    return cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace '%.40s'", key);
+}
+
+static bool add_trace(struct cn_served_store *store, struct cn_request *request,
+                      struct cn_trace *trace, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    const struct cn_segment *segment;
+    const struct cn_trace_span *span;
+    uint64_t min_ns;
+    uint32_t row;
+    char id[40];
+
+    if (!cn_request_u64(request, "min", 0, UINT64_MAX, 0, &min_ns, err) ||
+        !find_key(store, request, &segment, &row, err) ||
+        !cn_segment_load(store->loader, segment, row, trace, err))
+        return false;
+    span = trace->span_count > 0 ? &trace->spans[0] : NULL;
+    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, trace->id_high,
+                   trace->id_low);
+    cn_json_object(json);
+    cn_json_add_str(json, "trace", id);
+    cn_json_add_id(json, "time", span ? span->time_ns : 0);
+    add_word_str(json, "type", trace->words, span ? span->type : 0);
+    add_word_str(json, "service", trace->words, span ? span->service : 0);
+    cn_json_add_u64(json, "nodeCount", trace->node_count);
+    add_nodes(json, trace, min_ns);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_trace(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    struct cn_trace trace = {0};
+    bool ok;
+
+    if (!cn_served_lock(served, err))
+        return false;
+    ok = add_trace(&served->store, request, &trace, err);
+    cn_trace_done(&trace);
+    cn_served_unlock(served);
+    return ok;
+}
+
+/* The calls of all traces together: one node a path of methods. */
+struct merged_node {
+    uint32_t parent, name;
+    uint32_t first_child, next; /* CN_NONE: none */
+    double total_ns, own_ns;
+};
+
+struct merged {
+    struct merged_node *nodes;
+    size_t count, capacity;
+    struct cn_map children; /* by parent and name */
+    struct cn_names names;
+    uint32_t first_top;
+    double total_ns;
+};
+
+static uint32_t merged_child(struct merged *merged, uint32_t parent, uint32_t name)
+{
+    uint64_t key = (uint64_t)(parent + 1) << 32 | name; /* no parent is CN_NONE: 0 */
+    uint32_t *at = cn_map_at(&merged->children, key, CN_NONE);
+    uint32_t *list;
+
+    if (*at != CN_NONE)
+        return *at;
+    *at = (uint32_t)merged->count;
+    merged->nodes =
+        cn_grow(merged->nodes, merged->count, &merged->capacity, sizeof(*merged->nodes));
+    list = parent == CN_NONE ? &merged->first_top : &merged->nodes[parent].first_child;
+    merged->nodes[merged->count] = (struct merged_node){
+        .parent = parent,
+        .name = name,
+        .first_child = CN_NONE,
+        .next = *list,
+    };
+    *list = (uint32_t)merged->count;
+    return (uint32_t)merged->count++;
+}
+
+static void merge_trace(struct merged *merged, const struct cn_trace *trace)
+{
+    uint32_t *place = cn_alloc(trace->node_count, sizeof(*place));
+    struct cn_text name = {0};
+
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        const struct cn_trace_node *node = &trace->nodes[i];
+        uint32_t parent = node->parent == CN_NONE ? CN_NONE : place[node->parent];
+
+        cn_text_clear(&name);
+        cn_words_print_method_name(trace->words, node->method, &name);
+        place[i] = merged_child(merged, parent,
+                                cn_names_add(&merged->names, cn_text_str(&name)));
+        merged->nodes[place[i]].total_ns += (double)node->duration_ns;
+        merged->nodes[place[i]].own_ns += (double)node->duration_ns;
+        if (parent == CN_NONE)
+            merged->total_ns += (double)node->duration_ns;
+        else
+            merged->nodes[parent].own_ns -= (double)node->duration_ns;
+    }
+    cn_text_done(&name);
+    free(place);
+}
+
+/* Depth first, without what is too small to be seen. */
+static void paint(const struct merged *merged, struct cn_flame *flame, double smallest_ns)
+{
+    uint32_t node = merged->first_top, depth = 0;
+
+    while (node != CN_NONE) {
+        const struct merged_node *at = &merged->nodes[node];
+        bool is_shown = at->total_ns > smallest_ns &&
+                        cn_flame_add(flame, depth, merged->names.list[at->name], NULL,
+                                     at->total_ns / 1e9, fmax(at->own_ns, 0) / 1e9, node);
+
+        if (is_shown && at->first_child != CN_NONE) {
+            node = at->first_child;
+            depth++;
+            continue;
+        }
+        while (node != CN_NONE && merged->nodes[node].next == CN_NONE) {
+            node = merged->nodes[node].parent;
+            depth--;
+        }
+        if (node != CN_NONE)
+            node = merged->nodes[node].next;
+    }
+}
+
+static bool merge_hits(struct cn_served_store *store, const struct cn_query *query,
+                       struct merged *merged, uint64_t limit, struct cn_error *err)
+{
+    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = limit};
+    struct cn_trace trace = {0};
+    struct cn_search_hits hits;
+    bool ok = cn_search_rows(store->search, query, &order, &hits, err);
+
+    if (!ok)
+        return false;
+    for (size_t i = 0; ok && i < hits.count; i++) {
+        const struct cn_segment *segment =
+            cn_store_segment(store->store, hits.list[i].segment);
+
+        ok = cn_segment_load(store->loader, segment, hits.list[i].row, &trace, err);
+        if (ok)
+            merge_trace(merged, &trace);
+    }
+    cn_trace_done(&trace);
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool answer_flame(struct cn_served_store *store, struct cn_request *request,
+                         const struct cn_query *query, struct cn_error *err)
+{
+    struct merged merged = {.first_top = CN_NONE};
+    struct cn_flame flame;
+    uint64_t limit;
+    double share;
+    bool ok = cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) &&
+              cn_request_u64(request, "limit", 1, FLAME_TRACES_MAX, 500, &limit, err) &&
+              merge_hits(store, query, &merged, limit, err);
+
+    if (ok) {
+        cn_flame_begin(&flame);
+        paint(&merged, &flame, merged.total_ns * share);
+        cn_json_object(&request->json);
+        cn_json_add_str(&request->json, "column", "time (s)");
+        cn_flame_end(&flame, &request->json, merged.total_ns / 1e9);
+        cn_json_end(&request->json);
+    }
+    free(merged.nodes);
+    cn_map_done(&merged.children);
+    cn_names_done(&merged.names);
+    return ok;
+}
+
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    struct cn_query *query;
+    bool ok;
+
+    if (!cn_served_lock(served, err))
+        return false;
+    ok = cn_served_store_refresh(&served->store, err) &&
+         cn_request_query(request, &query, err);
+    if (ok) {
+        ok = answer_flame(&served->store, request, query, err);
+        cn_query_free(query);
+    }
+    cn_served_unlock(served);
+    return ok;
+}
