@@ -246,28 +246,35 @@ static void visit_text(void *arg, uint32_t word)
         filter->visit(filter->arg, word);
 }
 
+/* The texts of a dictionary that may not have been prepared for being searched. */
+static void find_in_words(const struct cn_words *words, uint32_t first_number,
+                          struct cn_bytes text, const struct text_filter *filter)
+{
+    uint32_t begin = 0;
+
+    for (uint32_t word = 1; word <= words->count; word++) {
+        uint32_t end = cn_words_end(words, word);
+
+        if (end - begin == text.len &&
+            memcmp(words->arena + begin, text.ptr, text.len) == 0 &&
+            cn_store_index_is_text(filter->index, first_number + word))
+            filter->visit(filter->arg, first_number + word);
+        begin = end;
+    }
+}
+
 bool cn_store_index_find(const struct cn_store_index *index, struct cn_bytes text,
                          cn_text_visit visit, void *arg, struct cn_error *err)
 {
-    static const enum cn_word_kind kinds[] = {
-        CN_WORD_TEXT,        CN_WORD_KEYWORD, CN_WORD_CLASS,
-        CN_WORD_METHOD_NAME, CN_WORD_UUID,    CN_WORD_SIGNATURE,
-    };
     struct text_filter filter = {index, visit, arg};
 
     if (text.len == 0) {
         visit(arg, 0);
         return true;
     }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        uint32_t word =
-            index->extra.count > 0 ? cn_words_find(&index->extra, kinds[i], text) : 0;
-
-        if (word != 0)
-            visit(arg, index->words->count + word);
-        word = index->text ? 0 : cn_words_find(index->words, kinds[i], text);
-        if (word != 0)
-            visit(arg, word);
-    }
-    return !index->text || cn_text_file_find(index->text, text, visit_text, &filter, err);
+    find_in_words(&index->extra, index->words->count, text, &filter);
+    if (index->text)
+        return cn_text_file_find(index->text, text, visit_text, &filter, err);
+    find_in_words(index->words, 0, text, &filter);
+    return true;
 }

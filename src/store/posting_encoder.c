@@ -1,5 +1,6 @@
 #include "store/posting_encoder.h"
 
+#include "base/crc32c.h"
 #include "base/varint.h"
 #include "store/posting_block.h"
 
@@ -86,4 +87,39 @@ void cn_posting_encoder_add(struct cn_posting_encoder *encoder, cn_posting_key k
     add_varint(&encoder->entries, value << 2 | form);
     encoder->last = key;
     encoder->key_count++;
+}
+
+size_t cn_posting_block_begin(struct cn_text *out)
+{
+    size_t begin = out->len;
+
+    cn_text_fill(out, '\0', cn_posting_header_size);
+    return begin;
+}
+
+void cn_posting_block_end(const struct cn_posting_encoder *encoder, uint32_t first_row,
+                          struct cn_text *out, size_t begin)
+{
+    struct cn_posting_header header = {
+        .magic = CN_POSTING_MAGIC,
+        .first_row = first_row,
+        .row_count = encoder->row_count,
+        .key_count = encoder->key_count,
+        .lists_len = encoder->lists_len,
+        .entries_len = encoder->entries.len,
+        .samples_len = encoder->samples.len,
+    };
+    uint8_t bytes[cn_posting_header_size];
+    struct cn_bytes body;
+
+    cn_text_add(out, cn_text_str(&encoder->entries), encoder->entries.len);
+    cn_text_add(out, cn_text_str(&encoder->samples), encoder->samples.len);
+    body = (struct cn_bytes){(const uint8_t *)out->chars + begin + sizeof(bytes),
+                             out->len - begin - sizeof(bytes)};
+    header.checksum = cn_crc32c(body);
+    cn_posting_header_encode(&header, bytes);
+    header.header_checksum = cn_crc32c(
+        (struct cn_bytes){bytes, sizeof(bytes) - sizeof(header.header_checksum)});
+    cn_posting_header_encode(&header, bytes);
+    memcpy(out->chars + begin, bytes, sizeof(bytes));
 }

@@ -9,6 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "store/posting_encoder.h"
+#include "store/posting_merge.h"
 
 struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_count,
                                              size_t *count, uint64_t *len)
@@ -22,9 +24,16 @@ struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_c
     *count = 0;
     *len = 0;
     while (rest.len > 0 && cn_posting_block_take(&rest, &block, &ignored)) {
-        if (block.first_row < next_row || block.first_row + block.row_count > row_count)
+        uint32_t end = block.first_row + block.row_count;
+
+        if (end < next_row || end > row_count)
             break;
-        next_row = block.first_row + block.row_count;
+        while (*count > 0 && blocks[*count - 1].first_row >= block.first_row)
+            --*count;
+        if (*count > 0 &&
+            block.first_row < blocks[*count - 1].first_row + blocks[*count - 1].row_count)
+            break;
+        next_row = end;
         if (*count == capacity)
             blocks = cn_grow(blocks, *count, &capacity, sizeof(*blocks));
         blocks[(*count)++] = block;
@@ -79,17 +88,10 @@ bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
     return !cn_postings_is_full(&log->postings) || cn_posting_log_flush(log, err);
 }
 
-bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
+static bool write_block(struct cn_posting_log *log, struct cn_error *err)
 {
-    struct cn_postings *postings = &log->postings;
-    struct cn_bytes rest;
+    struct cn_bytes rest = {(const uint8_t *)cn_text_str(&log->block), log->block.len};
 
-    if (postings->row_count == 0)
-        return true;
-    cn_text_clear(&log->block);
-    cn_postings_encode(postings, &log->block);
-    cn_postings_begin(postings, postings->first_row + postings->row_count);
-    rest = (struct cn_bytes){(const uint8_t *)cn_text_str(&log->block), log->block.len};
     while (rest.len > 0) {
         ssize_t n = write(log->fd, rest.ptr, rest.len);
 
@@ -99,6 +101,50 @@ bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
             return cn_fail_errno(err, "%s", log->path);
     }
     return true;
+}
+
+/* One block of the rows of all recent ones. */
+static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
+{
+    struct cn_bytes rest = {(const uint8_t *)cn_text_str(&log->recent), log->recent.len};
+    struct cn_posting_block blocks[CN_POSTING_LOG_JOINED];
+    struct cn_posting_encoder encoder;
+    uint32_t row_count = 0;
+    size_t begin;
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < log->recent_count; i++) {
+        ok = cn_posting_block_take(&rest, &blocks[i], err);
+        row_count += ok ? blocks[i].row_count : 0;
+    }
+    if (!ok)
+        return false;
+    cn_text_clear(&log->block);
+    begin = cn_posting_block_begin(&log->block);
+    cn_posting_encoder_init(&encoder, row_count);
+    ok = cn_posting_merge(blocks, log->recent_count, blocks[0].first_row, &encoder,
+                          &log->block, NULL, NULL, err);
+    if (ok)
+        cn_posting_block_end(&encoder, blocks[0].first_row, &log->block, begin);
+    cn_posting_encoder_done(&encoder);
+    cn_text_clear(&log->recent);
+    log->recent_count = 0;
+    return ok && write_block(log, err);
+}
+
+bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
+{
+    struct cn_postings *postings = &log->postings;
+
+    if (postings->row_count == 0)
+        return true;
+    cn_text_clear(&log->block);
+    cn_postings_encode(postings, &log->block);
+    cn_postings_begin(postings, postings->first_row + postings->row_count);
+    cn_text_add(&log->recent, cn_text_str(&log->block), log->block.len);
+    log->recent_count++;
+    return write_block(log, err) &&
+           (log->recent_count < CN_POSTING_LOG_JOINED || join_recent(log, err));
 }
 
 bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
@@ -119,5 +165,6 @@ void cn_posting_log_abandon(struct cn_posting_log *log)
     free(log->path);
     cn_postings_done(&log->postings);
     cn_text_done(&log->block);
+    cn_text_done(&log->recent);
     *log = (struct cn_posting_log){0};
 }

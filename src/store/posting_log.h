@@ -1,5 +1,8 @@
 /* The posting log of a store that is written to: blocks of postings, one after the other.
  *
+ * When CN_POSTING_LOG_JOINED full blocks have been written, a block of all their rows follows,
+ * which takes their place: a search looks into fewer blocks, and the others are never read.
+ *
  * It is an index: the writer appends a block when one is full and when the store is closed,
  * never waits for the disk, and drops what a crash left behind. Readers use the blocks that are
  * whole and sound and read the traces of the other rows.
@@ -25,7 +28,11 @@ struct cn_posting_log {
     char *path;
     struct cn_postings postings;
     struct cn_text block;
+    struct cn_text recent; /* the full blocks since the last joined one */
+    unsigned recent_count;
 };
+
+enum { CN_POSTING_LOG_JOINED = 8 };
 
 /* Go on with the log of the store in `dir`, which has `row_count` rows; made when there is none.
  * Everything that is not a sound block of these rows is cut off. */
@@ -45,8 +52,8 @@ CN_CHECK bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *
 void cn_posting_log_abandon(struct cn_posting_log *log); /* safe when never opened */
 
 /* The sound blocks at the beginning of a log, in the order of their rows, none of which is
- * `row_count` or above or described twice; `len` is how many bytes they take. The caller
- * frees them. */
+ * `row_count` or above or described twice: of two blocks the later one counts. `len` is how many
+ * bytes they all take. The caller frees them. */
 struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_count,
                                              size_t *count, uint64_t *len);
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/crc32c.h"
 #include "base/text.h"
-#include "store/posting_block.h"
 #include "store/posting_encoder.h"
 
 enum {
@@ -132,33 +130,11 @@ static void encode_pairs(const struct cn_postings *postings,
 void cn_postings_encode(struct cn_postings *postings, struct cn_text *out)
 {
     struct cn_posting_encoder encoder;
-    struct cn_posting_header header = {
-        .magic = CN_POSTING_MAGIC,
-        .first_row = postings->first_row,
-        .row_count = postings->row_count,
-    };
-    uint8_t bytes[cn_posting_header_size] = {0};
-    size_t begin = out->len;
-    struct cn_bytes body;
+    size_t begin = cn_posting_block_begin(out);
 
     cn_posting_encoder_init(&encoder, postings->row_count);
     sort_pairs(postings);
-    cn_text_add(out, (const char *)bytes, sizeof(bytes));
     encode_pairs(postings, &encoder, out);
-    cn_text_add(out, cn_text_str(&encoder.entries), encoder.entries.len);
-    cn_text_add(out, cn_text_str(&encoder.samples), encoder.samples.len);
-
-    header.key_count = encoder.key_count;
-    header.lists_len = encoder.lists_len;
-    header.entries_len = encoder.entries.len;
-    header.samples_len = encoder.samples.len;
-    body = (struct cn_bytes){(const uint8_t *)out->chars + begin + sizeof(bytes),
-                             out->len - begin - sizeof(bytes)};
-    header.checksum = cn_crc32c(body);
-    cn_posting_header_encode(&header, bytes);
-    header.header_checksum = cn_crc32c(
-        (struct cn_bytes){bytes, sizeof(bytes) - sizeof(header.header_checksum)});
-    cn_posting_header_encode(&header, bytes);
-    memcpy(out->chars + begin, bytes, sizeof(bytes));
+    cn_posting_block_end(&encoder, postings->first_row, out, begin);
     cn_posting_encoder_done(&encoder);
 }
