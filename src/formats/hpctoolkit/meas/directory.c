@@ -42,11 +42,14 @@ char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count)
     return names;
 }
 
-static void add_profile(struct cn_hpc_directories *d, const char *name)
+/* `path`: the directory as it was given. */
+static void add_profile(struct cn_hpc_directories *d, const char *path, const char *name)
 {
     d->name_offs = cn_grow(d->name_offs, d->profile_count, &d->profile_capacity,
                            sizeof(*d->name_offs));
     d->name_offs[d->profile_count++] = d->names.len;
+    if (d->has_several)
+        cn_text_printf(&d->names, "%s/", path);
     cn_text_add(&d->names, name, strlen(name) + 1);
 }
 
@@ -62,7 +65,7 @@ static bool add_one_file(struct cn_hpc_directories *d, char *path)
 
     *slash = '\0';
     add_directory(d, path, true);
-    add_profile(d, slash + 1);
+    add_profile(d, path, slash + 1);
     return true;
 }
 
@@ -83,7 +86,7 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
     add_directory(d, canonical, false);
     names = cn_hpc_list_names(canonical, ".hpcrun", &count);
     for (size_t i = 0; i < count; i++) {
-        add_profile(d, names[i]);
+        add_profile(d, path, names[i]);
         free(names[i]);
     }
     free(names);
@@ -109,6 +112,14 @@ const struct cn_hpc_directory *cn_hpc_directories_of(const struct cn_hpc_directo
 }
 
 const char *cn_hpc_directories_name(const struct cn_hpc_directories *d, size_t profile)
+{
+    const char *shown = cn_hpc_directories_shown(d, profile);
+    const char *slash = strrchr(shown, '/');
+
+    return slash ? slash + 1 : shown;
+}
+
+const char *cn_hpc_directories_shown(const struct cn_hpc_directories *d, size_t profile)
 {
     return d->names.chars + d->name_offs[profile];
 }

@@ -21,6 +21,7 @@ struct cn_hpc_directory {
 struct cn_hpc_directories {
     struct cn_hpc_directory *list;
     size_t count, capacity;
+    bool has_several;     /* messages name the directory, too; set before adding */
     struct cn_text names; /* of profiles, each with its NUL */
     uint64_t *name_offs;  /* of each profile */
     size_t profile_count, profile_capacity;
@@ -36,6 +37,10 @@ const struct cn_hpc_directory *
 cn_hpc_directories_of(const struct cn_hpc_directories *directories, size_t profile);
 const char *cn_hpc_directories_name(const struct cn_hpc_directories *directories,
                                     size_t profile);
+
+/* What messages call a profile. */
+const char *cn_hpc_directories_shown(const struct cn_hpc_directories *directories,
+                                     size_t profile);
 
 void cn_hpc_directories_done(struct cn_hpc_directories *directories);
 

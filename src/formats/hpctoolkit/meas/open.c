@@ -48,7 +48,7 @@ static bool read_profile(const struct cn_measurements *m, size_t index,
 
 static const char *profile_path(const struct cn_measurements *m, size_t index)
 {
-    return cn_hpc_directories_name(&view_of(m)->directories, index);
+    return cn_hpc_directories_shown(&view_of(m)->directories, index);
 }
 
 static uint64_t profile_len(const struct cn_measurements *m, size_t index)
@@ -206,6 +206,7 @@ bool cn_hpc_meas_open(struct cn_measurements **out, const char *const *paths,
     struct measurements *self = cn_alloc(1, sizeof(*self));
 
     self->base.ops = &ops;
+    self->directories.has_several = count > 1;
     if (options)
         self->options = *options;
     for (size_t i = 0; i < count; i++) {
