@@ -106,6 +106,60 @@ static const struct unit *unit_at(const struct analysis *a, size_t job)
     return &a->units[a->own_units.first + job];
 }
 
+/* Where tasks switch each other on and off, timelines need the order of all of them: it
+ * is gone when a task is read again on its own. */
+static bool keep_samples(struct analysis *a, const struct unit *unit,
+                         struct cn_error *err)
+{
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
+    struct cn_spool *spool = &a->self->sample_spools[list->source];
+
+    if (a->options->without_timelines)
+        return true;
+    if (!cn_spool_open(spool, a->options->folder, err))
+        return false;
+    for (size_t i = 0; i < unit->count; i++)
+        cn_cct_samples_init(&list[i].samples, spool);
+    return true;
+}
+
+static bool count_and_keep(struct cn_cct_member *member,
+                           const struct cn_merged_call *next, struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+    uint64_t before = task->sample_count;
+
+    cn_cct_task_count_call(task, next->call, next->batch);
+    return task->sample_count == before || !member->samples.spool ||
+           cn_cct_samples_add(&member->samples,
+                              (struct cn_sample){task->follow.last_ns, task->follow.node},
+                              err);
+}
+
+/* All calls of some tasks. `tasks` are those of the merge, `member_of` finds members. */
+static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
+                         struct cn_cct_member *list, const uint32_t *tasks,
+                         const uint32_t *member_of, struct cn_error *err)
+{
+    struct cn_merged_call next;
+    uint64_t call_count = 0;
+
+    while (cn_call_merge_next(merge, &next)) {
+        if (!count_and_keep(&list[member_of[tasks[next.slot]]], &next, err))
+            return false;
+        if (++call_count % CHECK_EVERY == 0 &&
+            !cn_progress_check(a->options->progress, "reading calls", err))
+            return false;
+    }
+    for (size_t i = 0; i < merge->damages.count; i++) {
+        struct cn_cct_task *task = &list[member_of[merge->damages.list[i].task]].task;
+
+        task->is_damaged = true;
+        task->damage = merge->damages.list[i].err;
+    }
+    return true;
+}
+
 /* Several tasks in the order of time. */
 static bool count_together(struct analysis *a, const struct unit *unit,
                            struct cn_error *err)
@@ -115,10 +169,8 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     uint32_t *tasks = cn_alloc(unit->count, sizeof(*tasks));
     uint32_t *member_of = cn_alloc(query.rec->task_count, sizeof(*member_of));
     struct cn_call_merge merge;
-    struct cn_merged_call next;
-    uint64_t call_count = 0;
     uint32_t count = 0;
-    bool ok, is_open;
+    bool ok;
 
     for (size_t i = 0; i < unit->count; i++)
         member_of[list[i].task.options.task] = (uint32_t)i;
@@ -127,22 +179,13 @@ static bool count_together(struct analysis *a, const struct unit *unit,
             tasks[count++] = query.tasks[i];
     query.tasks = tasks;
     query.task_count = count;
-    ok = cn_call_merge_open(&merge, &query, err);
-    is_open = ok;
-    while (ok && cn_call_merge_next(&merge, &next)) {
-        cn_cct_task_count_call(&list[member_of[tasks[next.slot]]].task, next.call,
-                               next.batch);
-        if (++call_count % CHECK_EVERY == 0)
-            ok = cn_progress_check(a->options->progress, "reading calls", err);
-    }
-    for (size_t i = 0; ok && i < merge.damages.count; i++) {
-        struct cn_cct_task *task = &list[member_of[merge.damages.list[i].task]].task;
-
-        task->is_damaged = true;
-        task->damage = merge.damages.list[i].err;
-    }
-    if (is_open)
+    ok = keep_samples(a, unit, err) && cn_call_merge_open(&merge, &query, err);
+    if (ok) {
+        ok = count_merged(a, &merge, list, tasks, member_of, err);
         cn_call_merge_close(&merge);
+    }
+    for (size_t i = 0; ok && i < unit->count; i++)
+        ok = !list[i].samples.spool || cn_cct_samples_end(&list[i].samples, err);
     free(tasks);
     free(member_of);
     return ok;
@@ -292,19 +335,6 @@ static void fill_in_tables(struct analysis *a)
     cn_cct_describe(db, a->queries, &a->self->members, a->options->title);
 }
 
-/* Timelines need the order of all tasks where they switch each other on and off; it
- * is gone when a task is read again on its own. */
-static void decide_timelines(struct analysis *a, struct cn_calls_result *result)
-{
-    const struct cn_cct_members *members = &a->self->members;
-
-    for (size_t i = 0; i < members->count; i++)
-        result->has_no_order = result->has_no_order || is_ordered(a, &members->list[i]);
-    if (a->options->without_timelines)
-        result->has_no_order = false;
-    a->self->db.has_timelines = !a->options->without_timelines && !result->has_no_order;
-}
-
 static void encode_damages(const struct analysis *a, struct cn_text *message)
 {
     for (size_t i = a->own.first; i < a->own.end; i++) {
@@ -390,7 +420,7 @@ static bool analyse(struct analysis *a, size_t query_count,
                                        err))
         return false;
     fill_in_tables(a);
-    decide_timelines(a, result);
+    self->db.has_timelines = !a->options->without_timelines;
     if (!note_result(a, result, err))
         return false;
     self->profiles = cn_alloc(self->db.profile_count, sizeof(*self->profiles));
@@ -414,6 +444,8 @@ bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *
     *result = (struct cn_calls_result){0};
     cn_cct_merged_init(&a.self->merged, options->places);
     cn_cct_members_init(&a.self->members, queries, query_count);
+    a.self->sample_spools = cn_alloc(query_count, sizeof(*a.self->sample_spools));
+    a.self->source_count = query_count;
     a.aside_at = cn_alloc(a.self->members.count, sizeof(*a.aside_at));
     for (size_t i = 0; i < query_count; i++)
         cn_cct_functions_init(&a.functions[i], queries[i].rec);

@@ -49,7 +49,6 @@ struct cn_calls_result {
     uint64_t record_count;
     uint64_t lost_count; /* records that the recorder lost */
     uint32_t context_count;
-    bool has_no_order; /* no timelines: tasks switch each other on and off */
     struct cn_calls_damage *damages;
     size_t damage_count;
 };

@@ -301,6 +301,31 @@ static size_t read_piece(struct cn_cct_database *self, size_t number, uint64_t f
     return (size_t)count;
 }
 
+/* Samples that were kept; behind them the end, when the calls do not end by themselves. */
+static bool read_kept(const struct cn_cct_member *member, uint64_t first, size_t count,
+                      struct cn_sample *out, struct cn_error *err)
+{
+    uint64_t kept = member->samples.count;
+
+    if (count > 0 && first + count > kept)
+        out[--count] = (struct cn_sample){member->task.end_ns, 0};
+    return cn_cct_samples_read(&member->samples, first, count, out, err);
+}
+
+static bool read_pieces(struct cn_cct_database *self, size_t number, uint64_t first,
+                        size_t count, struct cn_sample *out, struct cn_error *err)
+{
+    for (size_t done = 0; done < count;) {
+        size_t more =
+            read_piece(self, number, first + done, count - done, out + done, err);
+
+        if (more == 0)
+            return false;
+        done += more;
+    }
+    return true;
+}
+
 static bool samples(struct cn_database *db, const struct cn_timeline *from,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err)
@@ -310,14 +335,9 @@ static bool samples(struct cn_database *db, const struct cn_timeline *from,
     const struct cn_cct_member *m = &self->members.list[number];
     uint64_t offset_ns = (uint64_t)self->offsets_ns[m->source];
 
-    for (size_t done = 0; done < count;) {
-        size_t more =
-            read_piece(self, number, first + done, count - done, out + done, err);
-
-        if (more == 0)
-            return false;
-        done += more;
-    }
+    if (!(m->samples.spool ? read_kept(m, first, count, out, err)
+                           : read_pieces(self, number, first, count, out, err)))
+        return false;
     for (size_t i = 0; i < count; i++) {
         cn_cct_id node = out[i].context;
 
@@ -338,6 +358,9 @@ static void close_database(struct cn_database *db)
     cn_cct_members_done(&self->members);
     cn_cct_merged_done(&self->merged);
     cn_spool_close(&self->spool);
+    for (size_t i = 0; i < self->source_count; i++)
+        cn_spool_close(&self->sample_spools[i]);
+    free(self->sample_spools);
     free(self->profiles);
     free(self->players);
     free(self->first_player);

@@ -35,6 +35,8 @@ struct cn_cct_database {
     size_t *first_player;            /* by member, and one more for the end */
     int64_t *offsets_ns;             /* by source: from its clock to the epoch */
     struct cn_spool spool;
+    struct cn_spool *sample_spools; /* by source, where samples are kept */
+    size_t source_count;
 };
 
 extern const struct cn_database_ops cn_cct_database_ops;

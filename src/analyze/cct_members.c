@@ -161,6 +161,7 @@ void cn_cct_members_done(struct cn_cct_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
         cn_cct_task_done(&members->list[i].task);
+        cn_cct_samples_done(&members->list[i].samples);
         free(members->list[i].nodes);
     }
     free(members->list);

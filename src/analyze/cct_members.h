@@ -8,6 +8,7 @@
 #ifndef CN_ANALYZE_CCT_MEMBERS_H
 #define CN_ANALYZE_CCT_MEMBERS_H
 
+#include "analyze/cct_samples.h"
 #include "analyze/cct_task.h"
 #include "base/spool.h"
 #include "model/identity.h"
@@ -21,6 +22,7 @@ struct cn_cct_member {
     uint32_t process, thread; /* numbers */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
+    struct cn_cct_samples samples; /* kept where it cannot be followed once more */
     uint32_t *nodes; /* merged node of each of its own; later their contexts */
     size_t node_count;
 

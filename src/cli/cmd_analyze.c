@@ -167,8 +167,6 @@ static bool tell_damage(const struct analyze *a, const struct cn_calls_result *r
     if (result->lost_count > 0)
         cn_cli_warn(a->args, "%" PRIu64 " records were lost while recording",
                     result->lost_count);
-    if (result->has_no_order)
-        cn_cli_warn(a->args, "no trace.db: trace_on and trace_off work across tasks");
     if (damage_count > 0 && cn_args_has(a->args, "strict"))
         return cn_fail(err, CN_ERR_FORMAT, "%s is not written: --strict allows no damage",
                        a->target);

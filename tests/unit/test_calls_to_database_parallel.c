@@ -266,44 +266,75 @@ static void every_recording_becomes_a_sound_database(void **state)
 }
 
 /* The thread is in some context exactly as long as the contexts say. */
+static void check_timeline(struct cn_database *db, uint32_t profile)
+{
+    struct cn_timeline line;
+    struct cn_sample *list;
+    uint64_t *ns = cn_alloc(db->context_limit, sizeof(*ns));
+    double *own = values_of(db, profile, "time (sec)", "point");
+    struct cn_error err;
+
+    assert_true(cn_timeline_open(db, profile, &line, &err));
+    list = cn_alloc(line.count + 1, sizeof(*list));
+    assert_true(cn_timeline_read(db, &line, 0, (size_t)line.count, list, &err));
+    for (uint64_t i = 0; i + 1 < line.count; i++) {
+        assert_true(list[i].time_ns <= list[i + 1].time_ns);
+        ns[list[i].context] += list[i + 1].time_ns - list[i].time_ns;
+    }
+    assert_true(line.count == 0 || list[line.count - 1].context == 0);
+    for (uint32_t c = 1; c < db->context_limit; c++)
+        if (ns[c] > 0)
+            assert_true(fabs(own[c] - (double)ns[c] / 1e9) < 2e-9);
+    /* Again, a few at a time, and from the middle. */
+    for (uint64_t i = line.count / 2; i < line.count; i += 5) {
+        struct cn_sample one;
+
+        assert_true(cn_timeline_read(db, &line, i, 1, &one, &err));
+        assert_true(one.time_ns == list[i].time_ns && one.context == list[i].context);
+    }
+    free(list);
+    free(ns);
+    free(own);
+}
+
 static void timelines_agree_with_the_sums(void **state)
 {
+    struct subject s;
+
+    (void)state;
+    open_subject(&s, "threads");
+    analyse(&s);
+    for (uint32_t p = 1; p < s.db->profile_count; p++)
+        check_timeline(s.db, p);
+    close_subject(&s);
+}
+
+/* One thread switches all of them: what they did depends on the order of all. */
+static void timelines_follow_switches_across_tasks(void **state)
+{
+    struct cn_scratch *scratch = cn_scratch_enter();
+    uint64_t count = 0;
     struct subject s;
     struct cn_error err;
 
     (void)state;
     open_subject(&s, "threads");
+    assert_true(cn_call_filter_add(&s.filter, CN_FILTER_TRIGGER, "work@trace_on",
+                                   CN_MATCH_REGEX, &err));
+    s.filter.is_off = true;
     analyse(&s);
+    assert_true(s.db->has_timelines);
     for (uint32_t p = 1; p < s.db->profile_count; p++) {
         struct cn_timeline line;
-        struct cn_sample *list;
-        uint64_t *ns = cn_alloc(s.db->context_limit, sizeof(*ns));
-        double *own = values_of(s.db, p, "time (sec)", "point");
 
+        check_timeline(s.db, p);
         assert_true(cn_timeline_open(s.db, p, &line, &err));
-        assert_true(line.count > 2);
-        list = cn_alloc(line.count, sizeof(*list));
-        assert_true(cn_timeline_read(s.db, &line, 0, (size_t)line.count, list, &err));
-        for (uint64_t i = 0; i + 1 < line.count; i++) {
-            assert_true(list[i].time_ns <= list[i + 1].time_ns);
-            ns[list[i].context] += list[i + 1].time_ns - list[i].time_ns;
-        }
-        assert_int_equal(list[line.count - 1].context, 0);
-        for (uint32_t c = 1; c < s.db->context_limit; c++)
-            if (ns[c] > 0)
-                assert_true(fabs(own[c] - (double)ns[c] / 1e9) < 2e-9);
-        /* Again, a few at a time, and from the middle. */
-        for (uint64_t i = line.count / 2; i < line.count; i += 5) {
-            struct cn_sample one;
-
-            assert_true(cn_timeline_read(s.db, &line, i, 1, &one, &err));
-            assert_true(one.time_ns == list[i].time_ns && one.context == list[i].context);
-        }
-        free(list);
-        free(ns);
-        free(own);
+        count += line.count;
     }
+    assert_true(count > 0);
+    write_as(&s, "switched.db");
     close_subject(&s);
+    cn_scratch_leave(scratch);
 }
 
 static void collapsed_recursion_keeps_calls_and_time(void **state)
@@ -471,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recording_becomes_a_sound_database),
         cmocka_unit_test(timelines_agree_with_the_sums),
+        cmocka_unit_test(timelines_follow_switches_across_tasks),
         cmocka_unit_test(collapsed_recursion_keeps_calls_and_time),
         cmocka_unit_test(what_took_too_little_counts_for_its_caller),
         cmocka_unit_test(filters_hide_calls_but_not_time),
