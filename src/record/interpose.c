@@ -14,6 +14,8 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
+enum { BACKTRACE_MAX = 1 << 20 };
+
 #define EXPORT __attribute__((visibility("default")))
 
 typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -165,7 +167,22 @@ EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
     return real.clone(run, stack, flags, arg, more[0], more[1], more[2]);
 }
 
-/* Who walks the stack finds the true addresses, and not our own call among them. */
+/* Leave out our own call and the stubs that calls return to. The address after a stub's is
+ * one that unwinders know less 1. */
+static int copy_true(void *const *all, int count, void **buffer, int size)
+{
+    int used = 0;
+
+    for (int i = 1; i < count && used < size; i++) {
+        bool is_after_stub = all[i - 1] == (const void *)cn_rec_return;
+
+        if (all[i] != (const void *)cn_rec_return)
+            buffer[used++] = (char *)all[i] + is_after_stub;
+    }
+    return used;
+}
+
+/* Who walks the stack finds the true addresses. */
 EXPORT int backtrace(void **buffer, int size);
 EXPORT int backtrace(void **buffer, int size)
 {
@@ -175,15 +192,13 @@ EXPORT int backtrace(void **buffer, int size)
 
     if (!real.backtrace)
         find("backtrace", &real.backtrace);
-    if (!self || size <= 0 || !(all = malloc(sizeof(*all) * ((size_t)size + 1))))
+    if (!self || size <= 0 || size > BACKTRACE_MAX ||
+        !(all = malloc(sizeof(*all) * (2 * (size_t)size + 1))))
         return real.backtrace(buffer, size);
     cn_rec_unhook_all(self);
-    count = real.backtrace(all, size + 1);
+    count = real.backtrace(all, 2 * size + 1);
     cn_rec_hook_all(self);
-    if (count > 0)
-        count--;
-    for (int i = 0; i < count; i++)
-        buffer[i] = all[i + 1];
+    count = copy_true(all, count, buffer, size);
     free(all);
     return count;
 }
