@@ -223,11 +223,12 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
         return false;
     for (size_t i = 0; i < profile->node_count; i++) {
         struct cn_sampled_node_contexts *at = &nodes->list[i];
+        bool is_nowhere =
+            at->first == CN_NONE || cn_node_is_of_range(profile->nodes[i].kind);
 
-        at->sampled =
-            at->first == CN_NONE
-                ? CN_NONE
-                : shown(contexts, profile->has_call_samples ? at->first : at->last);
+        at->sampled = is_nowhere ? CN_NONE
+                                 : shown(contexts, profile->has_call_samples ? at->first
+                                                                             : at->last);
     }
     return true;
 }

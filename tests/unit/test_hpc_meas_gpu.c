@@ -312,6 +312,41 @@ static void samples_of_a_range_without_launches_stay(void **state)
     done(&b);
 }
 
+/* Samples of the trace at these nodes, at times from 1 on. */
+static void write_trace(const uint32_t *nodes, size_t count)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_HPC_TRACE_MAGIC CN_HPC_TRACE_VERSION "b");
+    cn_put_u64_be(&text, 0);
+    for (size_t i = 0; i < count; i++) {
+        cn_put_u64_be(&text, i + 1);
+        cn_put_u32_be(&text, nodes[i]);
+    }
+    (void)mkdir("app.m", 0777);
+    cn_scratch_write("app.m/app.hpctrace", text.chars, text.len);
+    cn_text_done(&text);
+}
+
+static void traces_leave_out_what_was_put_in_several_places(void **state)
+{
+    static const uint32_t spread[] = {6, 20, 6}, in_range[] = {6, 66, 42, 6};
+    struct cn_made_run runs[] = {cn_gpu_run(), cn_gpu_range_run()};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct cn_timeline timeline;
+        struct cn_error err = {0};
+        struct built b;
+
+        write_trace(i == 0 ? spread : in_range, i == 0 ? 3 : 4);
+        build(&b, &runs[i], "1", "0x600");
+        assert_true(cn_timeline_open(b.db, 1, &timeline, &err));
+        assert_int_equal(timeline.count, 2);
+        done(&b);
+    }
+}
+
 static void misplaced_nodes_of_ranges_are_refused(void **state)
 {
     static const struct {
@@ -369,6 +404,7 @@ int main(void)
         TEST(a_gpu_context_with_ranges_is_a_thread),
         TEST(samples_of_a_range_are_shared_among_its_launches),
         TEST(samples_of_a_range_without_launches_stay),
+        TEST(traces_leave_out_what_was_put_in_several_places),
         TEST(misplaced_nodes_of_ranges_are_refused),
     };
 
