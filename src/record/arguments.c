@@ -208,6 +208,30 @@ static void pad(struct copy *copy, const uint8_t *begin, uint32_t align)
         *copy->at++ = 0;
 }
 
+/* Most values are a register. A word fits wherever a value does. */
+static bool store_word(struct copy *copy, const struct cn_rec_value *value)
+{
+    const struct cn_rec_piece *piece = &value->pieces[0];
+    struct vector vector;
+    uint64_t word;
+
+    if (value->piece_count != 1 || value->size > sizeof(word) ||
+        piece->len != value->size || piece->offset != 0)
+        return false;
+    if (piece->source == CN_REC_FROM_VECTOR) {
+        read_vector(piece->reg, &vector);
+        __builtin_memcpy(&word, &vector, sizeof(word));
+    } else if (piece->source != CN_REC_FROM_REGISTER ||
+               !find_register(copy->registers, piece->reg, &word)) {
+        return false;
+    }
+    if (value->size < sizeof(word))
+        word &= ((uint64_t)1 << 8 * value->size) - 1;
+    __builtin_memcpy(copy->at, &word, sizeof(word));
+    copy->at += value->size;
+    return true;
+}
+
 /* What could not be read is zero. */
 static void store_plain(struct copy *copy, const struct cn_rec_value *value)
 {
@@ -215,6 +239,8 @@ static void store_plain(struct copy *copy, const struct cn_rec_value *value)
     uint32_t left = value->size;
     uint8_t sign;
 
+    if (store_word(copy, value))
+        return;
     for (uint32_t i = 0; i < value->size; i++)
         to[i] = 0;
     for (uint32_t i = 0; i < value->piece_count; i++) {
