@@ -32,9 +32,11 @@ static void store(const struct cn_rules *rules)
 {
     struct cn_shared_memory memory = {.head = &head, .rules = stored};
     struct cn_error err = {0};
+    uint32_t count = 0;
 
     memset(&head, 0, sizeof(head));
-    assert_true(cn_rules_store(rules, &elf, &memory, &err));
+    assert_true(cn_rules_store(rules, &elf, NULL, &memory, &count, &err));
+    assert_int_equal(count, head.rule_count);
 }
 
 static void a_name_without_special_characters_matches_itself_only(void **state)
@@ -46,7 +48,7 @@ static void a_name_without_special_characters_matches_itself_only(void **state)
     assert_true(cn_rules_add(&rules, "main", CN_REC_RULE_ONLY, &err));
     store(&rules);
     assert_int_equal(head.rule_count, 1);
-    assert_int_equal(head.has_only, 1);
+    assert_int_equal(cn_rules_actions(&rules), CN_REC_RULE_ONLY);
     assert_int_equal(stored[0].low, 0x10);
     assert_int_equal(stored[0].high, 0x20);
     assert_int_equal(stored[0].actions, CN_REC_RULE_ONLY);
