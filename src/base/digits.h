@@ -36,6 +36,14 @@ static inline unsigned cn_digits_put(char *to, uint64_t value)
     return CN_DIGITS_MAX - at;
 }
 
+/* 16 hexadecimal digits. */
+enum { CN_HEX64_LEN = 16 };
+static inline void cn_hex64_put(char *to, uint64_t value)
+{
+    for (unsigned i = CN_HEX64_LEN; i-- > 0; value >>= 4)
+        to[i] = "0123456789abcdef"[value & 15];
+}
+
 /* Nanoseconds as microseconds, "12.345"; room for CN_MICROSECONDS_MAX. */
 static inline unsigned cn_microseconds_put(char *to, uint64_t value_ns)
 {

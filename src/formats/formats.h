@@ -69,7 +69,6 @@ struct cn_format {
     const char *name, *summary;
     const char *holds; /* "database", "recording", "measurements" or "traces" */
     bool is_file;      /* written as one file, which may be standard output: "-" */
-    bool is_dump;      /* what uftrace dump calls so: of use to cairn dump only */
 
     /* Whether the file or directory looks like this format. Cheap; never fails. NULL:
      * it cannot be read. */

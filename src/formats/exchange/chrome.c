@@ -140,12 +140,15 @@ static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
 
 static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t time_ns)
 {
+    const struct words *words = lane->arg;
     const struct cn_text *before = &frame->before, *after = &frame->after;
     char *to = cn_text_room(&lane->text, before->len + CN_MICROSECONDS_MAX);
     unsigned len;
 
     memcpy(to, before->chars, before->len);
-    len = cn_microseconds_put(to + before->len, time_ns - lane->base_ns);
+    len = cn_microseconds_put(to + before->len, words->is_uftrace
+                                                    ? time_ns - lane->base_ns
+                                                    : cn_lane_since_ns(lane, time_ns));
     cn_text_advance(&lane->text, before->len + len);
     if (after->len > 0)
         cn_text_add(&lane->text, after->chars, after->len);
@@ -318,6 +321,5 @@ const struct cn_format cn_dump_chrome = {
     .summary = "as uftrace dump --chrome",
     .holds = "calls",
     .is_file = true,
-    .is_dump = true,
     .write_calls = dump_calls,
 };

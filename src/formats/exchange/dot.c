@@ -156,6 +156,5 @@ const struct cn_format cn_dump_graphviz = {
     .summary = "as uftrace dump --graphviz",
     .holds = "stacks",
     .is_file = true,
-    .is_dump = true,
     .write_calls = dump_calls,
 };

@@ -1,6 +1,6 @@
 /* The formats that other tools read: what each can hold is in docs/formats/exchange.md.
  *
- * Those named as in uftrace dump (is_dump) write what uftrace writes.
+ * Those of cairn dump write what uftrace dump writes under the same names.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_EXCHANGE_H

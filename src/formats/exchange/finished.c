@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/record.h"
 #include "formats/exchange/span_text.h"
 
@@ -26,12 +27,12 @@ void cn_finished_free(struct cn_finished *finished)
 static void begin(struct cn_finished *finished, struct cn_lane *lane,
                   const struct cn_span *span)
 {
-    struct level *level;
+    struct cn_finished_level *level;
 
     if (span->depth == finished->count) {
         finished->levels = cn_grow(finished->levels, finished->count, &finished->capacity,
                                    sizeof(*finished->levels));
-        finished->levels[finished->count++] = (struct level){0};
+        finished->levels[finished->count++] = (struct cn_finished_level){0};
     }
     level = &finished->levels[span->depth];
     level->id = cn_trace_span_id(lane->slot, span->number);
@@ -45,7 +46,7 @@ static void begin(struct cn_finished *finished, struct cn_lane *lane,
 static void end(struct cn_finished *finished, struct cn_lane *lane,
                 const struct cn_span *span, struct cn_finished_call *out)
 {
-    const struct level *level = &finished->levels[span->depth];
+    const struct cn_finished_level *level = &finished->levels[span->depth];
 
     cn_text_clear(&lane->scratch);
     if (cn_span_has_values(span))
@@ -106,6 +107,24 @@ void cn_finished_root(const struct cn_finished *finished, const struct cn_lane *
     };
     if (out->end_ns < out->begin_ns)
         out->end_ns = out->begin_ns;
+}
+
+void cn_trace_add_id(struct cn_text *text, const char *key, uint64_t id)
+{
+    cn_text_add(text, ",\"", 2);
+    cn_text_str_add(text, key);
+    cn_text_add(text, "\":\"", 3);
+    cn_hex64_put(cn_text_room(text, CN_HEX64_LEN), id);
+    cn_text_advance(text, CN_HEX64_LEN);
+    cn_text_char(text, '"');
+}
+
+void cn_trace_add_number(struct cn_text *text, const char *key, uint64_t value)
+{
+    cn_text_add(text, ",\"", 2);
+    cn_text_str_add(text, key);
+    cn_text_add(text, "\":", 2);
+    cn_text_advance(text, cn_digits_put(cn_text_room(text, CN_DIGITS_MAX), value));
 }
 
 void cn_trace_id(const struct cn_call_query *query, uint8_t out[CN_TRACE_ID_LEN],

@@ -28,10 +28,10 @@ struct cn_finished_call {
 
 struct cn_finished {
     uint32_t task;
-    struct level {
+    struct cn_finished_level {
         struct cn_text arguments;
         uint64_t id;
-    } * levels;
+    } * levels; /* by depth */
     size_t count, capacity;
     uint64_t first_ns, last_ns;
 };
@@ -47,6 +47,10 @@ bool cn_finished_visit(struct cn_finished *finished, struct cn_lane *lane,
 /* The task itself, after its last span. */
 void cn_finished_root(const struct cn_finished *finished, const struct cn_lane *lane,
                       struct cn_finished_call *out);
+
+/* Append `,"key":"0123456789abcdef"` and `,"key":12`. */
+void cn_trace_add_id(struct cn_text *text, const char *key, uint64_t id);
+void cn_trace_add_number(struct cn_text *text, const char *key, uint64_t value);
 
 /* 16 bytes that name the trace: the same for the same recording. `hex` receives them
  * as digits and may be NULL. */

@@ -55,7 +55,7 @@ static void add_sample(struct pass *pass, uint64_t time_ns)
 {
     struct cn_text *text = &pass->x->text;
 
-    if (pass->depth > 0 && time_ns > pass->since_ns) {
+    if (pass->depth > 0 && time_ns > pass->since_ns && pass->since_ns >= pass->base_ns) {
         if (pass->sample_count++ > 0)
             cn_text_char(text, ',');
         if (pass->column == COLUMN_STACK)

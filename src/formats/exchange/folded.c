@@ -142,6 +142,5 @@ const struct cn_format cn_dump_flame_graph = {
     .summary = "as uftrace dump --flame-graph",
     .holds = "stacks",
     .is_file = true,
-    .is_dump = true,
     .write_calls = dump_calls,
 };

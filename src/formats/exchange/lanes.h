@@ -45,6 +45,12 @@ struct cn_lane_ops {
     bool is_list; /* what lanes write begins with a comma; the first of all is left out */
 };
 
+/* Time since the start of the recording; damaged records may claim to be before it. */
+static inline uint64_t cn_lane_since_ns(const struct cn_lane *lane, uint64_t time_ns)
+{
+    return time_ns > lane->base_ns ? time_ns - lane->base_ns : 0;
+}
+
 /* All tasks of the query. `counts` receives the sum over lanes and may be NULL. */
 CN_CHECK bool cn_export_lanes(struct cn_export *x, const struct cn_lane_ops *ops,
                               const void *arg, struct cn_lane_counts *counts,

@@ -140,6 +140,5 @@ const struct cn_format cn_dump_mermaid = {
     .summary = "as uftrace dump --mermaid",
     .holds = "stacks",
     .is_file = true,
-    .is_dump = true,
     .write_calls = dump_calls,
 };

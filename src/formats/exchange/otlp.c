@@ -89,9 +89,10 @@ static void add_span_json(struct own *own, const struct trace *trace,
 
     cn_text_str_add(text, text->len > 0 ? ",\n{\"traceId\":\"" : "{\"traceId\":\"");
     cn_text_str_add(text, trace->hex);
-    cn_text_printf(text, "\",\"spanId\":\"%016" PRIx64 "\"", call->id);
+    cn_text_char(text, '"');
+    cn_trace_add_id(text, "spanId", call->id);
     if (call->parent_id)
-        cn_text_printf(text, ",\"parentSpanId\":\"%016" PRIx64 "\"", call->parent_id);
+        cn_trace_add_id(text, "parentSpanId", call->parent_id);
     cn_text_str_add(text, ",\"name\":");
     cn_json_quote(text, call->name);
     cn_text_printf(text,

@@ -7,8 +7,12 @@
 bool cn_spans_open(struct cn_spans *spans, const struct cn_call_query *query,
                    uint32_t task, struct cn_error *err)
 {
-    *spans =
-        (struct cn_spans){.query = query, .task = task, .is_on = !query->filter->is_off};
+    *spans = (struct cn_spans){
+        .query = query,
+        .task = task,
+        .is_on = !query->filter->is_off,
+        .last_ns = query->rec->tasks[task].first_ns,
+    };
     if (!cn_call_feed_open(&spans->feed, query->rec, query->filter, task, query->range,
                            err))
         return false;

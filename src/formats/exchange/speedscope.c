@@ -101,8 +101,8 @@ static void visit(void *arg, const struct cn_span *span)
     if (!is_call)
         return;
     /* The order of events counts, and a clock may jump: times never go back. */
-    if (span->time_ns - lane->base_ns > calls->last_ns)
-        calls->last_ns = span->time_ns - lane->base_ns;
+    if (cn_lane_since_ns(lane, span->time_ns) > calls->last_ns)
+        calls->last_ns = cn_lane_since_ns(lane, span->time_ns);
     cn_text_str_add(&lane->text, calls->event_count++ > 0 ? ",\n" : "\n");
     cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN
                                      ? "{\"type\":\"O\",\"frame\":"

@@ -39,15 +39,16 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
     lane->counts.spans++;
     cn_text_str_add(text, ",\n{\"traceId\":\"");
     cn_text_str_add(text, trace->hex);
-    cn_text_printf(text, "\",\"id\":\"%016" PRIx64 "\"", call->id);
+    cn_text_char(text, '"');
+    cn_trace_add_id(text, "id", call->id);
     if (call->parent_id)
-        cn_text_printf(text, ",\"parentId\":\"%016" PRIx64 "\"", call->parent_id);
+        cn_trace_add_id(text, "parentId", call->parent_id);
     cn_text_str_add(text, ",\"name\":");
     cn_json_quote(text, call->name);
     /* A duration of 0 means "unknown". */
-    cn_text_printf(text, ",\"timestamp\":%" PRIu64 ",\"duration\":%" PRIu64,
-                   (call->begin_ns + trace->offset_ns) / NS_A_US,
-                   duration_ns < NS_A_US ? 1 : duration_ns / NS_A_US);
+    cn_trace_add_number(text, "timestamp", (call->begin_ns + trace->offset_ns) / NS_A_US);
+    cn_trace_add_number(text, "duration",
+                        duration_ns < NS_A_US ? 1 : duration_ns / NS_A_US);
     cn_text_str_add(text, ",\"localEndpoint\":{\"serviceName\":");
     cn_json_quote(text, cn_export_program(lane->x->query->rec));
     cn_text_printf(text,
