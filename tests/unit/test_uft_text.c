@@ -113,7 +113,8 @@ static void reads_specs_of_every_form(void **state)
         {"arg1/t8:small%X0", 't', 1, 8, false, "small"},
         {"arg1/e:color", 'e', 1, 8, false, "color"},
         {"retval", 'd', 0, 8, false, ""},
-        {"retval/f64", 'f', 0, 8, false, ""},
+        {"retval/f64", 'f', 0, 8, true, ""},
+        {"arg2/f32", 'f', 2, 4, true, ""},
         {"retval/t32:big", 't', 0, 32, false, "big"},
     };
     static const char *const wrong[] = {"",        "arg",     "arg0",    "arg300",
