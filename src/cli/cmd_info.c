@@ -1,9 +1,12 @@
 /* cairn info: what a database or a recording is, and what is in it. */
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/info_database.h"
 #include "cli/info_recording.h"
+#include "cli/info_store.h"
 #include "cli/recording_options.h"
 #include "formats/formats.h"
 
@@ -15,6 +18,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_format_probe(path, &format, err))
         return false;
+    if (strcmp(format->holds, "traces") == 0)
+        return cn_info_store(args, path, err);
     return format->open_recording ? cn_info_recording(args, path, err)
                                   : cn_info_database(args, path, err);
 }
@@ -55,7 +60,9 @@ const struct cn_command cn_cmd_info = {
         "of it, the load modules that were sampled, and profiles that cannot be read.\n\n"
         "Of a recording: what is known about the machine, the command and the processes, "
         "as uftrace info shows it. Without a path it is the recording in cairn.data, "
-        "else in uftrace.data.",
+        "else in uftrace.data.\n\n"
+        "Of a trace store: its segments, traces, spans and records, the time they cover, "
+        "and the bytes they take.",
     .examples = examples,
     .options = options,
     .run = run,

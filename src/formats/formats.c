@@ -15,6 +15,7 @@
 #include "formats/hpctoolkit/xml/xml.h"
 #include "formats/uftrace/packed.h"
 #include "formats/uftrace/uftrace.h"
+#include "store/store_format.h"
 
 const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_v4,
@@ -24,6 +25,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_uftrace_packed,
     &cn_format_hpctoolkit_meas,
     &cn_format_uftrace,
+    &cn_format_store,
     &cn_format_chrome,
     &cn_format_folded,
     &cn_format_callgrind,

@@ -1,0 +1,11 @@
+/* The trace store as one of the formats that cairn knows.
+ * Threads: immutable.
+ */
+#ifndef CN_STORE_STORE_FORMAT_H
+#define CN_STORE_STORE_FORMAT_H
+
+#include "formats/formats.h"
+
+extern const struct cn_format cn_format_store;
+
+#endif
