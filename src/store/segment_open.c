@@ -80,7 +80,8 @@ static uint32_t described_rows(const struct cn_segment_writer *segment)
 
     if (!cn_file_open_at(&log, segment->dir, CN_POSTING_LOG_NAME, &ignored))
         return 0;
-    blocks = cn_posting_log_read(log.bytes, segment->row_count, &count, &len);
+    /* Rows that are found in the data only may have had other numbers. */
+    blocks = cn_posting_log_read(log.bytes, segment->logged_rows, &count, &len);
     for (size_t i = 0; i < count && blocks[i].first_row == next_row; i++)
         next_row += blocks[i].row_count;
     free(blocks);
@@ -267,6 +268,7 @@ static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err
 
     ok = map_all(segment, &mapped, err) && open_words(segment, mapped.text.bytes, err) &&
          open_rows(segment, mapped.rows.bytes, mapped.data.bytes, err);
+    segment->logged_rows = segment->row_count;
     ok = ok && open_data(segment, mapped.data.bytes, mapped.rows.bytes, err);
     cn_file_close(&mapped.text);
     cn_file_close(&mapped.rows);

@@ -38,6 +38,7 @@ struct cn_segment_writer {
     struct cn_words words;
     uint32_t saved_words;            /* of these are in the string log */
     uint32_t row_count;              /* with those that wait */
+    uint32_t logged_rows;            /* that were in the log when it was opened */
     struct cn_cbor_out plain;        /* records of the chunk that is being filled */
     struct cn_store_row *chunk_rows; /* that point into it */
     size_t chunk_row_count, chunk_row_capacity;

@@ -1,0 +1,197 @@
+/* Damage to the files of a sealed store: whatever byte is changed or cut off, a search says so or
+ * finds what it found before. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/trace.h"
+#include "store/care.h"
+#include "store/index.h"
+#include "store/query.h"
+#include "store/reader.h"
+#include "store/search.h"
+#include "store/writer.h"
+#include "support/scratch.h"
+
+enum { TRACES = 60 };
+
+static const char *const queries[] = {
+    "",
+    "user = u7",
+    "user contains u1",
+    "method = Dao.get",
+    "method contains put3",
+    "u5",
+    "Dao",
+    "user exists",
+    "errors",
+    "type = http",
+    "calls>1",
+};
+enum { QUERIES = sizeof(queries) / sizeof(queries[0]) };
+
+static uint64_t expected[QUERIES];
+
+static void fill_trace(struct cn_trace *trace, struct cn_words *words, uint32_t number)
+{
+    struct cn_error err = {0};
+    char text[20];
+    uint32_t parts[3];
+    struct cn_trace_span *span;
+
+    cn_trace_clear(trace);
+    trace->words = words;
+    trace->id_high = 1;
+    trace->id_low = number + 1;
+    (void)snprintf(text, sizeof(text), "put%u", number % 7);
+    parts[0] = cn_words_add_str(words, CN_WORD_CLASS, "com.Dao");
+    parts[1] = cn_words_add_str(words, CN_WORD_METHOD_NAME, number % 3 ? text : "get");
+    parts[2] = cn_words_add_str(words, CN_WORD_SIGNATURE, "()V");
+    assert_true(cn_trace_enter(trace, cn_words_add_parts(words, CN_WORD_METHOD, parts, 3),
+                               0, &err));
+    span = cn_trace_add_span(trace, 1000000000 + number);
+    span->type = cn_words_add_str(words, CN_WORD_KEYWORD, number % 4 ? "http" : "db");
+    (void)snprintf(text, sizeof(text), "u%u", number % 13);
+    cn_trace_add_attribute(
+        trace, cn_words_add_str(words, CN_WORD_KEYWORD, "user"),
+        (struct cn_trace_value){.kind = CN_VALUE_WORD,
+                                .word = cn_words_add_str(words, CN_WORD_TEXT, text)});
+    if (number % 5 == 0)
+        cn_trace_mark(trace, CN_TRACE_ERROR);
+    cn_trace_leave(trace, 1000 + number, 1 + number % 3);
+}
+
+static void make_store(void)
+{
+    struct cn_store_writer *writer;
+    struct cn_trace trace = {0};
+    struct cn_error err = {0};
+    struct cn_words *words;
+    uint32_t count;
+
+    assert_true(cn_store_init("store", NULL, &err));
+    assert_true(cn_store_writer_open(&writer, "store", NULL, &err));
+    for (uint32_t i = 0; i < TRACES; i++) {
+        assert_true(cn_store_writer_begin(writer, &words, &err));
+        fill_trace(&trace, words, i);
+        assert_true(cn_store_writer_add(writer, &trace, NULL, &err));
+    }
+    assert_true(cn_store_writer_close(writer, &err));
+    assert_true(cn_store_seal("store", &count, &err));
+    cn_trace_done(&trace);
+}
+
+/* How many rows a query finds; false when the store says that it is damaged. */
+static bool ask(const char *text, uint64_t *count)
+{
+    struct cn_store *store = NULL;
+    struct cn_search *search = NULL;
+    struct cn_query *query = NULL;
+    struct cn_search_hits hits = {0};
+    struct cn_search_order order = {.limit = UINT64_MAX};
+    struct cn_error err = {0};
+    bool ok;
+
+    assert_true(cn_query_parse(&query, text, 0, &err));
+    ok = cn_store_open(&store, "store", &err) && cn_search_open(&search, store, &err) &&
+         cn_search_rows(search, query, &order, &hits, &err);
+    *count = hits.count;
+    for (size_t i = 0; ok && i < hits.count; i++) {
+        const struct cn_store_index *index;
+        struct cn_store_row row;
+        struct cn_text name = {0};
+
+        ok = cn_search_hit_row(search, &hits.list[i], &row, &index, &err) &&
+             cn_store_index_print(index, row.method, &name, &err);
+        if (ok) {
+            assert_int_equal(strncmp(cn_text_str(&name), "com.Dao.", 8), 0);
+            assert_int_equal(row.trace_high, 1);
+        }
+        cn_text_done(&name);
+    }
+    if (!ok)
+        assert_true(err.text[0] != '\0');
+    cn_search_hits_done(&hits);
+    cn_search_close(search);
+    cn_store_close(store);
+    cn_query_free(query);
+    return ok;
+}
+
+static void ask_all(const char *what, size_t where)
+{
+    for (size_t i = where % 3; i < QUERIES; i += 3) {
+        uint64_t count;
+
+        if (ask(queries[i], &count) && count != expected[i])
+            fail_msg("%s at %zu: '%s' finds %lu instead of %lu", what, where, queries[i],
+                     (unsigned long)count, (unsigned long)expected[i]);
+    }
+}
+
+static void damage(const char *path)
+{
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+    uint8_t *bytes;
+    size_t len;
+
+    assert_true(cn_file_open(&file, path, &err));
+    len = file.bytes.len;
+    bytes = cn_alloc(len, 1);
+    memcpy(bytes, file.bytes.ptr, len);
+    cn_file_close(&file);
+    for (size_t at = 0; at < len; at += 1 + len / 150) {
+        bytes[at] ^= (uint8_t)(1U << at % 8);
+        cn_scratch_write(path, bytes, len);
+        ask_all(path, at);
+        bytes[at] ^= (uint8_t)(1U << at % 8);
+    }
+    for (size_t cut = 0; cut < len; cut += 1 + len / 30) {
+        cn_scratch_write(path, bytes, cut);
+        ask_all(path, cut);
+    }
+    assert_int_equal(remove(path), 0);
+    ask_all(path, 0);
+    cn_scratch_write(path, bytes, len);
+    free(bytes);
+}
+
+static void wrong_bytes_never_give_wrong_results(void **state)
+{
+    static const char *const files[] = {
+        "store/000000/post.dat",
+        "store/000000/text.idx",
+        "store/000000/text.dat",
+        "store/000000/meta.dat",
+    };
+    struct cn_scratch *scratch = cn_scratch_enter();
+
+    (void)state;
+    make_store();
+    for (size_t i = 0; i < QUERIES; i++)
+        assert_true(ask(queries[i], &expected[i]));
+    assert_int_equal(expected[0], TRACES);
+    assert_int_equal(expected[1], 5);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        damage(files[i]);
+    cn_scratch_leave(scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_bytes_never_give_wrong_results),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
