@@ -16,6 +16,7 @@ import threading
 import time
 import unittest
 
+from agent import SYMBOLS, trace
 from schema import check
 from service import Service, serving
 
@@ -23,38 +24,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "../shared/fixtures")) / "zorka" / "wire"
-
-
-def text(value):
-    """A CBOR text string shorter than 256 bytes."""
-    data = value.encode()
-    return (bytes([0x60 + len(data)]) if len(data) < 24 else bytes([0x78, len(data)])) + data
-
-
-def number(value):
-    for form, size in ((0x18, 1), (0x19, 2), (0x1a, 4), (0x1b, 8)):
-        if value < 24:
-            return bytes([value])
-        if value < 256 ** size:
-            return bytes([form]) + value.to_bytes(size, "big")
-    raise ValueError(value)
-
-
-SYMBOLS = b"".join(
-    b"\xc1\x82" + number(i) + text(word)
-    for i, word in enumerate(("HTTP", "com.example.Api", "handle", "()V", "uri"), 1)
-) + b"\xc2\x84" + number(1) + number(2) + number(3) + number(4)
-
-
-def trace(n, calls=3):
-    """One trace: a call of handle() with an attribute, and some calls in it."""
-    child = b"".join(
-        b"\xc3\x9f" + number(1000 + i) + number(1) + b"\xc4\x82" + number(1001 + i) + number(1) + b"\xff"
-        for i in range(calls))
-    return (b"\xc3\x9f" + number(1000) + number(1)
-            + b"\xc5\x84" + number(1700000000000 + n) + number(1) + number(n + 1) + number(0)
-            + b"\xc6\x82" + number(5) + text(f"/item/{n}") + child
-            + b"\xc4\x82" + number(900000 + n) + number(calls + 1) + b"\xff")
 
 
 def headers(session="5e551071", trace_id=None, **more):

@@ -35,10 +35,11 @@ const browser = await chromium.launchPersistentContext(profile, {
   ],
 });
 const page = await browser.newPage();
+// The mistakes that tests make on purpose are answered with 400.
 const complaints = [];
 page.on("pageerror", (error) => complaints.push(error.message));
 page.on("console", (message) => {
-  if (message.type() === "error" && !message.text().includes("503")) complaints.push(message.text());
+  if (message.type() === "error" && !/503|400/.test(message.text())) complaints.push(message.text());
 });
 
 const hash = () => new URL(page.url()).hash;
@@ -152,6 +153,43 @@ const tests = {
     await page.click("text=find next");
     await until("found", async () => /took|none after/.test(await page.textContent(".find .status")));
     await shot("calls");
+  },
+  async "a store is searched, narrowed and sorted"() {
+    await open("s=2");
+    await page.waitForSelector(".results tbody tr");
+    await shot("store");
+    await page.waitForSelector(".histogram .plot-bar");
+    await page.click("#search");
+    await page.keyboard.type("dur");
+    await page.waitForSelector("#completions li");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("> 1us uri ends 7");
+    await page.keyboard.press("Enter");
+    await until("fewer traces", async () => /^15 traces/.test(await page.textContent(".searchbox .status")));
+    await page.click(".results th:nth-child(2) button");
+    await until("sorted", () => /sort=duration/.test(hash()));
+    await open("s=2&q=duration+%3E");
+    await page.waitForSelector(".mistake");
+    assert.match(await page.textContent(".mistake"), /\^ .*column 10/);
+    await shot("store-mistake");
+    await open("s=2");
+    await page.waitForSelector(".facet .link");
+    await page.click(".facet .link");
+    await until("narrowed", () => /q=type/.test(hash()));
+  },
+  async "a trace shows calls, chart, methods and spans"() {
+    await open("s=2");
+    await page.click(".results tbody tr:nth-child(3) .link");
+    await page.waitForSelector("table[role=treegrid] .kind-function");
+    await shot("trace");
+    for (const [tab, sign] of [["chart", ".flame canvas"], ["methods", ".list td"], ["spans", ".span-bar"]]) {
+      await page.click(`[role=tab]:has-text("${tab === "chart" ? "Flame chart" : tab === "methods" ? "Methods" : "Spans"}")`);
+      await page.waitForSelector(sign);
+      await shot(`trace-${tab}`);
+    }
+    await open("s=2&v=flame");
+    await page.waitForSelector(".flame canvas");
+    await shot("store-flame");
   },
   async "help opens and closes, dark and wide work"() {
     await open("v=top-down");
