@@ -130,8 +130,11 @@ const tests = {
     await page.keyboard.press("w");
     await until("zoom", () => hash().includes("from="));
     await page.keyboard.press("d");
-    await page.mouse.move(box.x + 300, box.y + 34);
-    await page.waitForSelector(".panel h2:has-text('at ')");
+    await until("hover", async () => {
+      await page.mouse.move(box.x + 290, box.y + 30);
+      await page.mouse.move(box.x + 300, box.y + 34);
+      return /^at /.test(await page.textContent(".panel h2"));
+    });
     await page.waitForSelector(".stack li");
     await page.keyboard.down("Shift");
     await page.mouse.down();
