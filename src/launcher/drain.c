@@ -141,6 +141,7 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     if (!write_out(drain, track, true, err))
         return false;
     atomic_fetch_add(&drain->memory->head->lost_count, atomic_load(&track->lost));
+    atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
     atomic_store(&track->state, CN_REC_FREE);
     return true;
 }

@@ -291,7 +291,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     *result = (struct cn_launch_result){
         .wait_status = launch->facts.wait_status,
         .record_len = atomic_load(&head->byte_count),
-        .call_count = atomic_load(&head->byte_count) / RECORD_LEN / 2,
+        .call_count = (atomic_load(&head->byte_count) - atomic_load(&head->extra_len)) /
+                      RECORD_LEN / 2,
         .stored_len = launch->options->is_packed ? launch->drain.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),

@@ -33,6 +33,8 @@
 #define CN_REC_LOST_WORD  0x2a
 #define CN_REC_EVENT_WORD 0x2b
 #define CN_REC_MORE_BIT   0x04
+#define CN_REC_TYPE_MASK  0x03
+#define CN_REC_EVENT_TYPE 0x03
 #define CN_REC_DEPTH_MASK 0xffc0
 
 /* Where the next call is made. */

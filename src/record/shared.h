@@ -61,8 +61,9 @@ struct cn_rec_track {
     _Atomic uint32_t state;  /* enum cn_rec_track_state */
     _Atomic uint32_t writer; /* the task that writes the ring out; 0 when none does */
     uint32_t tid, pid;
-    uint64_t file_len;     /* of TID.dat when the track was taken */
-    _Atomic uint64_t lost; /* records dropped since the track was taken */
+    uint64_t file_len;          /* of TID.dat when the track was taken */
+    _Atomic uint64_t lost;      /* records dropped since the track was taken */
+    _Atomic uint64_t extra_len; /* bytes that are no records of calls: values, events */
     /* A record before `recorded` that a signal handler found half stored: what lies there
      * and behind is written out once it is complete. UINT64_MAX when there is none. */
     _Atomic uint64_t unfinished;
@@ -70,7 +71,7 @@ struct cn_rec_track {
      * other: who takes over goes on from there. */
     struct cn_rec_packed packed[2];
     _Atomic uint32_t packed_index;
-    uint8_t padding[CN_REC_PAGE_LEN - 112];
+    uint8_t padding[CN_REC_PAGE_LEN - 120];
 };
 
 /* How far the track can be written out. */
@@ -182,6 +183,7 @@ struct cn_rec_shared {
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;      /* what --trace and the triggers switch */
     _Atomic uint64_t lost_count; /* of tracks given back */
+    _Atomic uint64_t extra_len;  /* the same */
     _Atomic uint64_t byte_count; /* of records, written out */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */

@@ -460,9 +460,21 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 {
     struct record record = {time_ns, word, payload, 16 + payload_len};
 
+    uint64_t extra_len = payload_len;
+
     tell_lost(self);
-    if (!add(self, &record) && cn_rec_wiped(self)->is_mine && !self->is_off)
-        atomic_fetch_add(&self->track->lost, 1);
+    if (!add(self, &record)) {
+        if (cn_rec_wiped(self)->is_mine && !self->is_off)
+            atomic_fetch_add(&self->track->lost, 1);
+        return;
+    }
+    if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
+        extra_len += 16;
+    /* Ours alone; a signal handler that comes in between costs a count at most. */
+    atomic_store_explicit(
+        &self->track->extra_len,
+        atomic_load_explicit(&self->track->extra_len, memory_order_relaxed) + extra_len,
+        memory_order_relaxed);
 }
 
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word)

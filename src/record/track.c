@@ -186,6 +186,7 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
     if (is_empty)
         atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
+    atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
     atomic_store(&track->state, is_empty ? CN_REC_FREE : CN_REC_CLOSED);
     if (!is_empty)
         cn_rec_track_ring_bell();
@@ -272,6 +273,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);
     atomic_store(&track->lost, 0);
+    atomic_store(&track->extra_len, 0);
     atomic_store(&track->unfinished, UINT64_MAX);
     track->packed[0] = (struct cn_rec_packed){0};
     atomic_store(&track->packed_index, 0);
