@@ -23,6 +23,10 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
+/* Where the rings are mapped, if that is free: they are large, and the addresses near
+ * libraries are needed for what patched functions call. */
+#define FAR_AWAY ((void *)((uintptr_t)2 << 44))
+
 extern void *__libc_stack_end;
 
 struct cn_rec_process cn_rec_process;
@@ -48,7 +52,7 @@ static bool map_shared(const char *path)
             (void)close(fd);
         return false;
     }
-    at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+    at = mmap(FAR_AWAY, (size_t)status.st_size, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_NORESERVE, fd, 0);
     (void)close(fd);
     if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
