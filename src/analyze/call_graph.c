@@ -93,6 +93,17 @@ static void note_origin(struct build *build, struct task *task, unsigned worker)
     }
 }
 
+/* The child of a node, mostly the one that was called last. */
+static inline uint32_t child_of(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
+                                const struct cn_call_frame *frame)
+{
+    uint32_t recent = tree->nodes[parent].recent;
+
+    if (recent && tree->nodes[recent].id == id)
+        return recent;
+    return cn_call_tree_child(tree, parent, id, frame->address, frame->enter_ns);
+}
+
 static void count_enter(const struct build *build, struct cn_call_tree *tree,
                         struct task *task, struct cn_call_frame *frame)
 {
@@ -103,8 +114,7 @@ static void count_enter(const struct build *build, struct cn_call_tree *tree,
 
     frame->mark = parent;
     if (frame->flags & CN_FRAME_SHOWN) {
-        frame->mark = cn_call_tree_child(tree, parent, node_id(build, tree, frame),
-                                         frame->address, frame->enter_ns);
+        frame->mark = child_of(tree, parent, node_id(build, tree, frame), frame);
         tree->nodes[frame->mark].calls++;
     }
 }
