@@ -21,6 +21,7 @@
 #include "cli/quantity.h"
 #include "cli/ranks.h"
 #include "cli/recording_options.h"
+#include "cli/store_recording.h"
 #include "formats/formats.h"
 #include "model/database.h"
 
@@ -99,6 +100,23 @@ static const char *source_at(const struct analyze *a, size_t i)
                                       : cn_recording_path(a->args, NULL);
 }
 
+/* A recording, or the traces of a store. */
+static bool open_source(const struct analyze *a, struct cn_recording_setup *setup,
+                        const char *path, struct cn_error *err)
+{
+    const char *query = cn_args_value(a->args, "query");
+    struct cn_recording *rec;
+
+    if (!cn_store_recording_probe(path)) {
+        if (query)
+            return cn_fail(err, CN_ERR_USAGE, "%s is not a store: --query is for stores",
+                           path);
+        return cn_recording_setup_open(setup, a->args, path, err);
+    }
+    return cn_store_recording_open(&rec, path, query ? query : "", err) &&
+           cn_recording_setup_use(setup, a->args, rec, err);
+}
+
 static bool open_sources(struct analyze *a, struct cn_error *err)
 {
     size_t operand_count = cn_args_count(a->args);
@@ -116,7 +134,7 @@ static bool open_sources(struct analyze *a, struct cn_error *err)
                            "a recording is a directory, not standard input");
         a->count++;
         if (!check_apart(a->target, path, err) ||
-            !cn_recording_setup_open(&a->setups[i], a->args, path, err))
+            !open_source(a, &a->setups[i], path, err))
             return false;
         a->queries[i] = a->setups[i].query;
     }
@@ -294,6 +312,9 @@ static const struct cn_option options[] = {
      .value = "TIME",
      .help = "leave out contexts that took less than this in all threads together; their "
              "time counts for the caller"},
+    {.name = "query",
+     .value = "QUERY",
+     .help = "of a store, the traces that match; see cairn-store-search(1)"},
     {.name = "title", .value = "TEXT", .help = "the database's title"},
     {.name = "statistics",
      .value = "all|sum",
@@ -338,6 +359,8 @@ const struct cn_command cn_cmd_analyze = {
         "often, how long, on a processor or not, and how durations are distributed. "
         "Writes an HPCToolkit v4.0 database, with a timeline for each thread, for "
         "cairn's views and hpcviewer.\n\n"
+        "A store of request traces is taken like a recording: every trace, or those that "
+        "match --query.\n\n"
         "Directories of measurements that hpcrun has made are converted as hpcprof does, "
         "with the same options.\n\n"
         "Files and lines come from the recording and from debug information; source "

@@ -294,12 +294,21 @@ static bool corrects_times(const struct cn_recording_setup *setup)
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
                              const char *path, struct cn_error *err)
 {
+    struct cn_recording *rec;
+
+    *setup = (struct cn_recording_setup){0};
+    return cn_recording_open(args, path, &rec, err) &&
+           cn_recording_setup_use(setup, args, rec, err);
+}
+
+bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
+                            struct cn_recording *rec, struct cn_error *err)
+{
     *setup = (struct cn_recording_setup){
         .args = args,
         .workers = cn_pool_default_workers(),
+        .rec = rec,
     };
-    if (!cn_recording_open(args, path, &setup->rec, err))
-        return false;
     parse_defaults(setup);
     setup->query = (struct cn_call_query){
         .rec = setup->rec, .filter = &setup->filter, .range = cn_time_always};

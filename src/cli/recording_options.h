@@ -140,6 +140,11 @@ CN_CHECK bool cn_recording_choose_tasks(const struct cn_args *args,
 CN_CHECK bool cn_recording_setup_open(struct cn_recording_setup *setup,
                                       const struct cn_args *args, const char *path,
                                       struct cn_error *err);
+
+/* The same for a recording that is open; it is closed with the setup. */
+CN_CHECK bool cn_recording_setup_use(struct cn_recording_setup *setup,
+                                     const struct cn_args *args, struct cn_recording *rec,
+                                     struct cn_error *err);
 void cn_recording_setup_done(struct cn_recording_setup *setup);
 
 /* Tell about damaged tasks. False, when there are any. */

@@ -18,8 +18,24 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
 }
 
-static bool parse(struct cn_query **out, const struct cn_args *args, size_t first,
-                  struct cn_error *err)
+bool cn_store_query_open_path(struct cn_store_query *out, const char *path,
+                              const char *query, struct cn_error *err)
+{
+    struct cn_store_query opened = {0};
+
+    if (!cn_query_parse(&opened.query, query, now_ns(), err))
+        return false;
+    if (!cn_store_open(&opened.store, path, err) ||
+        !cn_search_open(&opened.search, opened.store, err)) {
+        cn_store_query_close(&opened);
+        return false;
+    }
+    *out = opened;
+    return true;
+}
+
+bool cn_store_query_open(struct cn_store_query *out, const struct cn_args *args,
+                         size_t first, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
@@ -28,25 +44,9 @@ static bool parse(struct cn_query **out, const struct cn_args *args, size_t firs
         cn_text_str_add(&text, i > first ? " " : "");
         cn_text_str_add(&text, cn_args_operand(args, i));
     }
-    ok = cn_query_parse(out, cn_text_str(&text), now_ns(), err);
+    ok = cn_store_query_open_path(out, cn_args_operand(args, 0), cn_text_str(&text), err);
     cn_text_done(&text);
     return ok;
-}
-
-bool cn_store_query_open(struct cn_store_query *out, const struct cn_args *args,
-                         size_t first, struct cn_error *err)
-{
-    struct cn_store_query opened = {0};
-
-    if (!parse(&opened.query, args, first, err))
-        return false;
-    if (!cn_store_open(&opened.store, cn_args_operand(args, 0), err) ||
-        !cn_search_open(&opened.search, opened.store, err)) {
-        cn_store_query_close(&opened);
-        return false;
-    }
-    *out = opened;
-    return true;
 }
 
 void cn_store_query_close(struct cn_store_query *query)

@@ -23,6 +23,10 @@ struct cn_store_query {
  * them, are the query. On failure nothing has to be released. */
 CN_CHECK bool cn_store_query_open(struct cn_store_query *out, const struct cn_args *args,
                                   size_t first, struct cn_error *err);
+
+/* The same without a command line. */
+CN_CHECK bool cn_store_query_open_path(struct cn_store_query *out, const char *path,
+                                       const char *query, struct cn_error *err);
 void cn_store_query_close(struct cn_store_query *query);
 
 /* "2026-01-01 10:00:00.123", as queries take it. */

@@ -1,0 +1,105 @@
+#include "cli/store_recording.h"
+
+#include "base/map.h"
+#include "cli/store_query.h"
+#include "model/trace.h"
+#include "store/reader.h"
+#include "store/search.h"
+#include "store/store_format.h"
+#include "store/text_file.h"
+#include "store/trace_calls.h"
+
+bool cn_store_recording_probe(const char *path)
+{
+    return cn_format_store.probe(path);
+}
+
+/* A span can arrive twice, on its own and inside its caller: it counts once. */
+struct adding {
+    const struct cn_store *store;
+    struct cn_trace_calls *calls;
+    struct cn_segment_loader *loader;
+    struct cn_trace trace;
+    struct cn_map inner; /* spans inside of traces that were added */
+};
+
+static uint64_t span_key(uint64_t trace_low, uint64_t span_id)
+{
+    return trace_low * UINT64_C(0x9e3779b97f4a7c15) ^ span_id;
+}
+
+static void note_inner(struct adding *adding)
+{
+    const struct cn_trace *trace = &adding->trace;
+
+    for (uint32_t i = 0; i < trace->span_count; i++) {
+        if (trace->spans[i].node > 0 && trace->spans[i].id != 0)
+            (void)cn_map_at(&adding->inner, span_key(trace->id_low, trace->spans[i].id),
+                            1);
+    }
+}
+
+/* Spans that lie inside of others, and later parts of a trace, come with those. First those
+ * that nobody called, then the others. */
+static bool add_hit(struct adding *adding, const struct cn_search_hit *hit, bool is_root,
+                    struct cn_error *err)
+{
+    const struct cn_segment *segment = cn_store_segment(adding->store, hit->segment);
+    const struct cn_text_file *text = cn_segment_text(segment);
+    struct cn_store_row row;
+
+    if (!cn_segment_row(segment, hit->row, &row, err))
+        return false;
+    if (row.flags & CN_ROW_EMBEDDED || row.part != 0 || (row.parent_id == 0) != is_root ||
+        (row.span_id != 0 &&
+         cn_map_find(&adding->inner, span_key(row.trace_low, row.span_id), 0) != 0))
+        return true;
+    if ((text && !cn_text_file_check_all(text, err)) ||
+        !cn_segment_load(adding->loader, segment, hit->row, &adding->trace, err))
+        return false;
+    if (adding->trace.node_count == 0)
+        return true;
+    note_inner(adding);
+    cn_trace_calls_add(adding->calls, &adding->trace);
+    return true;
+}
+
+static bool add_matching(struct cn_trace_calls *calls, const struct cn_store_query *query,
+                         struct cn_error *err)
+{
+    struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
+    struct adding adding = {.store = query->store, .calls = calls};
+    struct cn_search_hits hits;
+    bool ok = true;
+
+    if (!cn_search_rows(query->search, query->query, &oldest_first, &hits, err))
+        return false;
+    if (hits.count == 0)
+        ok = cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
+    adding.loader = cn_segment_loader_new();
+    for (size_t i = 0; ok && i < 2 * hits.count; i++)
+        ok = add_hit(&adding, &hits.list[i % hits.count], i < hits.count, err);
+    cn_segment_loader_free(adding.loader);
+    cn_trace_done(&adding.trace);
+    cn_map_done(&adding.inner);
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+bool cn_store_recording_open(struct cn_recording **out, const char *path,
+                             const char *query, struct cn_error *err)
+{
+    struct cn_store_query opened;
+    struct cn_trace_calls *calls;
+    bool ok;
+
+    if (!cn_store_query_open_path(&opened, path, query, err))
+        return false;
+    calls = cn_trace_calls_new();
+    ok = add_matching(calls, &opened, err);
+    if (ok)
+        *out = cn_trace_calls_finish(calls);
+    cn_trace_calls_free(calls);
+    cn_store_query_close(&opened);
+    return ok || cn_fail_in(err, "%s", path);
+}
