@@ -360,7 +360,7 @@ def main():
     for name in ("fork", "threads", "args-auto", "longjmp", "lost"):
         if (fixtures / "uftrace" / name).is_dir():
             check_recording(fixtures / "uftrace" / name, here)
-    for name in ("small.d", "loops-perf.d", "viewer-issue-233"):
+    for name in ("small.d", "loops-perf.d"):
         if (fixtures / "hpctoolkit" / "v4" / name).is_dir():
             check_database(fixtures / "hpctoolkit" / "v4" / name, here)
     for text in failures[:20]:
