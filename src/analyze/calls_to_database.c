@@ -227,10 +227,13 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
     if (a->options->min_time_ns > 0)
         cn_cct_merged_weigh(merged, &member->task.costs, member->nodes,
                             member->node_count);
-    if (a->kept_len + len > KEPT_LEN_MAX)
+    if (a->kept_len + len > KEPT_LEN_MAX) {
         a->aside_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
-    else
+    } else {
         a->kept_len += len;
+        cn_cct_trim(&member->task.tree);
+        cn_cct_costs_trim(&member->task.costs);
+    }
     return true;
 }
 

@@ -71,6 +71,14 @@ void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count
             list_widely(tree, (cn_cct_id)i);
 }
 
+void cn_cct_trim(struct cn_cct *tree)
+{
+    tree->links = cn_realloc(tree->links, tree->count, sizeof(*tree->links));
+    tree->capacity = tree->count;
+    free(tree->cache);
+    tree->cache = NULL;
+}
+
 void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree)
 {
     *view = *tree;

@@ -46,6 +46,10 @@ void cn_cct_done(struct cn_cct *tree);
 /* A tree made of links that were one before; takes them over. */
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
 
+/* Give back memory that only a growing tree needs. From now on only views of it may look
+ * for children. */
+void cn_cct_trim(struct cn_cct *tree);
+
 /* The same tree for another thread to read with cn_cct_child(). It borrows from the
  * original, which must stay as it is; a child that is missing makes it full. */
 void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree);

@@ -13,6 +13,16 @@ void cn_cct_costs_done(struct cn_cct_costs *costs)
     *costs = (struct cn_cct_costs){0};
 }
 
+void cn_cct_costs_trim(struct cn_cct_costs *costs)
+{
+    if (costs->count > 0)
+        costs->list = cn_realloc(costs->list, costs->count, sizeof(*costs->list));
+    if (costs->line_count > 0)
+        costs->lines = cn_realloc(costs->lines, costs->line_count, sizeof(*costs->lines));
+    costs->capacity = costs->count;
+    costs->line_capacity = costs->line_count;
+}
+
 void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
 {
     while (costs->count <= node) {

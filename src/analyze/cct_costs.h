@@ -45,6 +45,9 @@ struct cn_cct_costs {
 
 void cn_cct_costs_done(struct cn_cct_costs *costs);
 
+/* Give back memory that nothing is in. */
+void cn_cct_costs_trim(struct cn_cct_costs *costs);
+
 /* Make room for a node; cn_cct_costs_add*() do it themselves. */
 void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node);
 
