@@ -45,15 +45,19 @@ unsigned cn_cli_launched_rank(void)
     return find_rank(&rank) ? rank : 0;
 }
 
-/* Whether others were started with this process. */
-static bool has_others(const struct cn_args *args)
+/* How many processes were started, this one included; 0: some, nobody says how many. */
+static unsigned launched_size(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+    /* Set in other processes too: it counts only where there are ranks. */
+    static const char *const step_names[] = {"SLURM_STEP_NUM_TASKS", NULL};
     unsigned size, rank;
 
-    if (cn_args_has(args, "no-mpi"))
-        return false;
-    return find_number(names, &size) ? size > 1 : find_rank(&rank);
+    if (find_number(names, &size))
+        return size;
+    if (!find_rank(&rank))
+        return 1;
+    return find_number(step_names, &size) ? size : 0;
 }
 
 static bool stop_is_asked(void)
@@ -122,18 +126,34 @@ static bool check_words(struct cn_ranks *ranks, const struct cn_args *args,
     return cn_ranks_agree(ranks, ok, err);
 }
 
+/* Another MPI than the one that started them finds each process alone: all would write
+ * the same database. */
+static bool check_size(struct cn_ranks *ranks, unsigned launched, struct cn_error *err)
+{
+    unsigned size = ranks->size;
+
+    if (launched == 0 || size == launched)
+        return true;
+    cn_ranks_close(ranks);
+    return cn_fail(err, CN_ERR_USAGE,
+                   "%u processes were started, but by another MPI than cairn was built "
+                   "with, which finds %u",
+                   launched, size);
+}
+
 bool cn_cli_ranks_open(struct cn_ranks **ranks, const struct cn_args *args,
                        struct cn_error *err)
 {
     struct cn_ranks *found = &cn_ranks_alone;
+    unsigned launched = cn_args_has(args, "no-mpi") ? 1 : launched_size();
 
     *ranks = NULL;
-    if (!has_others(args)) {
+    if (launched == 1) {
         *ranks = found;
         return true;
     }
     args->session->is_mute = cn_cli_launched_rank() > 0;
-    if (!connect_ranks(&found, err))
+    if (!connect_ranks(&found, err) || !check_size(found, launched, err))
         return false;
     *ranks = found;
     found->is_stopped = stop_is_asked;
