@@ -22,7 +22,7 @@
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
-enum { TRACES = 40, COMMITS = 400 };
+enum { TRACES = 26, COMMITS = 400 };
 
 static int enter(void **state)
 {
@@ -40,7 +40,7 @@ static uint64_t count_hits(struct cn_search *search, const char *text)
 {
     struct cn_query *query;
     struct cn_error err = {0};
-    uint64_t count;
+    uint64_t count = 0;
 
     if (!cn_query_parse(&query, text, 0, &err) ||
         !cn_search_count(search, query, &count, &err))
@@ -164,13 +164,13 @@ static void survives_power_failures(uint32_t commit_every, uint64_t rotate_len)
 static void a_power_failure_loses_nothing_acknowledged(void **state)
 {
     (void)state;
-    survives_power_failures(7, 0);
+    survives_power_failures(9, 0);
 }
 
 static void nor_does_it_while_segments_rotate(void **state)
 {
     (void)state;
-    survives_power_failures(13, 4000);
+    survives_power_failures(9, 2500);
 }
 
 /* Adds traces from `first` on and says after each commit how many there are; never returns. */

@@ -10,26 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/compress.h"
-#include "base/record.h"
+#include "formats/zorka/java_fmi.h"
 #include "formats/zorka/java_text.h"
-
-#define FMI_HEADER(F)                             \
-    F(0x00, u32, magic, "\"0MFZ\"")               \
-    F(0x04, u32, block_count, "")                 \
-    F(0x08, u32, data_len, "of the sorted bytes") \
-    F(0x0c, u32, word_count, "")                  \
-    F(0x10, u64, first_word, "")                  \
-    F(0x18, u32, checksum, "")                    \
-    F(0x1c, u32, start_row, "where the text begins")
-CN_RECORD(fmi_header, FMI_HEADER, 0x20);
-
-#define FMI_BLOCK(F)                                                  \
-    F(0x00, u32, off, "in the file")                                  \
-    F(0x04, u32, plain_off, "in the sorted bytes")                    \
-    F(0x08, u32, checksum, "of the data, or a rank")                  \
-    F(0x0c, u8, rank_count, "of the rank map; without data the byte") \
-    F(0x0d, u8, flags, "1 data, 2 LZ4")
-CN_RECORD(fmi_block, FMI_BLOCK, 0x0e);
 
 enum {
     FMI_MAGIC = 0x5a464d30,
@@ -44,19 +26,20 @@ enum {
 
 struct fmi {
     struct cn_bytes file, blocks;
-    struct fmi_header head;
+    struct cn_java_fmi_header head;
     struct cn_decompressor *decompressor;
     uint8_t *sorted;
 };
 
-static void block_at(const struct fmi *fmi, uint32_t i, struct fmi_block *out)
+static void block_at(const struct fmi *fmi, uint32_t i, struct cn_java_fmi_block *out)
 {
-    (void)fmi_block_decode(cn_bytes_element(fmi->blocks, i, fmi_block_size), out);
+    (void)cn_java_fmi_block_decode(
+        cn_bytes_element(fmi->blocks, i, cn_java_fmi_block_size), out);
 }
 
 static bool unpack(const struct fmi *fmi, uint32_t i, struct cn_error *err)
 {
-    struct fmi_block block,
+    struct cn_java_fmi_block block,
         next = {.off = (uint32_t)fmi->file.len, .plain_off = fmi->head.data_len};
     uint64_t begin;
     struct cn_bytes stored;
@@ -88,7 +71,7 @@ static bool unpack(const struct fmi *fmi, uint32_t i, struct cn_error *err)
 
 static bool unpack_all(struct fmi *fmi, struct cn_error *err)
 {
-    struct fmi_block first;
+    struct cn_java_fmi_block first;
 
     if (fmi->head.block_count > 0) {
         block_at(fmi, 0, &first);
@@ -145,15 +128,15 @@ bool cn_java_fmi_read(struct cn_bytes file, struct cn_java_words *words,
     struct fmi fmi = {.file = file};
     bool ok;
 
-    if (!fmi_header_decode(file, &fmi.head) || fmi.head.magic != FMI_MAGIC)
+    if (!cn_java_fmi_header_decode(file, &fmi.head) || fmi.head.magic != FMI_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT, "not a packed text index");
     if (fmi.head.data_len == 0)
         return true;
     if (fmi.head.data_len > FMI_LEN_MAX || fmi.head.data_len / FMI_RATIO_MAX > file.len)
         return cn_fail(err, CN_ERR_LIMIT, "%u bytes of text in a file of %zu",
                        fmi.head.data_len, file.len);
-    if (!cn_bytes_array(file, fmi_header_size + FMI_RANKS_LEN, fmi.head.block_count,
-                        fmi_block_size, &fmi.blocks) ||
+    if (!cn_bytes_array(file, cn_java_fmi_header_size + FMI_RANKS_LEN,
+                        fmi.head.block_count, cn_java_fmi_block_size, &fmi.blocks) ||
         fmi.head.start_row >= fmi.head.data_len)
         return cn_fail(err, CN_ERR_FORMAT, "%u blocks do not fit the file",
                        fmi.head.block_count);

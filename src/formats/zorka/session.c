@@ -19,7 +19,8 @@ struct symbol {
 enum { DIRECT_MAX = 1 << 16, DIRECT_FIRST = 1024 };
 
 struct symbols {
-    uint32_t *direct; /* number of the agent -> 1 + index; 0: none */
+    uint32_t *direct;  /* number of the agent -> 1 + index; 0: none */
+    uint32_t *targets; /* number of the agent -> word of a method; 0: not known yet */
     size_t direct_count;
     struct cn_map by_id; /* the same for numbers from DIRECT_MAX on */
     struct symbol *list;
@@ -45,6 +46,7 @@ static void symbols_done(struct symbols *symbols)
 {
     cn_map_done(&symbols->by_id);
     free(symbols->direct);
+    free(symbols->targets);
     free(symbols->list);
     *symbols = (struct symbols){0};
 }
@@ -73,8 +75,11 @@ static uint32_t *direct_slot(struct symbols *symbols, uint32_t id)
     while (count <= id)
         count *= 2;
     symbols->direct = cn_realloc(symbols->direct, count, sizeof(*symbols->direct));
+    symbols->targets = cn_realloc(symbols->targets, count, sizeof(*symbols->targets));
     memset(symbols->direct + symbols->direct_count, 0,
            (count - symbols->direct_count) * sizeof(*symbols->direct));
+    memset(symbols->targets + symbols->direct_count, 0,
+           (count - symbols->direct_count) * sizeof(*symbols->targets));
     symbols->direct_count = count;
     return &symbols->direct[id];
 }
@@ -90,6 +95,8 @@ static void set(struct symbols *symbols, uint32_t id, uint32_t word)
         *index = (uint32_t)++symbols->count;
     }
     symbols->list[*index - 1] = (struct symbol){.word = word};
+    if (id < DIRECT_MAX)
+        symbols->targets[id] = 0;
 }
 
 static struct symbol *find(struct symbols *symbols, uint64_t id)
@@ -130,6 +137,9 @@ void cn_zorka_session_target(struct cn_zorka_session *session, struct cn_words *
         return;
     session->target = words;
     session->epoch++;
+    if (session->methods.targets)
+        memset(session->methods.targets, 0,
+               session->methods.direct_count * sizeof(*session->methods.targets));
 }
 
 void cn_zorka_session_retarget(struct cn_zorka_session *session)
@@ -171,8 +181,13 @@ static uint32_t method_word(const struct cn_zorka_session *session, uint32_t met
 bool cn_zorka_session_method(struct cn_zorka_session *session, uint64_t id,
                              uint32_t *word)
 {
-    struct symbol *symbol = find(&session->methods, id);
+    struct symbol *symbol;
 
+    if (id < session->methods.direct_count && session->methods.targets[id] != 0) {
+        *word = session->methods.targets[id];
+        return true;
+    }
+    symbol = find(&session->methods, id);
     if (!symbol)
         return false;
     if (symbol->epoch != session->epoch) {
@@ -180,5 +195,7 @@ bool cn_zorka_session_method(struct cn_zorka_session *session, uint64_t id,
         symbol->epoch = session->epoch;
     }
     *word = symbol->target;
+    if (id < session->methods.direct_count)
+        session->methods.targets[id] = symbol->target;
     return true;
 }
