@@ -125,6 +125,27 @@ static void set_id(struct cn_trace *trace, const struct cn_zorka_request *reques
     trace->id_low = hash.low64;
 }
 
+/* Agents tell the service as an attribute of the first call, if at all. */
+static void set_service(struct cn_trace *trace, struct cn_words *words)
+{
+    static const char *const names[] = {"service.name", "service"};
+    struct cn_trace_span *span;
+
+    if (trace->nodes[0].span == CN_NONE)
+        return;
+    span = &trace->spans[trace->nodes[0].span];
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && span->service == 0; i++) {
+        struct cn_bytes name = {(const uint8_t *)names[i], strlen(names[i])};
+        uint32_t key = cn_words_find(words, CN_WORD_KEYWORD, name);
+        const struct cn_trace_value *value =
+            key ? cn_trace_find_attribute(trace, 0, key) : NULL;
+
+        if (value && value->kind == CN_VALUE_WORD)
+            span->service =
+                cn_words_add(words, CN_WORD_KEYWORD, cn_word_bytes(words, value->word));
+    }
+}
+
 static bool add_trace(struct cn_store_ingest *ingest,
                       const struct cn_zorka_request *request, uint64_t number,
                       struct cn_error *err)
@@ -167,6 +188,7 @@ static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *s
                 cn_zorka_session_retarget(session);
             return step == CN_END;
         }
+        set_service(&ingest->trace, words);
         if (!add_trace(ingest, request, number, err))
             return false;
     }
