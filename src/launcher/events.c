@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -111,8 +110,7 @@ static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *er
 
     if (!ring->head)
         return true;
-    head = *(volatile __u64 *)&ring->head->data_head;
-    atomic_thread_fence(memory_order_acquire);
+    head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
     tail = ring->head->data_tail;
     while (tail < head) {
         size_t at = tail % ring->data_len, to_end = ring->data_len - at;
@@ -130,8 +128,7 @@ static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *er
             return cn_fail_errno(err, "cannot write perf-cpu%zu.dat", cpu);
         tail += done > 0 ? (uint64_t)done : 0;
     }
-    atomic_thread_fence(memory_order_release);
-    *(volatile __u64 *)&ring->head->data_tail = tail;
+    __atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);
     return true;
 }
 

@@ -132,15 +132,23 @@ bool cn_collector_open(struct cn_collector **out, const char *path, struct cn_er
     return true;
 }
 
-bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
+void cn_collector_finish(struct cn_collector *c)
 {
-    bool ok;
-
+    if (!c->has_committer)
+        return;
     (void)pthread_mutex_lock(&c->lock);
     c->is_ending = true;
     (void)pthread_cond_signal(&c->has_work);
     (void)pthread_mutex_unlock(&c->lock);
     (void)pthread_join(c->committer, NULL);
+    c->has_committer = false;
+}
+
+bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
+{
+    bool ok;
+
+    cn_collector_finish(c);
     ok = cn_store_writer_close(c->writer, err);
     free_collector(c);
     return ok;

@@ -35,7 +35,11 @@ struct cn_collector_counts {
 CN_CHECK bool cn_collector_open(struct cn_collector **out, const char *path,
                                 struct cn_error *err);
 
-/* Commits what was submitted, calls back for all of it, and closes the store. */
+/* Commits what was submitted and calls back for all of it; whoever comes later is told that
+ * it is busy. */
+void cn_collector_finish(struct cn_collector *collector);
+
+/* Closes the store, when nobody can submit any more. */
 CN_CHECK bool cn_collector_close(struct cn_collector *collector, struct cn_error *err);
 
 enum cn_collector_result {

@@ -255,14 +255,15 @@ static bool end_requests(struct cn_server *server, struct cn_error *err)
 {
     MHD_socket fd =
         server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
-    bool ok = !server->collector || cn_collector_close(server->collector, err);
 
-    server->collector = NULL;
+    /* Connections that wait for a commit must be woken before the daemon stops. */
+    if (server->collector)
+        cn_collector_finish(server->collector);
     if (fd != MHD_INVALID_SOCKET)
         (void)close(fd);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
-    return ok;
+    return !server->collector || cn_collector_close(server->collector, err);
 }
 
 void cn_server_stop(struct cn_server *server)

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -138,6 +139,29 @@ class Answers(unittest.TestCase):
         for row in list(range(0, 3000, 7)) + [2**63 + n for n in range(0, 2000, 7)] + [2**64 - 1]:
             status, _, _ = self.service.ask(f"/api/v1/sources/0/rows?row={row}")
             self.assertIn(status, (200, 400, 422))
+
+
+    def test_many_may_ask_at_once(self):
+        questions = [f"/api/v1/sources/{source}/{question}" for source in (0, 1) for question in (
+            "rows", "rows?view=flat", "rows?view=bottom-up", "rows?percentiles=1", "flame",
+            "timeline?columns=300", "search?q=.", "info", "range", "hot-path")]
+        end = time.monotonic() + 3
+        wrong = []
+
+        def ask(first):
+            n = first
+            while time.monotonic() < end:
+                n += 1
+                status, _, body = self.service.ask(questions[n % len(questions)])
+                if status not in (200, 404):
+                    wrong.append((questions[n % len(questions)], status, body))
+
+        clients = [threading.Thread(target=ask, args=(k * 3,)) for k in range(8)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        self.assertEqual(wrong, [])
 
 
 class Refusals(unittest.TestCase):
