@@ -7,6 +7,9 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/quantity.h"
+#include "formats/formats.h"
+#include "model/recording.h"
+#include "store/cut_recording.h"
 #include "store/ingest.h"
 #include "store/writer.h"
 
@@ -45,6 +48,42 @@ static bool add_files(const struct cn_args *args, struct cn_store_writer *writer
     return ok;
 }
 
+/* Each call of a function of a recording becomes a trace. */
+static bool add_recording(const struct cn_args *args, struct cn_store_writer *writer,
+                          struct cn_error *err)
+{
+    const char *path = cn_args_value(args, "recording");
+    const char *function = cn_args_value(args, "cut");
+    struct cn_recording_options shown = {0};
+    struct cn_cut_counts cut = {0};
+    struct cn_store_ingest_counts counts = {0};
+    struct cn_recording *rec;
+    bool ok;
+
+    if (!cn_format_open_recording(path, &shown, &rec, err))
+        return false;
+    ok = cn_store_cut_recording(writer, rec, function, &cut, err) &&
+         cn_store_writer_commit(writer, err);
+    cn_recording_close(rec);
+    counts.traces = cut.traces;
+    counts.known = cut.known;
+    counts.records = cut.records;
+    if (ok)
+        tell(args, &counts);
+    return ok;
+}
+
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    bool has_recording = cn_args_has(args, "recording");
+
+    if (has_recording != cn_args_has(args, "cut"))
+        return cn_fail(err, CN_ERR_USAGE, "--recording and --cut go together");
+    if (!has_recording && cn_args_count(args) < 2)
+        return cn_fail(err, CN_ERR_USAGE, "no file given");
+    return true;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *path = cn_args_operand(args, 0);
@@ -53,31 +92,43 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct stat st;
     bool ok;
 
+    if (!check_options(args, err))
+        return false;
     if (cn_args_has(args, "create") && stat(path, &st) != 0 &&
         !cn_store_init(path, NULL, err))
         return false;
     if (!cn_store_writer_open(&writer, path, NULL, err))
         return false;
-    ok = add_files(args, writer, err);
+    ok = (cn_args_count(args) < 2 || add_files(args, writer, err)) &&
+         (!cn_args_has(args, "recording") || add_recording(args, writer, err));
     return cn_store_writer_close(writer, ok ? err : &later) && ok;
 }
 
 static const struct cn_option options[] = {
     {.name = "create", .help = "make the store when it does not exist"},
+    {.name = "recording", .value = "DIR", .help = "add calls of a recording, see --cut"},
+    {
+        .name = "cut",
+        .value = "FUNCTION",
+        .help =
+            "the function whose calls become traces, with its arguments as attributes",
+    },
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn store add traces requests.http", "requests of agents, with their heads"},
     {"cairn store add --create traces *.bin", "bodies of requests, a file each"},
+    {"cairn store add traces --recording run --cut handle_request",
+     "each request that a recorded server has handled"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_add = {
     .name = "store add",
     .section = CN_SECTION_STORE,
-    .operands = "STORE FILE...",
-    .operand_min = 2,
+    .operands = "STORE [FILE]...",
+    .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add traces to a store",
     .description =

@@ -40,6 +40,9 @@ uint64_t cn_text_piece_count(uint64_t len)
 
 uint64_t cn_text_bits_len(uint64_t pieces)
 {
+    /* A short text is scanned sooner than its bits are looked at. */
+    if (pieces < CN_TEXT_PIECES_MIN)
+        return 0;
     return cn_align_up(pieces, 64) / 8;
 }
 
@@ -211,7 +214,7 @@ bool cn_text_file_may_have(const struct cn_text_file *file, struct cn_bytes need
     uint64_t len = cn_text_bits_len(cn_text_piece_count(file->words.arena_len));
     struct cn_error ignored = {0};
 
-    if (!file->has_index)
+    if (!file->has_index || len == 0)
         return true;
     for (size_t i = 0; i + TRIGRAM_LEN <= needle.len && i <= CN_TEXT_OVERLAP; i++) {
         struct cn_bytes bits =

@@ -8,9 +8,10 @@
  *   1 u32 a slot: the number of a word, 0 when free. There are 4/3 as many slots as words, and
  *     at least one more. A word's first slot is hash * slots >> 32, where hash is the lower half
  *     of XXH3-64 of its bytes; when taken, the next, and the first after the last
- *   2 for each of 16384 hashes of three bytes (b0 + b1 * 2^8 + b2 * 2^16) * 0x9e3779b1 mod 2^32 / 2^18, a bit for each 64 KiB of section
- *     1 of text.dat, the lowest first, padded to 8 bytes: some three bytes with this hash begin
- *     there or in the 256 bytes that follow
+ *   2 for each of 16384 hashes of three bytes, a bit for each 64 KiB of section 1 of text.dat, the
+ *     lowest first, padded to 8 bytes: some three bytes with this hash begin there or in the 256
+ *     bytes that follow. The hash of b0, b1, b2 is the upper 14 bits of the lower 32 of
+ *     (b0 + b1 * 2^8 + b2 * 2^16) * 0x9e3779b1. Empty when the text has 448 KiB or less
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_TEXT_FILE_H
@@ -28,6 +29,7 @@ enum {
     CN_TEXT_TRIGRAMS = 1 << 14,
     CN_TEXT_PIECE_LEN = 1 << 16, /* of the bytes that a bit stands for */
     CN_TEXT_OVERLAP = 256,       /* and these */
+    CN_TEXT_PIECES_MIN = 8,      /* a text of fewer pieces has no bits */
 };
 
 /* Where a text is looked for first. */

@@ -45,9 +45,9 @@ static uint8_t *make_slots(const struct cn_words *words, size_t *len)
 static uint8_t *make_trigrams(struct cn_bytes text, size_t *len)
 {
     uint64_t pieces = cn_text_piece_count(text.len), row = cn_text_bits_len(pieces);
-    uint8_t *bits = cn_alloc(CN_TEXT_TRIGRAMS, (size_t)row);
+    uint8_t *bits = row > 0 ? cn_alloc(CN_TEXT_TRIGRAMS, (size_t)row) : NULL;
 
-    for (uint64_t piece = 0; piece < pieces; piece++) {
+    for (uint64_t piece = 0; row > 0 && piece < pieces; piece++) {
         size_t begin = (size_t)piece * CN_TEXT_PIECE_LEN;
         size_t end = begin + CN_TEXT_PIECE_LEN + CN_TEXT_OVERLAP;
 
