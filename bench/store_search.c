@@ -27,7 +27,7 @@ static const struct {
     {"duration", "duration > 100ms", NULL},
     {"errors", "errors", NULL},
     {"type", "type = http", NULL},
-    {"trace id", "id starts 19ab", NULL},
+    {"trace id", "id = 19ab141b2e5875eb1a42d72c2e9360cd", NULL},
     {"rare attribute", "user.id = u12345", NULL},
     {"common attribute", "http.status = 200", NULL},
     {"attribute differs", "http.status != 200", NULL},

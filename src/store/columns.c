@@ -6,9 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "base/alloc.h"
 
-enum { HEAD_LEN = 24, PAD_LEN = 8, SECTION_COUNT_ID = 0 };
+enum { HEAD_LEN = 24, PAD_LEN = 8, SECTION_COUNT_ID = 0, SECTION_SLOTS_ID = 64 };
+enum { SLOT_LEN = sizeof(uint32_t) };
+
+static uint64_t slot_count_of(uint32_t row_count)
+{
+    return row_count + (uint64_t)row_count / 3 + 1;
+}
+
+static uint64_t first_slot(uint64_t id_low, uint64_t slot_count)
+{
+    return (id_low * UINT64_C(0x9e3779b97f4a7c15) >> 32) * slot_count >> 32;
+}
 
 static uint64_t mask_of(size_t width)
 {
@@ -83,6 +94,7 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
                      struct cn_error *err)
 {
     struct cn_columns opened = {.file = file};
+    struct cn_error ignored = {0};
     struct cn_bytes section;
 
     if (!cn_block_file_section(file, SECTION_COUNT_ID, &section, err))
@@ -95,6 +107,9 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
         if (!open_field(&opened, i, err))
             return false;
     }
+    if (!cn_block_file_section(file, SECTION_SLOTS_ID, &opened.slots, &ignored) ||
+        opened.slots.len != slot_count_of(opened.row_count) * SLOT_LEN)
+        opened.slots = (struct cn_bytes){0};
     *columns = opened;
     return true;
 }
@@ -142,6 +157,74 @@ bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
     return cn_store_row_decode((struct cn_bytes){bytes, sizeof(bytes)}, out);
 }
 
+static bool trace_at(const struct cn_columns *columns, uint32_t row, uint64_t *high,
+                     uint64_t *low)
+{
+    struct cn_error ignored = {0};
+
+    if (!check_value(columns, CN_STORE_FIELD_trace_high, row, &ignored) ||
+        !check_value(columns, CN_STORE_FIELD_trace_low, row, &ignored))
+        return false;
+    *high = cn_store_column_at(&columns->fields[CN_STORE_FIELD_trace_high], row);
+    *low = cn_store_column_at(&columns->fields[CN_STORE_FIELD_trace_low], row);
+    return true;
+}
+
+/* First without, then with telling: a damaged table tells nothing. */
+static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
+                        cn_columns_visit visit, void *arg)
+{
+    uint64_t slot_count = columns->slots.len / SLOT_LEN;
+    uint64_t slot = first_slot(low, slot_count), row_high, row_low;
+    struct cn_error ignored = {0};
+
+    for (uint64_t i = 0; i < slot_count; i++) {
+        struct cn_bytes at = cn_bytes_element(columns->slots, slot, SLOT_LEN);
+        uint32_t row;
+
+        if (!cn_block_file_check(columns->file, at, &ignored))
+            return false;
+        row = cn_u32_get(at.ptr);
+        if (row == 0)
+            return true;
+        if (row > columns->row_count || !trace_at(columns, row - 1, &row_high, &row_low))
+            return false;
+        if (visit && row_high == high && row_low == low)
+            visit(arg, row - 1);
+        slot = slot + 1 < slot_count ? slot + 1 : 0;
+    }
+    return true;
+}
+
+bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
+                           cn_columns_visit visit, void *arg)
+{
+    return columns->slots.len > 0 && probe_trace(columns, high, low, NULL, NULL) &&
+           probe_trace(columns, high, low, visit, arg);
+}
+
+static bool write_slots(struct cn_block_writer *writer, const struct cn_columns *columns,
+                        struct cn_error *err)
+{
+    uint64_t slot_count = slot_count_of(columns->row_count);
+    uint8_t *slots = cn_alloc((size_t)slot_count, SLOT_LEN);
+    bool ok;
+
+    for (uint32_t row = 0; row < columns->row_count; row++) {
+        uint64_t low =
+            cn_store_column_at(&columns->fields[CN_STORE_FIELD_trace_low], row);
+        uint64_t slot = first_slot(low, slot_count);
+
+        while (cn_u32_get(slots + slot * SLOT_LEN) != 0)
+            slot = slot + 1 < slot_count ? slot + 1 : 0;
+        cn_u32_put(slots + slot * SLOT_LEN, row + 1);
+    }
+    ok = cn_block_writer_section(writer, SECTION_SLOTS_ID, err) &&
+         cn_block_writer_add(writer, slots, (size_t)slot_count * SLOT_LEN, err);
+    free(slots);
+    return ok;
+}
+
 static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
                         const struct cn_store_column *column, struct cn_error *err)
 {
@@ -187,7 +270,7 @@ static bool write_columns(struct cn_block_writer *writer,
             !write_field(writer, columns->row_count, &column, err))
             return false;
     }
-    return true;
+    return write_slots(writer, columns, err);
 }
 
 bool cn_columns_write(const char *dir, const struct cn_columns *columns,

@@ -8,7 +8,10 @@
  * order of CN_STORE_ROW (its checksum is left out), numbered from 1:
  *   u64 lowest value | u64 bytes a value (0 to 8) | u64 highest value | row_count values |
  *   8 zero bytes
- * Section 0 holds the number of rows, u64.
+ * Section 0 holds the number of rows, u64. Section 64 finds traces by their id: u32 a slot, 1 + the
+ * number of a row, 0 when free. There are 4/3 as many slots as rows, and at least one more; the
+ * first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32,
+ * and when it is taken the next, the first after the last.
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_COLUMNS_H
@@ -36,6 +39,7 @@ struct cn_columns {
     uint32_t row_count;
     struct cn_store_column fields[CN_STORE_FIELD_COUNT];
     const struct cn_block_file *file; /* NULL: views of rows */
+    struct cn_bytes slots; /* of meta.dat: rows by id; empty when there are none */
 };
 
 /* Views of rows as they are in meta.log, which outlive the columns. */
@@ -60,6 +64,12 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
 /* The lowest and highest value of a column; the lowest is above the highest without rows. */
 void cn_columns_range(const struct cn_columns *columns, enum cn_store_field field,
                       uint64_t *lowest, uint64_t *highest);
+
+/* Call `visit` for every row of a trace. False when that cannot be told without looking at all of
+ * them: nothing was visited then. */
+typedef void (*cn_columns_visit)(void *arg, uint32_t row);
+bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
+                           cn_columns_visit visit, void *arg);
 
 /* One row. Its checksum is not set. */
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,

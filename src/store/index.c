@@ -119,16 +119,11 @@ static bool build_missing(struct cn_store_index *index, struct cn_error *err)
 static bool open_sealed(struct cn_store_index *index)
 {
     struct cn_error ignored = {0};
-    struct cn_bytes all;
 
     if (!cn_segment_is_sealed(index->segment) ||
         !cn_posting_file_open(&index->file, cn_segment_path(index->segment), &ignored))
         return false;
-    /* Damage that a search would meet later is met now, while there is a way around it. */
-    all = index->file.block.entries;
-    if (index->file.block.row_count != index->columns->row_count ||
-        !cn_block_file_check(&index->file.file, all, &ignored) ||
-        !cn_block_file_check(&index->file.file, index->file.block.samples, &ignored)) {
+    if (index->file.block.row_count != index->columns->row_count) {
         cn_posting_file_close(&index->file);
         return false;
     }
@@ -149,8 +144,8 @@ static void open_log(struct cn_store_index *index)
                                             &index->block_count, &len);
 }
 
-bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *segment,
-                         struct cn_error *err)
+static bool open_index(struct cn_store_index *index, const struct cn_segment *segment,
+                       bool uses_file, struct cn_error *err)
 {
     *index = (struct cn_store_index){
         .segment = segment,
@@ -160,13 +155,27 @@ bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *
     };
     cn_columns_range(index->columns, CN_STORE_FIELD_time_ns, &index->first_ns,
                      &index->last_ns);
-    if (!open_sealed(index))
+    if (!uses_file || !open_sealed(index))
         open_log(index);
     if (!build_missing(index, err)) {
         cn_store_index_close(index);
         return cn_fail_in(err, "%s", cn_segment_path(segment));
     }
     return true;
+}
+
+bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *segment,
+                         struct cn_error *err)
+{
+    return open_index(index, segment, true, err);
+}
+
+bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err)
+{
+    const struct cn_segment *segment = index->segment;
+
+    cn_store_index_close(index);
+    return open_index(index, segment, false, err);
 }
 
 void cn_store_index_close(struct cn_store_index *index)

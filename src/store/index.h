@@ -41,6 +41,13 @@ struct cn_store_index {
 
 CN_CHECK bool cn_store_index_open(struct cn_store_index *index,
                                   const struct cn_segment *segment, struct cn_error *err);
+
+/* Describe all rows again, without post.dat: for when a search has met damage in it. */
+CN_CHECK bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err);
+static inline bool cn_store_index_has_file(const struct cn_store_index *index)
+{
+    return index->block_count == 1 && index->blocks[0].file != NULL;
+}
 void cn_store_index_close(struct cn_store_index *index); /* safe when never opened */
 
 /* The bytes of a word of the index, found sound. A composite word has none to compare. */

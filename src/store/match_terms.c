@@ -77,11 +77,20 @@ static bool is_between(struct cn_query_number value, const struct cn_query_term 
             (value.high == last->high && value.low <= last->low));
 }
 
+static void set_row(void *arg, uint32_t row)
+{
+    cn_rows_set(arg, row);
+}
+
 static bool match_id(const struct cn_store_index *index, const struct cn_query_term *term,
                      struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_store_column high, low;
 
+    if (term->first.high == term->last.high && term->first.low == term->last.low &&
+        cn_columns_find_trace(index->columns, term->first.high, term->first.low, set_row,
+                              rows))
+        return true;
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err))
         return false;

@@ -75,6 +75,22 @@ static bool open_index(struct cn_search *search, uint32_t segment,
     return true;
 }
 
+/* An index that turns out to be damaged is made again, once. */
+static bool match(struct cn_search *search, uint32_t segment,
+                  const struct cn_query *query, struct cn_rows *rows,
+                  struct cn_error *err)
+{
+    struct cn_store_index *index = &search->indexes[segment];
+
+    if (cn_match(index, query, rows, err))
+        return true;
+    if (err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
+        cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err))
+        return true;
+    return cn_fail_in(err, "%s",
+                      cn_segment_path(cn_store_segment(search->store, segment)));
+}
+
 static bool search_part(struct cn_search *search, const struct part *part,
                         const struct cn_query *query, cn_search_visit visit, void *arg,
                         struct cn_error *err)
@@ -83,10 +99,9 @@ static bool search_part(struct cn_search *search, const struct part *part,
     struct cn_rows rows;
     bool ok;
 
-    if (!open_index(search, part->segment, &index, err))
+    if (!open_index(search, part->segment, &index, err) ||
+        !match(search, part->segment, query, &rows, err))
         return false;
-    if (!cn_match(index, query, &rows, err))
-        return cn_fail_in(err, "%s", cn_segment_path(index->segment));
     ok = cn_rows_is_empty(&rows) || visit(arg, part->segment, index, &rows, err);
     cn_rows_done(&rows);
     return ok;
