@@ -1,11 +1,13 @@
 #include "cli/info_store.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "cli/cli.h"
 #include "cli/facts.h"
-#include "store/columns.h"
+#include "model/trace.h"
+#include "store/java_import.h"
 #include "store/reader.h"
 #include "store/segments.h"
 
@@ -56,6 +58,45 @@ static bool summarize(struct summary *summary, const char *path, struct cn_error
     }
     cn_store_close(store);
     return ok;
+}
+
+static bool count_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
+                        struct cn_error *err)
+{
+    struct summary *summary = arg;
+    uint64_t time_ns = trace->span_count > 0 ? trace->spans[0].time_ns : 0;
+
+    (void)data_off;
+    (void)err;
+    summary->rows += trace->span_count;
+    summary->traces++;
+    summary->records += trace->node_count;
+    summary->errors += trace->nodes[0].errors > 0;
+    if (time_ns < summary->first_ns)
+        summary->first_ns = time_ns;
+    if (time_ns > summary->last_ns)
+        summary->last_ns = time_ns;
+    return true;
+}
+
+/* A store of the original implementation has no rows: its data is read. */
+static bool summarize_java(struct summary *summary, const char *path,
+                           struct cn_error *err)
+{
+    struct cn_java_import_counts counts;
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+
+    *summary = (struct summary){.first_ns = UINT64_MAX};
+    if (!cn_java_store_walk(path, count_trace, summary, &counts, err) ||
+        !cn_segments_list(path, &numbers, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        summary->len += cn_segment_disk_len(path, numbers[i]);
+    free(numbers);
+    summary->segments = counts.segments;
+    summary->damaged = counts.bad_chunks + counts.bad_files;
+    return true;
 }
 
 static void print_facts(const struct cn_args *args, const struct summary *s)
@@ -118,7 +159,8 @@ bool cn_info_store(const struct cn_args *args, const char *path, struct cn_error
 {
     struct summary summary;
 
-    if (!summarize(&summary, path, err))
+    if (cn_java_store_probe(path) ? !summarize_java(&summary, path, err)
+                                  : !summarize(&summary, path, err))
         return false;
     if (cn_cli_format(args) == CN_TABLE_TEXT)
         print_text(args, &summary);

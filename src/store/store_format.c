@@ -1,8 +1,10 @@
 #include "store/store_format.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "base/text.h"
 #include "store/care.h"
 #include "store/config.h"
@@ -63,11 +65,48 @@ static void pass_on(void *arg, const struct cn_store_finding *finding)
                                   });
 }
 
+static bool look(void *arg, const struct cn_trace *trace, uint64_t data_off,
+                 struct cn_error *err)
+{
+    const struct cn_progress *progress = arg;
+
+    (void)trace;
+    return cn_progress_report(progress, "verifying traces", data_off, 0, "bytes", err);
+}
+
+/* A store of the original implementation: what cannot be read is counted. */
+static bool verify_java(const char *path, const struct cn_progress *progress,
+                        cn_finding_fn report, void *arg, struct cn_error *err)
+{
+    struct cn_java_import_counts counts;
+    char text[80];
+
+    if (!cn_java_store_walk(path, look, (void *)(uintptr_t)progress, &counts, err))
+        return false;
+    (void)snprintf(text, sizeof(text), "%llu chunks cannot be read",
+                   (unsigned long long)counts.bad_chunks);
+    if (counts.bad_chunks > 0)
+        report(arg, &(struct cn_finding){.is_error = true,
+                                         .file = CN_TRACES_NAME,
+                                         .rule = "chunk",
+                                         .text = text});
+    (void)snprintf(text, sizeof(text), "%llu files are damaged",
+                   (unsigned long long)counts.bad_files);
+    if (counts.bad_files > 0)
+        report(arg, &(struct cn_finding){.is_error = true,
+                                         .file = "text-*",
+                                         .rule = "java-index",
+                                         .text = text});
+    return true;
+}
+
 static bool verify(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err)
 {
     struct forward forward = {report, arg};
 
+    if (cn_java_store_probe(path))
+        return verify_java(path, progress, report, arg, err);
     return cn_store_verify(path, progress, pass_on, &forward, err);
 }
 
