@@ -1,7 +1,6 @@
 #include "store/config.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,35 +127,14 @@ static void print(const struct cn_store_config *config, struct cn_text *text)
                        config->replaced_last);
 }
 
-static bool write_file(const char *path, const struct cn_text *text,
-                       const struct cn_store_io *io, struct cn_error *err)
-{
-    bool ok;
-    int fd;
-
-    if (!io->open(io->arg, path, &fd, err))
-        return false;
-    ok = io->truncate(io->arg, fd, 0, err) &&
-         io->write(io->arg, fd, 0, cn_text_str(text), text->len, err) &&
-         io->sync(io->arg, fd, err);
-    io->close(io->arg, fd);
-    return ok;
-}
-
 bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
                            const struct cn_store_io *io, struct cn_error *err)
 {
-    char path[PATH_MAX], temporary[PATH_MAX];
     struct cn_text text = {0};
     bool ok;
 
-    if (snprintf(path, sizeof(path), "%s/" CN_CONFIG_NAME, dir) >= (int)sizeof(path) ||
-        snprintf(temporary, sizeof(temporary), "%s/." CN_CONFIG_NAME ".new", dir) >=
-            (int)sizeof(temporary))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
     print(config, &text);
-    ok = write_file(temporary, &text, io, err) &&
-         io->rename(io->arg, temporary, path, err) && io->sync_dir(io->arg, dir, err);
+    ok = cn_store_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
     cn_text_done(&text);
-    return ok || cn_fail_in(err, "%s", path);
+    return ok;
 }

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static bool file_open(void *arg, const char *path, int *fd, struct cn_error *err)
 {
     (void)arg;
@@ -88,3 +90,35 @@ const struct cn_store_io cn_store_files = {
     .rename = file_rename,
     .sync_dir = dir_sync,
 };
+
+static bool write_whole(const struct cn_store_io *io, const char *path, const void *data,
+                        size_t len, struct cn_error *err)
+{
+    bool ok;
+    int fd;
+
+    if (!io->open(io->arg, path, &fd, err))
+        return false;
+    ok = io->truncate(io->arg, fd, 0, err) && io->write(io->arg, fd, 0, data, len, err) &&
+         io->sync(io->arg, fd, err);
+    io->close(io->arg, fd);
+    return ok;
+}
+
+bool cn_store_replace(const struct cn_store_io *io, const char *dir, const char *name,
+                      const void *data, size_t len, struct cn_error *err)
+{
+    struct cn_text path = {0}, temporary = {0};
+    bool ok;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    cn_text_printf(&temporary, "%s/.%s.new", dir, name);
+    ok = write_whole(io, cn_text_str(&temporary), data, len, err) &&
+         io->rename(io->arg, cn_text_str(&temporary), cn_text_str(&path), err) &&
+         io->sync_dir(io->arg, dir, err);
+    if (!ok)
+        (void)cn_fail_in(err, "%s", cn_text_str(&path));
+    cn_text_done(&path);
+    cn_text_done(&temporary);
+    return ok;
+}

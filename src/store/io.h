@@ -31,4 +31,10 @@ struct cn_store_io {
 /* The files of the system. */
 extern const struct cn_store_io cn_store_files;
 
+/* Make `name` in `dir` hold these bytes, all of them or none: written under another name,
+ * synced and renamed. */
+CN_CHECK bool cn_store_replace(const struct cn_store_io *io, const char *dir,
+                               const char *name, const void *data, size_t len,
+                               struct cn_error *err);
+
 #endif

@@ -1,7 +1,6 @@
 #include "store/pins.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,28 +74,15 @@ bool cn_pins_has(const struct cn_pins *pins, uint64_t id_high, uint64_t id_low)
 
 static bool write_pins(const struct cn_pins *pins, const char *base, struct cn_error *err)
 {
-    const struct cn_store_io *io = &cn_store_files;
-    struct cn_text text = {0}, path = {0}, temporary = {0};
+    struct cn_text text = {0};
     bool ok;
-    int fd;
 
     for (size_t i = 0; i < pins->count; i++)
         cn_text_printf(&text, "%016" PRIx64 "%016" PRIx64 "\n", pins->list[i].id_high,
                        pins->list[i].id_low);
-    cn_text_printf(&path, "%s/" PINS_NAME, base);
-    cn_text_printf(&temporary, "%s/." PINS_NAME ".new", base);
-    ok = io->open(io->arg, cn_text_str(&temporary), &fd, err);
-    if (ok) {
-        ok = io->truncate(io->arg, fd, 0, err) &&
-             io->write(io->arg, fd, 0, cn_text_str(&text), text.len, err) &&
-             io->sync(io->arg, fd, err);
-        io->close(io->arg, fd);
-    }
-    ok = ok && io->rename(io->arg, cn_text_str(&temporary), cn_text_str(&path), err) &&
-         io->sync_dir(io->arg, base, err);
+    ok = cn_store_replace(&cn_store_files, base, PINS_NAME, cn_text_str(&text), text.len,
+                          err);
     cn_text_done(&text);
-    cn_text_done(&path);
-    cn_text_done(&temporary);
     return ok;
 }
 

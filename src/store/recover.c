@@ -85,30 +85,15 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
                            struct cn_error *err)
 {
     struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
-    struct cn_text text = {0}, temporary = {0}, path = {0};
-    const struct cn_store_io *io = &cn_store_files;
+    struct cn_text text = {0};
     bool ok;
-    int fd;
 
-    cn_text_printf(&temporary, "%s/." CN_TEXT_LOG_NAME ".new", dir);
-    cn_text_printf(&path, "%s/" CN_TEXT_LOG_NAME, dir);
     cn_text_log_header(&text);
-    ok = words->count == 0 || cn_text_log_encode(words, 1, compressor, &text, err);
-    if (ok && io->open(io->arg, cn_text_str(&temporary), &fd, err)) {
-        ok = io->truncate(io->arg, fd, 0, err) &&
-             io->write(io->arg, fd, 0, cn_text_str(&text), text.len, err) &&
-             io->sync(io->arg, fd, err);
-        io->close(io->arg, fd);
-        ok = ok &&
-             io->rename(io->arg, cn_text_str(&temporary), cn_text_str(&path), err) &&
-             io->sync_dir(io->arg, dir, err);
-    } else {
-        ok = false;
-    }
+    ok = (words->count == 0 || cn_text_log_encode(words, 1, compressor, &text, err)) &&
+         cn_store_replace(&cn_store_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
+                          text.len, err);
     cn_compressor_free(compressor);
     cn_text_done(&text);
-    cn_text_done(&temporary);
-    cn_text_done(&path);
     return ok;
 }
 

@@ -56,6 +56,28 @@ CN_CHECK bool cn_zorka_read_exception_ref(struct cn_zorka_reader *reader,
 CN_CHECK bool cn_zorka_read_array(struct cn_zorka_reader *reader, uint64_t min,
                                   uint64_t max, uint64_t *count, struct cn_error *err);
 
+/* One step of reading: a start, or whatever else a call holds. */
+typedef bool (*cn_zorka_step)(struct cn_zorka_reader *reader, struct cn_error *err);
+
+/* Calls up to the end of the first one or of the data; the first begins with this tag. */
+static inline bool cn_zorka_read_calls(struct cn_zorka_reader *reader, uint8_t start_tag,
+                                       cn_zorka_step start, cn_zorka_step item,
+                                       struct cn_error *err)
+{
+    struct cn_trace *trace = reader->trace;
+
+    if (trace->node_count == 0 && !cn_cbor_is_at_end(&reader->in)) {
+        if (!cn_cbor_byte(&reader->in, (uint8_t)(CN_CBOR_TAG << 5 | start_tag)))
+            return cn_cbor_fail(&reader->in, "the start of a trace", err);
+        if (!start(reader, err))
+            return false;
+    }
+    while (trace->current != CN_NONE && !cn_cbor_is_at_end(&reader->in))
+        if (!item(reader, err))
+            return false;
+    return true;
+}
+
 /* The rest of a call of the current wire, of an older wire or of a Java record, up to the end
  * of the first call or of the data. */
 CN_CHECK bool cn_zorka_read_calls_c(struct cn_zorka_reader *reader, struct cn_error *err);

@@ -156,20 +156,6 @@ static bool read_item(struct cn_zorka_reader *reader, struct cn_error *err)
 
 bool cn_zorka_read_calls_c(struct cn_zorka_reader *reader, struct cn_error *err)
 {
-    struct cn_trace *trace = reader->trace;
-
-    while (!cn_cbor_is_at_end(&reader->in)) {
-        if (trace->node_count == 0) {
-            if (!cn_cbor_byte(&reader->in, TAG | CN_ZORKA_C_TRACE_START))
-                return cn_cbor_fail(&reader->in, "the start of a trace", err);
-            if (!read_start(reader, err))
-                return false;
-            continue;
-        }
-        if (!read_item(reader, err))
-            return false;
-        if (trace->current == CN_NONE)
-            break;
-    }
-    return true;
+    return cn_zorka_read_calls(reader, CN_ZORKA_C_TRACE_START, read_start, read_item,
+                               err);
 }
