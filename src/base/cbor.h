@@ -105,13 +105,16 @@ static inline bool cn_cbor_next(struct cn_cbor *in, struct cn_cbor_head *out)
 static inline bool cn_cbor_take(struct cn_cbor *in, enum cn_cbor_kind kind,
                                 uint64_t *value)
 {
-    struct cn_cbor at = *in;
+    size_t off = in->off;
     struct cn_cbor_head head;
 
-    if (!cn_cbor_next(&at, &head) || head.kind != kind || head.info == CN_CBOR_OPEN)
+    if (!cn_cbor_next(in, &head))
         return false;
+    if (head.kind != kind || head.info == CN_CBOR_OPEN) {
+        in->off = off;
+        return false;
+    }
     *value = head.value;
-    *in = at;
     return true;
 }
 

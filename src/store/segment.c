@@ -106,12 +106,22 @@ static bool open_meta(struct cn_segment *segment)
 
 static void open_rows(struct cn_segment *segment)
 {
+    struct cn_store_config config;
+    struct cn_error ignored;
+
     if (segment->config.is_sealed && open_meta(segment))
         return;
-    if (segment->config.is_sealed || !open_rows_log(segment)) {
-        segment->is_damaged = true;
-        rebuild_rows(segment);
+    if (!segment->config.is_sealed && open_rows_log(segment))
+        return;
+    /* The writer may have sealed it since the config was read. */
+    if (!segment->config.is_sealed &&
+        cn_store_config_read(&config, segment->dir, &ignored) && config.is_sealed) {
+        segment->config = config;
+        if (open_meta(segment))
+            return;
     }
+    segment->is_damaged = true;
+    rebuild_rows(segment);
 }
 
 static bool open_files(struct cn_segment *segment, struct cn_error *err)

@@ -174,14 +174,14 @@ static void nor_does_it_while_segments_rotate(void **state)
 }
 
 /* Adds traces from `first` on and says after each commit how many there are; never returns. */
-static void keep_writing(int out, uint32_t first, uint64_t rotate_len)
+static void keep_writing(const char *path, int out, uint32_t first, uint64_t rotate_len)
 {
     struct cn_store_options options = {.rotate_len = rotate_len};
     struct cn_store_writer *writer;
     struct cn_trace trace = {0};
     struct cn_error err = {0};
 
-    if (!cn_store_writer_open(&writer, "killed", &options, &err))
+    if (!cn_store_writer_open(&writer, path, &options, &err))
         _exit(3);
     for (uint32_t i = first;; i++) {
         struct cn_words *words;
@@ -217,7 +217,7 @@ static void a_killed_writer_loses_nothing_acknowledged(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             (void)close(fds[0]);
-            keep_writing(fds[1], acknowledged, 60000);
+            keep_writing("killed", fds[1], acknowledged, 60000);
         }
         (void)close(fds[1]);
         (void)nanosleep(&pause, NULL);
@@ -231,6 +231,62 @@ static void a_killed_writer_loses_nothing_acknowledged(void **state)
     check_store("killed", acknowledged, acknowledged + 3);
 }
 
+/* All rows of all segments, each of which can be loaded. */
+static uint32_t load_all(struct cn_segment_loader *loader, struct cn_trace *trace)
+{
+    struct cn_store *store;
+    struct cn_error err = {0};
+    uint32_t rows = 0;
+
+    if (!cn_store_open(&store, "shared", &err))
+        fail_msg("%s", err.text);
+    for (size_t s = 0; s < cn_store_segment_count(store); s++) {
+        const struct cn_segment *segment = cn_store_segment(store, s);
+        uint32_t count = cn_segment_row_count(segment);
+
+        for (uint32_t i = 0; i < count; i += 1 + count / 20)
+            if (!cn_segment_load(loader, segment, i, trace, &err))
+                fail_msg("%s", err.text);
+        rows += count;
+    }
+    cn_store_close(store);
+    return rows;
+}
+
+static void readers_see_a_whole_store_while_it_is_written(void **state)
+{
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct cn_trace trace = {0};
+    struct cn_error err = {0};
+    uint32_t rows = 0, last;
+    int fds[2], status;
+    pid_t child;
+
+    (void)state;
+    assert_true(cn_store_init("shared", NULL, &err));
+    assert_int_equal(pipe(fds), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)close(fds[0]);
+        keep_writing("shared", fds[1], 0, 8000);
+    }
+    (void)close(fds[1]);
+    for (int i = 0; i < 60; i++) {
+        uint32_t now;
+
+        assert_int_equal(read(fds[0], &last, sizeof(last)), sizeof(last));
+        now = load_all(loader, &trace);
+        assert_true(now >= rows && now > last);
+        rows = now;
+    }
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    (void)close(fds[0]);
+    cn_trace_done(&trace);
+    cn_segment_loader_free(loader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +295,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nor_does_it_while_segments_rotate, enter, leave),
         cmocka_unit_test_setup_teardown(a_killed_writer_loses_nothing_acknowledged, enter,
                                         leave),
+        cmocka_unit_test_setup_teardown(readers_see_a_whole_store_while_it_is_written,
+                                        enter, leave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
