@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/zorka/body.h"
+#include "formats/zorka/format.h"
 #include "formats/zorka/record.h"
 #include "store/ingest.h"
 #include "store/reader.h"
@@ -226,6 +227,48 @@ static void records_give_back_traces(void **state)
     cn_words_done(&words);
 }
 
+/* Whoever jumps over a large call by its SKIP lands behind it. */
+static void skip_leads_to_the_end_of_a_call(void **state)
+{
+    enum { CALLS = 3000 };
+    struct cn_zorka_encoder encoder = {0};
+    struct cn_trace trace = {0};
+    struct cn_cbor_out out = {0};
+    struct cn_zorka_part part;
+    struct cn_error err = {0};
+    struct cn_cbor in;
+    uint64_t count, skip = 0;
+
+    (void)state;
+    cn_trace_clear(&trace);
+    assert_true(cn_trace_enter(&trace, 1, 0, &err));
+    for (unsigned i = 0; i < CALLS; i++) {
+        assert_true(cn_trace_enter(&trace, 2 + i % 7, 10 * i, &err));
+        cn_trace_leave(&trace, 10 * i + 5, 1);
+    }
+    cn_trace_leave(&trace, 10 * CALLS, CALLS);
+    cn_zorka_record_encode(&encoder, &trace, 0, &out, &part);
+    in = (struct cn_cbor){.bytes = {out.bytes, out.len}};
+    assert_true(cn_cbor_byte(&in, 0xc8));
+    assert_true(cn_cbor_take(&in, CN_CBOR_ARRAY, &count));
+    assert_int_equal(count, 1 + CALLS);
+    assert_true(cn_cbor_byte(&in, 0xc2));
+    assert_true(cn_cbor_take(&in, CN_CBOR_MAP, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t key;
+
+        assert_true(cn_cbor_uint(&in, &key));
+        if (key == CN_ZTS_SKIP)
+            assert_true(cn_cbor_uint(&in, &skip));
+        else
+            assert_true(cn_cbor_skip(&in, &err));
+    }
+    assert_int_equal(in.off + skip, out.len);
+    cn_zorka_encoder_done(&encoder);
+    cn_cbor_out_done(&out);
+    cn_trace_done(&trace);
+}
+
 /* A trace that arrives in three pieces, as a streaming agent sends it. */
 static void parts_become_one_trace(void **state)
 {
@@ -319,6 +362,7 @@ int main(void)
         cmocka_unit_test(says_where_and_why),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(records_give_back_traces),
+        cmocka_unit_test(skip_leads_to_the_end_of_a_call),
         cmocka_unit_test_setup_teardown(parts_become_one_trace, enter, leave),
         cmocka_unit_test_setup_teardown(a_refused_request_leaves_no_trace, enter, leave),
     };

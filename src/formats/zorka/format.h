@@ -84,7 +84,7 @@ enum {
 };
 
 /* A record whose nested records take fewer bytes has no SKIP: reading them is as fast. */
-enum { CN_ZTS_SKIP_MIN = 4096 };
+enum { CN_ZTS_SKIP_MIN = 16384 };
 
 /* Limits of what is read. */
 enum {
