@@ -96,10 +96,16 @@ static bool build_missing(struct cn_store_index *index, struct cn_error *err)
     struct builder builder = {
         .index = index,
         .loader = cn_segment_loader_new(),
-        .words = {.words = index->words, .extra = &index->extra},
+        .words = {.extra = &index->extra},
     };
     uint32_t row_count = index->columns->row_count, next = 0;
     bool ok;
+
+    if (index->block_count == 1 && index->blocks[0].row_count == row_count) {
+        cn_segment_loader_free(builder.loader);
+        return true;
+    }
+    builder.words.words = cn_segment_words(index->segment);
 
     for (size_t i = 0; i < index->block_count; i++) {
         build_rows(&builder, next, index->blocks[i].first_row);
@@ -149,8 +155,6 @@ static bool open_index(struct cn_store_index *index, const struct cn_segment *se
 {
     *index = (struct cn_store_index){
         .segment = segment,
-        .words = cn_segment_words(segment),
-        .text = cn_segment_text(segment),
         .columns = cn_segment_columns(segment),
     };
     cn_columns_range(index->columns, CN_STORE_FIELD_time_ns, &index->first_ns,
@@ -191,13 +195,15 @@ void cn_store_index_close(struct cn_store_index *index)
 bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
                          struct cn_bytes *out, struct cn_error *err)
 {
-    if (word > index->words->count) {
-        *out = cn_word_bytes(&index->extra, word - index->words->count);
+    if (word > cn_segment_words(index->segment)->count) {
+        *out =
+            cn_word_bytes(&index->extra, word - cn_segment_words(index->segment)->count);
         return true;
     }
-    if (index->text && !cn_text_file_check(index->text, word, err))
+    if (cn_segment_text(index->segment) &&
+        !cn_text_file_check(cn_segment_text(index->segment), word, err))
         return false;
-    *out = cn_word_bytes(index->words, word);
+    *out = cn_word_bytes(cn_segment_words(index->segment), word);
     return true;
 }
 
@@ -205,12 +211,15 @@ bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
 static bool check_parts(const struct cn_store_index *index, uint32_t word,
                         struct cn_error *err)
 {
-    if (!index->text)
+    if (!cn_segment_text(index->segment))
         return true;
-    if (!cn_text_file_check(index->text, word, err))
+    if (!cn_text_file_check(cn_segment_text(index->segment), word, err))
         return false;
-    for (size_t i = 0; i < cn_word_part_count(index->words, word); i++) {
-        if (!cn_text_file_check(index->text, cn_word_part(index->words, word, i), err))
+    for (size_t i = 0; i < cn_word_part_count(cn_segment_words(index->segment), word);
+         i++) {
+        if (!cn_text_file_check(cn_segment_text(index->segment),
+                                cn_word_part(cn_segment_words(index->segment), word, i),
+                                err))
             return false;
     }
     return true;
@@ -219,23 +228,25 @@ static bool check_parts(const struct cn_store_index *index, uint32_t word,
 bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
                           struct cn_text *out, struct cn_error *err)
 {
-    if (word > index->words->count) {
-        cn_words_print(&index->extra, word - index->words->count, out);
+    if (word > cn_segment_words(index->segment)->count) {
+        cn_words_print(&index->extra, word - cn_segment_words(index->segment)->count,
+                       out);
         return true;
     }
     if (!check_parts(index, word, err))
         return false;
-    if (cn_word_kind(index->words, word) == CN_WORD_METHOD)
-        cn_words_print_method_name(index->words, word, out);
+    if (cn_word_kind(cn_segment_words(index->segment), word) == CN_WORD_METHOD)
+        cn_words_print_method_name(cn_segment_words(index->segment), word, out);
     else
-        cn_words_print(index->words, word, out);
+        cn_words_print(cn_segment_words(index->segment), word, out);
     return true;
 }
 
 bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word)
 {
-    enum cn_word_kind kind =
-        word > index->words->count ? CN_WORD_TEXT : cn_word_kind(index->words, word);
+    enum cn_word_kind kind = word > cn_segment_words(index->segment)->count
+                                 ? CN_WORD_TEXT
+                                 : cn_word_kind(cn_segment_words(index->segment), word);
 
     return kind == CN_WORD_TEXT || (kind >= CN_WORD_KEYWORD && kind <= CN_WORD_SIGNATURE);
 }
@@ -281,9 +292,10 @@ bool cn_store_index_find(const struct cn_store_index *index, struct cn_bytes tex
         visit(arg, 0);
         return true;
     }
-    find_in_words(&index->extra, index->words->count, text, &filter);
-    if (index->text)
-        return cn_text_file_find(index->text, text, visit_text, &filter, err);
-    find_in_words(index->words, 0, text, &filter);
+    find_in_words(&index->extra, cn_segment_words(index->segment)->count, text, &filter);
+    if (cn_segment_text(index->segment))
+        return cn_text_file_find(cn_segment_text(index->segment), text, visit_text,
+                                 &filter, err);
+    find_in_words(cn_segment_words(index->segment), 0, text, &filter);
     return true;
 }

@@ -5,7 +5,8 @@
  * happens to segments that have no postings at all. So an index always describes every row, and
  * a damaged one costs time only.
  *
- * The index borrows from its segment, which outlives it; it must not be moved once open.
+ * The index borrows from its segment, which outlives it; it must not be moved once open. Words are
+ * asked of the segment when they are needed: many searches do without.
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_INDEX_H
@@ -18,15 +19,14 @@
 #include "store/columns.h"
 #include "store/posting_block.h"
 #include "store/posting_file.h"
+#include "store/reader.h"
 #include "store/text_file.h"
 
 struct cn_segment;
 
 struct cn_store_index {
     const struct cn_segment *segment;
-    const struct cn_words *words;    /* of the segment */
-    struct cn_words extra;           /* words that only this index has, numbered behind */
-    const struct cn_text_file *text; /* NULL: all words are in memory */
+    struct cn_words extra; /* words that only this index has, numbered behind */
     const struct cn_columns *columns;
     struct cn_posting_block *blocks; /* in the order of their rows */
     size_t block_count;
@@ -69,7 +69,7 @@ CN_CHECK bool cn_store_index_find(const struct cn_store_index *index,
 /* Numbers of words are 0 up to this one. */
 static inline uint32_t cn_store_index_word_count(const struct cn_store_index *index)
 {
-    return index->words->count + index->extra.count;
+    return cn_segment_words(index->segment)->count + index->extra.count;
 }
 
 #endif

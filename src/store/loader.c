@@ -42,15 +42,15 @@ static bool load_chunk(struct cn_segment_loader *loader, const struct cn_segment
     if (loader->segment == segment && loader->data_off == data_off)
         return true;
     loader->segment = NULL;
-    if (!cn_chunk_file_at(&segment->chunks, data_off, &chunk, err))
+    if (!cn_chunk_file_at(cn_segment_chunks(segment), data_off, &chunk, err))
         return false;
     if (chunk.plain_len > loader->capacity) {
         free(loader->plain);
         loader->capacity = chunk.plain_len;
         loader->plain = cn_alloc(loader->capacity, 1);
     }
-    if (!cn_chunk_read(&segment->chunks, &chunk, loader->decompressor, loader->plain,
-                       err))
+    if (!cn_chunk_read(cn_segment_chunks(segment), &chunk, loader->decompressor,
+                       loader->plain, err))
         return false;
     loader->plain_len = chunk.plain_len;
     loader->data_off = data_off;

@@ -49,7 +49,7 @@ static bool compare(struct cn_word_match *match, uint32_t word, bool *is_match,
         /* The parts of a method are bytes of a word, too. */
         if (!cn_store_index_text(index, word, &text, err))
             return false;
-        word = class_of(index->words, word);
+        word = class_of(cn_segment_words(index->segment), word);
     }
     cn_text_clear(&match->text);
     if (!cn_store_index_print(index, word, &match->text, err))
@@ -105,7 +105,7 @@ static uint32_t word_at(const struct cn_words *words, uint64_t off, uint32_t wor
 static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
                       uint64_t *off, struct cn_error *err)
 {
-    const struct cn_text_file *file = match->index->text;
+    const struct cn_text_file *file = cn_segment_text(match->index->segment);
     struct cn_bytes needle = match->term->text, rest, part;
 
     while (*off < arena.len) {
@@ -138,7 +138,7 @@ static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
 
 static bool scan(struct cn_word_match *match, struct cn_error *err)
 {
-    const struct cn_words *words = match->index->words;
+    const struct cn_words *words = cn_segment_words(match->index->segment);
     struct cn_bytes arena = cn_words_arena(words).bytes;
     uint32_t word = 1;
 
@@ -167,7 +167,7 @@ bool cn_word_match_all(struct cn_word_match *match, uint32_t *count, struct cn_e
     if (match->term->op == CN_QUERY_CONTAINS && match->term->text.len > 0) {
         if (!scan(match, err))
             return false;
-        first = match->index->words->count + 1;
+        first = cn_segment_words(match->index->segment)->count + 1;
     }
     for (uint32_t word = first; word <= word_count; word++) {
         if (!cn_store_index_is_text(match->index, word))

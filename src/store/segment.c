@@ -23,12 +23,15 @@ void cn_segment_close(struct cn_segment *segment)
         cn_text_file_close(&segment->text_file);
     cn_words_done(&segment->words);
     cn_text_done(&segment->rebuilt);
+    cn_once_done(&segment->words_once);
+    cn_once_done(&segment->chunks_once);
     free(segment->dir);
     free(segment);
 }
 
-static void open_words(struct cn_segment *segment)
+static void open_words(void *arg)
 {
+    struct cn_segment *segment = arg;
     struct cn_text_log_state state = {0};
     struct cn_error ignored;
 
@@ -43,6 +46,14 @@ static void open_words(struct cn_segment *segment)
         !cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &ignored) ||
         state.lost_count > 0)
         segment->is_damaged = true;
+}
+
+/* The words take longest to open, and many a segment is searched without them. */
+static void need_words(const struct cn_segment *segment)
+{
+    struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
+
+    cn_once_run(&opened->words_once, open_words, opened);
 }
 
 /* Rows that no log and no index holds: look at the data itself. */
@@ -133,13 +144,13 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
     /* A segment without data is one that a crash kept from being begun. */
     if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
         segment->is_damaged = true;
-    cn_segment_open_chunks(&segment->chunks, segment->data.bytes);
     if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
         segment->is_damaged = true;
         segment->config = cn_store_config_of(NULL, 0);
     }
-    open_words(segment);
     open_rows(segment);
+    if (!segment->config.is_sealed)
+        need_words(segment);
     return true;
 }
 
@@ -148,6 +159,8 @@ bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
 {
     struct cn_segment *segment = cn_alloc(1, sizeof(*segment));
 
+    cn_once_init(&segment->words_once);
+    cn_once_init(&segment->chunks_once);
     segment->number = number;
     segment->dir = cn_segment_dir(base, number);
     if (!open_files(segment, err)) {
@@ -175,6 +188,7 @@ bool cn_segment_is_sealed(const struct cn_segment *segment)
 
 bool cn_segment_is_damaged(const struct cn_segment *segment)
 {
+    need_words(segment);
     return segment->is_damaged;
 }
 
@@ -202,12 +216,29 @@ bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
     return cn_columns_row(&segment->columns, row, out, err);
 }
 
+static void open_chunks(void *arg)
+{
+    struct cn_segment *segment = arg;
+
+    cn_segment_open_chunks(&segment->chunks, segment->data.bytes);
+}
+
+const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment)
+{
+    struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
+
+    cn_once_run(&opened->chunks_once, open_chunks, opened);
+    return &segment->chunks;
+}
+
 const struct cn_words *cn_segment_words(const struct cn_segment *segment)
 {
+    need_words(segment);
     return segment->has_text_file ? &segment->text_file.words : &segment->words;
 }
 
 const struct cn_text_file *cn_segment_text(const struct cn_segment *segment)
 {
+    need_words(segment);
     return segment->has_text_file ? &segment->text_file : NULL;
 }

@@ -1,12 +1,14 @@
 /* One segment as readers see it.
  *
- * Internal to the store: others use store/reader.h. Threads: immutable after open.
+ * Internal to the store: others use store/reader.h. Threads: any thread; what is opened later is
+ * opened once.
  */
 #ifndef CN_STORE_SEGMENT_H
 #define CN_STORE_SEGMENT_H
 
 #include "base/chunk_file.h"
 #include "base/file.h"
+#include "base/once.h"
 #include "base/text.h"
 #include "model/words.h"
 #include "store/columns.h"
@@ -26,11 +28,16 @@ struct cn_segment {
     struct cn_words words;  /* of the log; unused when text_file serves */
     struct cn_text rebuilt; /* rows found in traces.dat */
     bool has_meta, has_text_file, is_damaged;
+    struct cn_once
+        words_once; /* words of a sealed segment are opened when they are needed */
 };
 
 /* Fails only when the directory is not there. */
 CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
                               struct cn_error *err);
 void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
+
+/* How to read its traces.dat. */
+const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment);
 
 #endif

@@ -98,8 +98,8 @@ static void check_chunk(struct check *check, const struct cn_chunk *chunk)
         free(check->plain);
         check->plain = cn_alloc(check->capacity, 1);
     }
-    if (cn_chunk_read(&check->segment->chunks, chunk, check->decompressor, check->plain,
-                      &err))
+    if (cn_chunk_read(cn_segment_chunks(check->segment), chunk, check->decompressor,
+                      check->plain, &err))
         check_records(check, chunk->off,
                       (struct cn_bytes){check->plain, chunk->plain_len});
     else
@@ -113,7 +113,7 @@ static bool check_data(struct check *check, const struct cn_progress *progress,
     struct cn_chunk_walk walk;
     struct cn_chunk chunk;
 
-    cn_chunk_walk_begin(&walk, &check->segment->chunks);
+    cn_chunk_walk_begin(&walk, cn_segment_chunks(check->segment));
     while (!cn_chunk_walk_is_at_end(&walk)) {
         struct cn_error found = {0};
         uint64_t off = walk.off;
