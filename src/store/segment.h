@@ -28,8 +28,8 @@ struct cn_segment {
     struct cn_words words;  /* of the log; unused when text_file serves */
     struct cn_text rebuilt; /* rows found in traces.dat */
     bool has_meta, has_text_file, is_damaged;
-    struct cn_once
-        words_once; /* words of a sealed segment are opened when they are needed */
+    /* What a search may do without is opened when it is needed. */
+    struct cn_once words_once, chunks_once;
 };
 
 /* Fails only when the directory is not there. */
