@@ -15,6 +15,20 @@ static const char *const scoped_names[CN_CCT_SCOPED_METRICS] = {
     [CN_CCT_CALLS] = "calls",
 };
 
+static const char *const counter_names[CN_COUNTER_COUNT] = {
+    [CN_COUNTER_VMSIZE] = "virtual memory (KB)",
+    [CN_COUNTER_VMRSS] = "resident memory (KB)",
+    [CN_COUNTER_SHARED] = "shared memory (KB)",
+    [CN_COUNTER_MAJOR_FAULTS] = "major page faults",
+    [CN_COUNTER_MINOR_FAULTS] = "minor page faults",
+    [CN_COUNTER_CYCLES] = "cycles",
+    [CN_COUNTER_INSTRUCTIONS] = "instructions",
+    [CN_COUNTER_CACHE_REFERENCES] = "cache references",
+    [CN_COUNTER_CACHE_MISSES] = "cache misses",
+    [CN_COUNTER_BRANCHES] = "branches",
+    [CN_COUNTER_BRANCH_MISSES] = "branch misses",
+};
+
 /* What is kept over threads; the sum alone when less is wanted. */
 static const struct {
     const char *formula;
@@ -40,7 +54,7 @@ static bool is_kept(uint16_t prop_id, bool has_all, size_t number)
         return kept[number].combine == CN_COMBINE_MIN;
     if (prop_id == CN_CCT_ID_MAX)
         return kept[number].combine == CN_COMBINE_MAX;
-    if (prop_id >= CN_CCT_ID_BUCKET)
+    if (!cn_cct_id_is_scoped(prop_id))
         return number == 0;
     return has_all || number == 0;
 }
@@ -48,7 +62,8 @@ static bool is_kept(uint16_t prop_id, bool has_all, size_t number)
 size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX])
 {
-    uint16_t scope = prop_id < CN_CCT_ID_MIN ? prop_id % CN_CCT_SCOPES : CN_CCT_POINT;
+    uint16_t scope =
+        cn_cct_id_is_scoped(prop_id) ? prop_id % CN_CCT_SCOPES : CN_CCT_POINT;
     size_t count = 0;
 
     for (size_t i = 0; i < KEPT; i++)
@@ -165,7 +180,8 @@ void cn_cct_metrics_build(struct cn_database *db,
                           const struct cn_cct_metric_choice *choice)
 {
     struct cn_metric *list = cn_arena_alloc(
-        &db->arena, CN_CCT_SCOPED_METRICS + 2 + CN_BUCKET_COUNT, sizeof(*list));
+        &db->arena, CN_CCT_SCOPED_METRICS + CN_COUNTER_COUNT + 2 + CN_BUCKET_COUNT,
+        sizeof(*list));
     size_t count = 0, scoped_count;
 
     for (unsigned i = 0; i < CN_CCT_SCOPED_METRICS; i++)
@@ -173,6 +189,11 @@ void cn_cct_metrics_build(struct cn_database *db,
             list[count++] = make_metric(&db->arena, scoped_names[i],
                                         cn_cct_prop_id((enum cn_cct_metric)i, 0),
                                         CN_CCT_SCOPES, choice->has_all_statistics);
+    for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
+        if (choice->has_counter[i])
+            list[count++] =
+                make_metric(&db->arena, counter_names[i], cn_cct_counter_id(i, 0),
+                            CN_CCT_SCOPES, choice->has_all_statistics);
     scoped_count = count;
     list[count++] = make_metric(&db->arena, "min time (sec)", CN_CCT_ID_MIN, 1, false);
     list[count++] = make_metric(&db->arena, "max time (sec)", CN_CCT_ID_MAX, 1, false);

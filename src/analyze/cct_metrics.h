@@ -1,7 +1,7 @@
 /* The metrics of a database that is made from calls, and how they are shown.
  *
- * calls, time and time on a processor in the scopes point, function, lex_aware and
- * execution; the shortest and the longest call, and how many calls took how long, at
+ * calls, time, time on a processor and what counters say in the scopes point, function,
+ * lex_aware and execution; the shortest and the longest call, and how many calls took how long, at
  * the context itself; of contexts that are no calls the shortest and the longest call
  * below. A function's own cost is the same in the first three scopes:
  * nothing lies lexically inside a function but the lines of its calls, which cost
@@ -12,6 +12,7 @@
 #define CN_ANALYZE_CCT_METRICS_H
 
 #include "analyze/buckets.h"
+#include "model/call_values.h"
 #include "model/database.h"
 
 enum cn_cct_scope {
@@ -22,7 +23,7 @@ enum cn_cct_scope {
     CN_CCT_SCOPES
 };
 
-/* Numbers of metrics; a bucket's comes behind all others. */
+/* Numbers of metrics that every recording may have. */
 enum cn_cct_metric {
     CN_CCT_TIME,
     CN_CCT_CPU_TIME,
@@ -30,13 +31,27 @@ enum cn_cct_metric {
     CN_CCT_SCOPED_METRICS,
 };
 
-/* Ids of values. */
+/* Ids of values: those of the metrics above first, those of counters last. */
 enum {
     CN_CCT_ID_MIN = CN_CCT_SCOPED_METRICS * CN_CCT_SCOPES,
     CN_CCT_ID_MAX,
     CN_CCT_ID_BUCKET, /* of bucket 0; the others follow */
-    CN_CCT_ID_COUNT = CN_CCT_ID_BUCKET + CN_BUCKET_COUNT,
+    CN_CCT_ID_COUNTER = (CN_CCT_ID_BUCKET + CN_BUCKET_COUNT + CN_CCT_SCOPES - 1) /
+                        CN_CCT_SCOPES * CN_CCT_SCOPES,
+    CN_CCT_ID_COUNT = CN_CCT_ID_COUNTER + CN_COUNTER_COUNT * CN_CCT_SCOPES,
 };
+
+/* Whether a value belongs to a metric that has all scopes; then its id modulo
+ * CN_CCT_SCOPES is the scope. */
+static inline bool cn_cct_id_is_scoped(unsigned prop_id)
+{
+    return prop_id < CN_CCT_ID_MIN || prop_id >= CN_CCT_ID_COUNTER;
+}
+
+static inline uint16_t cn_cct_counter_id(unsigned counter, enum cn_cct_scope scope)
+{
+    return (uint16_t)(CN_CCT_ID_COUNTER + counter * CN_CCT_SCOPES + (unsigned)scope);
+}
 
 static inline uint16_t cn_cct_prop_id(enum cn_cct_metric metric, enum cn_cct_scope scope)
 {
@@ -47,6 +62,7 @@ struct cn_cct_metric_choice {
     bool has_cpu_time;
     bool has_all_statistics; /* over threads: else sums, and minima of minima, only */
     const bool *has_bucket;  /* by bucket */
+    const bool *has_counter; /* by counter */
 };
 
 /* Fill in the metrics and the taxonomy of a database; memory comes from its arena. */

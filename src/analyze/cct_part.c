@@ -77,6 +77,9 @@ bool cn_cct_guess_see(struct cn_cct_task *piece, const struct cn_call *call)
 
     if (!guess->has_begun)
         begin(piece, call);
+    /* What open calls read is compared with what they read when they end. */
+    if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
+        guess->is_wrong = true;
     if (guess->is_wrong)
         return true;
     if (call->kind > CN_CALL_EXIT || call->depth >= guess->open_count)

@@ -47,6 +47,29 @@ static void sum_up(struct cn_cct_plane *plane)
     }
 }
 
+/* Children have higher numbers than their parents. */
+static void sum_up_counters(struct cn_cct_plane *plane)
+{
+    const struct cn_cct_task *task = plane->task;
+    struct cn_cct_plane_counters *c = &plane->counters;
+
+    c->count = cn_cct_readings_used(&task->readings, c->used);
+    if (c->count == 0)
+        return;
+    c->totals = cn_alloc(task->tree.count, c->count * sizeof(*c->totals));
+    for (size_t node = task->tree.count; node-- > 0;) {
+        const uint64_t *own = cn_cct_readings_find(&task->readings, (cn_cct_id)node);
+        uint64_t *total = c->totals + node * c->count;
+        uint64_t *above = c->totals + (size_t)task->tree.links[node].parent * c->count;
+
+        for (unsigned i = 0; i < c->count; i++) {
+            total[i] += own ? own[c->used[i]] : 0;
+            if (node > 0)
+                above[i] += total[i];
+        }
+    }
+}
+
 /* One pass of a radix sort by the context, 11 bits at `shift`. */
 static void sort_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
 {
@@ -86,6 +109,7 @@ void cn_cct_plane_init(struct cn_cct_plane *plane, const struct cn_cct_merged *m
         .order = cn_realloc(NULL, task->tree.count, sizeof(*plane->order)),
     };
     sum_up(plane);
+    sum_up_counters(plane);
     sort_by_context(plane);
 }
 
@@ -93,6 +117,8 @@ void cn_cct_plane_done(struct cn_cct_plane *plane)
 {
     free(plane->totals);
     free(plane->order);
+    free(plane->counters.totals);
+    plane->counters.totals = NULL;
     plane->totals = NULL;
     plane->order = NULL;
 }
@@ -104,6 +130,17 @@ struct row {
     struct cn_cct_total total;
 };
 
+static void add_counters(struct cn_cct_plane *plane, cn_cct_id node, bool is_outermost)
+{
+    struct cn_cct_plane_counters *c = &plane->counters;
+    const uint64_t *own = cn_cct_readings_find(&plane->task->readings, node);
+
+    for (unsigned i = 0; i < c->count; i++) {
+        c->own[i] += own ? own[c->used[i]] : 0;
+        c->total[i] += is_outermost ? c->totals[node * c->count + i] : 0;
+    }
+}
+
 static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
 {
     const struct cn_cct_task *task = plane->task;
@@ -111,13 +148,16 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     const struct cn_cct_link *link = &task->tree.links[node];
     struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, node);
     uint32_t context = merged->ids[plane->nodes[node]];
+    /* Several nodes may be one context: the total of the outermost holds those of
+     * the others. */
+    bool is_outermost = node == 0 || merged->ids[plane->nodes[link->parent]] != context;
 
+    if (plane->counters.count > 0)
+        add_counters(plane, node, is_outermost);
     row->time_ns += cost.self_ns;
     if (!cn_cct_task_is_schedule(task, link->key))
         row->cpu_ns += cost.self_ns;
-    /* Several nodes may be one context: the total of the outermost holds those of
-     * the others. */
-    if (node == 0 || merged->ids[plane->nodes[link->parent]] != context) {
+    if (is_outermost) {
         row->total.calls += plane->totals[node].calls;
         row->total.time_ns += plane->totals[node].time_ns;
         row->total.cpu_ns += plane->totals[node].cpu_ns;
@@ -143,13 +183,13 @@ static size_t put(struct cn_value *values, size_t count, uint32_t context, unsig
     return count + (value != 0);
 }
 
+/* The values of all scopes; the first of their ids is `id`. */
 static size_t put_scopes(struct cn_value *values, size_t count, uint32_t context,
-                         enum cn_cct_metric metric, double own, double total)
+                         unsigned id, double own, double total)
 {
     for (unsigned scope = 0; scope < CN_CCT_EXECUTION; scope++)
-        count = put(values, count, context,
-                    cn_cct_prop_id(metric, (enum cn_cct_scope)scope), own);
-    return put(values, count, context, cn_cct_prop_id(metric, CN_CCT_EXECUTION), total);
+        count = put(values, count, context, id + scope, own);
+    return put(values, count, context, id + CN_CCT_EXECUTION, total);
 }
 
 /* Hand the buckets out and leave them empty. */
@@ -187,18 +227,33 @@ static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
     return row->has_duration ? put_buckets(plane, values, count, context) : count;
 }
 
+/* Hand the counters out and leave them empty. */
+static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
+                           size_t count, uint32_t context)
+{
+    struct cn_cct_plane_counters *c = &plane->counters;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        count = put_scopes(values, count, context, cn_cct_counter_id(c->used[i], 0),
+                           (double)(int64_t)c->own[i], (double)(int64_t)c->total[i]);
+        c->own[i] = c->total[i] = 0;
+    }
+    return count;
+}
+
 static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
                       struct cn_value *values)
 {
-    size_t count = put_scopes(values, 0, context, CN_CCT_TIME, seconds(row->time_ns),
-                              seconds(row->total.time_ns));
+    size_t count = put_scopes(values, 0, context, cn_cct_prop_id(CN_CCT_TIME, 0),
+                              seconds(row->time_ns), seconds(row->total.time_ns));
 
     if (plane->merged->has_schedule)
-        count = put_scopes(values, count, context, CN_CCT_CPU_TIME, seconds(row->cpu_ns),
-                           seconds(row->total.cpu_ns));
-    count = put_scopes(values, count, context, CN_CCT_CALLS, (double)row->calls,
-                       (double)row->total.calls);
-    return put_durations(plane, row, context, values, count);
+        count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CPU_TIME, 0),
+                           seconds(row->cpu_ns), seconds(row->total.cpu_ns));
+    count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CALLS, 0),
+                       (double)row->calls, (double)row->total.calls);
+    count = put_durations(plane, row, context, values, count);
+    return put_counters(plane, values, count, context);
 }
 
 size_t cn_cct_plane_next(struct cn_cct_plane *plane,
@@ -210,6 +265,8 @@ size_t cn_cct_plane_next(struct cn_cct_plane *plane,
         struct row row = {.total = plane->totals[0]};
 
         plane->has_global = true;
+        if (plane->counters.count > 0)
+            add_counters(plane, 0, true);
         count = put_row(plane, &row, 0, values);
     }
     while (count == 0 && plane->next < node_count) {

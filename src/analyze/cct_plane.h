@@ -21,6 +21,14 @@ struct cn_cct_total {
     uint64_t min_ns, max_ns; /* of a call; the other way round when there is none */
 };
 
+/* What counters say about nodes, those that were read only. */
+struct cn_cct_plane_counters {
+    unsigned used[CN_COUNTER_COUNT], count;
+    uint64_t *totals; /* `count` by node of the task, of it and everything below */
+    /* Of the context at hand; all zero between them. */
+    uint64_t own[CN_COUNTER_COUNT], total[CN_COUNTER_COUNT];
+};
+
 struct cn_cct_plane {
     const struct cn_cct_merged *merged;
     const struct cn_cct_task *task;
@@ -31,6 +39,7 @@ struct cn_cct_plane {
     bool has_global;              /* the global context was delivered */
     struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
     bool has_bucket[CN_BUCKET_COUNT];
+    struct cn_cct_plane_counters counters;
     uint64_t value_count;
     uint32_t context_count;
 };

@@ -31,6 +31,7 @@ struct planes {
     size_t own_first, own_count; /* members of this process */
     struct plane_worker *workers;
     bool has_bucket[CN_BUCKET_COUNT];
+    bool has_counter[CN_COUNTER_COUNT];
     struct cn_failures failures;
 };
 
@@ -66,6 +67,8 @@ static void place_take(void *arg, size_t job, unsigned worker)
         cn_spool_reserve(&p->self->spool, plane->value_count * sizeof(struct cn_value));
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
         p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
+    for (unsigned i = 0; i < plane->counters.count; i++)
+        p->has_counter[plane->counters.used[i]] = true;
     if (!cn_progress_report(p->options->progress, "adding up", job + 1, p->own_count,
                             "threads", cn_failures_error(&p->failures, worker)))
         cn_failures_note(&p->failures, worker, job);
@@ -103,6 +106,7 @@ static void write_finish(void *arg, size_t job, unsigned worker)
         cn_failures_note(&p->failures, worker, job);
     cn_cct_plane_done(&self->plane);
     cn_cct_member_release(member);
+    cn_cct_readings_done(&member->task.readings);
     /* From now on only timelines ask, and they want contexts. */
     for (size_t i = 0; i < member->node_count; i++)
         member->nodes[i] = p->self->merged.ids[member->nodes[i]];
@@ -173,23 +177,34 @@ static bool decode_profiles(const struct planes *p, struct cn_bytes all,
     return true;
 }
 
-/* All ranks learn where the values of all threads are, and which buckets are used. */
+/* What one rank has the others have as well. */
+static bool share_presence(const struct planes *p, bool *list, size_t count,
+                           struct cn_error *err)
+{
+    uint64_t has[CN_BUCKET_COUNT];
+    bool ok;
+
+    for (size_t i = 0; i < count; i++)
+        has[i] = list[i];
+    ok = cn_ranks_combine(p->ranks, CN_RANKS_MAX, has, count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        list[i] = has[i] != 0;
+    return ok;
+}
+
+/* All ranks learn where the values of all threads are, and which metrics are used. */
 static bool share_threads(struct planes *p, struct cn_error *err)
 {
-    uint64_t has_bucket[CN_BUCKET_COUNT];
     struct cn_text own = {0}, all = {0};
     bool ok;
 
     if (p->ranks->size == 1)
         return true;
     encode_profiles(p, &own);
-    for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
-        has_bucket[i] = p->has_bucket[i];
     ok = cn_ranks_share(p->ranks, &own, &all, err) &&
          decode_profiles(p, cn_wire_view(&all), err) &&
-         cn_ranks_combine(p->ranks, CN_RANKS_MAX, has_bucket, CN_BUCKET_COUNT, err);
-    for (unsigned i = 0; ok && i < CN_BUCKET_COUNT; i++)
-        p->has_bucket[i] = has_bucket[i] != 0;
+         share_presence(p, p->has_bucket, CN_BUCKET_COUNT, err) &&
+         share_presence(p, p->has_counter, CN_COUNTER_COUNT, err);
     cn_text_done(&own);
     cn_text_done(&all);
     return ok;
@@ -325,6 +340,7 @@ bool cn_cct_planes_make(struct cn_cct_database *self,
         .has_cpu_time = self->merged.has_schedule,
         .has_all_statistics = options->has_all_statistics,
         .has_bucket = p.has_bucket,
+        .has_counter = p.has_counter,
     };
 
     if (!cn_ranks_agree(p.ranks, write_threads(&p, err), err) || !share_threads(&p, err))

@@ -50,17 +50,21 @@ static size_t put(const struct tally *tally, unsigned id, uint32_t context, bool
 }
 
 /* All scopes of a metric, whose first id is `id`. A thread that has a value in one
- * scope counts in all of them; who has any has one in the largest, the last. */
+ * scope counts in all of them. */
 static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned id,
                                uint32_t context, bool has_all, struct cn_value *out)
 {
     struct tally tallies[CN_CCT_SCOPES];
+    double thread_count = 0;
     size_t count = 0;
 
-    for (unsigned i = 0; i < CN_CCT_SCOPES; i++)
-        *at = tally_run(plane, *at, id + i, &tallies[i]);
     for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
-        tallies[i].count = tallies[CN_CCT_EXECUTION].count;
+        *at = tally_run(plane, *at, id + i, &tallies[i]);
+        if (tallies[i].count > thread_count)
+            thread_count = tallies[i].count;
+    }
+    for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
+        tallies[i].count = thread_count;
         count += put(&tallies[i], id + i, context, has_all, out + count);
     }
     return count;
@@ -75,7 +79,7 @@ size_t cn_cct_summarise(struct cn_value_batch plane, uint32_t context, bool has_
         unsigned id = plane.values[at].metric;
         struct tally tally;
 
-        if (id < CN_CCT_ID_MIN) {
+        if (cn_cct_id_is_scoped(id)) {
             count += summarise_scopes(plane, &at, id / CN_CCT_SCOPES * CN_CCT_SCOPES,
                                       context, has_all, out + count);
             continue;

@@ -51,6 +51,7 @@ void cn_cct_task_done(struct cn_cct_task *task)
 {
     cn_cct_done(&task->tree);
     cn_cct_costs_done(&task->costs);
+    cn_cct_readings_done(&task->readings);
     cn_call_ids_done(&task->ids);
     cn_cct_follow_done(&task->follow);
     for (size_t i = 0; i < task->part_count; i++)
@@ -231,6 +232,22 @@ static void note_site(struct cn_cct_task *task, struct cn_cct_follow *follow,
                                                          : cn_u64_get(data.ptr);
 }
 
+/* Counters are read by the innermost call. */
+static void note_counters(struct cn_cct_task *task, const struct cn_cct_follow *follow,
+                          const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    uint32_t frames = stack->count;
+    struct cn_counters counters;
+
+    while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
+        frames--;
+    if (frames > 0 && stack->frames[frames - 1].mark != 0 &&
+        cn_recording_counters(recording_of(task), batch, call, &counters))
+        cn_cct_readings_add(&task->readings, &counters, frames,
+                            stack->frames[frames - 1].mark);
+}
+
 static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
                       const struct cn_call *call, const struct cn_call_batch *batch,
                       bool is_counted)
@@ -245,6 +262,8 @@ static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
         note_site(task, follow, call, batch);
         break;
     default:
+        if (is_counted && cn_event_has_counters(call->address))
+            note_counters(task, follow, call, batch);
         break;
     }
 }

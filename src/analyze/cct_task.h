@@ -22,6 +22,7 @@
 #include "analyze/call_stack.h"
 #include "analyze/cct.h"
 #include "analyze/cct_costs.h"
+#include "analyze/cct_readings.h"
 #include "model/database.h"
 
 struct cn_progress;
@@ -69,6 +70,7 @@ struct cn_cct_task {
     struct cn_cct_guess *guess; /* of a piece whose start is not known; see cct_part.h */
     struct cn_cct tree;
     struct cn_cct_costs costs;
+    struct cn_cct_readings readings;
     struct cn_call_ids ids;
     struct cn_map site_numbers; /* by address */
     uint64_t *sites;            /* addresses by number */

@@ -43,18 +43,44 @@ const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id)
     return NULL;
 }
 
-/* Counters: their names and unit, in the order in which they are stored. */
-struct counters {
+/* Sources of counters: the names and the unit, in the order in which they are stored. */
+struct source {
     uint64_t read_id, diff_id;
-    const char *names[3], *unit;
+    const char *names[CN_COUNTERS_OF_SOURCE_MAX], *unit;
+    unsigned first, count;
 };
 
-static const struct counters counters[] = {
-    {CN_EVENT_READ_STATM, CN_EVENT_DIFF_STATM, {"vmsize", "vmrss", "shared"}, "KB"},
-    {CN_EVENT_READ_PAGE_FAULT, CN_EVENT_DIFF_PAGE_FAULT, {"major", "minor"}, ""},
-    {CN_EVENT_READ_CYCLE, CN_EVENT_DIFF_CYCLE, {"cycles", "instructions"}, ""},
-    {CN_EVENT_READ_CACHE, CN_EVENT_DIFF_CACHE, {"refers", "misses"}, ""},
-    {CN_EVENT_READ_BRANCH, CN_EVENT_DIFF_BRANCH, {"branch", "misses"}, ""},
+static const struct source sources[CN_COUNTER_SOURCES] = {
+    {CN_EVENT_READ_STATM,
+     CN_EVENT_DIFF_STATM,
+     {"vmsize", "vmrss", "shared"},
+     "KB",
+     CN_COUNTER_VMSIZE,
+     3},
+    {CN_EVENT_READ_PAGE_FAULT,
+     CN_EVENT_DIFF_PAGE_FAULT,
+     {"major", "minor"},
+     "",
+     CN_COUNTER_MAJOR_FAULTS,
+     2},
+    {CN_EVENT_READ_CYCLE,
+     CN_EVENT_DIFF_CYCLE,
+     {"cycles", "instructions"},
+     "",
+     CN_COUNTER_CYCLES,
+     2},
+    {CN_EVENT_READ_CACHE,
+     CN_EVENT_DIFF_CACHE,
+     {"refers", "misses"},
+     "",
+     CN_COUNTER_CACHE_REFERENCES,
+     2},
+    {CN_EVENT_READ_BRANCH,
+     CN_EVENT_DIFF_BRANCH,
+     {"branch", "misses"},
+     "",
+     CN_COUNTER_BRANCHES,
+     2},
 };
 
 static uint64_t word_at(const struct cn_recording *rec, struct cn_bytes data, size_t i)
@@ -66,17 +92,49 @@ static uint64_t word_at(const struct cn_recording *rec, struct cn_bytes data, si
     return rec->is_big_endian ? cn_u64_be_get(word.ptr) : cn_u64_get(word.ptr);
 }
 
-static bool print_counters(const struct cn_recording *rec, const struct counters *c,
+/* The source of an event's counters; NULL when it has none. */
+static const struct source *find_source(const struct cn_call *call)
+{
+    for (size_t i = 0; i < CN_COUNTER_SOURCES; i++)
+        if (call->address == sources[i].read_id || call->address == sources[i].diff_id)
+            return &sources[i];
+    return NULL;
+}
+
+bool cn_recording_counters(const struct cn_recording *rec,
+                           const struct cn_call_batch *batch, const struct cn_call *call,
+                           struct cn_counters *out)
+{
+    const struct source *source = find_source(call);
+    struct cn_bytes data = cn_call_data(batch, call);
+    struct cn_counters counters;
+
+    if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA) || !source ||
+        data.len < 8 * (size_t)source->count)
+        return false;
+    counters = (struct cn_counters){
+        .source = (unsigned)(source - sources),
+        .first = source->first,
+        .count = source->count,
+        .is_difference = call->address == source->diff_id,
+    };
+    for (unsigned i = 0; i < source->count; i++)
+        counters.values[i] = word_at(rec, data, i);
+    *out = counters;
+    return true;
+}
+
+static bool print_counters(const struct cn_recording *rec, const struct source *source,
                            struct cn_bytes data, bool is_signed, struct cn_text *text)
 {
-    for (size_t i = 0; i < 3 && c->names[i]; i++) {
+    for (size_t i = 0; i < source->count; i++) {
         uint64_t value = word_at(rec, data, i);
 
         if (data.len < 8 * (i + 1))
             return i > 0;
-        cn_text_printf(text, "%s%s=", i > 0 ? " " : "", c->names[i]);
+        cn_text_printf(text, "%s%s=", i > 0 ? " " : "", source->names[i]);
         cn_text_printf(text, is_signed ? "%+" PRId64 "%s" : "%" PRId64 "%s",
-                       (int64_t)value, c->unit);
+                       (int64_t)value, source->unit);
     }
     return true;
 }
@@ -119,12 +177,12 @@ bool cn_recording_print_event(const struct cn_recording *rec,
                               struct cn_text *text)
 {
     struct cn_bytes data = cn_call_data(batch, call);
+    const struct source *source = find_source(call);
 
     if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA))
         return false;
-    for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
-        if (call->address == counters[i].read_id || call->address == counters[i].diff_id)
-            return print_counters(rec, &counters[i], data,
-                                  !is_raw && call->address == counters[i].diff_id, text);
+    if (source)
+        return print_counters(rec, source, data,
+                              !is_raw && call->address == source->diff_id, text);
     return print_plain(call, data, rec, text);
 }

@@ -59,6 +59,43 @@ void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
  * unknown. */
 const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id);
 
+/* What the counters of a trigger (`-T FUNC@read=page-fault`) stand at when the call
+ * begins, or by how much they changed until it ended. Sources of counters are numbered
+ * from 0, and so are all counters, those of a source one after another. */
+enum {
+    CN_COUNTER_VMSIZE, /* KB */
+    CN_COUNTER_VMRSS,
+    CN_COUNTER_SHARED,
+    CN_COUNTER_MAJOR_FAULTS,
+    CN_COUNTER_MINOR_FAULTS,
+    CN_COUNTER_CYCLES,
+    CN_COUNTER_INSTRUCTIONS,
+    CN_COUNTER_CACHE_REFERENCES,
+    CN_COUNTER_CACHE_MISSES,
+    CN_COUNTER_BRANCHES,
+    CN_COUNTER_BRANCH_MISSES,
+    CN_COUNTER_COUNT,
+    CN_COUNTER_SOURCES = 5,
+    CN_COUNTERS_OF_SOURCE_MAX = 3,
+};
+struct cn_counters {
+    unsigned source;
+    unsigned first, count;
+    bool is_difference;
+    uint64_t values[CN_COUNTERS_OF_SOURCE_MAX]; /* of a difference: two's complement */
+};
+
+/* Whether events with this id carry counters. */
+static inline bool cn_event_has_counters(uint64_t id)
+{
+    return id >= CN_EVENT_READ_STATM && id <= CN_EVENT_DIFF_BRANCH;
+}
+
+/* The counters of an event; false when it has none. */
+CN_CHECK bool cn_recording_counters(const struct cn_recording *rec,
+                                    const struct cn_call_batch *batch,
+                                    const struct cn_call *call, struct cn_counters *out);
+
 /* Append what an event's data says: "vmsize=4KB vmrss=2KB shared=1KB". With `is_raw`
  * as dump shows it, else as replay does (differences with a sign). False when it has
  * no data that could be shown. */
