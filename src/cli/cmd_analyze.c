@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/analyze_measurements.h"
 #include "cli/analyze_places.h"
+#include "cli/analyze_samples.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/disk.h"
@@ -276,11 +277,15 @@ static bool run_recordings(const struct cn_args *args, struct cn_ranks *ranks,
 static bool analyse_sources(const struct cn_args *args, struct cn_ranks *ranks,
                             struct cn_error *err)
 {
-    bool has_measurements;
-    bool ok = cn_analyze_finds_measurements(args, &has_measurements, err);
+    bool has_measurements = false, has_samples = false;
+    bool ok =
+        cn_analyze_finds_samples(args, &has_samples, err) &&
+        (has_samples || cn_analyze_finds_measurements(args, &has_measurements, err));
 
     if (!cn_ranks_agree(ranks, ok, err))
         return false;
+    if (has_samples)
+        return cn_analyze_samples(args, ranks, err);
     return has_measurements ? cn_analyze_measurements(args, ranks, err)
                             : run_recordings(args, ranks, err);
 }
@@ -343,6 +348,7 @@ static const struct cn_example examples[] = {
      "one function and what it calls"},
     {"cairn analyze hpctoolkit-app-measurements -o app.db -M stats",
      "what hpcprof does, with statistics over threads"},
+    {"cairn analyze perf.data -o app.db", "samples of perf record -g"},
     {"mpirun -n 4 cairn analyze rank*.data -o run.db", "by four processes together"},
     {0},
 };
@@ -363,6 +369,8 @@ const struct cn_command cn_cmd_analyze = {
         "match --query.\n\n"
         "Directories of measurements that hpcrun has made are converted as hpcprof does, "
         "with the same options.\n\n"
+        "A file of samples that another tool has written (perf.data, the text of perf "
+        "script, pprof, folded stacks, speedscope) becomes a database, too.\n\n"
         "Files and lines come from the recording and from debug information; source "
         "files "
         "that are found are copied into the database.\n\n"

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "formats/exchange/exchange.h"
+#include "formats/exchange/perf/perf.h"
 #ifdef CN_HAS_SQLITE
 #include "formats/exchange/sqlite/sqlite.h"
 #endif
@@ -26,6 +27,8 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_meas,
     &cn_format_uftrace,
     &cn_format_store,
+    &cn_format_perf,
+    &cn_format_perf_script,
     &cn_format_chrome,
     &cn_format_folded,
     &cn_format_callgrind,

@@ -16,6 +16,7 @@ struct opened {
     Dwfl *dwfl; /* NULL: it knows nothing */
     Dwfl_Module *module;
     GElf_Addr begin; /* of the module where libdwfl puts it: offset 0 */
+    bool has_debug_info;
 };
 
 struct cn_resolver {
@@ -100,9 +101,10 @@ static struct opened open_module(const char *path, const char *build_id)
         return opened;
     opened.module = dwfl_report_offline(opened.dwfl, path, path, -1);
     if (dwfl_report_end(opened.dwfl, NULL, NULL) == 0 && opened.module &&
-        is_build(opened.module, build_id) && find_begin(opened.module, &opened.begin) &&
-        dwfl_module_getdwarf(opened.module, &bias))
+        is_build(opened.module, build_id) && find_begin(opened.module, &opened.begin)) {
+        opened.has_debug_info = dwfl_module_getdwarf(opened.module, &bias) != NULL;
         return opened;
+    }
     dwfl_end(opened.dwfl);
     return (struct opened){0};
 }
@@ -183,6 +185,8 @@ static bool find_unit(const struct opened *module, uint64_t offset, Dwarf_Die **
 {
     Dwarf_Addr bias;
 
+    if (!module->has_debug_info)
+        return false;
     *unit = dwfl_module_addrdie(module->module, module->begin + offset, &bias);
     *address = module->begin + offset - bias;
     return *unit != NULL;
@@ -294,4 +298,45 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     if (most == 0 || !module || !find_unit(module, offset, &unit, &address))
         return 0;
     return list_levels(resolver, unit, address, out, most);
+}
+
+bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t offset, struct cn_symbol *out)
+{
+    const struct opened *module = find_module(resolver, path, build_id);
+    GElf_Off inside;
+    GElf_Sym symbol;
+    const char *name;
+
+    if (!module)
+        return false;
+    name = dwfl_module_addrinfo(module->module, module->begin + offset, &inside, &symbol,
+                                NULL, NULL, NULL);
+    /* What lies behind the end of a symbol belongs to nobody. */
+    if (!name || inside > offset || (symbol.st_size > 0 && inside >= symbol.st_size))
+        return false;
+    *out = (struct cn_symbol){keep(resolver, name), offset - inside};
+    return true;
+}
+
+bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t file_off, uint64_t *out)
+{
+    const struct opened *module = find_module(resolver, path, build_id);
+    GElf_Addr bias;
+    Elf *elf = module ? dwfl_module_getelf(module->module, &bias) : NULL;
+    size_t count;
+
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            file_off >= header.p_offset && file_off - header.p_offset < header.p_filesz) {
+            *out = bias + header.p_vaddr + (file_off - header.p_offset) - module->begin;
+            return true;
+        }
+    }
+    return false;
 }

@@ -37,4 +37,18 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_place *out, size_t most);
 
+/* A function as the linker knows it. */
+struct cn_symbol {
+    const char *name; /* as it is stored, mangled */
+    uint64_t offset;  /* in the module */
+};
+
+/* The symbol around `offset` of a module; debug information is not needed. */
+bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t offset, struct cn_symbol *out);
+
+/* Where byte `file_off` of a module's file lies in the module when it is loaded. */
+bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t file_off, uint64_t *out);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "formats/exchange/exchange.h"
+#include "formats/exchange/readers.h"
 #include "formats/exchange/stacks.h"
 
 enum { US_NS = 1000 };
@@ -133,6 +134,8 @@ const struct cn_format cn_format_folded = {
     .summary = "folded stacks, a line each: what flame graphs are made of",
     .holds = "stacks",
     .is_file = true,
+    .probe = cn_folded_probe,
+    .open_database = cn_folded_open,
     .write_calls = write_calls,
     .write_database = write_database,
 };

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/pprof_format.h"
+#include "formats/exchange/readers.h"
 #include "formats/exchange/stacks.h"
 
 enum { FLUSH_LEN = 128 << 10 };
@@ -300,6 +301,8 @@ const struct cn_format cn_format_pprof = {
     .summary = "profile.proto of pprof, gzipped: stacks of each thread, files, modules",
     .holds = "stacks",
     .is_file = true,
+    .probe = cn_pprof_probe,
+    .open_database = cn_pprof_open,
     .write_calls = write_calls,
     .write_database = write_database,
 };

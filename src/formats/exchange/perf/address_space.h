@@ -1,0 +1,49 @@
+/* What is mapped where in each process, as records of mappings, forks and execs tell.
+ *
+ * Mappings are never changed, only put in front of older ones: a fork shares those of
+ * its parent.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_EXCHANGE_PERF_ADDRESS_SPACE_H
+#define CN_FORMATS_EXCHANGE_PERF_ADDRESS_SPACE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "formats/exchange/perf/perf_file.h"
+
+struct cn_perf_mapping {
+    const struct cn_perf_mapping *older;
+    uint64_t begin, end;
+    uint64_t file_off; /* of the first byte */
+    const char *path, *build_id;
+};
+
+struct cn_perf_process {
+    const struct cn_perf_mapping *mappings;
+    uint32_t generation; /* changes with the mappings; no two processes share one */
+};
+
+struct cn_perf_spaces {
+    struct cn_map process_of; /* by pid */
+    struct cn_perf_process *processes;
+    size_t count, capacity;
+    struct cn_perf_process kernel;
+    struct cn_names strings;
+    uint32_t next_generation;
+    struct cn_arena arena;
+};
+
+/* A record of a mapping, a fork or an exec; others are ignored. */
+void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
+                         const struct cn_perf_record *record);
+
+/* The process, made when it is new. Valid until the next call. */
+struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32_t pid);
+
+/* What an address lies in; NULL when nothing is known to be there. */
+const struct cn_perf_mapping *cn_perf_find_mapping(const struct cn_perf_process *process,
+                                                   uint64_t address);
+
+void cn_perf_spaces_done(struct cn_perf_spaces *spaces);
+
+#endif

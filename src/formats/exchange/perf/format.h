@@ -1,0 +1,132 @@
+/* perf.data as Linux 5 and later write it: what of it is read.
+ *
+ * A file: header, attributes with their ids, data (records one after another), feature
+ * sections. A pipe: a short header, then records that also hold attributes and features.
+ * Integers are those of the machine that wrote it; only little endian is read.
+ *
+ *   record   type u32, misc u16, size u16 (with this head), then what the type says
+ *   section  offset u64, size u64
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_EXCHANGE_PERF_FORMAT_H
+#define CN_FORMATS_EXCHANGE_PERF_FORMAT_H
+
+#include "base/record.h"
+
+#define CN_PERF_MAGIC         "PERFILE2"
+#define CN_PERF_MAGIC_SWAPPED "2ELIFREP"
+
+/* clang-format off */
+#define CN_PERF_HEADER(F)                                             \
+    F(0x08, u64, size, "of this header; 16 in a pipe")                \
+    F(0x10, u64, attr_size, "of an attribute with its section of ids") \
+    F(0x18, u64, attrs_off, "")                                       \
+    F(0x20, u64, attrs_len, "")                                       \
+    F(0x28, u64, data_off, "")                                        \
+    F(0x30, u64, data_len, "0 when perf did not end well")            \
+    F(0x48, u64, features, "a bit each: their sections follow the data")
+CN_RECORD(cn_perf_header, CN_PERF_HEADER, 0x68);
+
+#define CN_PERF_SECTION(F)  \
+    F(0x00, u64, off, "")   \
+    F(0x08, u64, len, "")
+CN_RECORD(cn_perf_section, CN_PERF_SECTION, 0x10);
+
+#define CN_PERF_HEAD(F)                                     \
+    F(0x00, u32, type, "")                                  \
+    F(0x04, u16, misc, "processor mode and flags")          \
+    F(0x06, u16, size, "of the record with this head")
+CN_RECORD(cn_perf_head, CN_PERF_HEAD, 0x08);
+
+#define CN_PERF_ATTR(F)                                     \
+    F(0x00, u32, type, "0 hardware, 1 software, ...")       \
+    F(0x04, u32, size, "")                                  \
+    F(0x08, u64, config, "which event of the type")         \
+    F(0x10, u64, sample_period, "or frequency")             \
+    F(0x18, u64, sample_type, "what samples hold")          \
+    F(0x20, u64, read_format, "")                           \
+    F(0x28, u64, flags, "")
+CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x40);
+/* clang-format on */
+
+enum {
+    CN_PERF_PIPE_HEADER_LEN = 16,
+    CN_PERF_EVENT_MAX = 64,
+    CN_PERF_BUILD_ID_MAX = 20,
+};
+
+#define CN_PERF_FLAG_FREQ          (UINT64_C(1) << 10)
+#define CN_PERF_FLAG_SAMPLE_ID_ALL (UINT64_C(1) << 18)
+
+enum cn_perf_type {
+    CN_PERF_MMAP = 1,
+    CN_PERF_LOST = 2,
+    CN_PERF_COMM = 3,
+    CN_PERF_EXIT = 4,
+    CN_PERF_FORK = 7,
+    CN_PERF_SAMPLE = 9,
+    CN_PERF_MMAP2 = 10,
+    CN_PERF_LOST_SAMPLES = 13,
+    CN_PERF_USER_FIRST = 64, /* from here on made by perf, not by the kernel */
+    CN_PERF_HEADER_ATTR = 64,
+    CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
+    CN_PERF_HEADER_BUILD_ID = 67,
+    CN_PERF_AUXTRACE = 71, /* the same, 8 bytes */
+    CN_PERF_EVENT_UPDATE = 78,
+    CN_PERF_HEADER_FEATURE = 80,
+    CN_PERF_COMPRESSED = 81,
+    CN_PERF_COMPRESSED2 = 83,
+};
+
+enum { CN_PERF_FEATURE_BUILD_ID = 2, CN_PERF_FEATURE_EVENT_DESC = 12 };
+enum { CN_PERF_UPDATE_NAME = 2 };
+
+/* Of cn_perf_head.misc. */
+enum {
+    CN_PERF_MODE_MASK = 7,
+    CN_PERF_MODE_KERNEL = 1,
+    CN_PERF_MISC_COMM_EXEC = 1 << 13,
+    CN_PERF_MISC_MMAP_BUILD_ID = 1 << 14,
+    CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
+};
+
+/* Of cn_perf_attr.sample_type, in the order of the sample but for the last. */
+enum {
+    CN_PERF_HAS_IP = 1 << 0,
+    CN_PERF_HAS_TID = 1 << 1,
+    CN_PERF_HAS_TIME = 1 << 2,
+    CN_PERF_HAS_ADDR = 1 << 3,
+    CN_PERF_HAS_READ = 1 << 4,
+    CN_PERF_HAS_CALLCHAIN = 1 << 5,
+    CN_PERF_HAS_ID = 1 << 6,
+    CN_PERF_HAS_CPU = 1 << 7,
+    CN_PERF_HAS_PERIOD = 1 << 8,
+    CN_PERF_HAS_STREAM_ID = 1 << 9,
+    CN_PERF_HAS_IDENTIFIER = 1 << 16, /* comes first */
+};
+
+enum {
+    CN_PERF_READ_ENABLED = 1,
+    CN_PERF_READ_RUNNING = 2,
+    CN_PERF_READ_ID = 4,
+    CN_PERF_READ_GROUP = 8,
+    CN_PERF_READ_LOST = 16,
+};
+
+/* Call chains have marks among the addresses: what follows was in this mode. */
+#define CN_PERF_CONTEXT_FIRST  ((uint64_t)-4095)
+#define CN_PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define CN_PERF_CONTEXT_HV     ((uint64_t)-32)
+#define CN_PERF_CONTEXT_USER   ((uint64_t)-512)
+
+/* How many of the fields of `mask` there are. */
+static inline uint64_t cn_perf_count(uint64_t bits, uint64_t mask)
+{
+    uint64_t count = 0;
+
+    for (bits &= mask; bits; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+#endif

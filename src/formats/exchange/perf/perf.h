@@ -1,0 +1,20 @@
+/* Linux perf: perf.data files and the text of perf script.
+ * Threads: immutable.
+ */
+#ifndef CN_FORMATS_EXCHANGE_PERF_PERF_H
+#define CN_FORMATS_EXCHANGE_PERF_PERF_H
+
+#include "formats/formats.h"
+
+struct cn_import;
+
+extern const struct cn_format cn_format_perf;
+extern const struct cn_format cn_format_perf_script;
+
+/* The same on bytes in memory; symbols come from the files that the bytes name. */
+CN_CHECK bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes,
+                           struct cn_error *err);
+CN_CHECK bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
+                                  struct cn_error *err);
+
+#endif
