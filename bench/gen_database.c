@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     };
     struct cn_synthetic synthetic;
     struct stopwatch watch = {.begin = now()};
-    struct cn_progress progress = {report, &watch};
+    struct cn_progress progress = {.report = report, .arg = &watch};
     struct cn_error err = {0};
 
     if (!parse(argc, argv, &args)) {

@@ -98,7 +98,7 @@ static bool stop_at_five(void *arg, const char *what, uint64_t done, uint64_t to
 static void progress_can_stop_the_work(void **state)
 {
     int calls = 0;
-    struct cn_progress progress = {stop_at_five, &calls};
+    struct cn_progress progress = {.report = stop_at_five, .arg = &calls};
     struct cn_error err = {0};
 
     (void)state;

@@ -205,7 +205,7 @@ static bool stop(void *arg, const char *what, uint64_t done, uint64_t total,
 
 static void stops_when_asked(void **state)
 {
-    const struct cn_progress progress = {stop, NULL};
+    const struct cn_progress progress = {.report = stop, .arg = NULL};
     struct cn_tiny_v4 tiny;
     struct cn_hpc_v4_files files;
     struct cn_text errors = {0};
