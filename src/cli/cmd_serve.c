@@ -125,9 +125,9 @@ static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
 static const struct cn_example serve_examples[] = {
     {"cairn serve run.db", "prints an address to open in a browser"},
     {"cairn serve cairn.data run.db", "several things on one page"},
-    {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token --tls-cert c.pem "
-     "--tls-key k.pem",
-     "for others on the network"},
+    {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token",
+     "for others on the network; add --tls-cert and --tls-key"},
+    {"cairn serve --collect traces", "take traces of agents, and show them"},
     {0},
 };
 
@@ -141,12 +141,15 @@ const struct cn_command cn_cmd_serve = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "show databases and recordings in a browser",
+    .summary = "show databases, recordings and stores in a browser",
     .description =
         "Serves the viewer on one port and prints its address. A random token in the "
         "address keeps other users of the machine out. Ends with SIGINT or SIGTERM, "
         "after the requests that are being answered.\n\n"
-        "A recording is analysed in the background; the page tells how far it is.",
+        "A recording is analysed in the background; the page tells how far it is.\n\n"
+        "With --collect, requests of agents go into a store: an answer below 300 means "
+        "that they are on the disk. On this machine they need no token unless "
+        "--collect-token-file gives one.",
     .examples = serve_examples,
     .options = options,
     .run = run_serve,
@@ -157,7 +160,7 @@ const struct cn_command cn_cmd_view = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "open databases and recordings in the browser",
+    .summary = "open databases, recordings and stores in the browser",
     .description = "Does what serve does, and opens the address in the browser.",
     .examples = view_examples,
     .options = options,
