@@ -286,7 +286,7 @@ static void add_traces(struct cn_store_writer *writer, size_t first, size_t coun
 
 static int make_store(void **state)
 {
-    struct cn_store_writer *writer;
+    struct cn_store_writer *writer = NULL;
     struct cn_segment_loader *loader = cn_segment_loader_new();
     struct cn_error err = {0};
     const char *path = "store";
