@@ -21,41 +21,80 @@ static struct cn_hook_cost cost_of(const struct cn_recording *rec,
     return rec->call_cost;
 }
 
-/* The time less what is taken off; never before the last one. */
-static uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns, uint64_t owed_ps)
+/* Rounded up as often as the fraction says, by a number that the time is mixed to. */
+static uint64_t round_cost(uint64_t cost_ps, uint64_t time_ns)
 {
-    uint64_t behind_ns = clock->behind_ps / PS_PER_NS, owed_ns = owed_ps / PS_PER_NS;
-    uint64_t now_ns = time_ns > behind_ns ? time_ns - behind_ns : 0;
+    uint64_t chance = time_ns * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-    if (now_ns >= clock->last_ns) {
-        clock->last_ns = now_ns;
-    } else if (clock->last_ns - now_ns > owed_ns) {
-        uint64_t too_much_ps = (clock->last_ns - now_ns - owed_ns) * PS_PER_NS;
+    return (cost_ps + (chance * PS_PER_NS >> 32)) / PS_PER_NS;
+}
 
-        clock->behind_ps -=
-            too_much_ps < clock->behind_ps ? too_much_ps : clock->behind_ps;
+static uint64_t owed_ns(const struct cn_recording *rec)
+{
+    return OWED_CALLS * rec->call_cost.call_ps / PS_PER_NS;
+}
+
+/* The time of a record less what is due; never before the last one. */
+static uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns, uint64_t most_ns)
+{
+    uint64_t passed_ns = time_ns > clock->seen_ns ? time_ns - clock->seen_ns : 0;
+
+    clock->seen_ns += passed_ns;
+    if (passed_ns >= clock->due_ns) {
+        clock->now_ns += passed_ns - clock->due_ns;
+        clock->due_ns = 0;
+    } else {
+        clock->due_ns -= passed_ns;
+        if (clock->due_ns > most_ns)
+            clock->due_ns = most_ns;
     }
-    return clock->last_ns;
+    return clock->now_ns;
+}
+
+/* What the recorder took after the time of this record, until the next one at most. */
+static uint64_t cost_behind(const struct cn_recording *rec, const struct cn_call *call)
+{
+    struct cn_hook_cost cost = cost_of(rec, call);
+
+    if (call->flags & CN_CALL_KERNEL || call->kind > CN_CALL_EXIT)
+        return 0;
+    return round_cost(call->kind == CN_CALL_ENTER ? cost.inner_ps
+                                                  : cost.call_ps - cost.inner_ps,
+                      call->time_ns);
 }
 
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,
                            size_t count, struct cn_call *out)
 {
-    uint64_t owed_ps = OWED_CALLS * clock->rec->call_cost.call_ps;
+    uint64_t most_ns = owed_ns(clock->rec);
 
     for (size_t i = 0; i < count; i++) {
         const struct cn_call *call = &calls[i];
-        struct cn_hook_cost cost = cost_of(clock->rec, call);
 
         out[i] = *call;
         if (call->kind == CN_CALL_LOST && call->time_ns == 0)
             continue;
-        out[i].time_ns = correct(clock, call->time_ns, owed_ps);
-        if (call->flags & CN_CALL_KERNEL)
-            continue;
-        if (call->kind == CN_CALL_ENTER)
-            clock->behind_ps += cost.inner_ps;
-        else if (call->kind == CN_CALL_EXIT)
-            clock->behind_ps += cost.call_ps - cost.inner_ps;
+        out[i].time_ns = correct(clock, call->time_ns, most_ns);
+        clock->due_ns += cost_behind(clock->rec, call);
     }
+}
+
+/* More is never due than what may be taken off later, and that only shrinks or grows
+ * together: whatever was due really lies between the two. */
+bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_call *call)
+{
+    struct cn_call_clock *least = &settling->least, *most = &settling->most;
+    struct cn_call ignored;
+
+    if (call->kind == CN_CALL_LOST && call->time_ns == 0)
+        return settling->has_begun && least->due_ns == most->due_ns;
+    if (!settling->has_begun) {
+        settling->has_begun = true;
+        least->seen_ns = least->now_ns = call->time_ns;
+        *most = *least;
+        most->due_ns = owed_ns(most->rec);
+    }
+    cn_call_clock_correct(least, call, 1, &ignored);
+    cn_call_clock_correct(most, call, 1, &ignored);
+    return least->due_ns == most->due_ns;
 }

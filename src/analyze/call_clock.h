@@ -10,6 +10,10 @@
  * Such times never run backwards. Where less passed than the recorder usually takes, the
  * difference is taken off what follows, as far as it is small: single calls are off by a
  * few nanoseconds either way, and only sums can tell.
+ *
+ * Costs are fractions of nanoseconds, times are not: how a cost is rounded depends on the
+ * time of its record alone. So a clock that was started anywhere goes as fast as any
+ * other, once they agree on what is still to be taken off (cn_call_clock_settle()).
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALL_CLOCK_H
@@ -22,10 +26,12 @@
 struct cn_call;
 struct cn_recording;
 
+/* Zeroed but for `rec`, it starts with the task. */
 struct cn_call_clock {
     const struct cn_recording *rec;
-    uint64_t behind_ps; /* what was taken off so far */
-    uint64_t last_ns;   /* of the last call, corrected */
+    uint64_t seen_ns; /* the latest time of a record */
+    uint64_t now_ns;  /* of the last call, corrected */
+    uint64_t due_ns;  /* to be taken off what comes next */
 };
 
 /* Whether the recording says what its recorder takes. */
@@ -34,5 +40,15 @@ bool cn_call_clock_is_needed(const struct cn_recording *rec);
 /* The next calls of the task with their times corrected. */
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,
                            size_t count, struct cn_call *out);
+
+/* A clock in the middle of a task. */
+struct cn_call_settling {
+    struct cn_call_clock least, most; /* nothing, or as much as possible, was due */
+    bool has_begun;
+};
+
+/* See one more call. True once it does not matter any more what was due at the start: from
+ * then on `least` goes as the clock of the whole task does, but for a constant. */
+bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_call *call);
 
 #endif

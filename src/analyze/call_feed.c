@@ -24,6 +24,7 @@ bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec
         .rec = rec,
         .filter = filter,
         .clock = {.rec = rec},
+        .more_count = UINT64_MAX,
         .ending = CN_ITEM,
     };
     if (!cn_recording_stream_open(rec, task, range, &feed->stream, err))
@@ -33,13 +34,23 @@ bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec
     return true;
 }
 
-bool cn_call_feed_open_part(struct cn_call_feed *feed, const struct cn_recording *rec,
+bool cn_call_feed_open_span(struct cn_call_feed *feed, const struct cn_recording *rec,
                             const struct cn_call_filter *filter, uint32_t task,
-                            const struct cn_call_part *part, struct cn_error *err)
+                            const struct cn_call_span *span,
+                            const struct cn_call_clock *clock, struct cn_error *err)
 {
     assert(!filter->needs_future);
-    *feed = (struct cn_call_feed){.rec = rec, .filter = filter, .ending = CN_ITEM};
-    return cn_recording_part_open(rec, task, part, &feed->stream, err);
+    *feed = (struct cn_call_feed){
+        .rec = rec,
+        .filter = filter,
+        .clock = clock ? *clock : (struct cn_call_clock){.rec = rec},
+        .skip_count = span->first,
+        .more_count = span->end - span->first,
+        .is_settling = !clock,
+        .settling = {.least = {.rec = rec}, .most = {.rec = rec}},
+        .ending = CN_ITEM,
+    };
+    return cn_recording_part_open(rec, task, span->part, &feed->stream, err);
 }
 
 void cn_call_feed_close(struct cn_call_feed *feed)
@@ -230,11 +241,63 @@ static void sort_out_rest(struct cn_call_feed *feed)
     drop(feed, 0);
 }
 
+/* Leave calls out; returns how many of these. */
+static size_t settle(struct cn_call_feed *feed, const struct cn_call_batch *batch)
+{
+    size_t i = 0;
+
+    while (feed->is_settling && i < batch->count) {
+        const struct cn_call *call = &batch->calls[i++];
+        bool is_settled =
+            !feed->filter->corrects_times || cn_call_clock_settle(&feed->settling, call);
+
+        if (is_settled && call->kind == CN_CALL_EXIT) {
+            feed->is_settling = false;
+            feed->clock = feed->settling.least;
+            feed->open_count = call->depth;
+        }
+    }
+    feed->left_out += i;
+    return i;
+}
+
+/* Take what does not belong to the span off a batch. */
+static void cut(struct cn_call_feed *feed, struct cn_call_batch *batch)
+{
+    size_t skipped =
+        feed->skip_count < batch->count ? (size_t)feed->skip_count : batch->count;
+
+    feed->skip_count -= skipped;
+    batch->calls += skipped;
+    batch->count -= skipped;
+    if (batch->count > feed->more_count)
+        batch->count = (size_t)feed->more_count;
+    feed->more_count -= batch->count;
+    skipped = settle(feed, batch);
+    batch->calls += skipped;
+    batch->count -= skipped;
+}
+
+static enum cn_step read_span(struct cn_call_feed *feed, struct cn_call_batch *out,
+                              struct cn_error *err)
+{
+    enum cn_step step;
+
+    do {
+        if (feed->more_count == 0)
+            return CN_END;
+        step = cn_call_stream_next(feed->stream, out, err);
+        if (step == CN_ITEM)
+            cut(feed, out);
+    } while (step == CN_ITEM && out->count == 0);
+    return step;
+}
+
 /* The next calls of the stream, with their times as the filter wants them. */
 static enum cn_step read_batch(struct cn_call_feed *feed, struct cn_call_batch *out,
                                struct cn_error *err)
 {
-    enum cn_step step = cn_call_stream_next(feed->stream, out, err);
+    enum cn_step step = read_span(feed, out, err);
 
     if (step != CN_ITEM || !feed->filter->corrects_times)
         return step;

@@ -32,6 +32,13 @@ struct cn_call_feed {
     size_t corrected_capacity;
     struct cn_call_batch in; /* what is being sorted out */
 
+    /* Of a span. */
+    uint64_t skip_count, more_count; /* calls to be skipped, and then to be read */
+    bool is_settling;                /* calls are being left out */
+    struct cn_call_settling settling;
+    uint64_t left_out;
+    uint32_t open_count; /* calls that were open after those */
+
     struct cn_held_call *held;
     size_t held_count, held_capacity;
     size_t undecided; /* calls among the held ones */
@@ -49,11 +56,20 @@ CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recor
                                 const struct cn_call_filter *filter, uint32_t task,
                                 struct cn_time_range range, struct cn_error *err);
 
-/* The same for a piece of a task, with a filter that does not ask for the future. */
-CN_CHECK bool cn_call_feed_open_part(struct cn_call_feed *feed,
+/* Some calls of a piece of a task. */
+struct cn_call_span {
+    const struct cn_call_part *part;
+    uint64_t first, end; /* numbers of calls in the piece */
+};
+
+/* The same for these, with a filter that does not ask for the future. `clock` is the
+ * task's at the first one; NULL: not known. Then calls are left out up to an exit after
+ * which the clock goes right but for a constant; `left_out` says how many. */
+CN_CHECK bool cn_call_feed_open_span(struct cn_call_feed *feed,
                                      const struct cn_recording *rec,
                                      const struct cn_call_filter *filter, uint32_t task,
-                                     const struct cn_call_part *part,
+                                     const struct cn_call_span *span,
+                                     const struct cn_call_clock *clock,
                                      struct cn_error *err);
 
 /* CN_FAIL: the task is damaged here; everything before was handed out. */

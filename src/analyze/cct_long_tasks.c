@@ -58,12 +58,13 @@ static void count_run(void *arg, size_t number, unsigned worker)
     struct long_tasks *l = arg;
     struct job *job = &l->jobs[number];
     struct cn_cct_task *task = job->is_first ? job->task : &job->piece;
+    struct cn_call_span span = {&job->part, 0, UINT64_MAX};
 
     if (cn_failures_stopped(&l->failures, worker))
         return;
     if (!job->is_first)
         cn_cct_guess_init(task, &job->task->options);
-    if (!cn_cct_task_count(task, &job->part, l->progress, false,
+    if (!cn_cct_task_count(task, &span, l->progress, false,
                            cn_failures_error(&l->failures, worker)))
         cn_failures_note(&l->failures, worker, number);
 }
@@ -72,6 +73,8 @@ static void count_run(void *arg, size_t number, unsigned worker)
 static bool join(struct job *job, const struct cn_progress *progress,
                  struct cn_error *err)
 {
+    struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
+
     if (job->task->is_damaged && !job->is_first)
         return true;
     if (job->is_first) {
@@ -83,8 +86,10 @@ static bool join(struct job *job, const struct cn_progress *progress,
         return true;
     }
     cn_cct_task_mark(job->task, &job->part);
-    return cn_cct_task_join(job->task, &job->piece) ||
-           cn_cct_task_count(job->task, &job->part, progress, false, err);
+    before.end = rest.first = job->piece.guess->left_out;
+    return cn_cct_task_count(job->task, &before, progress, false, err) &&
+           (cn_cct_task_join(job->task, &job->piece) ||
+            cn_cct_task_count(job->task, &rest, progress, false, err));
 }
 
 static void join_take(void *arg, size_t number, unsigned worker)

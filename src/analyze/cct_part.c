@@ -15,9 +15,8 @@ bool cn_cct_task_is_divisible(const struct cn_cct_task_options *options)
 
     cn_call_stack_init(&stack, query->rec, query->filter, options->task, false, &is_on);
     return query->filter->is_plain && !query->filter->needs_future &&
-           !query->filter->corrects_times && !options->is_collapsed && !options->is_on &&
-           query->range.first_ns == 0 && query->range.last_ns == UINT64_MAX &&
-           !stack.is_wrapped;
+           !options->is_collapsed && !options->is_on && query->range.first_ns == 0 &&
+           query->range.last_ns == UINT64_MAX && !stack.is_wrapped;
 }
 
 void cn_cct_guess_init(struct cn_cct_task *piece,
@@ -34,18 +33,16 @@ void cn_cct_guess_free(struct cn_cct_guess *guess)
     free(guess);
 }
 
-/* The first record: an entry happens in the innermost open call, an exit is its end. */
-static void begin(struct cn_cct_task *piece, const struct cn_call *call)
+void cn_cct_guess_begin(struct cn_cct_task *piece, const struct cn_call_feed *feed)
 {
     struct cn_cct_guess *guess = piece->guess;
     struct cn_cct_follow *follow = &piece->follow;
 
-    guess->has_begun = true;
-    guess->is_wrong = call->kind != CN_CALL_ENTER && call->kind != CN_CALL_EXIT;
-    if (guess->is_wrong)
+    if (!guess || guess->has_begun)
         return;
-    guess->depth = call->depth + (call->kind == CN_CALL_EXIT ? 1u : 0u);
-    guess->open_count = guess->depth;
+    guess->has_begun = true;
+    guess->clock = feed->settling.least;
+    guess->depth = guess->open_count = feed->open_count;
     cn_call_stack_assume(&follow->stack, guess->depth);
     for (uint32_t i = 0; i < guess->depth; i++)
         follow->stack.frames[i].mark = follow->node =
@@ -75,8 +72,6 @@ bool cn_cct_guess_see(struct cn_cct_task *piece, const struct cn_call *call)
 {
     struct cn_cct_guess *guess = piece->guess;
 
-    if (!guess->has_begun)
-        begin(piece, call);
     /* What open calls read is compared with what they read when they end. */
     if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
         guess->is_wrong = true;
@@ -102,13 +97,16 @@ void cn_cct_task_mark(struct cn_cct_task *task, const struct cn_call_part *part)
     cn_cct_follow_copy(&task->starts[i].follow, &task->follow);
 }
 
-/* Whether the calls that are open are the ones that the piece begins with. */
+/* Whether the calls that are open are the ones that the piece begins with, and its clock
+ * goes right. */
 static bool fits(const struct cn_cct_task *task, const struct cn_cct_guess *guess)
 {
     const struct cn_call_stack *stack = &task->follow.stack;
+    const struct cn_call_clock *clock = &task->follow.clock;
     uint32_t depth = guess->depth;
 
-    if (!guess->has_begun || guess->is_wrong || task->follow.has_site ||
+    if (clock->seen_ns != guess->clock.seen_ns || clock->due_ns != guess->clock.due_ns ||
+        !guess->has_begun || guess->is_wrong || task->follow.has_site ||
         guess->return_count > stack->count || stack->count > depth ||
         (stack->count == 0) != (depth == 0))
         return false;
@@ -117,6 +115,12 @@ static bool fits(const struct cn_cct_task *task, const struct cn_cct_guess *gues
             (stack->frames[i].flags & (CN_FRAME_EXEC | CN_FRAME_SCHEDULE)))
             return false;
     return true;
+}
+
+/* How much the times of a piece are ahead. */
+static uint64_t ahead_ns(const struct cn_cct_task *task, const struct cn_cct_task *piece)
+{
+    return piece->guess->clock.now_ns - task->follow.clock.now_ns;
 }
 
 /* A key of the piece as one of the task. */
@@ -130,7 +134,8 @@ static uint32_t translate_key(struct cn_cct_task *task, const struct cn_cct_task
         uint32_t site = key & ~CN_CCT_SITE;
 
         return CN_CCT_SITE |
-               cn_cct_task_site(task, piece->sites[site], piece->site_times[site]);
+               cn_cct_task_site(task, piece->sites[site],
+                                piece->site_times[site] - ahead_ns(task, piece));
     }
     address = cn_call_ids_address(&piece->ids, rec, key);
     return address ? cn_call_ids_of(&task->ids, rec, CN_NONE, address) : key;
@@ -164,10 +169,11 @@ static void join_returns(struct cn_cct_task *task, const struct cn_cct_task *pie
     uint32_t unknown = guess->depth - stack->count;
 
     for (size_t i = 0; i < guess->return_count; i++) {
-        const struct cn_cct_return *ret = &guess->returns[i];
+        struct cn_cct_return ret = guess->returns[i];
 
-        stack->frames[stack->count - 1].child_ns += ret->child_ns;
-        (void)cn_cct_task_follow(task, &task->follow, &ret->call, &none, true);
+        ret.call.time_ns -= ahead_ns(task, piece);
+        stack->frames[stack->count - 1].child_ns += ret.child_ns;
+        (void)cn_cct_task_follow(task, &task->follow, &ret.call, &none, true);
     }
     for (uint32_t i = 0; i < stack->count; i++)
         stack->frames[i].child_ns += piece->follow.stack.frames[i + unknown].child_ns;
@@ -180,15 +186,24 @@ static void join_follow(struct cn_cct_task *task, const struct cn_cct_task *piec
     struct cn_cct_follow *follow = &task->follow;
     const struct cn_cct_follow *from = &piece->follow;
     uint32_t first = follow->stack.count;
+    uint64_t last_ns = from->last_ns - ahead_ns(task, piece);
 
     cn_call_stack_append(&follow->stack, &from->stack, piece->guess->open_count);
-    for (uint32_t i = first; i < follow->stack.count; i++)
+    for (uint32_t i = first; i < follow->stack.count; i++) {
         follow->stack.frames[i].mark = nodes[follow->stack.frames[i].mark];
+        follow->stack.frames[i].enter_ns -= ahead_ns(task, piece);
+    }
     follow->node = nodes[from->node];
     follow->site = from->site;
     follow->has_site = from->has_site;
-    if (from->last_ns > follow->last_ns)
-        follow->last_ns = from->last_ns;
+    if (last_ns > follow->last_ns)
+        follow->last_ns = last_ns;
+    follow->clock = (struct cn_call_clock){
+        .rec = from->clock.rec,
+        .seen_ns = from->clock.seen_ns,
+        .now_ns = from->clock.now_ns - ahead_ns(task, piece),
+        .due_ns = from->clock.due_ns,
+    };
 }
 
 bool cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *piece)

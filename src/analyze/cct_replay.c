@@ -7,6 +7,8 @@
 bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *task,
                         const struct cn_cct *tree, size_t part, struct cn_error *err)
 {
+    struct cn_call_span span = {.end = UINT64_MAX};
+
     *replay = (struct cn_cct_replay){.is_open = true, .task = *task};
     cn_cct_view_init(&replay->task.tree, tree);
     if (part == 0) {
@@ -15,7 +17,9 @@ bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *
         cn_cct_follow_copy(&replay->follow, &task->starts[part].follow);
         replay->done_count = task->starts[part].first_sample;
     }
-    return cn_cct_task_open_feed(task, task->part_count > 0 ? &task->parts[part] : NULL,
+    if (task->part_count > 0)
+        span.part = &task->parts[part];
+    return cn_cct_task_open_feed(task, span.part ? &span : NULL, &replay->follow.clock,
                                  &replay->feed, err);
 }
 

@@ -24,7 +24,8 @@ void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *
     const struct cn_call_query *query = task->options.query;
     bool *is_on = task->options.is_on ? task->options.is_on : &follow->own_switch;
 
-    *follow = (struct cn_cct_follow){.own_switch = !query->filter->is_off};
+    *follow = (struct cn_cct_follow){.own_switch = !query->filter->is_off,
+                                     .clock.rec = query->rec};
     cn_call_stack_init(&follow->stack, query->rec, query->filter, task->options.task,
                        query->range.first_ns > 0, is_on);
 }
@@ -326,13 +327,14 @@ static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *ba
 }
 
 bool cn_cct_task_open_feed(const struct cn_cct_task *task,
-                           const struct cn_call_part *part, struct cn_call_feed *feed,
+                           const struct cn_call_span *span,
+                           const struct cn_call_clock *clock, struct cn_call_feed *feed,
                            struct cn_error *err)
 {
     const struct cn_call_query *query = task->options.query;
 
-    return part ? cn_call_feed_open_part(feed, query->rec, query->filter,
-                                         task->options.task, part, err)
+    return span ? cn_call_feed_open_span(feed, query->rec, query->filter,
+                                         task->options.task, span, clock, err)
                 : cn_call_feed_open(feed, query->rec, query->filter, task->options.task,
                                     query->range, err);
 }
@@ -347,7 +349,7 @@ static bool report(const struct cn_cct_task *task, const struct cn_progress *pro
                  : cn_progress_check(progress, what, err);
 }
 
-bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
+bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
                        const struct cn_progress *progress, bool tells,
                        struct cn_error *err)
 {
@@ -357,14 +359,19 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part
     uint32_t batch_count = 0;
     bool ok = true;
 
-    if (cn_cct_task_open_feed(task, part, &feed, &task->damage))
+    if (cn_cct_task_open_feed(task, span, task->guess ? NULL : &task->follow.clock, &feed,
+                              &task->damage))
         while (ok && !cn_cct_guess_is_wrong(task->guess) &&
                (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+            cn_cct_guess_begin(task, &feed);
             count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
                 ok = report(task, progress, tells, err);
         }
     task->is_damaged = step == CN_FAIL;
+    task->follow.clock = feed.clock;
+    if (task->guess)
+        task->guess->left_out = feed.left_out;
     cn_call_feed_close(&feed);
     if (ok && task->tree.is_full)
         ok =

@@ -47,6 +47,7 @@ struct cn_cct_open_call {
 /* Where a task is. */
 struct cn_cct_follow {
     struct cn_call_stack stack;
+    struct cn_call_clock clock; /* only where it is read in pieces */
     bool own_switch;
     uint64_t site; /* where the next call comes from */
     bool has_site;
@@ -89,9 +90,9 @@ void cn_cct_task_init(struct cn_cct_task *task,
                       const struct cn_cct_task_options *options);
 void cn_cct_task_done(struct cn_cct_task *task);
 
-/* Count all calls, or those of a piece. Damage is noted, not a failure; being
+/* Count all calls, or some of a piece. Damage is noted, not a failure; being
  * interrupted is one. One thread at a time `tells` of its progress. */
-CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_part *part,
+CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
                                 const struct cn_progress *progress, bool tells,
                                 struct cn_error *err);
 
@@ -113,8 +114,10 @@ void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *
 void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from);
 void cn_cct_follow_done(struct cn_cct_follow *follow);
 
+/* `clock`: see cn_call_feed_open_span(). */
 CN_CHECK bool cn_cct_task_open_feed(const struct cn_cct_task *task,
-                                    const struct cn_call_part *part,
+                                    const struct cn_call_span *span,
+                                    const struct cn_call_clock *clock,
                                     struct cn_call_feed *feed, struct cn_error *err);
 
 /* Follow one record. True when the task went somewhere else. */

@@ -88,6 +88,54 @@ static void never_runs_backwards(void **state)
     assert_true(end.time_ns >= 1010000 - 20 * CALL_NS);
 }
 
+/* Whatever was due when a clock was started, it soon goes as the others do. */
+static void settles_anywhere(void **state)
+{
+    enum { LONG = 4096 };
+    static struct cn_call in[LONG], out[LONG], later[LONG];
+    struct cn_recording rec = {.call_cost = {43210, 17530}};
+    struct cn_call_clock clock = {.rec = &rec};
+    uint64_t time_ns = 5000;
+
+    (void)state;
+    for (unsigned i = 0; i < LONG; i++) {
+        time_ns += i % 7 == 0 ? 200 : i % 3 * 12;
+        in[i] = call(i % 2 ? CN_CALL_EXIT : CN_CALL_ENTER, time_ns);
+    }
+    cn_call_clock_correct(&clock, in, LONG, out);
+    for (unsigned start = 1; start < LONG / 2; start += 13) {
+        struct cn_call_settling settling = {.least.rec = &rec, .most.rec = &rec};
+        unsigned at = start;
+        uint64_t ahead_ns;
+
+        while (!cn_call_clock_settle(&settling, &in[at]))
+            assert_true(++at < start + LONG / 4);
+        ahead_ns = settling.least.now_ns - out[at].time_ns;
+        cn_call_clock_correct(&settling.least, in + at + 1, LONG - at - 1, later);
+        for (unsigned i = at + 1; i < LONG; i++)
+            assert_int_equal(later[i - at - 1].time_ns - ahead_ns, out[i].time_ns);
+    }
+}
+
+/* Fractions of nanoseconds add up. */
+static void takes_fractions_off_in_the_long_run(void **state)
+{
+    enum { CALLS = 20000 };
+    struct cn_recording rec = {.call_cost = {10250, 5125}};
+    struct cn_call_clock clock = {.rec = &rec};
+    struct cn_call out = {0};
+    double taken_ns;
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * CALLS; i++) {
+        struct cn_call in = call(i % 2 ? CN_CALL_EXIT : CN_CALL_ENTER, 1000 + i * 101);
+
+        cn_call_clock_correct(&clock, &in, 1, &out);
+    }
+    taken_ns = 1000 + (2 * CALLS - 1) * 101 - (double)out.time_ns;
+    assert_true(taken_ns > CALLS * 10.2 && taken_ns < CALLS * 10.3);
+}
+
 static void leaves_events_and_losses_where_they_belong(void **state)
 {
     struct cn_recording rec = recording();
@@ -171,6 +219,8 @@ int main(void)
         cmocka_unit_test(takes_the_cost_off_a_call_and_its_callers),
         cmocka_unit_test(gives_the_same_in_batches),
         cmocka_unit_test(never_runs_backwards),
+        cmocka_unit_test(settles_anywhere),
+        cmocka_unit_test(takes_fractions_off_in_the_long_run),
         cmocka_unit_test(leaves_events_and_losses_where_they_belong),
         cmocka_unit_test(knows_library_calls_by_their_type),
         cmocka_unit_test(reads_what_the_recorder_says),

@@ -113,17 +113,20 @@ static size_t count_in_pieces(struct cn_cct_task *task,
 
     cn_cct_task_init(task, options);
     for (size_t i = 0; i < count; i++) {
+        struct cn_call_span all = {&parts[i], 0, UINT64_MAX}, before = all, rest = all;
         struct cn_cct_task piece;
 
         cn_cct_task_mark(task, &parts[i]);
         if (i == 0) {
-            assert_true(cn_cct_task_count(task, &parts[i], NULL, false, &err));
+            assert_true(cn_cct_task_count(task, &all, NULL, false, &err));
             continue;
         }
         cn_cct_guess_init(&piece, options);
-        assert_true(cn_cct_task_count(&piece, &parts[i], NULL, false, &err));
+        assert_true(cn_cct_task_count(&piece, &all, NULL, false, &err));
+        before.end = rest.first = piece.guess->left_out;
+        assert_true(cn_cct_task_count(task, &before, NULL, false, &err));
         if (!cn_cct_task_join(task, &piece)) {
-            assert_true(cn_cct_task_count(task, &parts[i], NULL, false, &err));
+            assert_true(cn_cct_task_count(task, &rest, NULL, false, &err));
             wrong++;
         }
         cn_cct_task_done(&piece);
@@ -259,11 +262,16 @@ static void check_task(const struct subject *s, uint32_t number, size_t *piece_c
     cuts_done(&cuts);
 }
 
-static void check_recording(const char *name, size_t *piece_count, size_t *wrong_count)
+/* With `call_ps` > 0 as if the recorder took that much for a call. */
+static void check_recording(const char *name, uint64_t call_ps, size_t *piece_count,
+                            size_t *wrong_count)
 {
     struct subject s;
 
     open_subject(&s, name, NULL);
+    s.filter.corrects_times = call_ps > 0;
+    s.rec->call_cost = (struct cn_hook_cost){call_ps, call_ps / 3};
+    s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
     for (uint32_t i = 0; i < s.rec->task_count && s.rec->max_stack <= 1024; i++)
         if (s.rec->tasks[i].data_len > 0)
             check_task(&s, i, piece_count, wrong_count);
@@ -276,21 +284,34 @@ static bool is_recording(const char *name)
            !strstr(name, ".md");
 }
 
-static void pieces_make_the_whole(void **state)
+static void check_all(uint64_t call_ps)
 {
     size_t piece_count = 0, wrong_count = 0;
     DIR *dir = opendir(folder);
     struct dirent *entry;
 
-    (void)state;
     assert_non_null(dir);
     while ((entry = readdir(dir)) != NULL)
         if (is_recording(entry->d_name))
-            check_recording(entry->d_name, &piece_count, &wrong_count);
+            check_recording(entry->d_name, call_ps, &piece_count, &wrong_count);
     (void)closedir(dir);
     /* Guesses are there to be right. */
     assert_true(piece_count > 1000);
     assert_true(wrong_count < piece_count / 3);
+}
+
+static void pieces_make_the_whole(void **state)
+{
+    (void)state;
+    check_all(0);
+}
+
+/* A cost that is taken off sooner or later, and one that is more than calls took. */
+static void pieces_make_the_whole_with_corrected_times(void **state)
+{
+    (void)state;
+    check_all(31250);
+    check_all(1234567);
 }
 
 static void guesses_are_right_where_calls_nest(void **state)
@@ -298,7 +319,8 @@ static void guesses_are_right_where_calls_nest(void **state)
     size_t piece_count = 0, wrong_count = 0;
 
     (void)state;
-    check_recording("no-event", &piece_count, &wrong_count);
+    check_recording("no-event", 0, &piece_count, &wrong_count);
+    check_recording("no-event", 31250, &piece_count, &wrong_count);
     assert_true(piece_count > 10);
     assert_int_equal(wrong_count, 0);
 }
@@ -325,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_make_the_whole),
+        cmocka_unit_test(pieces_make_the_whole_with_corrected_times),
         cmocka_unit_test(guesses_are_right_where_calls_nest),
         cmocka_unit_test(what_depends_on_the_past_is_not_divided),
     };
