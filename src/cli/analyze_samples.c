@@ -14,7 +14,6 @@
 #include "cli/quantity.h"
 #include "formats/formats.h"
 #include "model/database.h"
-#include "model/recording.h"
 
 enum { JOBS_MAX = 1024 };
 
@@ -37,22 +36,13 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-/* Files of stacks. One that can hold calls too is asked for them first. */
 static bool is_of_samples(const char *path)
 {
     const struct cn_format *format;
-    struct cn_recording *rec;
     struct cn_error ignored;
 
-    if (!cn_format_probe(path, &format, &ignored) || !format->is_file ||
-        !format->open_database)
-        return false;
-    if (!format->open_recording)
-        return true;
-    if (!format->open_recording(&rec, path, NULL, &ignored))
-        return ignored.kind == CN_ERR_USAGE;
-    cn_recording_close(rec);
-    return false;
+    return cn_format_probe(path, &format, &ignored) && format->is_file &&
+           format->open_database;
 }
 
 bool cn_analyze_finds_samples(const struct cn_args *args, bool *found,

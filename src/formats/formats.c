@@ -37,6 +37,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_pprof,
     &cn_format_perfetto,
     &cn_format_speedscope,
+    &cn_format_speedscope_calls,
     &cn_format_otlp,
     &cn_format_otlp_json,
     &cn_format_zipkin,

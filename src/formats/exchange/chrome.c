@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/lanes.h"
+#include "formats/exchange/readers.h"
 #include "formats/exchange/span_text.h"
 
 /* What is the same in many events, put into words once. */
@@ -313,6 +314,8 @@ const struct cn_format cn_format_chrome = {
     .summary = "trace events of Chrome as JSON: every call, with its values and events",
     .holds = "calls",
     .is_file = true,
+    .probe = cn_chrome_probe,
+    .open_recording = cn_chrome_open,
     .write_calls = write_calls,
 };
 

@@ -23,6 +23,7 @@ extern const struct cn_format cn_format_otlp_json;
 extern const struct cn_format cn_format_perfetto;
 extern const struct cn_format cn_format_pprof;
 extern const struct cn_format cn_format_speedscope;
+extern const struct cn_format cn_format_speedscope_calls;
 extern const struct cn_format cn_format_zipkin;
 
 /* cairn dump --format NAME. */

@@ -28,4 +28,20 @@ CN_CHECK bool cn_pprof_open(struct cn_database **out, const char *path,
 CN_CHECK bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes,
                             struct cn_error *err);
 
+bool cn_chrome_probe(const char *path);
+CN_CHECK bool cn_chrome_open(struct cn_recording **out, const char *path,
+                             const struct cn_recording_options *options,
+                             struct cn_error *err);
+CN_CHECK bool cn_chrome_read(struct cn_bytes bytes, struct cn_recording **out,
+                             struct cn_error *err);
+
+/* Files with nothing but events are a format of their own, speedscope-calls. */
+bool cn_speedscope_probe(const char *path);
+CN_CHECK bool cn_speedscope_open(struct cn_database **out, const char *path,
+                                 struct cn_error *err);
+CN_CHECK bool cn_speedscope_read(struct cn_import *import, struct cn_bytes bytes,
+                                 struct cn_error *err);
+CN_CHECK bool cn_speedscope_read_calls(struct cn_bytes bytes, struct cn_recording **out,
+                                       struct cn_error *err);
+
 #endif

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/lanes.h"
+#include "formats/exchange/readers.h"
 #include "formats/exchange/span_text.h"
 #include "formats/exchange/stacks.h"
 
@@ -282,6 +283,8 @@ const struct cn_format cn_format_speedscope = {
                "a database",
     .holds = "calls or stacks",
     .is_file = true,
+    .probe = cn_speedscope_probe,
+    .open_database = cn_speedscope_open,
     .write_calls = write_calls,
     .write_database = write_database,
 };
