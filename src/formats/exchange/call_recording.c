@@ -233,18 +233,15 @@ static void add_tasks(struct cn_memory_recording *m, uint32_t session,
     for (size_t i = 0; i < count; i++) {
         bool is_empty = list[i].first_ns == UINT64_MAX;
         uint64_t first_ns = is_empty ? 0 : list[i].first_ns + base_ns;
-        uint32_t task =
-            cn_memory_recording_add_task(m, (struct cn_task){
-                                                .tid = list[i].tid,
-                                                .pid = list[i].pid,
-                                                .parent = CN_NONE,
-                                                .name = list[i].name,
-                                                .time_ns = first_ns,
-                                                .first_ns = first_ns,
-                                                .data_len = length_of(&list[i].runs),
-                                                .has_session = i == 0,
-                                                .has_file = true,
-                                            });
+        uint32_t task = cn_memory_recording_add_task(m, (struct cn_task){
+                                                            .tid = list[i].tid,
+                                                            .pid = list[i].pid,
+                                                            .parent = CN_NONE,
+                                                            .name = list[i].name,
+                                                            .time_ns = first_ns,
+                                                            .has_session = i == 0,
+                                                            .has_file = true,
+                                                        });
 
         cn_memory_recording_add_task_session(m, task, 0, session);
     }
