@@ -60,6 +60,15 @@ struct cn_write_options {
     void *on_loss_arg;
 };
 
+/* Tell about something that could not be kept; a count of 0 is not told. `options` may be
+ * NULL. */
+static inline void cn_write_lose(const struct cn_write_options *options, const char *what,
+                                 uint64_t count)
+{
+    if (count > 0 && options && options->on_loss)
+        options->on_loss(options->on_loss_arg, what, count);
+}
+
 /* How a recording is shown; all zero is the default. */
 struct cn_recording_options {
     enum cn_demangle demangle;

@@ -85,12 +85,6 @@ static bool is_there(const char *dir, const char *path)
            lstat(joined, &st) == 0;
 }
 
-static void lose(const struct cn_write_options *options, const char *what, uint64_t count)
-{
-    if (options->on_loss && count > 0)
-        options->on_loss(options->on_loss_arg, what, count);
-}
-
 bool cn_hpc_sources_copy(struct cn_database *db, const char *dir,
                          const struct cn_write_options *options, struct cn_error *err)
 {
@@ -116,7 +110,8 @@ bool cn_hpc_sources_copy(struct cn_database *db, const char *dir,
                  !copy(file.origin ? file.origin : from, dir, file.path, err))
             return false;
     }
-    lose(options, "source files missing from the database that was read", missing_count);
-    lose(options, "copies of source files left out as asked", unwanted_count);
+    cn_write_lose(options, "source files missing from the database that was read",
+                  missing_count);
+    cn_write_lose(options, "copies of source files left out as asked", unwanted_count);
     return true;
 }

@@ -123,12 +123,13 @@ static void count_losses(const struct cn_call *call, struct losses *losses)
 
 static void tell_losses(const struct cn_uft_writing *w, const struct losses *losses)
 {
-    cn_uft_writing_lose(w, "calls deeper than 1023", losses->depths);
-    cn_uft_writing_lose(w, "addresses of more than 48 bits", losses->addresses);
-    cn_uft_writing_lose(w, "arguments that are too long or cannot be read", losses->data);
-    cn_uft_writing_lose(w, "merged schedule events", losses->merged);
-    cn_uft_writing_lose(w, "tasks behind the place where they are damaged",
-                        losses->damaged);
+    cn_write_lose(w->options, "calls deeper than 1023", losses->depths);
+    cn_write_lose(w->options, "addresses of more than 48 bits", losses->addresses);
+    cn_write_lose(w->options, "arguments that are too long or cannot be read",
+                  losses->data);
+    cn_write_lose(w->options, "merged schedule events", losses->merged);
+    cn_write_lose(w->options, "tasks behind the place where they are damaged",
+                  losses->damaged);
 }
 
 static bool write_batch(struct cn_out *out, const struct cn_recording *rec, uint32_t task,

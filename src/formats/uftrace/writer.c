@@ -7,12 +7,6 @@
 #include "base/progress.h"
 #include "base/text.h"
 
-void cn_uft_writing_lose(const struct cn_uft_writing *w, const char *what, uint64_t count)
-{
-    if (count > 0 && w->options && w->options->on_loss)
-        w->options->on_loss(w->options->on_loss_arg, what, count);
-}
-
 static bool write_bytes(const struct cn_uft_writing *w, const char *name,
                         struct cn_bytes bytes, struct cn_error *err)
 {

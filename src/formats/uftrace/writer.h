@@ -21,10 +21,6 @@ struct cn_uft_writing {
     const struct cn_write_options *options;
 };
 
-/* Tell about something that could not be written, if there is any. */
-void cn_uft_writing_lose(const struct cn_uft_writing *w, const char *what,
-                         uint64_t count);
-
 /* A text file. */
 struct cn_text;
 CN_CHECK bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,

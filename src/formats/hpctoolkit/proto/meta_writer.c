@@ -5,13 +5,6 @@
 
 #include "base/alloc.h"
 
-void cn_hpc_proto_lose(const struct cn_hpc_proto_writing *w, const char *what,
-                       uint64_t count)
-{
-    if (w->options->on_loss && count > 0)
-        w->options->on_loss(w->options->on_loss_arg, what, count);
-}
-
 static uint64_t add_string(struct cn_hpc_proto_writing *w, const char *text)
 {
     size_t known = w->names.count;
@@ -45,7 +38,8 @@ static bool write_general(struct cn_hpc_proto_writing *w, struct cn_error *err)
     for (size_t i = 0; i < kinds->count; i++)
         if (!write_string(w, kinds->list[i], err))
             return false;
-    cn_hpc_proto_lose(w, "description of the database", w->db->description[0] != '\0');
+    cn_write_lose(w->options, "description of the database",
+                  w->db->description[0] != '\0');
     return true;
 }
 
@@ -324,11 +318,14 @@ bool cn_hpc_proto_meta_write(struct cn_hpc_proto_writing *w, struct cn_error *er
     free(w->name_offs);
     if (!ok)
         return false;
-    cn_hpc_proto_lose(w, "source lines of contexts that name no file", w->no_file_count);
-    cn_hpc_proto_lose(w, "addresses of contexts that name no module", w->no_module_count);
-    cn_hpc_proto_lose(w, "propagation masks that differ from the relation of a context",
-                      w->masked_count);
-    cn_hpc_proto_lose(w, "entry points of other kinds or names: kept as functions",
-                      w->odd_entry_count);
+    cn_write_lose(w->options, "source lines of contexts that name no file",
+                  w->no_file_count);
+    cn_write_lose(w->options, "addresses of contexts that name no module",
+                  w->no_module_count);
+    cn_write_lose(w->options,
+                  "propagation masks that differ from the relation of a context",
+                  w->masked_count);
+    cn_write_lose(w->options, "entry points of other kinds or names: kept as functions",
+                  w->odd_entry_count);
     return true;
 }

@@ -38,10 +38,6 @@ struct cn_hpc_proto_writing {
     uint64_t no_file_count, no_module_count, masked_count, odd_entry_count;
 };
 
-/* Tell the user about something that could not be kept; a count of 0 is not told. */
-void cn_hpc_proto_lose(const struct cn_hpc_proto_writing *w, const char *what,
-                       uint64_t count);
-
 /* The name of the function that stands for an entry point. */
 const char *cn_hpc_proto_root_name(const struct cn_context *entry);
 

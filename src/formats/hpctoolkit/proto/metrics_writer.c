@@ -119,9 +119,9 @@ bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error 
             return cn_fail_in(err, "metric %s", metrics->list[i].name);
         homeless_count += count_homeless(&metrics->list[i]);
     }
-    cn_hpc_proto_lose(w, "statistics of scopes without values of threads",
-                      homeless_count);
-    cn_hpc_proto_lose(w, "scopes whose type their name does not tell",
-                      count_odd_scopes(metrics));
+    cn_write_lose(w->options, "statistics of scopes without values of threads",
+                  homeless_count);
+    cn_write_lose(w->options, "scopes whose type their name does not tell",
+                  count_odd_scopes(metrics));
     return true;
 }

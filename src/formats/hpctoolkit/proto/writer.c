@@ -43,8 +43,9 @@ static bool write_into(struct cn_database *db, const char *dir,
         return false;
     values.listed_count = w.context_count;
     values.largest_listed = w.largest_id;
-    cn_hpc_proto_lose(&w, "presented metrics: columns are made from the metrics instead",
-                      count_lost_columns(db));
+    cn_write_lose(w.options,
+                  "presented metrics: columns are made from the metrics instead",
+                  count_lost_columns(db));
     return cn_hpc_sparse_write(&values, err) &&
            cn_hpc_sources_copy(db, dir, options, err);
 }

@@ -7,6 +7,15 @@
 #include "base/out.h"
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/writer.h"
+#include "formats/hpctoolkit/value_job.h"
+
+/* The job as the engines of hpctoolkit/ want it. */
+static inline struct cn_hpc_value_job
+cn_hpc_sparse_job(const struct cn_hpc_sparse_writing *w, uint32_t context_count)
+{
+    return (struct cn_hpc_value_job){w->db, w->options, w->dir, w->workers,
+                                     context_count};
+}
 
 /* Create a file of this kind with room for its header area and `count` records. */
 CN_CHECK bool cn_hpc_sparse_file_begin(struct cn_out *out,
@@ -23,10 +32,6 @@ void cn_hpc_sparse_header_fill(const struct cn_hpc_sparse_kind *kind, uint8_t ma
 CN_CHECK bool cn_hpc_sparse_file_end(struct cn_out *out,
                                      const struct cn_hpc_sparse_kind *kind,
                                      const uint8_t *header, struct cn_error *err);
-
-/* Tell the user about something that could not be kept; a count of 0 is not told. */
-void cn_hpc_sparse_lose(const struct cn_hpc_sparse_writing *w, const char *what,
-                        uint64_t count);
 
 CN_CHECK bool cn_hpc_sparse_profiles_write(const struct cn_hpc_sparse_writing *w,
                                            uint32_t context_count, struct cn_error *err);

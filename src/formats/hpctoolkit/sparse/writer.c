@@ -43,13 +43,6 @@ bool cn_hpc_sparse_file_end(struct cn_out *out, const struct cn_hpc_sparse_kind 
            cn_out_close(out, err);
 }
 
-void cn_hpc_sparse_lose(const struct cn_hpc_sparse_writing *w, const char *what,
-                        uint64_t count)
-{
-    if (w->options->on_loss && count > 0)
-        w->options->on_loss(w->options->on_loss_arg, what, count);
-}
-
 /* cct.db has a record for every id below the largest, used or not. */
 static bool count_contexts(const struct cn_hpc_sparse_writing *w, uint32_t *out,
                            struct cn_error *err)

@@ -274,10 +274,10 @@ bool cn_hpc_contexts_write(struct cn_out *out, struct cn_hpc_writing *w,
         free(t.levels[i].bytes);
     free(t.levels);
     if (ok) {
-        cn_hpc_writing_lose(w, "source lines of contexts that name no file",
-                            t.no_file_count);
-        cn_hpc_writing_lose(w, "addresses of contexts that name no module",
-                            t.no_module_count);
+        cn_write_lose(w->options, "source lines of contexts that name no file",
+                      t.no_file_count);
+        cn_write_lose(w->options, "addresses of contexts that name no module",
+                      t.no_module_count);
     }
     return ok;
 }

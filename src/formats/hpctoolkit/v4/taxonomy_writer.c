@@ -165,8 +165,9 @@ bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err)
     ok = cn_out_open_at(&out, w->dir, "metrics/default.yaml", err) &&
          cn_out_write(&out, text.chars, text.len, err) && cn_out_close(&out, err);
     if (ok)
-        cn_hpc_writing_lose(w, "formulas over statistics that the database does not have",
-                            p.lost_count);
+        cn_write_lose(w->options,
+                      "formulas over statistics that the database does not have",
+                      p.lost_count);
     cn_out_abandon(&out);
     cn_text_done(&text);
     cn_arena_done(&p.arena);

@@ -5,12 +5,6 @@
 #include "base/alloc.h"
 #include "base/ranks.h"
 
-void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what, uint64_t count)
-{
-    if (w->options->on_loss && count > 0)
-        w->options->on_loss(w->options->on_loss_arg, what, count);
-}
-
 static size_t header_len(size_t section_count)
 {
     return cn_hpc_file_header_size + section_count * cn_hpc_section_size;

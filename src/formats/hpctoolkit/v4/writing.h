@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/format.h"
+#include "formats/hpctoolkit/value_job.h"
 #include "model/database.h"
 
 /* Limits of the programs that read these files, beyond those of the fields. */
@@ -28,16 +29,12 @@ struct cn_hpc_writing {
                           made by the writer, set by the meta.db writer */
 };
 
-/* Whether meta.db lists a context. */
-static inline bool cn_hpc_writing_lists(const struct cn_hpc_writing *w, uint32_t context)
+/* The same as the engines of hpctoolkit/ want it. */
+static inline struct cn_hpc_value_job cn_hpc_writing_job(const struct cn_hpc_writing *w)
 {
-    return context >= w->db->context_limit ||
-           (w->listed[context / 8] >> context % 8 & 1) != 0;
+    return (struct cn_hpc_value_job){w->db, w->options, w->dir, w->workers,
+                                     w->context_count};
 }
-
-/* Tell the user about something that could not be kept; a count of 0 is not told. */
-void cn_hpc_writing_lose(const struct cn_hpc_writing *w, const char *what,
-                         uint64_t count);
 
 /* Create a file of the database and leave room for its header. */
 CN_CHECK bool cn_hpc_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,

@@ -198,7 +198,7 @@ static void lose_scope(const struct cn_hpc_xml_writing *w, uint64_t count,
     struct cn_text text = {0};
 
     cn_text_printf(&text, "values of the %s scope%s", scope, where);
-    cn_hpc_xml_lose(w, cn_text_str(&text), count);
+    cn_write_lose(w->options, cn_text_str(&text), count);
     cn_text_done(&text);
 }
 
@@ -455,7 +455,7 @@ bool cn_hpc_xml_columns_write(struct cn_hpc_xml_writing *w, struct cn_error *err
     for (size_t i = 0; i < count; i++)
         write_thread_metric(w, &w->columns[i]);
     cn_markup_add(&w->markup, "</MetricDBTable>\n");
-    cn_hpc_xml_lose(w, "columns that are made of several metrics",
-                    count_lost_roots(w->db));
+    cn_write_lose(w->options, "columns that are made of several metrics",
+                  count_lost_roots(w->db));
     return true;
 }

@@ -94,7 +94,7 @@ static void lose_unused(const struct cn_hpc_xml_writing *w, const bool *is_used)
 
     for (uint32_t i = 0; i < w->db->function_count; i++)
         count += !is_used[i];
-    cn_hpc_xml_lose(w, "functions without a context", count);
+    cn_write_lose(w->options, "functions without a context", count);
 }
 
 static void survey_context(struct cn_hpc_xml_writing *w, const struct cn_context *context,
@@ -419,16 +419,17 @@ static void add_idle(struct cn_hpc_xml_writing *w)
 
 static void tell_losses(const struct tree_writer *t)
 {
-    cn_hpc_xml_lose(t->w, "names of entry points that the format does not have",
-                    t->entry_count);
-    cn_hpc_xml_lose(t->w, "contexts inside lines, written beside them", t->moved_count);
-    cn_hpc_xml_lose(t->w, "functions inside functions, written as called",
-                    t->lexical_count);
-    cn_hpc_xml_lose(t->w, "functions inlined at an address, written as called",
-                    t->inlined_count);
-    cn_hpc_xml_lose(t->w, "contexts of a kind that the format does not have",
-                    t->kind_count);
-    cn_hpc_xml_lose(t->w, "unusual propagation flags", t->propagation_count);
+    cn_write_lose(t->w->options, "names of entry points that the format does not have",
+                  t->entry_count);
+    cn_write_lose(t->w->options, "contexts inside lines, written beside them",
+                  t->moved_count);
+    cn_write_lose(t->w->options, "functions inside functions, written as called",
+                  t->lexical_count);
+    cn_write_lose(t->w->options, "functions inlined at an address, written as called",
+                  t->inlined_count);
+    cn_write_lose(t->w->options, "contexts of a kind that the format does not have",
+                  t->kind_count);
+    cn_write_lose(t->w->options, "unusual propagation flags", t->propagation_count);
 }
 
 bool cn_hpc_xml_tree_write(struct cn_hpc_xml_writing *w, struct cn_error *err)

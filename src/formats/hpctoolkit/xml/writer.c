@@ -11,12 +11,6 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/writing.h"
 
-void cn_hpc_xml_lose(const struct cn_hpc_xml_writing *w, const char *what, uint64_t count)
-{
-    if (w->options->on_loss && count > 0)
-        w->options->on_loss(w->options->on_loss_arg, what, count);
-}
-
 static void begin_document(struct cn_hpc_xml_writing *w)
 {
     struct cn_markup *m = &w->markup;
@@ -49,8 +43,8 @@ static bool write_document(struct cn_hpc_xml_writing *w, struct cn_error *err)
     if (!cn_hpc_xml_tree_write(w, err))
         return false;
     cn_markup_add(&w->markup, "</SecCallPathProfile>\n</HPCToolkitExperiment>\n");
-    cn_hpc_xml_lose(w, "names with characters that XML cannot hold",
-                    w->markup.replaced_count);
+    cn_write_lose(w->options, "names with characters that XML cannot hold",
+                  w->markup.replaced_count);
     return cn_markup_close(&w->markup, err);
 }
 

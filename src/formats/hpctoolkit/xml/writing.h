@@ -65,10 +65,6 @@ enum {
 };
 enum { CN_HPC_XML_FIRST_MODULE = 2 };
 
-/* Tell the user about something that could not be kept; a count of 0 is not told. */
-void cn_hpc_xml_lose(const struct cn_hpc_xml_writing *w, const char *what,
-                     uint64_t count);
-
 /* The number of the <unknown procedure> at an address; it must have been added. */
 uint32_t cn_hpc_xml_address_add(struct cn_hpc_xml_writing *w, uint32_t module,
                                 uint64_t offset);
