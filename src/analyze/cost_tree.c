@@ -207,8 +207,10 @@ static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
     tree->start = cn_alloc(tree->index.count + 1, sizeof(*tree->start));
     tree->same_function =
         cn_alloc(tree->costs->db->function_count, sizeof(*tree->same_function));
+    tree->row_of_function =
+        cn_alloc(tree->costs->db->function_count, sizeof(*tree->row_of_function));
     for (uint32_t i = 0; i < tree->costs->db->function_count; i++)
-        tree->same_function[i] = CN_NONE;
+        tree->same_function[i] = tree->row_of_function[i] = CN_NONE;
     for (size_t node = 0; node < tree->index.count; node++) {
         tree->start[node] = tree->target_count;
         /* What failed to be mapped counts for nothing; the rest is still shown. */
@@ -244,6 +246,7 @@ void cn_cost_tree_done(struct cn_cost_tree *tree)
 {
     cn_context_index_done(&tree->index);
     free(tree->same_function);
+    free(tree->row_of_function);
     free(tree->function_of_key);
     cn_names_done(&tree->function_keys);
     free(tree->groups);
@@ -344,10 +347,38 @@ static void free_view(struct cn_view *view)
     free(view);
 }
 
+static uint64_t size_of(const struct cn_view *view)
+{
+    const struct cn_cost_tree *tree = &((const struct cost_view *)view)->tree;
+    uint64_t tally_len = tree->rows.tallies ? sizeof(*tree->rows.tallies) : 0;
+
+    return sizeof(struct cost_view) + tree->group_count * sizeof(*tree->groups) +
+           tree->rows.row_count * (tree->costs->input_count * sizeof(double) +
+                                   tree->costs->column_count * tally_len);
+}
+
+/* What only building needs. */
+static void give_back(struct cn_cost_tree *tree)
+{
+    struct cn_cost_tree rest = *tree;
+
+    *tree = (struct cn_cost_tree){
+        .costs = rest.costs,
+        .groups = rest.groups,
+        .group_count = rest.group_count,
+        .group_capacity = rest.group_capacity,
+        .first_top = rest.first_top,
+        .rows = rest.rows,
+    };
+    rest.groups = NULL;
+    rest.rows = (struct cn_cost_rows){0};
+    cn_cost_tree_done(&rest);
+}
+
 struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
 {
-    static const struct cn_view_ops ops = {list_children, label_row, locate, is_leaf,
-                                           free_view};
+    static const struct cn_view_ops ops = {list_children, label_row, locate,
+                                           is_leaf,       free_view, size_of};
     struct cost_view *self = cn_alloc(1, sizeof(*self));
 
     self->view = (struct cn_view){
@@ -356,6 +387,7 @@ struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
         .weight_limit = tree->group_count,
         .row_limit = tree->group_count,
     };
+    give_back(tree);
     self->tree = *tree;
     *tree = (struct cn_cost_tree){0};
     return &self->view;

@@ -44,7 +44,8 @@ struct cn_cost_frame {
 struct cn_cost_tree {
     struct cn_costs *costs;
     struct cn_context_index index;
-    uint32_t *same_function; /* by function: the first one of the same name and place */
+    uint32_t *row_of_function; /* for `map` to use: CN_NONE until it sets it */
+    uint32_t *same_function;   /* by function: the first one of the same name and place */
     struct cn_names function_keys;
     uint32_t *function_of_key;
     size_t key_capacity;

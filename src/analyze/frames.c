@@ -1,5 +1,6 @@
 #include "analyze/frames.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analyze/label.h"
@@ -134,6 +135,31 @@ void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out
         out[i] = frame->depth <= depth || frame->parent == CN_NONE ? frame->place
                                                                    : out[frame->parent];
     }
+}
+
+void cn_cut_init(struct cn_cut *cut, const struct cn_frames *frames, uint32_t depth)
+{
+    uint32_t *place_of_frame = cn_alloc(frames->count, sizeof(*place_of_frame));
+    size_t id_limit = frames->index.id_limit > 0 ? frames->index.id_limit : 1;
+
+    assert(id_limit <= UINT32_MAX);
+    *cut = (struct cn_cut){
+        .depth = depth,
+        .idle = (uint32_t)frames->names.count,
+        .place = cn_alloc(id_limit, sizeof(*cut->place)),
+        .id_limit = (uint32_t)id_limit,
+    };
+    cn_frames_cut(frames, depth, place_of_frame);
+    for (uint32_t i = 1; i < cut->id_limit; i++)
+        cut->place[i] = place_of_frame[cn_frames_find(frames, i)];
+    cut->place[0] = cut->idle;
+    free(place_of_frame);
+}
+
+void cn_cut_done(struct cn_cut *cut)
+{
+    free(cut->place);
+    *cut = (struct cn_cut){0};
 }
 
 void cn_frames_done(struct cn_frames *frames)

@@ -46,6 +46,22 @@ static inline uint32_t cn_frames_find(const struct cn_frames *frames, uint32_t c
  * every frame. */
 void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out);
 
+/* The same for each context id: one look-up a sample. */
+struct cn_cut {
+    uint32_t depth;
+    uint32_t idle;     /* the place of not running: one past the frames' places */
+    uint32_t *place;   /* by context id */
+    uint32_t id_limit; /* from here on, the place of contexts without a record: 0 */
+};
+
+void cn_cut_init(struct cn_cut *cut, const struct cn_frames *frames, uint32_t depth);
+void cn_cut_done(struct cn_cut *cut); /* a zeroed one is fine */
+
+static inline uint32_t cn_cut_find(const struct cn_cut *cut, uint32_t context)
+{
+    return context < cut->id_limit ? cut->place[context] : 0;
+}
+
 void cn_frames_done(struct cn_frames *frames);
 
 #endif

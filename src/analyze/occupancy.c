@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "analyze/frames.h"
+#include "analyze/spans.h"
+#include "analyze/time_pyramid.h"
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "model/database.h"
 
 enum {
-    CHUNK = 1024,          /* samples read at a time */
+    CROWD = 16,            /* samples of a slice that are all looked at */
     CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
 };
 
@@ -39,6 +41,8 @@ struct worker {
     uint64_t *total_ns; /* by place, over the rows of this worker */
 
     /* The row being drawn. */
+    uint32_t profile;
+    uint64_t crowded_left; /* samples */
     struct cn_occupancy_cell *cells;
     uint32_t column;
     uint64_t column_begin_ns, column_end_ns;
@@ -56,13 +60,9 @@ struct build {
     struct cn_occupancy out;
     struct worker *workers;
     unsigned worker_count;
-    uint32_t *place_of_frame; /* at the depth shown */
+    const struct cn_cut *cut; /* at the depth shown */
     struct row *rows;         /* while a depth is chosen */
 };
-
-/* A sample in `context` lasted from begin to end, cut to the range asked for. */
-typedef void (*span_fn)(struct worker *worker, uint32_t context, uint64_t begin_ns,
-                        uint64_t end_ns);
 
 static void tally_add(struct tally *tally, uint32_t slot, uint64_t ns)
 {
@@ -90,81 +90,6 @@ static uint32_t tally_max(const struct tally *tally)
             best = slot;
     }
     return best;
-}
-
-/* The last sample at or before `time_ns`, or the first one. */
-static bool find_sample(struct cn_database *db, const struct cn_timeline *timeline,
-                        uint64_t time_ns, uint64_t *out, struct cn_error *err)
-{
-    uint64_t low = 0, high = timeline->count;
-
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        struct cn_sample sample;
-
-        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
-            return false;
-        if (sample.time_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    *out = low;
-    return true;
-}
-
-static void add_span(struct worker *worker, span_fn add, const struct cn_sample *sample,
-                     uint64_t until_ns)
-{
-    const struct cn_occupancy_request *request = worker->build->request;
-    uint64_t begin_ns = sample->time_ns, end_ns = until_ns;
-
-    if (begin_ns < request->begin_ns)
-        begin_ns = request->begin_ns;
-    if (end_ns > request->end_ns)
-        end_ns = request->end_ns;
-    if (begin_ns < end_ns)
-        add(worker, sample->context, begin_ns, end_ns);
-}
-
-static bool scan_chunk(struct worker *worker, span_fn add,
-                       const struct cn_sample *samples, size_t count,
-                       struct cn_error *err)
-{
-    for (size_t i = 0; i + 1 < count; i++) {
-        if (samples[i + 1].time_ns < samples[i].time_ns)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "time runs backwards: %" PRIu64 " after %" PRIu64,
-                           samples[i + 1].time_ns, samples[i].time_ns);
-        add_span(worker, add, &samples[i], samples[i + 1].time_ns);
-    }
-    return true;
-}
-
-/* Chunks overlap by one sample: its time ends where the next chunk's second begins. */
-static bool scan(struct worker *worker, uint32_t profile, span_fn add,
-                 struct cn_error *err)
-{
-    struct build *build = worker->build;
-    struct cn_sample samples[CHUNK];
-    struct cn_timeline timeline;
-    uint64_t at = 0;
-
-    if (!cn_timeline_open(build->db, profile, &timeline, err) ||
-        !find_sample(build->db, &timeline, build->request->begin_ns, &at, err))
-        return false;
-    while (at + 1 < timeline.count) {
-        uint64_t rest = timeline.count - at;
-        size_t count = rest < CHUNK ? (size_t)rest : CHUNK;
-
-        if (!cn_timeline_read(build->db, &timeline, at, count, samples, err) ||
-            !scan_chunk(worker, add, samples, count, err))
-            return false;
-        if (samples[count - 1].time_ns >= build->request->end_ns)
-            break;
-        at += count - 1;
-    }
-    return true;
 }
 
 uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
@@ -216,40 +141,62 @@ static bool find_from(struct cn_database *db, const struct cn_timeline *timeline
     return true;
 }
 
+/* Some moments of a slice with many samples. */
+static bool look_around(struct worker *worker, const struct cn_timeline *timeline,
+                        uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
+                        cn_span_fn add, struct cn_error *err)
+{
+    struct cn_database *db = worker->build->db;
+    uint64_t points = worker->build->request->points;
+    uint64_t step_ns = (end_ns - begin_ns) / points;
+    struct cn_sample sample;
+
+    worker->has_estimated = true;
+    for (uint64_t i = 0, at = first; i < points; i++) {
+        uint64_t from_ns = begin_ns + step_ns * i;
+        uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;
+
+        if (!find_from(db, timeline, at, last, first + (last - first) / points * i,
+                       from_ns + (to_ns - from_ns) / 2, &at, err) ||
+            (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err)))
+            return false;
+        if (at > 0 && at < timeline->count)
+            add(worker, sample.context, from_ns, to_ns);
+    }
+    return true;
+}
+
 /* One slice of time, samples `first` up to `last` beginning in it: every sample, the one
  * before the first included, or so many moments of it. */
 static bool scan_slice(struct worker *worker, const struct cn_timeline *timeline,
                        uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
-                       span_fn add, struct cn_error *err)
+                       cn_span_fn add, struct cn_error *err)
 {
-    struct cn_database *db = worker->build->db;
-    uint64_t points = worker->build->request->points, width_ns = end_ns - begin_ns;
-    struct cn_sample sample = {.time_ns = end_ns}, next;
+    uint64_t points = worker->build->request->points;
+    struct cn_sample samples[CROWD + 2];
+    size_t count;
 
-    if (last - first > 2 * points && width_ns > points) {
-        worker->has_estimated = true;
-        for (uint64_t i = 0, at = first; i < points; i++) {
-            uint64_t from_ns = begin_ns + width_ns / points * i;
-            uint64_t to_ns = i + 1 < points ? from_ns + width_ns / points : end_ns;
-
-            if (!find_from(db, timeline, at, last, first + (last - first) / points * i,
-                           from_ns + (to_ns - from_ns) / 2, &at, err))
-                return false;
-            if (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err))
-                return false;
-            if (at > 0 && at < timeline->count)
-                add(worker, sample.context, from_ns, to_ns);
-        }
-        return true;
+    if (last - first > CROWD && (last - first) / 2 > points &&
+        end_ns - begin_ns > points && last - first > worker->crowded_left)
+        return look_around(worker, timeline, first, last, begin_ns, end_ns, add, err);
+    if (last - first > CROWD) {
+        worker->crowded_left -=
+            last - first < worker->crowded_left ? last - first : worker->crowded_left;
+        return cn_spans_visit(worker->build->db, worker->profile, begin_ns, end_ns, add,
+                              worker, err);
     }
-    for (uint64_t i = first > 0 ? first - 1 : 0; i <= last && i < timeline->count; i++) {
-        if (!cn_timeline_read(db, timeline, i, 1, &next, err))
-            return false;
-        if (sample.time_ns < end_ns && next.time_ns > begin_ns)
-            add(worker, sample.context,
-                sample.time_ns > begin_ns ? sample.time_ns : begin_ns,
-                next.time_ns < end_ns ? next.time_ns : end_ns);
-        sample = next;
+    first -= first > 0;
+    last += last < timeline->count;
+    count = (size_t)(last - first);
+    if (!cn_timeline_read(worker->build->db, timeline, first, count, samples, err))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++) {
+        uint64_t from_ns = samples[i].time_ns, to_ns = samples[i + 1].time_ns;
+
+        from_ns = from_ns > begin_ns ? from_ns : begin_ns;
+        to_ns = to_ns < end_ns ? to_ns : end_ns;
+        if (from_ns < to_ns)
+            add(worker, samples[i].context, from_ns, to_ns);
     }
     return true;
 }
@@ -262,7 +209,7 @@ static void count_samples(struct worker *worker, uint32_t column, uint64_t count
 }
 
 /* Slice by slice, with work bounded by the number of slices. */
-static bool scan_slices(struct worker *worker, uint32_t profile, span_fn add,
+static bool scan_slices(struct worker *worker, uint32_t profile, cn_span_fn add,
                         struct cn_error *err)
 {
     struct build *build = worker->build;
@@ -289,14 +236,21 @@ static bool scan_slices(struct worker *worker, uint32_t profile, span_fn add,
     return true;
 }
 
-static void scan_or_fail(struct worker *worker, size_t row, span_fn add)
+static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
 {
-    uint32_t profile = worker->build->request->profiles[row];
+    const struct cn_occupancy_request *request = worker->build->request;
+    uint32_t profile = request->profiles[row];
 
-    if (worker->build->request->points > 0
+    worker->has_estimated = false;
+    worker->profile = profile;
+    worker->crowded_left = request->crowded_max;
+    if (request->points > 0
             ? scan_slices(worker, profile, add, &worker->err)
-            : scan(worker, profile, add, &worker->err))
+            : cn_spans_visit(worker->build->db, profile, request->begin_ns,
+                             request->end_ns, add, worker, &worker->err)) {
+        worker->build->out.is_estimated[row] = worker->has_estimated;
         return;
+    }
     (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
     worker->has_failed = true;
     worker->failed_row = row;
@@ -320,9 +274,10 @@ static bool run_jobs(struct build *build, void (*run)(void *arg, size_t row, uns
     return !first;
 }
 
-static void add_to_frame(struct worker *worker, uint32_t context, uint64_t begin_ns,
-                         uint64_t end_ns)
+static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
+    struct worker *worker = arg;
+
     if (context != 0)
         tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
                   end_ns - begin_ns);
@@ -406,13 +361,15 @@ static void close_column(struct worker *worker)
         cn_occupancy_column_ns(&worker->build->out, worker->column + 1);
 }
 
-static void add_to_cells(struct worker *worker, uint32_t context, uint64_t begin_ns,
-                         uint64_t end_ns)
+static uint32_t place_of(const struct build *build, uint32_t context)
 {
-    const struct build *build = worker->build;
-    uint32_t place = context == 0
-                         ? build->out.idle
-                         : build->place_of_frame[cn_frames_find(build->frames, context)];
+    return cn_cut_find(build->cut, context);
+}
+
+static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct worker *worker = arg;
+    uint32_t place = place_of(worker->build, context);
 
     while (begin_ns < end_ns) {
         uint64_t until_ns;
@@ -425,14 +382,63 @@ static void add_to_cells(struct worker *worker, uint32_t context, uint64_t begin
     }
 }
 
+static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct worker *worker = arg;
+
+    worker->total_ns[place_of(worker->build, context)] += end_ns - begin_ns;
+}
+
+/* Look the cells up; only the sums at both ends need samples. */
+static bool draw_from_pyramid(struct worker *worker, size_t row,
+                              const struct cn_time_pyramid *pyramid, struct cn_error *err)
+{
+    struct build *build = worker->build;
+    const struct cn_occupancy *out = &build->out;
+    uint32_t profile = build->request->profiles[row];
+    uint64_t width_ns = (out->end_ns - out->begin_ns) / out->column_count;
+    uint64_t begin_ns, end_ns;
+
+    cn_time_pyramid_cells(pyramid, out->begin_ns, width_ns, out->column_count,
+                          worker->cells);
+    cn_time_pyramid_add(pyramid, out->begin_ns, out->end_ns, worker->total_ns, &begin_ns,
+                        &end_ns);
+    return cn_spans_visit(build->db, profile, out->begin_ns, begin_ns, add_to_totals,
+                          worker, err) &&
+           cn_spans_visit(build->db, profile, end_ns, out->end_ns, add_to_totals, worker,
+                          err);
+}
+
+/* The pyramid of a row, if it has the columns asked for. */
+static const struct cn_time_pyramid *pyramid_of(const struct build *build, size_t row)
+{
+    const struct cn_occupancy_request *request = build->request;
+    uint64_t span_ns = request->end_ns - request->begin_ns;
+
+    if (!request->pyramids || !request->pyramids[row] ||
+        span_ns % request->column_count != 0 ||
+        !cn_time_pyramid_has(request->pyramids[row], request->begin_ns,
+                             span_ns / request->column_count))
+        return NULL;
+    return request->pyramids[row];
+}
+
 static void draw_row(void *arg, size_t row, unsigned number)
 {
     struct build *build = arg;
     struct worker *worker = &build->workers[number];
+    const struct cn_time_pyramid *pyramid = pyramid_of(build, row);
 
     if (worker->has_failed)
         return;
     worker->cells = build->out.cells + row * build->out.column_count;
+    if (pyramid) {
+        if (!draw_from_pyramid(worker, row, pyramid, &worker->err)) {
+            worker->has_failed = true;
+            worker->failed_row = row;
+        }
+        return;
+    }
     worker->column = 0;
     worker->column_begin_ns = build->out.begin_ns;
     worker->column_end_ns = cn_occupancy_column_ns(&build->out, 1);
@@ -460,8 +466,6 @@ static void begin(struct build *build)
         };
     }
     build->rows = cn_alloc(request->profile_count, sizeof(*build->rows));
-    build->place_of_frame =
-        cn_alloc(build->frames->count, sizeof(*build->place_of_frame));
     build->out = (struct cn_occupancy){
         .row_count = request->profile_count,
         .column_count = request->column_count,
@@ -472,16 +476,17 @@ static void begin(struct build *build)
         .cells = cn_alloc(request->profile_count * request->column_count,
                           sizeof(*build->out.cells)),
         .place_ns = cn_alloc(place_count, sizeof(uint64_t)),
+        .is_estimated = cn_alloc(request->profile_count, sizeof(bool)),
     };
 }
 
 static void add_totals(struct build *build)
 {
-    for (unsigned w = 0; w < build->worker_count; w++) {
+    for (unsigned w = 0; w < build->worker_count; w++)
         for (size_t i = 0; i <= build->out.idle; i++)
             build->out.place_ns[i] += build->workers[w].total_ns[i];
-        build->out.is_estimate |= build->workers[w].has_estimated;
-    }
+    for (size_t i = 0; i < build->out.row_count; i++)
+        build->out.is_estimate |= build->out.is_estimated[i];
 }
 
 static void end(struct build *build)
@@ -495,7 +500,6 @@ static void end(struct build *build)
         free(build->rows[i].shares);
     free(build->workers);
     free(build->rows);
-    free(build->place_of_frame);
 }
 
 bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
@@ -503,6 +507,7 @@ bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
                         const struct cn_occupancy_request *request, struct cn_error *err)
 {
     struct build build = {.db = db, .frames = frames, .request = request};
+    struct cn_cut own_cut = {0};
     bool ok = true;
 
     assert(request->begin_ns < request->end_ns && request->column_count > 0 &&
@@ -513,12 +518,17 @@ bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
         build.out.depth = ok ? choose_depth(&build) : 1;
     }
     if (ok) {
-        cn_frames_cut(frames, build.out.depth, build.place_of_frame);
+        build.cut = request->cut;
+        if (!build.cut) {
+            cn_cut_init(&own_cut, frames, build.out.depth);
+            build.cut = &own_cut;
+        }
         ok = run_jobs(&build, draw_row, err);
     }
     if (ok)
         add_totals(&build);
     end(&build);
+    cn_cut_done(&own_cut);
     if (!ok) {
         cn_occupancy_done(&build.out);
         return false;
@@ -531,5 +541,6 @@ void cn_occupancy_done(struct cn_occupancy *occupancy)
 {
     free(occupancy->cells);
     free(occupancy->place_ns);
+    free(occupancy->is_estimated);
     *occupancy = (struct cn_occupancy){0};
 }

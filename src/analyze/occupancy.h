@@ -20,7 +20,9 @@
 #include "base/error.h"
 
 struct cn_database;
+struct cn_cut;
 struct cn_frames;
+struct cn_time_pyramid;
 
 struct cn_occupancy_request {
     const uint32_t *profiles; /* a row each */
@@ -31,8 +33,14 @@ struct cn_occupancy_request {
     /* Where to cut stacks: 1 shows what entry points call, and so on; stacks that are
      * less deep show their innermost frame. 0: see cn_occupancy. */
     uint32_t depth;
-    uint32_t points;  /* moments looked at in a crowded cell; 0: every sample counts */
-    unsigned workers; /* 0: as many as there are processors */
+    uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
+    uint32_t points; /* moments looked at in a crowded cell; 0: every sample counts */
+
+    /* By row, NULL where there is none: spare reading samples where columns are their
+     * cells. Made with the same frames and depth; the list itself may be NULL. */
+    const struct cn_time_pyramid *const *pyramids;
+    const struct cn_cut *cut; /* of this depth, to spare making it; may be NULL */
+    unsigned workers;         /* 0: as many as there are processors */
 };
 
 struct cn_occupancy_cell {
@@ -49,8 +57,9 @@ struct cn_occupancy {
     /* As asked for; else the smallest depth at which threads show more than one function
      * for more than a tenth of the time they run. */
     uint32_t depth;
-    uint32_t idle;    /* the place of not running: one past the frames' places */
-    bool is_estimate; /* some cells did not look at every sample */
+    uint32_t idle;      /* the place of not running: one past the frames' places */
+    bool is_estimate;   /* some cells did not look at every sample */
+    bool *is_estimated; /* by row */
     struct cn_occupancy_cell *cells; /* row after row */
     uint64_t *place_ns;              /* time of each place and `idle`, over all rows */
 };

@@ -86,6 +86,11 @@ void cn_view_free(struct cn_view *view)
         view->ops->free(view);
 }
 
+uint64_t cn_view_size(const struct cn_view *view)
+{
+    return sizeof(*view->costs) + view->ops->size(view);
+}
+
 bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module,
                       uint32_t file, uint32_t line, struct cn_location *out,
                       struct cn_error *err)

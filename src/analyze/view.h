@@ -87,6 +87,7 @@ struct cn_view_ops {
     /* Whether there are no rows below it. */
     bool (*is_leaf)(struct cn_view *view, const struct cn_row *row);
     void (*free)(struct cn_view *view);
+    uint64_t (*size)(const struct cn_view *view);
 };
 
 /* The calling contexts themselves, top-down; read from the database as rows are asked for. */
@@ -115,6 +116,9 @@ CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
                                const struct cn_progress *progress, struct cn_error *err);
 
 void cn_view_free(struct cn_view *view); /* NULL is fine */
+
+/* Memory that it takes. */
+uint64_t cn_view_size(const struct cn_view *view);
 
 /* For views: add a row and return where its values go, valid until the next addition. */
 double *cn_row_list_add(struct cn_row_list *list, struct cn_row row);

@@ -31,8 +31,8 @@ struct caller_row {
 
 struct callers_view {
     struct cn_view view;
-    struct cn_view *tops;          /* functions, without callers */
-    struct cn_context_index index; /* borrowed from it */
+    struct cn_view *tops; /* functions, without callers */
+    struct cn_context_index index;
     uint32_t top_count;
     uint32_t *top_of;   /* by node: the row of its function; CN_NONE when it is no call */
     uint32_t *caller;   /* by node: the nearest call above; CN_NONE when there is none */
@@ -40,6 +40,19 @@ struct callers_view {
     struct caller_row *rows; /* top rows first */
     size_t row_count, row_capacity;
 };
+
+static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_place *place)
+{
+    uint32_t *known = place->kind == CN_ROW_FUNCTION && place->function != CN_NONE
+                          ? &tree->row_of_function[place->function]
+                          : NULL;
+
+    if (!known)
+        return cn_cost_tree_row(tree, CN_NONE, place);
+    if (*known == CN_NONE)
+        *known = cn_cost_tree_row(tree, CN_NONE, place);
+    return *known;
+}
 
 /* While the functions are added up: note who calls whom. */
 static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
@@ -56,7 +69,7 @@ static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err
     }
     if (!frame->is_call)
         return true;
-    self->top_of[frame->node] = cn_cost_tree_row(tree, CN_NONE, &frame->place);
+    self->top_of[frame->node] = top_row(tree, &frame->place);
     if (frame->caller > 0)
         self->caller[frame->node] = tree->path[frame->caller - 1].node;
     cn_cost_tree_count(tree, self->top_of[frame->node]);
@@ -255,6 +268,7 @@ static void free_view(struct cn_view *view)
         cn_cost_rows_done(&self->rows[i].costs);
     }
     cn_view_free(self->tops);
+    cn_context_index_done(&self->index);
     free(self->top_of);
     free(self->caller);
     free(self->tree_end);
@@ -262,16 +276,33 @@ static void free_view(struct cn_view *view)
     free(self);
 }
 
+static uint64_t size_of(const struct cn_view *view)
+{
+    const struct callers_view *self = (const struct callers_view *)view;
+    const struct cn_context_index *index = &self->index;
+    uint64_t size = sizeof(*self) + self->tops->ops->size(self->tops);
+
+    size += index->capacity * sizeof(*index->nodes) +
+            index->id_limit * sizeof(*index->node_of_id) +
+            index->count * 3 * sizeof(uint32_t) +
+            self->row_capacity * sizeof(*self->rows);
+    for (size_t i = 0; i < self->row_count; i++)
+        size += self->rows[i].capacity * sizeof(*self->rows[i].chains) +
+                self->rows[i].costs.row_count * view->costs->input_count * sizeof(double);
+    return size;
+}
+
 bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
                          const struct cn_progress *progress, struct cn_error *err)
 {
-    static const struct cn_view_ops ops = {list_children, label_row, locate, is_leaf,
-                                           free_view};
+    static const struct cn_view_ops ops = {list_children, label_row, locate,
+                                           is_leaf,       free_view, size_of};
     struct callers_view *self = cn_alloc(1, sizeof(*self));
     struct cn_cost_tree tree;
     bool ok = cn_cost_tree_build(&tree, costs, note_call, self, progress, err);
 
     self->index = tree.index;
+    tree.index = (struct cn_context_index){0};
     self->top_count = (uint32_t)tree.group_count;
     for (uint32_t i = 0; i < self->top_count; i++) {
         (void)new_row(self, i);

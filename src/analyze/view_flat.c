@@ -19,21 +19,40 @@ static bool locate(struct cn_database *db, const struct cn_place *place, uint32_
     return true;
 }
 
-/* A called function counts for its module, its file and itself. */
-static bool map_call(struct cn_cost_tree *tree, struct cn_cost_frame *frame,
-                     struct cn_error *err)
+/* The row of a called function, below its module and its file. */
+static bool find_row(struct cn_cost_tree *tree, const struct cn_place *place,
+                     uint32_t *out, struct cn_error *err)
 {
     struct cn_place module = cn_place_of_kind(CN_ROW_MODULE);
     struct cn_place file = cn_place_of_kind(CN_ROW_FILE);
     uint32_t row;
 
-    if (!locate(tree->costs->db, &frame->place, &module.module, &file.file, err))
+    if (!locate(tree->costs->db, place, &module.module, &file.file, err))
         return false;
     row = cn_cost_tree_row(tree, CN_NONE, &module);
-    cn_cost_tree_count(tree, row);
     row = cn_cost_tree_row(tree, row, &file);
-    cn_cost_tree_count(tree, row);
-    frame->row = cn_cost_tree_row(tree, row, &frame->place);
+    *out = cn_cost_tree_row(tree, row, place);
+    return true;
+}
+
+/* A called function counts for its module, its file and itself. */
+static bool map_call(struct cn_cost_tree *tree, struct cn_cost_frame *frame,
+                     struct cn_error *err)
+{
+    uint32_t *known =
+        frame->place.kind == CN_ROW_FUNCTION && frame->place.function != CN_NONE
+            ? &tree->row_of_function[frame->place.function]
+            : NULL;
+    uint32_t file_row;
+
+    frame->row = known ? *known : CN_NONE;
+    if (frame->row == CN_NONE && !find_row(tree, &frame->place, &frame->row, err))
+        return false;
+    if (known)
+        *known = frame->row;
+    file_row = tree->groups[frame->row].parent;
+    cn_cost_tree_count(tree, tree->groups[file_row].parent);
+    cn_cost_tree_count(tree, file_row);
     cn_cost_tree_count(tree, frame->row);
     return true;
 }

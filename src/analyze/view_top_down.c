@@ -68,10 +68,15 @@ static void free_view(struct cn_view *view)
     free(view);
 }
 
+static uint64_t size_of(const struct cn_view *view)
+{
+    return sizeof(*view);
+}
+
 struct cn_view *cn_view_top_down_new(struct cn_costs *costs)
 {
-    static const struct cn_view_ops ops = {list_children, label, locate, is_leaf,
-                                           free_view};
+    static const struct cn_view_ops ops = {list_children, label,     locate,
+                                           is_leaf,       free_view, size_of};
     struct cn_view *view = cn_alloc(1, sizeof(*view));
 
     *view = (struct cn_view){

@@ -26,11 +26,11 @@ struct exchange {
     struct cn_collect collect;
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
     struct timespec now;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
@@ -72,9 +72,8 @@ static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Takes over the text. */
-static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
-                                 struct cn_text *text, const char *type)
+/* Takes over the text; NULL when there is no memory. */
+static struct MHD_Response *response_of(struct cn_text *text, const char *type)
 {
     struct MHD_Response *response;
 
@@ -86,7 +85,28 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
         add_headers(response, type);
     else
         cn_text_done(text);
-    return deliver(connection, status, response);
+    return response;
+}
+
+/* Takes over the text. */
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+                                 struct cn_text *text, const char *type)
+{
+    return deliver(connection, status, response_of(text, type));
+}
+
+/* The same for an answer of the API, with what it took. */
+static enum MHD_Result send_timed(struct MHD_Connection *connection, struct cn_text *text,
+                                  uint64_t cpu_ns, uint64_t total_ns)
+{
+    struct MHD_Response *response = response_of(text, "application/json");
+    char timing[80];
+
+    (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",
+                   (double)cpu_ns / 1e6, (double)total_ns / 1e6);
+    if (response)
+        (void)MHD_add_response_header(response, "Server-Timing", timing);
+    return deliver(connection, MHD_HTTP_OK, response);
 }
 
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
@@ -134,7 +154,8 @@ static enum MHD_Result answer_api(struct cn_server *server,
     struct cn_text text = {0};
     struct cn_request *request = cn_alloc(1, sizeof(*request));
     struct cn_error err = {0};
-    uint64_t begin_ns = now_ns();
+    uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool ok;
 
     request->method = method;
@@ -143,10 +164,12 @@ static enum MHD_Result answer_api(struct cn_server *server,
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
     ok = cn_route_api(&server->things, request, &err);
-    atomic_fetch_add(&server->counts.answer_ns, now_ns() - begin_ns);
+    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
+    atomic_fetch_add(&server->counts.answer_ns, begin_ns);
     free(request);
     if (ok)
-        return send_text(connection, MHD_HTTP_OK, &text, "application/json");
+        return send_timed(connection, &text, cpu_ns, begin_ns);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
     return send_error(connection, cn_route_status(err.kind), &err);

@@ -199,20 +199,18 @@ static bool add_path(struct cn_request *request, struct cn_database *db,
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     double values[CN_COST_COLUMN_MAX];
     struct cn_row row = {.values = values};
-    struct cn_served_view *entry;
     struct cn_frames *frames;
     struct cn_context context;
 
     if (!cn_request_value(request, "row"))
         return cn_fail(err, CN_ERR_USAGE, "row is missing: which context?");
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
-        !cn_served_view(served, request, &entry, err) ||
         !cn_served_frames(served, &frames, err) ||
         !cn_context_at(served->db, row.id, &context, err) ||
         !cn_costs_of_context(&entry->costs, context.id, values, err))
@@ -236,13 +234,8 @@ bool cn_api_context(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
     const char *view = cn_request_value(request, "view");
-    bool ok;
 
     if (view && strcmp(view, "top-down") != 0)
         return cn_fail(err, CN_ERR_USAGE, "contexts are rows of the top-down view");
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_answer(served, request, answer, err);
 }

@@ -109,17 +109,17 @@ static bool total_of(struct painter *p, const struct cn_row *top, double *out,
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
 {
-    struct painter p = {0};
+    struct painter p = {.entry = entry};
     struct cn_row top;
     double share, total;
     bool has_top, ok;
 
+    (void)served;
     if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
         !cn_request_u64(request, "depth", 1, DEPTH_MAX, 200, &p.depth_limit, err) ||
-        !cn_served_view(served, request, &p.entry, err) ||
         !cn_request_row(request, p.entry->view, &top, &has_top, err) ||
         !cn_request_column(request, &p.entry->costs, &p.column, err) ||
         !total_of(&p, has_top ? &top : NULL, &total, err))
@@ -138,11 +138,5 @@ static bool answer(struct cn_served *served, struct cn_request *request,
 bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_answer(served, request, answer, err);
 }

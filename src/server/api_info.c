@@ -84,6 +84,28 @@ static void add_recording(struct cn_json *json, const struct cn_recording *rec)
     cn_json_end(json);
 }
 
+/* What is known of a recording before its calls were added up. */
+static void describe_recording(struct cn_served *served, struct cn_json *json)
+{
+    cn_json_object(json);
+    cn_json_add_str(json, "kind", kind_name(served->kind));
+    cn_json_add_bool(json, "isReady", false);
+    cn_json_add_str(json, "title", served->name);
+    cn_json_add_u64(json, "threadCount", served->recording->task_count);
+    cn_json_add_u64(json, "valueCount", 0);
+    cn_json_add_u64(json, "sampleCount", 0);
+    cn_json_add_u64(json, "contextLimit", 0);
+    cn_json_add_bool(json, "hasTimelines", false);
+    cn_json_add_bool(json, "hasLatencies", false);
+    cn_json_add_id(json, "origin", 0);
+    cn_json_add_u64(json, "duration", 0);
+    cn_json_key(json, "metrics");
+    cn_json_array(json);
+    cn_json_end(json);
+    add_recording(json, served->recording);
+    cn_json_end(json);
+}
+
 bool cn_api_info(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
@@ -91,15 +113,18 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     struct cn_overview overview;
     struct cn_database *db;
 
-    if (!cn_served_lock(served, err))
-        return false;
-    db = served->db;
-    if (!cn_overview_build(&overview, db, err)) {
-        cn_served_unlock(served);
-        return false;
+    if (!cn_served_ready(served, err)) {
+        if (err->kind != CN_ERR_INTERRUPTED || !served->recording)
+            return false;
+        describe_recording(served, json);
+        return true;
     }
+    db = served->db;
+    if (!cn_overview_build(&overview, db, err))
+        return false;
     cn_json_object(json);
     cn_json_add_str(json, "kind", kind_name(served->kind));
+    cn_json_add_bool(json, "isReady", true);
     cn_json_add_str(json, "title", db->title);
     cn_json_add_u64(json, "threadCount", overview.thread_count);
     cn_json_add_u64(json, "valueCount", overview.value_count);
@@ -115,7 +140,6 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
         add_recording(json, served->recording);
     cn_json_end(json);
     cn_overview_done(&overview);
-    cn_served_unlock(served);
     return true;
 }
 
@@ -152,11 +176,5 @@ static bool add_threads(struct cn_database *db, struct cn_request *request,
 bool cn_api_threads(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = add_threads(served->db, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_ready(served, err) && add_threads(served->db, request, err);
 }

@@ -219,11 +219,5 @@ static bool build(struct cn_served *served, struct cn_request *request,
 bool cn_api_range(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = build(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_ready(served, err) && build(served, request, err);
 }

@@ -33,15 +33,14 @@ static bool add_children(struct cn_served_view *entry, const struct cn_row *pare
     return ok;
 }
 
-static bool answer_rows(struct cn_served *served, struct cn_request *request,
-                        struct cn_error *err)
+static bool answer_rows(struct cn_served *served, struct cn_served_view *entry,
+                        struct cn_request *request, struct cn_error *err)
 {
-    struct cn_served_view *entry;
     struct cn_row parent;
     bool has_parent;
 
-    if (!cn_served_view(served, request, &entry, err) ||
-        !cn_request_row(request, entry->view, &parent, &has_parent, err))
+    (void)served;
+    if (!cn_request_row(request, entry->view, &parent, &has_parent, err))
         return false;
     cn_json_object(&request->json);
     cn_json_columns(&request->json, &entry->costs);
@@ -54,27 +53,20 @@ static bool answer_rows(struct cn_served *served, struct cn_request *request,
 bool cn_api_rows(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer_rows(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_answer(served, request, answer_rows, err);
 }
 
-static bool answer_hot_path(struct cn_served *served, struct cn_request *request,
-                            struct cn_error *err)
+static bool answer_hot_path(struct cn_served *served, struct cn_served_view *entry,
+                            struct cn_request *request, struct cn_error *err)
 {
     const double share = 0.5; /* a child below half of its parent ends the path */
     struct cn_json *json = &request->json;
-    struct cn_served_view *entry;
     struct cn_row_list path;
     size_t column;
     bool ok;
 
-    if (!cn_served_view(served, request, &entry, err) ||
-        !cn_request_column(request, &entry->costs, &column, err))
+    (void)served;
+    if (!cn_request_column(request, &entry->costs, &column, err))
         return false;
     cn_row_list_begin(&path, entry->costs.column_count);
     ok = cn_view_hot_path(entry->view, column, share, &path, err);
@@ -92,11 +84,5 @@ static bool answer_hot_path(struct cn_served *served, struct cn_request *request
 bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer_hot_path(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_answer(served, request, answer_hot_path, err);
 }

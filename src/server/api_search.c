@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/label.h"
 #include "analyze/name_filter.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -12,8 +11,7 @@
 #include "server/rows_json.h"
 #include "server/served.h"
 
-/* Matches whose costs are looked up to find the hottest among them. */
-enum { HIT_MAX = 500, MATCH_MAX = 20000 };
+enum { HIT_MAX = 500 };
 
 struct match {
     uint32_t node;
@@ -23,68 +21,11 @@ struct match {
 struct search {
     struct cn_served_view *entry;
     const struct cn_context_index *index;
-    const struct cn_name_filter *filter;
-    signed char *is_named; /* by function: 1 it matches, -1 it does not, 0 not known */
-    struct match *matches;
-    size_t count, capacity;
+    const struct cn_context_labels *labels;
+    struct match *matches; /* the hottest so far, the coldest of them first */
+    size_t count, limit;
     uint64_t match_count;
 };
-
-/* Functions have many contexts: each name is looked at once. */
-static bool matches_function(struct search *search, uint32_t function, bool *out,
-                             struct cn_error *err)
-{
-    struct cn_database *db = search->entry->costs.db;
-    struct cn_text label = {0};
-    bool ok = true;
-
-    if (function >= db->function_count) {
-        *out = false;
-        return true;
-    }
-    if (search->is_named[function] == 0) {
-        ok = cn_label_function(db, function, &label, err);
-        search->is_named[function] =
-            cn_name_filter_matches(search->filter, cn_text_str(&label)) ? 1 : -1;
-        cn_text_done(&label);
-    }
-    *out = search->is_named[function] > 0;
-    return ok;
-}
-
-static bool matches_label(struct search *search, const struct cn_context *context,
-                          bool *out, struct cn_error *err)
-{
-    struct cn_text label = {0};
-    bool ok = cn_label_context(search->entry->costs.db, context, &label, err);
-
-    *out = ok && cn_name_filter_matches(search->filter, cn_text_str(&label));
-    cn_text_done(&label);
-    return ok;
-}
-
-static bool look_at(struct search *search, uint32_t node, size_t column,
-                    struct cn_error *err)
-{
-    struct cn_database *db = search->entry->costs.db;
-    double values[CN_COST_COLUMN_MAX];
-    struct cn_context context;
-    bool is_match;
-
-    if (!cn_context_at(db, search->index->nodes[node].at, &context, err) ||
-        !(context.kind == CN_CONTEXT_FUNCTION && context.has_function
-              ? matches_function(search, context.function, &is_match, err)
-              : matches_label(search, &context, &is_match, err)))
-        return false;
-    if (!is_match || ++search->match_count > MATCH_MAX)
-        return true;
-    if (!cn_costs_of_context(&search->entry->costs, context.id, values, err))
-        return false;
-    search->matches = cn_grow(search->matches, search->count, &search->capacity,
-                              sizeof(*search->matches));
-    search->matches[search->count++] = (struct match){node, values[column]};
-    return true;
-}
 
 /* Largest first, those without a value last, equals in the order of the tree. */
 static int compare_matches(const void *left, const void *right)
@@ -94,6 +35,62 @@ static int compare_matches(const void *left, const void *right)
     double y = isnan(b->value) ? -INFINITY : b->value;
 
     return x != y ? (x < y) - (x > y) : (a->node > b->node) - (a->node < b->node);
+}
+
+static void swap(struct match *a, struct match *b)
+{
+    struct match kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static bool is_hotter(const struct match *a, const struct match *b)
+{
+    return compare_matches(a, b) < 0;
+}
+
+/* A heap of the hottest: what is at its top goes first. */
+static void keep_match(struct search *search, struct match match)
+{
+    struct match *heap = search->matches;
+    size_t i = search->count;
+
+    if (i < search->limit) {
+        heap[search->count++] = match;
+        for (; i > 0 && is_hotter(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
+            swap(&heap[(i - 1) / 2], &heap[i]);
+        return;
+    }
+    if (!is_hotter(&match, &heap[0]))
+        return;
+    heap[0] = match;
+    for (size_t child = 1, at = 0; child < search->count;
+         at = child, child = 2 * at + 1) {
+        if (child + 1 < search->count && is_hotter(&heap[child], &heap[child + 1]))
+            child++;
+        if (is_hotter(&heap[child], &heap[at]))
+            break;
+        swap(&heap[child], &heap[at]);
+    }
+}
+
+/* Look through all contexts; each label is tried once. */
+static void find_matches(struct search *search, const struct cn_name_filter *filter)
+{
+    const struct cn_names *names = &search->labels->names;
+    bool *is_match = cn_alloc(names->count, sizeof(*is_match));
+
+    for (size_t i = 0; i < names->count; i++)
+        is_match[i] = cn_name_filter_matches(filter, names->list[i]);
+    for (size_t i = 0; i < search->index->count; i++) {
+        if (!is_match[search->labels->of_node[i]])
+            continue;
+        search->match_count++;
+        keep_match(search, (struct match){(uint32_t)i, search->entry->node_values[i]});
+    }
+    free(is_match);
+    qsort(search->matches, search->count, sizeof(*search->matches), compare_matches);
 }
 
 static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
@@ -127,45 +124,73 @@ static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
     return true;
 }
 
-static bool find(struct search *search, struct cn_request *request, struct cn_error *err)
+static bool find(struct search *search, struct cn_request *request,
+                 const struct cn_name_filter *filter, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    uint64_t limit;
-    size_t column;
     bool ok = true;
 
-    if (!cn_request_u64(request, "limit", 1, HIT_MAX, 100, &limit, err) ||
-        !cn_request_column(request, &search->entry->costs, &column, err))
-        return false;
-    for (size_t i = 0; ok && i < search->index->count; i++)
-        ok = look_at(search, (uint32_t)i, column, err);
-    qsort(search->matches, search->count, sizeof(*search->matches), compare_matches);
+    search->matches = cn_alloc(search->limit, sizeof(*search->matches));
+    find_matches(search, filter);
     cn_json_object(json);
     cn_json_add_u64(json, "count", search->match_count);
     cn_json_key(json, "hits");
     cn_json_array(json);
-    for (size_t i = 0; ok && i < search->count && i < limit; i++)
+    for (size_t i = 0; ok && i < search->count; i++)
         ok = add_hit(search, search->matches[i].node, json, err);
     cn_json_end(json);
     cn_json_end(json);
+    free(search->matches);
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_request *request,
-                   const struct cn_name_filter *filter, struct cn_error *err)
+/* What every context costs, kept with the view. */
+static bool need_values(struct cn_served_view *entry,
+                        const struct cn_context_index *index, size_t column,
+                        struct cn_error *err)
 {
-    struct search search = {.filter = filter};
+    const struct cn_cost_targets each_its_own = {0};
+    double values[CN_COST_COLUMN_MAX];
+    struct cn_cost_rows rows;
+
+    if (entry->node_values && entry->node_column == column)
+        return true;
+    if (!cn_costs_fill(&entry->costs, index, &each_its_own, index->count, NULL, &rows,
+                       err))
+        return false;
+    if (!entry->node_values)
+        entry->node_values = cn_alloc(index->count, sizeof(*entry->node_values));
+    entry->node_count = index->count;
+    entry->node_column = column;
+    for (size_t i = 0; i < index->count; i++) {
+        cn_cost_rows_values(&entry->costs, &rows, i, values);
+        entry->node_values[i] = values[column];
+    }
+    cn_cost_rows_done(&rows);
+    return true;
+}
+
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
+{
+    struct search search = {.entry = entry};
+    struct cn_name_filter filter = {0};
     struct cn_frames *frames;
+    uint64_t limit;
+    size_t column;
     bool ok;
 
-    if (!cn_served_view(served, request, &search.entry, err) ||
-        !cn_served_frames(served, &frames, err))
+    if (!cn_request_u64(request, "limit", 1, HIT_MAX, 100, &limit, err) ||
+        !cn_request_column(request, &entry->costs, &column, err) ||
+        !cn_served_frames(served, &frames, err) ||
+        !cn_served_labels(served, &search.labels, err) ||
+        !need_values(entry, &frames->index, column, err) ||
+        !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
     search.index = &frames->index;
-    search.is_named = cn_alloc(served->db->function_count, sizeof(*search.is_named));
-    ok = find(&search, request, err);
-    free(search.is_named);
-    free(search.matches);
+    search.limit = limit;
+    ok = find(&search, request, &filter, err);
+    cn_name_filter_done(&filter);
     return ok;
 }
 
@@ -174,20 +199,10 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
 {
     const char *pattern = cn_request_value(request, "q");
     const char *view = cn_request_value(request, "view");
-    struct cn_name_filter filter = {0};
-    bool ok;
 
     if (!pattern || !*pattern)
         return cn_fail(err, CN_ERR_USAGE, "q is missing: what should be searched for?");
     if (view && strcmp(view, "top-down") != 0)
         return cn_fail(err, CN_ERR_USAGE, "only the top-down view can be searched");
-    if (!cn_name_filter_add(&filter, pattern, CN_MATCH_REGEX, err))
-        return false;
-    ok = cn_served_lock(served, err);
-    if (ok) {
-        ok = answer(served, request, &filter, err);
-        cn_served_unlock(served);
-    }
-    cn_name_filter_done(&filter);
-    return ok;
+    return cn_served_answer(served, request, answer, err);
 }

@@ -153,10 +153,9 @@ static bool open_source(const struct cn_served *served, const struct cn_source_f
                    SOURCE_LEN_MAX);
 }
 
-static bool answer(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
 {
-    struct cn_served_view *entry;
     struct cn_source_file source;
     struct cn_context context;
     struct cn_file file = {0};
@@ -165,7 +164,6 @@ static bool answer(struct cn_served *served, struct cn_request *request,
     bool ok;
 
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
-        !cn_served_view(served, request, &entry, err) ||
         !cn_context_at(served->db, row, &context, err) ||
         !file_of(served->db, &context, &index, &line, err))
         return false;
@@ -186,11 +184,5 @@ static bool answer(struct cn_served *served, struct cn_request *request,
 bool cn_api_source(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_answer(served, request, answer, err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/occupancy.h"
+#include "analyze/spans.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api.h"
@@ -10,7 +11,7 @@
 #include "server/served.h"
 #include "server/thread_list.h"
 
-enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000, POINTS = 8 };
+enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000, POINTS = 8, CROWDED = 4000 };
 
 static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
 {
@@ -92,11 +93,56 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
     cn_json_end(json);
 }
 
-static bool draw(struct cn_served *served, struct cn_request *request,
-                 const struct cn_thread_list *threads, struct cn_error *err)
+/* Make columns powers of two wide and their borders multiples of that, as the cells of
+ * pyramids are; about as many columns as before. */
+static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted)
 {
-    struct cn_occupancy_request wanted = {.points = POINTS};
+    uint64_t begin_ns = wanted->begin_ns - db->begin_ns;
+    uint64_t end_ns = wanted->end_ns - db->begin_ns;
+    double width_ns = (double)(end_ns - begin_ns) / wanted->column_count;
+    unsigned shift = width_ns > 1 ? (unsigned)lround(log2(width_ns)) : 0;
+    uint64_t first = begin_ns >> shift, last = (end_ns - 1) >> shift;
+
+    wanted->begin_ns = db->begin_ns + (first << shift);
+    wanted->column_count = (uint32_t)(last - first + 1);
+    wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
+}
+
+/* Draw what is known, and have worked out what is not. */
+static bool draw(struct cn_served *served, struct cn_request *request,
+                 const struct cn_frames *frames, struct cn_occupancy_request *wanted,
+                 struct cn_error *err)
+{
+    size_t count = wanted->profile_count;
+    const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
     struct cn_occupancy occupancy;
+    bool ok, is_pending;
+
+    cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
+                              pyramids);
+    wanted->pyramids = pyramids;
+    wanted->cut = cn_served_cut_borrow(&served->pyramids, frames, wanted->depth);
+    ok = cn_occupancy_build(&occupancy, served->db, frames, wanted, err);
+    cn_served_cut_return(&served->pyramids, wanted->cut);
+    cn_served_pyramids_return(&served->pyramids, pyramids, count);
+    free(pyramids);
+    if (!ok)
+        return false;
+    is_pending =
+        cn_request_flag(request, "snap") && occupancy.is_estimate &&
+        cn_served_pyramids_want(&served->pyramids, served->db, frames, wanted->profiles,
+                                occupancy.is_estimated, count, wanted->depth);
+    cn_json_add_bool(&request->json, "isPending", is_pending);
+    add_occupancy(request, served, frames, &occupancy, wanted->profiles);
+    cn_occupancy_done(&occupancy);
+    return true;
+}
+
+static bool answer_timeline(struct cn_served *served, struct cn_request *request,
+                            const struct cn_thread_list *threads, struct cn_error *err)
+{
+    struct cn_occupancy_request wanted = {
+        .points = POINTS, .crowded_max = CROWDED, .workers = 1};
     struct cn_frames *frames;
     uint64_t columns, depth, first, count;
 
@@ -107,6 +153,9 @@ static bool draw(struct cn_served *served, struct cn_request *request,
         !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
         !cn_served_frames(served, &frames, err))
         return false;
+    wanted.depth = (uint32_t)depth;
+    if (depth == 0 && !cn_served_depth(served, frames, &wanted.depth, err))
+        return false;
     if (first > threads->count)
         first = threads->count;
     wanted.profiles = threads->profiles + first;
@@ -115,14 +164,11 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     if (columns > wanted.end_ns - wanted.begin_ns)
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;
-    wanted.depth = (uint32_t)depth;
+    if (cn_request_flag(request, "snap"))
+        snap(served->db, &wanted);
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
-    if (!cn_occupancy_build(&occupancy, served->db, frames, &wanted, err))
-        return false;
-    add_occupancy(request, served, frames, &occupancy, wanted.profiles);
-    cn_occupancy_done(&occupancy);
-    return true;
+    return draw(served, request, frames, &wanted, err);
 }
 
 bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
@@ -131,38 +177,14 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
     struct cn_thread_list threads;
     bool ok;
 
-    if (!cn_served_lock(served, err))
+    if (!cn_served_ready(served, err) ||
+        !cn_thread_list_build(&threads, served->db, request, err))
         return false;
-    ok = cn_thread_list_build(&threads, served->db, request, err);
-    if (ok) {
-        cn_json_object(&request->json);
-        ok = draw(served, request, &threads, err);
-        cn_json_end(&request->json);
-        cn_thread_list_done(&threads);
-    }
-    cn_served_unlock(served);
+    cn_json_object(&request->json);
+    ok = answer_timeline(served, request, &threads, err);
+    cn_json_end(&request->json);
+    cn_thread_list_done(&threads);
     return ok;
-}
-
-/* The last sample at or before a time; timeline->count when there is none. */
-static bool find_sample(struct cn_database *db, const struct cn_timeline *timeline,
-                        uint64_t time_ns, uint64_t *out, struct cn_error *err)
-{
-    uint64_t low = 0, high = timeline->count;
-    struct cn_sample sample;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
-            return false;
-        if (sample.time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *out = low > 0 ? low - 1 : timeline->count;
-    return true;
 }
 
 static void add_stack(struct cn_json *json, const struct cn_frames *frames,
@@ -201,13 +223,13 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
                         err) ||
         !cn_served_frames(served, &frames, err) ||
         !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
-        !find_sample(db, &timeline, db->begin_ns + time_ns, &at, err))
+        !cn_timeline_find(db, &timeline, db->begin_ns + time_ns, &at, err))
+        return false;
+    count = timeline.count - at < 2 ? timeline.count - at : 2;
+    if (count > 0 && !cn_timeline_read(db, &timeline, at, count, samples, err))
         return false;
     cn_json_object(json);
-    if (at < timeline.count) {
-        count = timeline.count - at < 2 ? 1 : 2;
-        if (!cn_timeline_read(db, &timeline, at, count, samples, err))
-            return false;
+    if (count > 0 && samples[0].time_ns <= db->begin_ns + time_ns) {
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
             cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
@@ -220,11 +242,5 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
 bool cn_api_stack(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = answer_stack(served, request, err);
-    cn_served_unlock(served);
-    return ok;
+    return cn_served_ready(served, err) && answer_stack(served, request, err);
 }

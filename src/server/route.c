@@ -61,6 +61,7 @@ bool cn_route_api(const struct cn_served_list *things, struct cn_request *reques
     unsigned long number;
     cn_api_fn answer;
     char *end;
+    bool ok;
 
     if (strcmp(request->path, sources) == 0) {
         list_sources(things, request);
@@ -77,7 +78,9 @@ bool cn_route_api(const struct cn_served_list *things, struct cn_request *reques
     if (!answer)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: there is no such page",
                        request->path);
-    return answer(things->list[number], request, err);
+    ok = answer(things->list[number], request, err);
+    cn_served_tidy(things->list[number]);
+    return ok;
 }
 
 unsigned cn_route_status(enum cn_error_kind kind)

@@ -1,5 +1,6 @@
 #include "server/served.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +32,10 @@ static struct cn_served *new_served(const char *path, const char *format)
         served->name[len - 1] = '\0';
     served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
+    (void)pthread_mutex_init(&served->frames_lock, NULL);
+    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
+        (void)pthread_mutex_init(&served->views[i].lock, NULL);
+    cn_served_pyramids_init(&served->pyramids);
     return served;
 }
 
@@ -79,26 +84,19 @@ bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *e
     return true;
 }
 
-static void drop_view(struct cn_served_view *view)
-{
-    if (!view->key)
-        return;
-    cn_view_free(view->view);
-    cn_costs_done(&view->costs);
-    free(view->key);
-    *view = (struct cn_served_view){0};
-}
-
 void cn_served_close(struct cn_served *served)
 {
     if (!served)
         return;
     cn_served_analysis_end(served);
-    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
-        drop_view(&served->views[i]);
+    cn_served_pyramids_done(&served->pyramids);
+    cn_served_views_done(served);
     if (served->frames)
         cn_frames_done(served->frames);
     free(served->frames);
+    if (served->labels)
+        cn_context_labels_done(served->labels);
+    free(served->labels);
     cn_served_store_close(&served->store);
     cn_database_close(served->db);
     cn_recording_close(served->recording);
@@ -107,6 +105,7 @@ void cn_served_close(struct cn_served *served)
     free(served->folder);
     free(served->path);
     free(served->name);
+    (void)pthread_mutex_destroy(&served->frames_lock);
     (void)pthread_mutex_destroy(&served->lock);
     free(served);
 }
@@ -130,18 +129,88 @@ void cn_served_unlock(struct cn_served *served)
     (void)pthread_mutex_unlock(&served->lock);
 }
 
+bool cn_served_ready(struct cn_served *served, struct cn_error *err)
+{
+    if (!cn_served_lock(served, err))
+        return false;
+    cn_served_unlock(served);
+    return true;
+}
+
+/* With the lock of frames held. */
+static bool make_frames(struct cn_served *served, struct cn_error *err)
+{
+    struct cn_frames *frames = cn_alloc(1, sizeof(*frames));
+
+    if (!cn_frames_build(frames, served->db, err)) {
+        free(frames);
+        return false;
+    }
+    served->frames = frames;
+    return true;
+}
+
 bool cn_served_frames(struct cn_served *served, struct cn_frames **out,
                       struct cn_error *err)
 {
-    if (!served->frames) {
-        struct cn_frames *frames = cn_alloc(1, sizeof(*frames));
+    bool ok;
 
-        if (!cn_frames_build(frames, served->db, err)) {
-            free(frames);
-            return false;
-        }
-        served->frames = frames;
+    (void)pthread_mutex_lock(&served->frames_lock);
+    ok = served->frames || make_frames(served, err);
+    if (ok)
+        *out = served->frames;
+    (void)pthread_mutex_unlock(&served->frames_lock);
+    return ok;
+}
+
+/* With the lock of frames held. */
+static bool make_labels(struct cn_served *served, struct cn_error *err)
+{
+    struct cn_context_labels *labels = cn_alloc(1, sizeof(*labels));
+
+    if (!cn_context_labels_build(labels, served->db, &served->frames->index, err)) {
+        free(labels);
+        return false;
     }
-    *out = served->frames;
+    served->labels = labels;
     return true;
+}
+
+bool cn_served_labels(struct cn_served *served, const struct cn_context_labels **out,
+                      struct cn_error *err)
+{
+    bool ok;
+
+    (void)pthread_mutex_lock(&served->frames_lock);
+    ok = (served->frames || make_frames(served, err)) &&
+         (served->labels || make_labels(served, err));
+    if (ok)
+        *out = served->labels;
+    (void)pthread_mutex_unlock(&served->frames_lock);
+    return ok;
+}
+
+/* The pages of mapped files that this process has at the moment. */
+static uint64_t mapped_size(void)
+{
+    unsigned long total, resident, shared;
+    FILE *file = fopen("/proc/self/statm", "re");
+    int got;
+
+    if (!file)
+        return 0;
+    got = fscanf(file, "%lu %lu %lu", &total, &resident, &shared);
+    (void)fclose(file);
+    return got == 3 ? (uint64_t)shared * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+void cn_served_tidy(struct cn_served *served)
+{
+    enum { MAPPED_MAX = 64 << 20 };
+    struct cn_error err;
+
+    if (served->kind == CN_SERVED_STORE || mapped_size() < MAPPED_MAX ||
+        !cn_served_ready(served, &err))
+        return;
+    cn_database_forget(served->db);
 }

@@ -4,7 +4,8 @@
  * of a database can be asked of it; until then requests say how far the analysis is.
  *
  * Views cost a pass over all contexts when they are made: the last few are kept.
- * Threads: any thread; what is not immutable is behind the lock of each thing.
+ * Threads: any thread. A database is immutable and has no lock; each view has one, so that a
+ * request which takes long keeps only those waiting that want the same view.
  */
 #ifndef CN_SERVER_SERVED_H
 #define CN_SERVER_SERVED_H
@@ -12,6 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "analyze/context_labels.h"
 #include "analyze/costs.h"
 #include "analyze/frames.h"
 #include "analyze/view.h"
@@ -19,6 +21,7 @@
 #include "base/progress.h"
 #include "model/database.h"
 #include "model/recording.h"
+#include "server/served_pyramids.h"
 #include "server/served_store.h"
 
 enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
@@ -27,13 +30,22 @@ struct cn_request;
 
 /* A view with the columns somebody asked for. */
 struct cn_served_view {
+    /* Under the lock of the thing. */
     char *key; /* what was asked for; NULL: free */
     uint64_t used_at;
+    unsigned user_count;
+    uint64_t size; /* of the view in memory */
+
+    /* Under its own. */
+    pthread_mutex_t lock;
     struct cn_costs costs;
-    struct cn_view *view;
+    struct cn_view *view; /* NULL: not made yet */
+    double *node_values;  /* of all contexts, once a search needs them; NULL: not yet */
+    size_t node_count, node_column; /* how many, and of which column */
 };
 
-enum { CN_SERVED_VIEW_MAX = 8 };
+/* More than there are requests at a time. */
+enum { CN_SERVED_VIEW_MAX = 16 };
 
 enum cn_served_state { CN_SERVED_WORKING, CN_SERVED_READY, CN_SERVED_FAILED };
 
@@ -52,7 +64,12 @@ struct cn_served {
     struct cn_served_store store; /* of a store */
     struct cn_served_view views[CN_SERVED_VIEW_MAX];
     uint64_t use_count;
-    struct cn_frames *frames; /* NULL until a timeline is asked for */
+
+    pthread_mutex_t frames_lock;
+    struct cn_frames *frames;         /* NULL until a timeline is asked for */
+    struct cn_context_labels *labels; /* NULL until somebody searches */
+    uint32_t depth;                   /* at which its threads differ; 0: not known yet */
+    struct cn_served_pyramids pyramids;
 
     pthread_t analyst; /* the thread that analyses a recording */
     bool has_analyst;
@@ -65,18 +82,36 @@ CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
-/* Take the lock; the database or store must be ready. Fails, without the lock, while it is not:
- * with CN_ERR_INTERRUPTED while it is still being made. */
+/* Whether the database can be asked: from then on served->db stays. Fails with
+ * CN_ERR_INTERRUPTED while it is still being made. */
+CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
+
+/* The same with the lock taken, for stores. */
 CN_CHECK bool cn_served_lock(struct cn_served *served, struct cn_error *err);
 void cn_served_unlock(struct cn_served *served);
 
-/* The view a request asks for by view, metric, thread and percentiles; with the lock
- * held. Borrowed until the lock is released. */
-CN_CHECK bool cn_served_view(struct cn_served *served, const struct cn_request *request,
-                             struct cn_served_view **out, struct cn_error *err);
+/* Answer with the view that a request asks for by view, metric, thread and percentiles. It
+ * is made when it is new; nobody else has it while `answer` runs. */
+typedef bool (*cn_view_answer_fn)(struct cn_served *served, struct cn_served_view *entry,
+                                  struct cn_request *request, struct cn_error *err);
+CN_CHECK bool cn_served_answer(struct cn_served *served, struct cn_request *request,
+                               cn_view_answer_fn answer, struct cn_error *err);
+void cn_served_views_done(struct cn_served *served);
 
-/* The stacks behind contexts; with the lock held. */
+/* Give back memory that can be had again, if it is much. */
+void cn_served_tidy(struct cn_served *served);
+
+/* The stacks behind contexts; they stay. */
 CN_CHECK bool cn_served_frames(struct cn_served *served, struct cn_frames **out,
                                struct cn_error *err);
+
+/* The labels of the contexts, by the frames' index; they stay. */
+CN_CHECK bool cn_served_labels(struct cn_served *served,
+                               const struct cn_context_labels **out,
+                               struct cn_error *err);
+
+/* The depth at which the threads of a database differ. */
+CN_CHECK bool cn_served_depth(struct cn_served *served, const struct cn_frames *frames,
+                              uint32_t *out, struct cn_error *err);
 
 #endif

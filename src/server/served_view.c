@@ -7,7 +7,10 @@
 #include "server/request.h"
 #include "server/served.h"
 
-enum { METRIC_MAX = 32 };
+enum {
+    METRIC_MAX = 32,
+    SIZE_MAX_BYTES = 96 << 20, /* of all views that are kept */
+};
 
 static const char *view_name(const struct cn_request *request)
 {
@@ -83,23 +86,41 @@ static bool make_view(struct cn_served_view *entry, const char *name,
     return ok;
 }
 
-static void release(struct cn_served_view *entry)
+static void empty(struct cn_served_view *entry)
 {
     cn_view_free(entry->view);
+    free(entry->node_values);
+    entry->node_values = NULL;
+    entry->node_count = 0;
     cn_costs_done(&entry->costs);
     free(entry->key);
-    *entry = (struct cn_served_view){0};
+    entry->view = NULL;
+    entry->key = NULL;
+    entry->size = 0;
 }
 
-static struct cn_served_view *oldest(struct cn_served *served)
+void cn_served_views_done(struct cn_served *served)
 {
-    struct cn_served_view *found = &served->views[0];
+    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++) {
+        if (served->views[i].key)
+            empty(&served->views[i]);
+        (void)pthread_mutex_destroy(&served->views[i].lock);
+    }
+}
 
-    for (size_t i = 1; i < CN_SERVED_VIEW_MAX; i++)
-        if (served->views[i].used_at < found->used_at)
-            found = &served->views[i];
-    if (found->key)
-        release(found);
+/* The view that nobody uses and that nobody has used for longest, or an empty place; NULL
+ * when all are in use. */
+static struct cn_served_view *oldest(struct cn_served *served, bool is_made)
+{
+    struct cn_served_view *found = NULL;
+
+    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++) {
+        struct cn_served_view *entry = &served->views[i];
+
+        if (entry->user_count == 0 && (entry->key || !is_made) &&
+            (!found || entry->used_at < found->used_at))
+            found = entry;
+    }
     return found;
 }
 
@@ -111,26 +132,93 @@ static struct cn_served_view *find(struct cn_served *served, const char *key)
     return NULL;
 }
 
-bool cn_served_view(struct cn_served *served, const struct cn_request *request,
-                    struct cn_served_view **out, struct cn_error *err)
+/* The place of a view, made or not, which stays until it is given back. */
+static struct cn_served_view *borrow(struct cn_served *served, char *key)
 {
-    char *key = view_key(request);
-    struct cn_served_view *entry = find(served, key);
+    struct cn_served_view *entry;
 
+    (void)pthread_mutex_lock(&served->lock);
+    entry = find(served, key);
     if (entry) {
         free(key);
     } else {
-        entry = oldest(served);
-        entry->key = key;
-        cn_costs_init(&entry->costs, served->db);
-        if (!add_columns(&entry->costs, request, err) ||
-            !cn_costs_ready(&entry->costs, err) ||
-            !make_view(entry, view_name(request), err)) {
-            release(entry);
-            return false;
+        entry = oldest(served, false);
+        if (entry && entry->key)
+            empty(entry);
+        if (entry) {
+            entry->key = key;
+            cn_costs_init(&entry->costs, served->db);
         }
     }
-    entry->used_at = ++served->use_count;
-    *out = entry;
-    return true;
+    if (entry) {
+        entry->user_count++;
+        entry->used_at = ++served->use_count;
+    }
+    (void)pthread_mutex_unlock(&served->lock);
+    return entry;
+}
+
+static void give_back(struct cn_served *served, struct cn_served_view *entry,
+                      uint64_t size)
+{
+    uint64_t sum = 0;
+
+    (void)pthread_mutex_lock(&served->lock);
+    entry->user_count--;
+    entry->size = size;
+    if (size == 0 && entry->user_count == 0)
+        empty(entry);
+    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
+        sum += served->views[i].size;
+    while (sum > SIZE_MAX_BYTES) {
+        struct cn_served_view *victim = oldest(served, true);
+
+        if (!victim || victim == entry)
+            break;
+        sum -= victim->size;
+        empty(victim);
+    }
+    (void)pthread_mutex_unlock(&served->lock);
+}
+
+/* Costs are added to once: after a failure the next one to ask begins again. */
+static bool make(struct cn_served *served, struct cn_served_view *entry,
+                 const struct cn_request *request, struct cn_error *err)
+{
+    if (entry->view)
+        return true;
+    if (add_columns(&entry->costs, request, err) && cn_costs_ready(&entry->costs, err) &&
+        make_view(entry, view_name(request), err))
+        return true;
+    cn_view_free(entry->view);
+    entry->view = NULL;
+    cn_costs_done(&entry->costs);
+    cn_costs_init(&entry->costs, served->db);
+    return false;
+}
+
+static uint64_t size_of(const struct cn_served_view *entry)
+{
+    return cn_view_size(entry->view) + entry->node_count * sizeof(*entry->node_values);
+}
+
+bool cn_served_answer(struct cn_served *served, struct cn_request *request,
+                      cn_view_answer_fn answer, struct cn_error *err)
+{
+    struct cn_served_view *entry;
+    uint64_t size;
+    bool ok;
+
+    if (!cn_served_ready(served, err))
+        return false;
+    entry = borrow(served, view_key(request));
+    if (!entry)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time",
+                       CN_SERVED_VIEW_MAX);
+    (void)pthread_mutex_lock(&entry->lock);
+    ok = make(served, entry, request, err) && answer(served, entry, request, err);
+    size = entry->view ? size_of(entry) : 0;
+    (void)pthread_mutex_unlock(&entry->lock);
+    give_back(served, entry, size);
+    return ok;
 }

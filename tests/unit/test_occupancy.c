@@ -9,6 +9,7 @@
 
 #include "analyze/frames.h"
 #include "analyze/occupancy.h"
+#include "analyze/time_pyramid.h"
 #include "model/memory.h"
 
 /* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */
@@ -460,6 +461,94 @@ static void enough_points_are_exact_and_few_count_every_sample(void **state)
     world_end(&w);
 }
 
+/* The same columns from all samples and from a pyramid. */
+static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyramid,
+                            uint32_t profile, uint64_t first, unsigned shift,
+                            uint32_t columns)
+{
+    struct cn_occupancy_request request = {
+        .profiles = &profile,
+        .profile_count = 1,
+        .begin_ns = w->db->begin_ns + (first << shift),
+        .end_ns = w->db->begin_ns + ((first + columns) << shift),
+        .column_count = columns,
+        .depth = 2,
+        .workers = 1,
+    };
+    struct cn_occupancy exact, quick, few;
+    struct cn_error err;
+
+    assert_true(cn_occupancy_build(&exact, w->db, &w->frames, &request, &err));
+    request.points = 3;
+    assert_true(cn_occupancy_build(&few, w->db, &w->frames, &request, &err));
+    request.pyramids = &pyramid;
+    assert_true(cn_occupancy_build(&quick, w->db, &w->frames, &request, &err));
+    assert_false(quick.is_estimate);
+    for (uint32_t i = 0; i < columns; i++) {
+        assert_int_equal(quick.cells[i].place, exact.cells[i].place);
+        assert_true(fabs(quick.cells[i].share - exact.cells[i].share) < 1e-6);
+        assert_int_equal(quick.cells[i].sample_count, few.cells[i].sample_count);
+    }
+    for (uint32_t i = 0; i <= exact.idle; i++)
+        assert_int_equal(quick.place_ns[i], exact.place_ns[i]);
+    cn_occupancy_done(&exact);
+    cn_occupancy_done(&quick);
+    cn_occupancy_done(&few);
+}
+
+static void a_pyramid_knows_what_all_samples_say(void **state)
+{
+    struct cn_time_pyramid *pyramid;
+    struct cn_cut cut;
+    struct cn_error err;
+    struct world w;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_uneven_thread(&w, 5000);
+    world_finish(&w);
+    cn_cut_init(&cut, &w.frames, 2);
+    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
+    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 1));
+    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 3 << 12));
+    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns + 1, 1 << 12));
+    for (unsigned shift = 11; shift < 30; shift++) {
+        assert_true(cn_time_pyramid_has(pyramid, w.db->begin_ns, UINT64_C(1) << shift));
+        compare_pyramid(&w, pyramid, profile, 0, shift, 60);
+        compare_pyramid(&w, pyramid, profile, 7, shift, 13);
+        compare_pyramid(&w, pyramid, profile, 33, shift, 1);
+    }
+    assert_true(cn_time_pyramid_size(pyramid) < 5000 * 12);
+    cn_time_pyramid_free(pyramid);
+    cn_cut_done(&cut);
+    world_end(&w);
+}
+
+static void a_pyramid_refuses_time_that_runs_backwards(void **state)
+{
+    struct cn_time_pyramid *pyramid;
+    struct cn_error err;
+    struct world w;
+    struct cn_sample samples[] = {{100, 0}, {300, 0}, {200, 0}, {400, 0}};
+    uint32_t back, beyond;
+    struct cn_cut cut;
+
+    (void)state;
+    world_begin(&w);
+    back = add_thread(&w, samples, 4);
+    samples[2].time_ns = 900;
+    beyond = add_thread(&w, samples, 4);
+    world_finish(&w);
+    cn_cut_init(&cut, &w.frames, 2);
+    assert_false(cn_time_pyramid_build(&pyramid, w.db, &cut, back, &err));
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
+    assert_false(cn_time_pyramid_build(&pyramid, w.db, &cut, beyond, &err));
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
+    cn_cut_done(&cut);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +561,8 @@ int main(void)
         cmocka_unit_test(refuses_time_that_runs_backwards),
         cmocka_unit_test(any_number_of_workers_gives_the_same_result),
         cmocka_unit_test(enough_points_are_exact_and_few_count_every_sample),
+        cmocka_unit_test(a_pyramid_knows_what_all_samples_say),
+        cmocka_unit_test(a_pyramid_refuses_time_that_runs_backwards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

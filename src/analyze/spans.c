@@ -1,0 +1,75 @@
+#include "analyze/spans.h"
+
+#include <inttypes.h>
+
+enum { CHUNK = 1024 }; /* samples read at a time */
+
+struct visit {
+    uint64_t begin_ns, end_ns;
+    cn_span_fn visit;
+    void *arg;
+};
+
+bool cn_timeline_find(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t time_ns, uint64_t *out, struct cn_error *err)
+{
+    uint64_t low = 0, high = timeline->count;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        struct cn_sample sample;
+
+        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
+            return false;
+        if (sample.time_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    *out = low;
+    return true;
+}
+
+static bool visit_chunk(const struct visit *visit, const struct cn_sample *samples,
+                        size_t count, struct cn_error *err)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        uint64_t begin_ns = samples[i].time_ns, end_ns = samples[i + 1].time_ns;
+
+        if (end_ns < begin_ns)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "time runs backwards: %" PRIu64 " after %" PRIu64, end_ns,
+                           begin_ns);
+        begin_ns = begin_ns > visit->begin_ns ? begin_ns : visit->begin_ns;
+        end_ns = end_ns < visit->end_ns ? end_ns : visit->end_ns;
+        if (begin_ns < end_ns)
+            visit->visit(visit->arg, samples[i].context, begin_ns, end_ns);
+    }
+    return true;
+}
+
+/* Chunks overlap by one sample: its time ends where the next chunk's second begins. */
+bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
+                    uint64_t end_ns, cn_span_fn visit, void *arg, struct cn_error *err)
+{
+    struct visit all = {begin_ns, end_ns, visit, arg};
+    struct cn_sample samples[CHUNK];
+    struct cn_timeline timeline;
+    uint64_t at = 0;
+
+    if (!cn_timeline_open(db, profile, &timeline, err) ||
+        !cn_timeline_find(db, &timeline, begin_ns, &at, err))
+        return false;
+    while (at + 1 < timeline.count) {
+        uint64_t rest = timeline.count - at;
+        size_t count = rest < CHUNK ? (size_t)rest : CHUNK;
+
+        if (!cn_timeline_read(db, &timeline, at, count, samples, err) ||
+            !visit_chunk(&all, samples, count, err))
+            return false;
+        if (samples[count - 1].time_ns >= end_ns)
+            break;
+        at += count - 1;
+    }
+    return true;
+}
