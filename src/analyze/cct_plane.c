@@ -1,5 +1,6 @@
 #include "analyze/cct_plane.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,13 +85,48 @@ static void sort_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned
         to[starts[(from[i] >> shift) % DIGITS]++] = from[i];
 }
 
+/* The contexts between the place of a call, a node, and its caller. */
+static void list_passes(struct cn_cct_plane *plane, cn_cct_id node, size_t *capacity)
+{
+    const struct cn_cct_merged *merged = plane->merged;
+    const struct cn_cct_link *links = merged->tree.links;
+    uint32_t own = plane->nodes[node];
+    uint32_t caller = plane->nodes[plane->task->tree.links[node].parent];
+
+    if (own == caller)
+        return;
+    for (uint32_t at = links[own].parent; at != caller; at = links[at].parent) {
+        if (!cn_cct_merged_keeps(merged, at))
+            continue;
+        plane->passes =
+            cn_grow(plane->passes, plane->pass_count, capacity, sizeof(*plane->passes));
+        plane->passes[plane->pass_count++] = (struct cn_cct_pass){merged->ids[at], node};
+    }
+}
+
+static size_t order_count(const struct cn_cct_plane *plane)
+{
+    return plane->task->tree.count + plane->pass_count;
+}
+
 static void sort_by_context(struct cn_cct_plane *plane)
 {
-    size_t count = plane->task->tree.count;
-    uint64_t *other = cn_realloc(NULL, count, sizeof(*other));
+    const struct cn_cct *tree = &plane->task->tree;
+    size_t count, capacity = 0;
+    uint64_t *other;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 1; i < tree->count; i++)
+        if (tree->links[i].key & CN_CCT_SITE)
+            list_passes(plane, (cn_cct_id)i, &capacity);
+    count = order_count(plane);
+    assert(count <= UINT32_MAX);
+    plane->order = cn_realloc(NULL, count, sizeof(*plane->order));
+    other = cn_realloc(NULL, count, sizeof(*other));
+    for (size_t i = 0; i < tree->count; i++)
         plane->order[i] = (uint64_t)plane->merged->ids[plane->nodes[i]] << 32 | i;
+    for (size_t i = 0; i < plane->pass_count; i++)
+        plane->order[tree->count + i] =
+            (uint64_t)plane->passes[i].context << 32 | (tree->count + i);
     sort_pass(plane->order, other, count, 32);
     sort_pass(other, plane->order, count, 43);
     sort_pass(plane->order, other, count, 54);
@@ -106,7 +142,6 @@ void cn_cct_plane_init(struct cn_cct_plane *plane, const struct cn_cct_merged *m
         .task = task,
         .nodes = nodes,
         .totals = cn_alloc(task->tree.count, sizeof(*plane->totals)),
-        .order = cn_realloc(NULL, task->tree.count, sizeof(*plane->order)),
     };
     sum_up(plane);
     sum_up_counters(plane);
@@ -117,7 +152,9 @@ void cn_cct_plane_done(struct cn_cct_plane *plane)
 {
     free(plane->totals);
     free(plane->order);
+    free(plane->passes);
     free(plane->counters.totals);
+    plane->passes = NULL;
     plane->counters.totals = NULL;
     plane->totals = NULL;
     plane->order = NULL;
@@ -130,15 +167,28 @@ struct row {
     struct cn_cct_total total;
 };
 
-static void add_counters(struct cn_cct_plane *plane, cn_cct_id node, bool is_outermost)
+static void add_counters(struct cn_cct_plane *plane, cn_cct_id node)
 {
     struct cn_cct_plane_counters *c = &plane->counters;
-    const uint64_t *own = cn_cct_readings_find(&plane->task->readings, node);
+    const uint64_t *own =
+        c->count > 0 ? cn_cct_readings_find(&plane->task->readings, node) : NULL;
 
-    for (unsigned i = 0; i < c->count; i++) {
-        c->own[i] += own ? own[c->used[i]] : 0;
-        c->total[i] += is_outermost ? c->totals[node * c->count + i] : 0;
-    }
+    for (unsigned i = 0; own && i < c->count; i++)
+        c->own[i] += own[c->used[i]];
+}
+
+/* Everything below a node belongs to the context too. */
+static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
+{
+    const struct cn_cct_total *total = &plane->totals[node];
+    struct cn_cct_plane_counters *c = &plane->counters;
+
+    row->total.calls += total->calls;
+    row->total.time_ns += total->time_ns;
+    row->total.cpu_ns += total->cpu_ns;
+    extend(&row->total, total->min_ns, total->max_ns);
+    for (unsigned i = 0; i < c->count; i++)
+        c->total[i] += c->totals[(size_t)node * c->count + i];
 }
 
 static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
@@ -147,23 +197,18 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     const struct cn_cct_merged *merged = plane->merged;
     const struct cn_cct_link *link = &task->tree.links[node];
     struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, node);
-    uint32_t context = merged->ids[plane->nodes[node]];
-    /* Several nodes may be one context: the total of the outermost holds those of
-     * the others. */
-    bool is_outermost = node == 0 || merged->ids[plane->nodes[link->parent]] != context;
+    uint32_t merged_node = plane->nodes[node];
 
-    if (plane->counters.count > 0)
-        add_counters(plane, node, is_outermost);
+    add_counters(plane, node);
     row->time_ns += cost.self_ns;
     if (!cn_cct_task_is_schedule(task, link->key))
         row->cpu_ns += cost.self_ns;
-    if (is_outermost) {
-        row->total.calls += plane->totals[node].calls;
-        row->total.time_ns += plane->totals[node].time_ns;
-        row->total.cpu_ns += plane->totals[node].cpu_ns;
-        extend(&row->total, plane->totals[node].min_ns, plane->totals[node].max_ns);
-    }
-    if (!cn_cct_merged_keeps(merged, plane->nodes[node]))
+    /* Several nodes may be one context: the total of the outermost holds those of
+     * the others. */
+    if (node == 0 || (merged_node != plane->nodes[link->parent] &&
+                      cn_cct_merged_keeps(merged, merged_node)))
+        add_total(plane, node, row);
+    if (!cn_cct_merged_keeps(merged, merged_node))
         return;
     row->calls += cost.untimed_calls;
     if (cost.min_ns > cost.max_ns || node >= task->costs.count)
@@ -259,22 +304,27 @@ static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_
 size_t cn_cct_plane_next(struct cn_cct_plane *plane,
                          struct cn_value values[CN_CCT_ID_COUNT])
 {
-    size_t count = 0, node_count = plane->task->tree.count;
+    size_t count = 0, end = order_count(plane), node_count = plane->task->tree.count;
 
     if (!plane->has_global) {
-        struct row row = {.total = plane->totals[0]};
+        struct row row = {.total.min_ns = UINT64_MAX};
 
         plane->has_global = true;
-        if (plane->counters.count > 0)
-            add_counters(plane, 0, true);
+        add_total(plane, 0, &row);
         count = put_row(plane, &row, 0, values);
     }
-    while (count == 0 && plane->next < node_count) {
+    while (count == 0 && plane->next < end) {
         uint32_t context = (uint32_t)(plane->order[plane->next] >> 32);
         struct row row = {.total.min_ns = UINT64_MAX};
 
-        while (plane->next < node_count && plane->order[plane->next] >> 32 == context)
-            add_node(plane, (cn_cct_id)plane->order[plane->next++], &row);
+        while (plane->next < end && plane->order[plane->next] >> 32 == context) {
+            uint32_t number = (uint32_t)plane->order[plane->next++];
+
+            if (number < node_count)
+                add_node(plane, number, &row);
+            else
+                add_total(plane, plane->passes[number - node_count].node, &row);
+        }
         count = put_row(plane, &row, context, values);
     }
     return count;

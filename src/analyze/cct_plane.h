@@ -29,14 +29,22 @@ struct cn_cct_plane_counters {
     uint64_t own[CN_COUNTER_COUNT], total[CN_COUNTER_COUNT];
 };
 
+/* A context between a node and the one above it: an inlined function, or its line. */
+struct cn_cct_pass {
+    uint32_t context;
+    cn_cct_id node;
+};
+
 struct cn_cct_plane {
     const struct cn_cct_merged *merged;
     const struct cn_cct_task *task;
-    const uint32_t *nodes;        /* merged node of each of the task's */
-    struct cn_cct_total *totals;  /* by node of the task */
-    uint64_t *order;              /* context << 32 | node, ascending */
-    size_t next;                  /* in the order */
-    bool has_global;              /* the global context was delivered */
+    const uint32_t *nodes;       /* merged node of each of the task's */
+    struct cn_cct_total *totals; /* by node of the task */
+    struct cn_cct_pass *passes;  /* through contexts that are no node of the task */
+    size_t pass_count;
+    uint64_t *order; /* context << 32 | node, or behind all nodes a pass; ascending */
+    size_t next;     /* in the order */
+    bool has_global; /* the global context was delivered */
     struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
     bool has_bucket[CN_BUCKET_COUNT];
     struct cn_cct_plane_counters counters;

@@ -192,6 +192,21 @@ static bool find_unit(const struct opened *module, uint64_t offset, Dwarf_Die **
     return *unit != NULL;
 }
 
+/* The scopes around an address, innermost first, to be released with free(). Those that
+ * libdw lists by address go on from an inlined function with where it is defined; asked
+ * for the innermost one, with where it was called. */
+static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **out)
+{
+    Dwarf_Die *by_address = NULL;
+    int count = dwarf_getscopes(unit, address, &by_address);
+
+    *out = NULL;
+    if (count > 0)
+        count = dwarf_getscopes_die(&by_address[0], out);
+    free(by_address);
+    return count;
+}
+
 static bool declared_at(struct cn_resolver *resolver, Dwarf_Die *function,
                         Dwarf_Die *unit, struct cn_source_place *out)
 {
@@ -212,14 +227,14 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           struct cn_source_place *out)
 {
     const struct opened *module = find_module(resolver, path, build_id);
-    Dwarf_Die *unit, *scopes = NULL;
+    Dwarf_Die *unit, *scopes;
     Dwarf_Addr address;
     bool found = false;
     int count;
 
     if (!module || !find_unit(module, offset, &unit, &address))
         return false;
-    count = dwarf_getscopes(unit, address, &scopes);
+    count = scopes_at(unit, address, &scopes);
     for (int i = 0; i < count && !found; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
             found = declared_at(resolver, &scopes[i], unit, out);
@@ -263,13 +278,13 @@ static bool line_at(struct cn_resolver *resolver, Dwarf_Die *unit, Dwarf_Addr ad
     return true;
 }
 
-/* Scopes come innermost first. The place of each level is where the next one inside
- * it was called, that of the innermost the line itself. */
+/* The place of each level is where the next one inside it was called, that of the
+ * innermost the line itself. */
 static size_t list_levels(struct cn_resolver *resolver, Dwarf_Die *unit,
                           Dwarf_Addr address, struct cn_source_place *out, size_t most)
 {
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(unit, address, &scopes);
+    Dwarf_Die *scopes;
+    int count = scopes_at(unit, address, &scopes);
     size_t levels = 1;
 
     out[0].function = NULL;

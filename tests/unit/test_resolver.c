@@ -62,11 +62,20 @@ static inline __attribute__((always_inline)) uintptr_t inner(volatile int *n)
     return address;
 }
 
+enum { MIDDLE_LINE = __LINE__ + 3 };
+static inline __attribute__((always_inline)) uintptr_t middle(volatile int *n)
+{
+    uintptr_t address = inner(n);
+
+    ++*n;
+    return address;
+}
+
 enum { OUTER_LINE = __LINE__ + 4 };
 static __attribute__((noinline)) uintptr_t outer(void)
 {
     volatile int n = 0;
-    uintptr_t address = inner(&n);
+    uintptr_t address = middle(&n);
 
     ++n;
     return address;
@@ -79,11 +88,13 @@ static void tells_inlined_functions_apart(void **state)
     uint64_t offset = offset_of(outer() - 1);
 
     (void)state;
-    assert_int_equal(cn_resolver_instruction(resolver, program, "", offset, list, 8), 2);
+    assert_int_equal(cn_resolver_instruction(resolver, program, "", offset, list, 8), 3);
     assert_null(list[0].function);
     assert_int_equal(list[0].line, OUTER_LINE);
-    assert_string_equal(list[1].function, "inner");
-    assert_int_equal(list[1].line, INNER_LINE);
+    assert_string_equal(list[1].function, "middle");
+    assert_int_equal(list[1].line, MIDDLE_LINE);
+    assert_string_equal(list[2].function, "inner");
+    assert_int_equal(list[2].line, INNER_LINE);
     assert_int_equal(cn_resolver_instruction(resolver, program, "", offset, list, 1), 1);
     cn_resolver_free(resolver);
 }
