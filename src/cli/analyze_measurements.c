@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "cli/disk.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
+#include "cli/target.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/path_map.h"
@@ -237,16 +237,14 @@ static const char *default_target(struct analysis *a)
 
 static bool check_target(struct analysis *a, struct cn_error *err)
 {
-    struct stat st;
-
     a->target = cn_args_value(a->args, "output");
     if (!a->target)
         a->target = default_target(a);
     if (a->target[0] == '\0')
         return cn_fail(err, CN_ERR_USAGE, "-o is empty: where should the database go?");
-    if (!cn_args_has(a->args, "force") && lstat(a->target, &st) == 0)
-        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it",
-                       a->target);
+    if (!cn_target_check(a->target, cn_format_find("hpctoolkit-v4"),
+                         cn_args_has(a->args, "force"), err))
+        return false;
     a->folder = folder_of(a->target);
     a->building.spool_folder = a->folder;
     return true;

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "analyze/calls_to_database.h"
@@ -23,6 +22,7 @@
 #include "cli/ranks.h"
 #include "cli/recording_options.h"
 #include "cli/store_recording.h"
+#include "cli/target.h"
 #include "formats/formats.h"
 #include "model/database.h"
 
@@ -83,14 +83,12 @@ static bool check_apart(const char *target, const char *source, struct cn_error 
 
 static bool check_target(struct analyze *a, struct cn_error *err)
 {
-    struct stat st;
-
     a->target = cn_args_value(a->args, "output");
     if (!a->target || a->target[0] == '\0')
         return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the database go?");
-    if (!cn_args_has(a->args, "force") && lstat(a->target, &st) == 0)
-        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it",
-                       a->target);
+    if (!cn_target_check(a->target, cn_format_find("hpctoolkit-v4"),
+                         cn_args_has(a->args, "force"), err))
+        return false;
     a->folder = folder_of(a->target);
     return true;
 }

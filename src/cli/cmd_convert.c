@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "analyze/call_merge.h"
@@ -18,6 +17,7 @@
 #include "cli/open_database.h"
 #include "cli/progress.h"
 #include "cli/quantity.h"
+#include "cli/target.h"
 #include "formats/formats.h"
 #include "model/database.h"
 #include "model/recording.h"
@@ -123,8 +123,6 @@ static bool check_places(const struct conversion *c, struct cn_error *err)
 
 static bool check_target(const struct conversion *c, struct cn_error *err)
 {
-    struct stat st;
-
     if (!c->format->is_file && cn_sink_is_stdout(c->target))
         return cn_fail(err, CN_ERR_USAGE,
                        "%s is a folder, which standard output cannot be",
@@ -134,12 +132,8 @@ static bool check_target(const struct conversion *c, struct cn_error *err)
                cn_fail(err, CN_ERR_USAGE,
                        "--strict needs a file: what is lost is known "
                        "when all is written");
-    if (!check_places(c, err))
-        return false;
-    if (!c->options.replace && lstat(c->target, &st) == 0)
-        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it",
-                       c->target);
-    return true;
+    return check_places(c, err) &&
+           cn_target_check(c->target, c->format, c->options.replace, err);
 }
 
 static void on_loss(void *arg, const char *what, uint64_t count)

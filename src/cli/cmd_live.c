@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/record_end.h"
@@ -46,16 +47,20 @@ static bool record_and_show(const struct cn_args *args, struct cn_launch_options
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    char dir[] = "/tmp/cairn-live-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    struct cn_text dir = {0};
     struct cn_record_options options;
     struct cn_launch_result result;
     bool ok = cn_record_options_init(&options, args, err);
 
-    if (ok && !mkdtemp(dir))
-        ok = cn_fail_errno(err, "cannot make a directory in /tmp");
-    options.launch.dir = dir;
+    folder = folder && folder[0] ? folder : "/tmp";
+    cn_text_printf(&dir, "%s/cairn-live-XXXXXX", folder);
+    if (ok && !mkdtemp(dir.chars))
+        ok = cn_fail_errno(err, "cannot make a directory in %s", folder);
+    options.launch.dir = cn_text_str(&dir);
     ok = ok && record_and_show(args, &options.launch, &result, err);
     cn_record_options_done(&options);
+    cn_text_done(&dir);
     if (ok)
         cn_record_end_like(result.wait_status);
     return ok;

@@ -7,6 +7,7 @@
 #include "cli/record_end.h"
 #include "cli/record_options.h"
 #include "launcher/launch.h"
+#include "record/shared.h"
 
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
                         const char *dir)
@@ -28,6 +29,22 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_done(&text);
 }
 
+/* An empty recording has a reason that its reader may not think of. */
+static const char *why_empty(const struct cn_args *args, bool is_off)
+{
+    static const char *const choices[] = {
+        "filter", "notrace", "time-filter", "size-filter", "trigger", "patch", "unpatch"};
+
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (cn_args_has(args, choices[i]))
+            return "nothing was recorded: no call is left by the options that choose";
+    }
+    if (is_off)
+        return "nothing was recorded: no trigger switched recording on";
+    return "nothing was recorded: build the program with -pg, -finstrument-functions or "
+           "-fpatchable-function-entry=5";
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_record_options options;
@@ -37,6 +54,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (cn_args_value(args, "data"))
         options.launch.dir = cn_args_value(args, "data");
     ok = ok && cn_launch_run(&options.launch, &result, err);
+    if (ok && result.record_len == 0 && result.stop == CN_REC_RUNNING)
+        cn_cli_warn(args, "%s", why_empty(args, options.launch.is_off));
     if (ok)
         tell_result(args, &result, options.launch.dir);
     cn_record_options_done(&options);
@@ -70,8 +89,9 @@ const struct cn_command cn_cmd_record = {
     .summary = "run a program and record its calls",
     .description =
         "Runs a program and records when its functions are called and return, in all its "
-        "threads and in the programs that it starts. Build it with -pg or "
-        "-finstrument-functions.\n\n"
+        "threads and in the programs that it starts. Build it with -pg, "
+        "-finstrument-functions or -fpatchable-function-entry=5 (aarch64: =2); of other "
+        "programs only the calls of library functions are seen.\n\n"
         "The result is a uftrace data directory: look at it with cairn replay, cairn "
         "report, cairn graph or with uftrace itself. Output and exit status are those of "
         "the program.",

@@ -90,14 +90,15 @@ bool cn_duration_parse(const char *str, uint64_t whole_ns, uint64_t *out,
         {"", 1e9},   {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
         {"ns", 1.0}, {"m", 6e10}, {"h", 3.6e12}, {"%", (double)whole_ns / 100},
     };
+    size_t count = sizeof(units) / sizeof(units[0]) - (whole_ns == 0);
     char *end;
     double amount = strtod(str, &end);
 
     /* strtod() takes signs, "inf", "nan" and hexadecimal numbers too. */
     if (end == str || strspn(str, "0123456789.") != (size_t)(end - str))
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration such as 1.5s or 20%%",
-                       str);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration such as 1.5s%s", str,
+                       whole_ns > 0 ? " or 20%" : "");
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(units[i].name, end) != 0)
             continue;
         amount = round(amount * units[i].factor);
@@ -107,6 +108,6 @@ bool cn_duration_parse(const char *str, uint64_t whole_ns, uint64_t *out,
         return true;
     }
     return cn_fail(err, CN_ERR_USAGE,
-                   "'%s' in duration '%s' is not one of ns, us, ms, s, m, h, %%", end,
-                   str);
+                   "'%s' in duration '%s' is not one of ns, us, ms, s, m, h%s", end, str,
+                   whole_ns > 0 ? ", %" : "");
 }

@@ -19,8 +19,8 @@ void cn_size_print(struct cn_text *text, uint64_t bytes);        /* "812 B", "1.
 void cn_duration_print(struct cn_text *text, uint64_t duration); /* ns: "1.25 s" */
 void cn_date_print(struct cn_text *text, uint64_t time_ns); /* since the epoch, UTC */
 
-/* "1.5s", "20ms", "7us", "300ns", "2m", "1h", or "12.5%" of `whole_ns`; a bare number
- * counts seconds. */
+/* "1.5s", "20ms", "7us", "300ns", "2m", "1h", or "12.5%" of `whole_ns` where
+ * that is not 0; a bare number counts seconds. */
 CN_CHECK bool cn_duration_parse(const char *str, uint64_t whole_ns, uint64_t *out,
                                 struct cn_error *err);
 

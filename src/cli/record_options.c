@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/call_filter.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -40,10 +41,22 @@ static bool parse_size(const char *name, const char *str, uint64_t *out,
     return true;
 }
 
-static bool choose_buffer(const struct cn_args *args, uint64_t *out, struct cn_error *err)
+/* What lies in a ring when a limit is reached goes beyond it: so rings are small where
+ * the limit is. */
+static uint64_t default_ring(uint64_t size_limit)
+{
+    uint64_t len = DEFAULT_RING;
+
+    while (size_limit > 0 && len > size_limit / 4 && len > CN_REC_RING_MIN)
+        len /= 2;
+    return len;
+}
+
+static bool choose_buffer(const struct cn_args *args, uint64_t size_limit, uint64_t *out,
+                          struct cn_error *err)
 {
     const char *value = cn_args_value(args, "buffer");
-    uint64_t len = DEFAULT_RING;
+    uint64_t len = default_ring(size_limit);
 
     if (value && !parse_size("buffer", value, &len, err))
         return false;
@@ -66,7 +79,11 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
         return false;
     if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
         return cn_fail_in(err, "--duration");
-    if (time && !cn_duration_parse(time, 0, &options->time_limit_ns, err))
+    if ((size && options->size_limit == 0) || (duration && options->duration_ns == 0))
+        return cn_fail(err, CN_ERR_USAGE, "--%s: %s would record nothing",
+                       size && options->size_limit == 0 ? "size-limit" : "duration",
+                       size && options->size_limit == 0 ? size : duration);
+    if (time && !cn_call_time_parse(time, &options->time_limit_ns, err))
         return cn_fail_in(err, "--time-filter");
     if (!cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err))
         return false;
@@ -163,9 +180,9 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,
     };
-    return choose_buffer(args, &launch->ring_len, err) &&
-           choose_limits(args, launch, err) && choose_rules(args, launch, err) &&
-           choose_arguments(args, options, err);
+    return choose_limits(args, launch, err) &&
+           choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
+           choose_rules(args, launch, err) && choose_arguments(args, options, err);
 }
 
 void cn_record_options_done(struct cn_record_options *options)

@@ -116,6 +116,8 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
     uint32_t writer = 0;
     bool ok;
 
+    if (atomic_load(&drain->memory->head->is_over))
+        return true;
     /* Who is gone does not hold the lock any more. */
     if (gone)
         atomic_store(&track->writer, drain->memory->head->launcher_pid);
@@ -141,7 +143,8 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     if (!write_out(drain, track, true, err))
         return false;
     atomic_fetch_add(&drain->memory->head->lost_count, atomic_load(&track->lost));
-    atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
+    if (!atomic_load(&drain->memory->head->is_over))
+        atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
     atomic_store(&track->state, CN_REC_FREE);
     return true;
 }
@@ -185,6 +188,29 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
     if (!ok && !atomic_load(&drain->memory->head->stop))
         atomic_store(&drain->memory->head->stop, CN_REC_STOP_DISK);
+    return ok;
+}
+
+/* Threads look whether to stop when they have filled a part of their ring, which may be
+ * much later. */
+bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
+{
+    struct cn_rec_shared *head = drain->memory->head;
+    uint32_t count = atomic_load(&head->track_count);
+    bool ok = true;
+
+    for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++) {
+        struct cn_rec_track *track = &drain->memory->tracks[i];
+        uint32_t state = atomic_load(&track->state);
+
+        if (state == CN_REC_CLOSED)
+            ok = release(drain, track, err);
+        if (state != CN_REC_OPEN)
+            continue;
+        atomic_fetch_add(&head->extra_len, atomic_exchange(&track->extra_len, 0));
+        ok = write_out(drain, track, false, err);
+    }
+    atomic_store(&head->is_over, 1);
     return ok;
 }
 

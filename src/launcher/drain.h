@@ -30,6 +30,9 @@ struct cn_drain {
 /* Write out what there is. On failure recording stops; what is in the files stays. */
 CN_CHECK bool cn_drain_step(struct cn_drain *drain, struct cn_error *err);
 
+/* Write out what there is, and drop what threads record from now on: they notice later. */
+CN_CHECK bool cn_drain_end(struct cn_drain *drain, struct cn_error *err);
+
 /* Go on in place of the process that did this before and has died. */
 CN_CHECK bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err);
 

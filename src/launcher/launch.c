@@ -107,6 +107,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
     memcpy(head->dir, launch->dir, strlen(launch->dir) + 1);
     memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
     head->time_limit_ns = options->time_limit_ns;
+    head->size_limit = options->size_limit;
     head->depth_limit = options->depth_limit;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
@@ -231,6 +232,36 @@ static void check_limits(struct launch *launch)
         stop(launch, CN_REC_STOP_DURATION);
 }
 
+/* Nothing that comes after the end counts. On a full disk there is nothing to be done. */
+static bool end_recording(struct launch *launch, struct cn_error *err)
+{
+    const struct cn_rec_shared *head = launch->memory.head;
+    uint32_t why = atomic_load(&head->stop);
+
+    if (why == CN_REC_RUNNING || why == CN_REC_STOP_DISK || atomic_load(&head->is_over))
+        return true;
+    return cn_drain_end(&launch->drain, err) && cn_events_drain(&launch->events, err);
+}
+
+static bool collect(struct launch *launch, struct cn_error *err)
+{
+    if (!cn_drain_step(&launch->drain, err))
+        return false;
+    return atomic_load(&launch->memory.head->is_over) ||
+           cn_events_drain(&launch->events, err);
+}
+
+/* Until when to wait for the bell. */
+static uint32_t patience_ms(const struct launch *launch)
+{
+    uint64_t duration_ns = launch->options->duration_ns;
+    uint64_t left_ns = launch->start_ns + duration_ns - now_ns();
+
+    if (duration_ns == 0 || left_ns >= WAIT_MS * UINT64_C(1000000))
+        return WAIT_MS;
+    return (uint32_t)(left_ns / 1000000 + 1);
+}
+
 static bool write_new_symbols(struct launch *launch, struct cn_error *err)
 {
     uint32_t count = atomic_load(&launch->memory.head->session_count);
@@ -250,13 +281,13 @@ static bool watch(struct launch *launch, struct cn_error *err)
     bool ok = true, has_said = false;
 
     for (;;) {
-        ok = ok && cn_drain_step(&launch->drain, err) &&
-             cn_events_drain(&launch->events, err) && write_new_symbols(launch, err);
+        ok = ok && collect(launch, err) && write_new_symbols(launch, err);
+        check_limits(launch);
+        ok = ok && end_recording(launch, err);
         if (!ok)
             stop(launch, CN_REC_STOP_DISK);
         if (!cn_module_rules_answer(&launch->rules, &trouble))
             say(launch, trouble.text);
-        check_limits(launch);
         collect_status(launch);
         if (launch->pid == 0 && ended_ns == 0) {
             ended_ns = now_ns();
@@ -269,7 +300,7 @@ static bool watch(struct launch *launch, struct cn_error *err)
             say(launch, "waiting for processes that the program left; Ctrl-C to stop");
             has_said = true;
         }
-        cn_drain_wait(&launch->drain, WAIT_MS);
+        cn_drain_wait(&launch->drain, patience_ms(launch));
     }
 }
 
@@ -279,7 +310,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     struct cn_rec_shared *head = launch->memory.head;
 
     ok = ok && cn_drain_finish(&launch->drain, err) &&
-         cn_events_drain(&launch->events, err);
+         (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err));
     ok = cn_module_files_finish(&launch->modules, err) && ok;
     launch->facts.call_cost = head->costs[launch->program.elf.offers & CN_ELF_INSTRUMENT
                                               ? CN_REC_COST_INSTRUMENT

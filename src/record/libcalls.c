@@ -1,5 +1,6 @@
 #include "record/libcalls.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
@@ -127,6 +128,18 @@ static bool protect(const struct table *table, int how)
                     how) == 0;
 }
 
+/* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
+ * slot, would lead later calls past us. */
+static void bind(struct libcall *call, const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+
+    if (!found)
+        return;
+    call->target = (uintptr_t)found;
+    call->is_bound = true;
+}
+
 static void hook(const struct table *table, size_t i, uint8_t *stubs)
 {
     const Elf64_Rela *rela = &table->relas[i];
@@ -143,6 +156,8 @@ static void hook(const struct table *table, size_t i, uint8_t *stubs)
         /* An unbound slot leads back into the program. */
         .is_bound = *slot < table->base || *slot >= table->high,
     };
+    if (calls[i].is_quick && !calls[i].is_bound)
+        bind(&calls[i], name);
     *slot = calls[i].stub;
 }
 

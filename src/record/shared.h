@@ -178,6 +178,7 @@ struct cn_rec_shared {
     _Atomic uint32_t bell;      /* futex: threads ring it when a ring fills */
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
+    _Atomic uint32_t is_over;   /* what counts is written out; the rest is dropped */
     _Atomic uint32_t
         track_count; /* tracks that were ever taken; the others are untouched */
     _Atomic uint32_t session_count;
@@ -192,6 +193,7 @@ struct cn_rec_shared {
     uint64_t clock_mult, clock_base_ns;
     uint64_t clock_start, clock_start_ns; /* a pair of both, to refine mult with */
 
+    uint64_t size_limit;         /* of byte_count: then recording stops; 0: none */
     uint64_t time_limit_ns;      /* calls that take less are left out */
     uint32_t depth_limit;        /* calls nested deeper are left out; 0: none are */
     uint32_t rule_count;         /* in all; those of a file are sorted by address */

@@ -78,6 +78,16 @@ static void skip_written(struct cn_rec_track *track, long fd)
     atomic_fetch_add(&track->drained, more < left ? more : left);
 }
 
+/* The launcher may come too late to see to it. */
+static void count_written(struct cn_rec_shared *shared, uint64_t len)
+{
+    uint64_t all = atomic_fetch_add(&shared->byte_count, len) + len;
+    uint32_t running = CN_REC_RUNNING;
+
+    if (shared->size_limit > 0 && all >= shared->size_limit)
+        (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_SIZE);
+}
+
 /* Everything that was recorded goes to the file. On failure recording ends. */
 static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
 {
@@ -87,6 +97,10 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
     struct cn_rec_text name = {space, sizeof(space), 0, false};
     long fd;
 
+    if (atomic_load(&shared->is_over)) {
+        atomic_store(&track->drained, cn_rec_track_end(track));
+        return true;
+    }
     file_name(track->tid, &name);
     fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)name.chars,
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
@@ -113,7 +127,7 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
         if (done <= 0)
             break;
         atomic_store(&track->drained, drained + (uint64_t)done);
-        atomic_fetch_add(&shared->byte_count, (uint64_t)done);
+        count_written(shared, (uint64_t)done);
     }
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
     return atomic_load(&track->drained) == cn_rec_track_end(track);
@@ -186,7 +200,8 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
     if (is_empty)
         atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
-    atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
+    if (!atomic_load(&shared->is_over))
+        atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
     atomic_store(&track->state, is_empty ? CN_REC_FREE : CN_REC_CLOSED);
     if (!is_empty)
         cn_rec_track_ring_bell();

@@ -87,6 +87,20 @@ static void durations_are_understood_in_every_unit(void **state)
     check_duration(".5s", 500000000);
 }
 
+static void shares_of_nothing_are_refused(void **state)
+{
+    struct cn_error err = {0};
+    uint64_t ns;
+
+    (void)state;
+    assert_true(cn_duration_parse("5ms", 0, &ns, &err));
+    assert_false(cn_duration_parse("20%", 0, &ns, &err));
+    assert_string_equal(err.text,
+                        "'%' in duration '20%' is not one of ns, us, ms, s, m, h");
+    assert_false(cn_duration_parse("soon", 0, &ns, &err));
+    assert_string_equal(err.text, "'soon' is not a duration such as 1.5s");
+}
+
 static void check_refused(const char *str, const char *expected)
 {
     struct cn_error err = {0};
@@ -159,6 +173,7 @@ int main(void)
         cmocka_unit_test(durations_use_the_unit_that_fits),
         cmocka_unit_test(dates_are_in_utc),
         cmocka_unit_test(durations_are_understood_in_every_unit),
+        cmocka_unit_test(shares_of_nothing_are_refused),
         cmocka_unit_test(what_is_no_duration_is_refused),
         cmocka_unit_test(axes_have_marks_at_round_numbers),
         cmocka_unit_test(marks_have_as_many_digits_as_they_need),
