@@ -136,7 +136,10 @@ const struct cn_command cn_cmd_store_add = {
         "HTTP "
         "requests one after the other, or bodies alone (NAME.bin, with the head in "
         "NAME.hdr "
-        "where there is one). When the command ends well, everything is on the disk. A "
+        "where there is one). Files of spans are taken, too: Zipkin's v2 JSON, and OTLP "
+        "of "
+        "OpenTelemetry as JSON or protobuf, gzipped or not. When the command ends well, "
+        "everything is on the disk. A "
         "trace that the store has already is not stored again.",
     .examples = examples,
     .options = options,

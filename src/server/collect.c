@@ -17,6 +17,8 @@ static const struct {
 } addresses[] = {
     {"/agent/submit/agd", CN_COLLECT_AGENT},
     {"/agent/submit/trc", CN_COLLECT_AGENT},
+    {"/api/v2/spans", CN_COLLECT_SPANS},
+    {"/v1/traces", CN_COLLECT_SPANS},
 };
 
 static bool find_kind(const char *url, enum cn_collector_kind *out)

@@ -176,6 +176,8 @@ static bool take_in(struct cn_collector *c, enum cn_collector_kind kind,
     switch (kind) {
     case CN_COLLECT_AGENT:
         return cn_store_ingest_request(c->ingest, request, err);
+    case CN_COLLECT_SPANS:
+        return cn_store_ingest_spans(c->ingest, request->body, err);
     }
     return cn_fail(err, CN_ERR_USAGE, "nobody knows what to do with this body");
 }

@@ -21,6 +21,7 @@ struct cn_zorka_request;
 /* What a body is. */
 enum cn_collector_kind {
     CN_COLLECT_AGENT, /* symbols or a trace of an agent */
+    CN_COLLECT_SPANS, /* of Zipkin or OpenTelemetry */
 };
 
 /* The request is on the disk; or, false, it is not and the sender should try again. */

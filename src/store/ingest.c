@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"
 
 /* A trace that an agent has not finished. */
@@ -216,6 +217,37 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     return ok;
 }
 
+/* What was read whole cannot be refused any more. */
+static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
+                      struct cn_error *err)
+{
+    enum cn_step step;
+
+    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM) {
+        bool is_new;
+
+        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &is_new, err))
+            return false;
+        ingest->counts.traces += is_new;
+        ingest->counts.known += !is_new;
+        if (is_new)
+            ingest->counts.records += ingest->trace.node_count;
+    }
+    return step == CN_END;
+}
+
+bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
+                           struct cn_error *err)
+{
+    struct cn_span_set set = {0};
+    bool ok = cn_span_set_read(&set, body, err) && add_spans(ingest, &set, err);
+
+    cn_span_set_done(&set);
+    ingest->counts.requests++;
+    ingest->counts.refused += !ok;
+    return ok;
+}
+
 static bool add_requests(struct cn_store_ingest *ingest, struct cn_bytes rest,
                          struct cn_error *err)
 {
@@ -277,6 +309,8 @@ bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
         return false;
     if (cn_zorka_request_probe(file.bytes)) {
         ok = add_requests(ingest, file.bytes, err);
+    } else if (!cn_zorka_body_probe(file.bytes) && cn_span_set_probe(file.bytes)) {
+        ok = cn_store_ingest_spans(ingest, file.bytes, err);
     } else {
         read_head_beside(path, &request);
         request.body = file.bytes;

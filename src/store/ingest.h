@@ -1,4 +1,4 @@
-/* Agent requests into a store.
+/* Requests of agents, and spans of tracing systems, into a store.
  *
  *     ingest = cn_store_ingest_new(writer);
  *     cn_store_ingest_file(ingest, path, err);      or cn_store_ingest_request()
@@ -34,10 +34,15 @@ CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                                       const struct cn_zorka_request *request,
                                       struct cn_error *err);
 
+/* Spans of Zipkin or OpenTelemetry, whichever the body is; it may be compressed. All of it
+ * is added, or nothing. */
+CN_CHECK bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
+                                    struct cn_error *err);
+
 /* Whether a file holds requests of agents. */
 bool cn_store_ingest_probe(const char *path);
 
-/* A file of requests with their heads, or a body with or without its head in a file beside it
+/* A file of spans, or of requests with their heads, or a body with or without its head in a file beside it
  * (NAME.bin, NAME.hdr). Stops at the first request that is refused; those before it stay. */
 CN_CHECK bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
                                    struct cn_error *err);

@@ -5,6 +5,7 @@ afterwards; what breaks the rules is refused and changes nothing.
 Usage: test_collect.py --cairn PROGRAM
 """
 import argparse
+import gzip
 import json
 import os
 import pathlib
@@ -159,6 +160,42 @@ class Collector(unittest.TestCase):
             self.assertTrue(safe)
             for n in safe[:: max(1, len(safe) // 20)] + safe[-4:]:
                 self.assertEqual(count(self.store, f"uri = /item/{n}"), 1, n)
+
+    def test_spans_of_zipkin_and_opentelemetry(self):
+        root = {"traceId": "00000000000000010000000000000002", "id": "000000000000000a", "name": "get",
+                "kind": "SERVER", "timestamp": 1700000000000000, "duration": 900,
+                "localEndpoint": {"serviceName": "shop"}, "tags": {"uri": "/zipkin"}}
+        child = {**root, "id": "000000000000000b", "parentId": "000000000000000a", "name": "query",
+                 "duration": 500, "tags": {"error": "no such table"}}
+        otlp = {"resourceSpans": [{"resource": {"attributes": [
+            {"key": "service.name", "value": {"stringValue": "till"}}]}, "scopeSpans": [{"spans": [
+                {"traceId": "0a" * 16, "spanId": "0b" * 8, "name": "pay", "kind": 2,
+                 "startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000000000900000",
+                 "attributes": [{"key": "uri", "value": {"stringValue": "/otlp"}}],
+                 "status": {"code": 2}}]}]}]}
+        # The same span as protobuf: fields by number, as protoc --decode_raw shows them.
+        span = (b"\x0a\x10" + b"\x0c" * 16 + b"\x12\x08" + b"\x0d" * 8 + b"\x2a\x03pay\x30\x02"
+                + b"\x39" + (1700000000000000000).to_bytes(8, "little")
+                + b"\x41" + (1700000000000900000).to_bytes(8, "little")
+                + b"\x4a\x0e\x0a\x03uri\x12\x07\x0a\x05/prot")
+        scope = b"\x12" + bytes([len(span)]) + span
+        resource = b"\x12" + bytes([len(scope)]) + scope
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            for path, body in (("/api/v2/spans", json.dumps([child, root]).encode()),
+                               ("/v1/traces", gzip.compress(json.dumps(otlp).encode())),
+                               ("/v1/traces", b"\x0a" + bytes([len(resource)]) + resource)):
+                status, _, answer = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})
+                self.assertEqual(status, 202, answer)
+            for body in (b"[", b"[{}]", b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
+                         b"[" * 100000, os.urandom(500)):
+                for path in ("/api/v2/spans", "/v1/traces"):
+                    status = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})[0]
+                    self.assertEqual(status, 400, body[:20])
+        # Each span is found, the one inside another, too.
+        self.assertEqual(count(self.store), 4)
+        for query, expected in (("uri = /zipkin", 1), ("uri = /otlp", 1), ("uri = /prot", 1),
+                                ("service = till", 1), ("error exists", 2)):
+            self.assertEqual(count(self.store, query), expected, query)
 
     def test_real_agents_over_http(self):
         if not FIXTURES.is_dir():

@@ -38,7 +38,9 @@ CN_MESSAGE(cn_otlp_scope, CN_OTLP_SCOPE);
     F(m, 6, enum, kind, "1: internal")                            \
     F(m, 7, fixed64, start_time_unix_nano, "")                    \
     F(m, 8, fixed64, end_time_unix_nano, "")                      \
-    F(m, 9, message, attributes, "")
+    F(m, 9, message, attributes, "")                              \
+    F(m, 11, message, events, "")                                 \
+    F(m, 15, message, status, "")
 CN_MESSAGE(cn_otlp_span, CN_OTLP_SPAN);
 
 #define CN_OTLP_KEY_VALUE(F, m)     \
@@ -48,10 +50,31 @@ CN_MESSAGE(cn_otlp_key_value, CN_OTLP_KEY_VALUE);
 
 #define CN_OTLP_VALUE(F, m)              \
     F(m, 1, string, string_value, "")    \
-    F(m, 3, int64, int_value, "")
+    F(m, 2, bool, bool_value, "")        \
+    F(m, 3, int64, int_value, "")        \
+    F(m, 4, double, double_value, "")    \
+    F(m, 5, message, array_value, "")    \
+    F(m, 6, message, kvlist_value, "")   \
+    F(m, 7, bytes, bytes_value, "")
 CN_MESSAGE(cn_otlp_value, CN_OTLP_VALUE);
+
+#define CN_OTLP_ARRAY(F, m)       \
+    F(m, 1, message, values, "")
+CN_MESSAGE(cn_otlp_array, CN_OTLP_ARRAY);
+
+#define CN_OTLP_EVENT(F, m)                  \
+    F(m, 1, fixed64, time_unix_nano, "")     \
+    F(m, 2, string, name, "")                \
+    F(m, 3, message, attributes, "")
+CN_MESSAGE(cn_otlp_event, CN_OTLP_EVENT);
+
+#define CN_OTLP_STATUS(F, m)        \
+    F(m, 2, string, message, "")    \
+    F(m, 3, enum, code, "2: error")
+CN_MESSAGE(cn_otlp_status, CN_OTLP_STATUS);
 /* clang-format on */
 
 enum { CN_OTLP_KIND_INTERNAL = 1 };
+enum { CN_OTLP_STATUS_ERROR = 2 };
 
 #endif
