@@ -85,16 +85,14 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
 
 static void forget(struct cn_database *db)
 {
-    for (size_t i = 0; i < CN_HPC_PROTO_MAPPED_MAX; i++)
-        cn_file_forget(cn_hpc_proto_of(db)->mapped[i].bytes);
+    cn_hpc_maps_forget(&cn_hpc_proto_of(db)->maps);
 }
 
 static void close_database(struct cn_database *db)
 {
     struct cn_hpc_proto *proto = cn_hpc_proto_of(db);
 
-    for (size_t i = 0; i < CN_HPC_PROTO_MAPPED_MAX; i++)
-        cn_file_close(&proto->mapped[i]);
+    cn_hpc_maps_close(&proto->maps);
     cn_arena_done(&db->arena);
     free(proto);
 }

@@ -1,7 +1,6 @@
 #include "formats/hpctoolkit/proto/open.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/proto/context_reader.h"
@@ -63,28 +62,6 @@ bool cn_hpc_proto_open_bytes(struct cn_database **out,
     return true;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-char *cn_hpc_proto_directory(const char *path)
-{
-    char *dir = cn_strdup(path);
-    char *slash = strrchr(dir, '/');
-
-    if (is_directory(path))
-        return dir;
-    if (!slash) {
-        free(dir);
-        return cn_strdup(".");
-    }
-    slash[slash == dir] = '\0';
-    return dir;
-}
-
 static bool is_meta(const char *dir)
 {
     struct cn_file file = {0};
@@ -100,11 +77,9 @@ static bool is_member(const char *path)
 {
     struct cn_file file = {0};
     struct cn_error ignored;
-    bool ok = cn_file_open(&file, path, &ignored) &&
-              (cn_hpc_proto_meta_is(file.bytes) ||
-               cn_hpc_sparse_file_is(file.bytes, &cn_hpc_sparse_profile_kind) ||
-               cn_hpc_sparse_file_is(file.bytes, &cn_hpc_sparse_cct_kind) ||
-               cn_hpc_sparse_file_is(file.bytes, &cn_hpc_sparse_trace_kind));
+    bool ok =
+        cn_file_open(&file, path, &ignored) &&
+        (cn_hpc_proto_meta_is(file.bytes) || cn_hpc_sparse_kind_of(file.bytes) != NULL);
 
     cn_file_close(&file);
     return ok;
@@ -112,66 +87,34 @@ static bool is_member(const char *path)
 
 bool cn_hpc_proto_probe(const char *path)
 {
-    char *dir = cn_hpc_proto_directory(path);
-    bool found = is_meta(dir) && (is_directory(path) || is_member(path));
+    char *dir = cn_hpc_directory(path);
+    bool found = is_meta(dir) && (cn_hpc_is_directory(path) || is_member(path));
 
     free(dir);
     return found;
 }
 
-/* A file that need not be there. Another failure than that is worth a warning. */
-static bool map_optional(struct cn_file *file, const char *dir, const char *name,
-                         struct cn_error *damage)
-{
-    if (cn_file_open_at(file, dir, name, damage))
-        return true;
-    if (damage->kind == CN_ERR_NOT_FOUND)
-        *damage = (struct cn_error){0};
-    return false;
-}
-
-static bool open_mapped(struct cn_database **out, struct cn_file *maps, const char *dir,
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
                         struct cn_error *err)
 {
-    struct cn_error cct_damage = {0}, trace_damage = {0};
-    struct cn_hpc_proto_files files = {0};
+    struct cn_hpc_proto_files files = {
+        .meta = maps->file[CN_HPC_TREE_FILE].bytes,
+        .values = cn_hpc_sparse_mapped(maps),
+    };
 
-    if (!cn_file_open_at(&maps[0], dir, "meta.db", err) ||
-        !cn_file_open_at(&maps[1], dir, "profile.db", err))
-        return false;
-    files.values.has_cct = map_optional(&maps[2], dir, "cct.db", &cct_damage);
-    files.values.has_trace = map_optional(&maps[3], dir, "trace.db", &trace_damage);
-    files.meta = maps[0].bytes;
-    files.values.profile = maps[1].bytes;
-    files.values.cct = maps[2].bytes;
-    files.values.trace = maps[3].bytes;
+    (void)dir;
     if (!cn_hpc_proto_open_bytes(out, &files, err))
-        return cn_fail_in(err, "%s", dir);
-    if (cct_damage.kind != CN_ERR_NONE)
-        cn_database_warn(*out, "%s", cct_damage.text);
-    if (trace_damage.kind != CN_ERR_NONE) {
-        cn_database_warn(*out, "%s", trace_damage.text);
+        return false;
+    cn_hpc_proto_of(*out)->maps = *maps;
+    if (damage->trace.kind != CN_ERR_NONE) {
         (*out)->has_timelines = true;
-        cn_hpc_proto_of(*out)->sparse.trace_damage = trace_damage;
+        cn_hpc_proto_of(*out)->sparse.trace_damage = damage->trace;
     }
     return true;
 }
 
 bool cn_hpc_proto_open(struct cn_database **out, const char *path, struct cn_error *err)
 {
-    struct cn_file maps[CN_HPC_PROTO_MAPPED_MAX] = {0};
-    char *dir = cn_hpc_proto_directory(path);
-    struct cn_database *db;
-    bool ok = open_mapped(&db, maps, dir, err);
-
-    if (ok) {
-        memcpy(cn_hpc_proto_of(db)->mapped, maps, sizeof(maps));
-        db->path = cn_arena_strdup(&db->arena, dir);
-        *out = db;
-    } else {
-        for (size_t i = 0; i < CN_HPC_PROTO_MAPPED_MAX; i++)
-            cn_file_close(&maps[i]);
-    }
-    free(dir);
-    return ok;
+    return cn_hpc_maps_open_database(out, path, "meta.db", open_mapped, err);
 }

@@ -30,8 +30,4 @@ CN_CHECK bool cn_hpc_proto_open(struct cn_database **out, const char *path,
 /* Whether `path` is such a directory, or one of its files. */
 bool cn_hpc_proto_probe(const char *path);
 
-/* The directory of a database, given it or one of its files; released with
- * free(). */
-char *cn_hpc_proto_directory(const char *path);
-
 #endif

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/open.h"
 #include "formats/hpctoolkit/proto/verify_parts.h"
@@ -79,37 +78,20 @@ bool cn_hpc_proto_verify_bytes(const struct cn_hpc_proto_files *files,
     return verify(NULL, files, progress, report, arg, err);
 }
 
-/* A file that is not there is for the rules to judge; one that cannot be read is
- * not. */
-static bool map_file(struct cn_file *file, const char *dir, const char *name,
-                     struct cn_bytes *out, struct cn_error *err)
-{
-    struct cn_error failure = {0};
-
-    if (!cn_file_open_at(file, dir, name, &failure) && failure.kind != CN_ERR_NOT_FOUND) {
-        *err = failure;
-        return false;
-    }
-    *out = file->bytes;
-    return true;
-}
-
 bool cn_hpc_proto_verify(const char *path, const struct cn_progress *progress,
                          cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    struct cn_file maps[CN_HPC_PROTO_MAPPED_MAX] = {0};
-    struct cn_hpc_proto_files files = {0};
-    char *dir = cn_hpc_proto_directory(path);
-    bool ok = map_file(&maps[0], dir, "meta.db", &files.meta, err) &&
-              map_file(&maps[1], dir, "profile.db", &files.values.profile, err) &&
-              map_file(&maps[2], dir, "cct.db", &files.values.cct, err) &&
-              map_file(&maps[3], dir, "trace.db", &files.values.trace, err);
+    struct cn_hpc_maps maps = {0};
+    char *dir = cn_hpc_directory(path);
+    /* A file that is not there is for the rules to judge. */
+    bool ok = cn_hpc_maps_open(&maps, dir, "meta.db", err);
+    struct cn_hpc_proto_files files = {
+        .meta = maps.file[CN_HPC_TREE_FILE].bytes,
+        .values = cn_hpc_sparse_mapped(&maps),
+    };
 
-    files.values.has_cct = files.values.cct.ptr != NULL;
-    files.values.has_trace = files.values.trace.ptr != NULL;
     ok = ok && verify(dir, &files, progress, report, arg, err);
-    for (size_t i = 0; i < CN_HPC_PROTO_MAPPED_MAX; i++)
-        cn_file_close(&maps[i]);
+    cn_hpc_maps_close(&maps);
     free(dir);
     return ok;
 }

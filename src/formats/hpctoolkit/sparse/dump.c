@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/file.h"
 #include "formats/hpctoolkit/sparse/cct_reader.h"
 #include "formats/hpctoolkit/sparse/profile_reader.h"
 #include "formats/hpctoolkit/sparse/trace_reader.h"
@@ -186,4 +187,25 @@ bool cn_hpc_sparse_dump_bytes(const struct cn_hpc_sparse_kind *kind, struct cn_b
 
     *is_stopped = dump.is_stopped;
     return ok || dump.is_stopped;
+}
+
+bool cn_hpc_sparse_dump_directory(const char *dir, cn_dump_fn emit, void *arg,
+                                  struct cn_error *err)
+{
+    bool is_stopped = false, ok = true;
+
+    for (size_t i = 0; ok && i < CN_HPC_SPARSE_KIND_COUNT && !is_stopped; i++) {
+        const struct cn_hpc_sparse_kind *kind = cn_hpc_sparse_kinds[i];
+        struct cn_file file = {0};
+
+        if (!cn_file_open_at(&file, dir, kind->name, err)) {
+            if (i > 0 && err->kind == CN_ERR_NOT_FOUND)
+                continue;
+            return false;
+        }
+        ok = cn_hpc_sparse_dump_bytes(kind, file.bytes, emit, arg, &is_stopped, err) ||
+             cn_fail_in(err, "%s/%s", dir, kind->name);
+        cn_file_close(&file);
+    }
+    return ok;
 }

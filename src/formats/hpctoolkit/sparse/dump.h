@@ -39,4 +39,8 @@ CN_CHECK bool cn_hpc_sparse_dump_bytes(const struct cn_hpc_sparse_kind *kind,
                                        struct cn_bytes file, cn_dump_fn emit, void *arg,
                                        bool *is_stopped, struct cn_error *err);
 
+/* The three files of a directory, of which only profile.db must be there. */
+CN_CHECK bool cn_hpc_sparse_dump_directory(const char *dir, cn_dump_fn emit, void *arg,
+                                           struct cn_error *err);
+
 #endif

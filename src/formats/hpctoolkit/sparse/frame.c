@@ -36,6 +36,12 @@ const struct cn_hpc_sparse_kind cn_hpc_sparse_trace_kind = {
     .record_len = cn_hpc_sparse_trace_size,
 };
 
+const struct cn_hpc_sparse_kind *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT] = {
+    &cn_hpc_sparse_profile_kind,
+    &cn_hpc_sparse_cct_kind,
+    &cn_hpc_sparse_trace_kind,
+};
+
 bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind)
 {
     struct cn_bytes magic;
@@ -43,6 +49,14 @@ bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind
     return cn_bytes_slice(file, 0, CN_HPC_SPARSE_MAGIC_LEN, &magic) &&
            (memcmp(magic.ptr, kind->magic, CN_HPC_SPARSE_MAGIC_LEN) == 0 ||
             memcmp(magic.ptr, kind->early_magic, CN_HPC_SPARSE_MAGIC_LEN) == 0);
+}
+
+const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file)
+{
+    for (size_t i = 0; i < CN_HPC_SPARSE_KIND_COUNT; i++)
+        if (cn_hpc_sparse_file_is(file, cn_hpc_sparse_kinds[i]))
+            return cn_hpc_sparse_kinds[i];
+    return NULL;
 }
 
 bool cn_hpc_sparse_has_footer(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind)

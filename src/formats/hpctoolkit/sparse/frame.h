@@ -23,6 +23,11 @@ struct cn_hpc_sparse_kind {
 extern const struct cn_hpc_sparse_kind cn_hpc_sparse_profile_kind, cn_hpc_sparse_cct_kind,
     cn_hpc_sparse_trace_kind;
 
+/* All of them, as they follow each other in a dump. */
+enum { CN_HPC_SPARSE_KIND_COUNT = 3 };
+extern const struct cn_hpc_sparse_kind
+    *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT];
+
 struct cn_hpc_sparse_frame {
     struct cn_bytes file; /* without the footer */
     struct cn_hpc_sparse_header head;
@@ -31,6 +36,9 @@ struct cn_hpc_sparse_frame {
 
 /* Whether the bytes start like a file of this kind, whatever its version. */
 bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind);
+
+/* The kind of which that is true; NULL: none. */
+const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file);
 
 /* Whether the bytes end with a footer of this kind. */
 bool cn_hpc_sparse_has_footer(struct cn_bytes file,

@@ -5,6 +5,19 @@
 
 #include "formats/hpctoolkit/sparse/lookup.h"
 
+struct cn_hpc_sparse_files cn_hpc_sparse_mapped(const struct cn_hpc_maps *maps)
+{
+    const struct cn_file *file = maps->file;
+
+    return (struct cn_hpc_sparse_files){
+        .profile = file[CN_HPC_PROFILE_FILE].bytes,
+        .cct = file[CN_HPC_CCT_FILE].bytes,
+        .trace = file[CN_HPC_TRACE_FILE].bytes,
+        .has_cct = file[CN_HPC_CCT_FILE].bytes.ptr != NULL,
+        .has_trace = file[CN_HPC_TRACE_FILE].bytes.ptr != NULL,
+    };
+}
+
 /* Without cct.db, the summary knows which contexts have values. */
 static bool limit_by_summary(struct cn_hpc_sparse *s, struct cn_error *err)
 {

@@ -13,6 +13,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_READER_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_READER_H
 
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/cct_reader.h"
 #include "formats/hpctoolkit/sparse/profile_reader.h"
 #include "formats/hpctoolkit/sparse/trace_reader.h"
@@ -22,6 +23,9 @@ struct cn_hpc_sparse_files {
     struct cn_bytes profile, cct, trace;
     bool has_cct, has_trace;
 };
+
+/* Those of a directory. */
+struct cn_hpc_sparse_files cn_hpc_sparse_mapped(const struct cn_hpc_maps *maps);
 
 struct cn_hpc_sparse_options {
     /* Metric ids of the files and what the database calls them; zeroed: the same. */

@@ -107,18 +107,14 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
 
 static void forget(struct cn_database *db)
 {
-    struct cn_hpc_v4 *v4 = cn_hpc_v4_of(db);
-
-    for (size_t i = 0; i < CN_HPC_MAPPED_MAX; i++)
-        cn_file_forget(v4->mapped[i].bytes);
+    cn_hpc_maps_forget(&cn_hpc_v4_of(db)->maps);
 }
 
 static void close_database(struct cn_database *db)
 {
     struct cn_hpc_v4 *v4 = cn_hpc_v4_of(db);
 
-    for (size_t i = 0; i < CN_HPC_MAPPED_MAX; i++)
-        cn_file_close(&v4->mapped[i]);
+    cn_hpc_maps_close(&v4->maps);
     cn_arena_done(&db->arena);
     free(v4);
 }

@@ -7,14 +7,12 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DATABASE_H
 #define CN_FORMATS_HPCTOOLKIT_V4_DATABASE_H
 
-#include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/cct_reader.h"
 #include "formats/hpctoolkit/v4/meta_reader.h"
 #include "formats/hpctoolkit/v4/profile_reader.h"
 #include "formats/hpctoolkit/v4/trace_reader.h"
 #include "model/database.h"
-
-enum { CN_HPC_MAPPED_MAX = 4 };
 
 struct cn_hpc_v4 {
     struct cn_database base; /* first, so that one points to both */
@@ -23,7 +21,7 @@ struct cn_hpc_v4 {
     struct cn_hpc_cct cct;        /* when base.has_context_values */
     struct cn_hpc_traces traces;  /* when base.has_timelines and no damage */
     struct cn_error trace_damage; /* of a trace.db that is there but unreadable */
-    struct cn_file mapped[CN_HPC_MAPPED_MAX]; /* none when bytes were given */
+    struct cn_hpc_maps maps;      /* none when bytes were given */
 };
 
 /* The operations of a v4 database. `close` releases the struct, its arena and

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/dump_emit.h"
 #include "formats/hpctoolkit/v4/open.h"
 
@@ -147,9 +147,8 @@ static bool dump_file(const char *path, struct receiver *receiver, struct cn_err
 bool cn_hpc_v4_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
     struct receiver receiver = {emit, arg, false};
-    struct stat st;
 
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+    if (cn_hpc_is_file(path))
         return dump_file(path, &receiver, err);
     return dump_directory(path, &receiver, err);
 }

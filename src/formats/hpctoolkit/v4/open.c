@@ -4,12 +4,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/database.h"
 #include "formats/hpctoolkit/v4/metrics_reader.h"
+
+void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps)
+{
+    *files = (struct cn_hpc_v4_files){
+        .meta = maps->file[CN_HPC_TREE_FILE].bytes,
+        .profile = maps->file[CN_HPC_PROFILE_FILE].bytes,
+        .cct = maps->file[CN_HPC_CCT_FILE].bytes,
+        .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
+        .has_cct = maps->file[CN_HPC_CCT_FILE].bytes.ptr != NULL,
+        .has_trace = maps->file[CN_HPC_TRACE_FILE].bytes.ptr != NULL,
+    };
+}
 
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
 {
@@ -136,28 +147,6 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     return true;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-char *cn_hpc_v4_directory(const char *path)
-{
-    char *dir = cn_strdup(path);
-    char *slash = strrchr(dir, '/');
-
-    if (is_directory(path))
-        return dir;
-    if (!slash) {
-        free(dir);
-        return cn_strdup(".");
-    }
-    slash[slash == dir] = '\0';
-    return dir;
-}
-
 static bool file_is(const char *dir, const char *path,
                     const struct cn_hpc_file_kind *kind)
 {
@@ -173,9 +162,9 @@ static bool file_is(const char *dir, const char *path,
 
 bool cn_hpc_v4_probe(const char *path)
 {
-    char *dir = cn_hpc_v4_directory(path);
+    char *dir = cn_hpc_directory(path);
     bool found = file_is(dir, "meta.db", &cn_hpc_meta_kind) &&
-                 (is_directory(path) || file_is(NULL, path, &cn_hpc_meta_kind) ||
+                 (cn_hpc_is_directory(path) || file_is(NULL, path, &cn_hpc_meta_kind) ||
                   file_is(NULL, path, &cn_hpc_profile_kind) ||
                   file_is(NULL, path, &cn_hpc_cct_kind) ||
                   file_is(NULL, path, &cn_hpc_trace_kind));
@@ -239,69 +228,31 @@ static void yaml_maps_done(struct yaml_maps *yaml)
     free(yaml->names);
 }
 
-/* A file that need not be there. False when it is not; `damage` says why it
- * cannot be read although it is. */
-static bool map_optional(struct cn_file *file, const char *dir, const char *name,
-                         struct cn_error *damage)
-{
-    if (cn_file_open_at(file, dir, name, damage))
-        return true;
-    if (damage->kind == CN_ERR_NOT_FOUND)
-        *damage = (struct cn_error){0};
-    return false;
-}
-
-static bool open_mapped(struct cn_hpc_v4 **out, struct cn_file *maps, const char *dir,
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
                         struct cn_error *err)
 {
-    struct cn_hpc_v4_files files = {0};
-    struct cn_error cct_damage = {0}, trace_damage = {0};
+    struct cn_hpc_v4_files files;
     struct yaml_maps yaml = {0};
-    struct cn_database *db;
     bool ok;
 
-    if (!cn_file_open_at(&maps[0], dir, "meta.db", err) ||
-        !cn_file_open_at(&maps[1], dir, "profile.db", err))
-        return false;
-    files.has_cct = map_optional(&maps[2], dir, "cct.db", &cct_damage);
-    files.has_trace = map_optional(&maps[3], dir, "trace.db", &trace_damage);
-    files.meta = maps[0].bytes;
-    files.profile = maps[1].bytes;
-    files.cct = maps[2].bytes;
-    files.trace = maps[3].bytes;
+    cn_hpc_v4_files_init(&files, maps);
     map_yaml(&yaml, dir, &files);
-    ok = cn_hpc_v4_open_bytes(&db, &files, err) || cn_fail_in(err, "%s", dir);
+    ok = cn_hpc_v4_open_bytes(out, &files, err);
     yaml_maps_done(&yaml);
     if (!ok)
         return false;
+    cn_hpc_v4_of(*out)->maps = *maps;
     if (yaml.skipped_count > 0)
-        cn_database_warn(db, "metrics/: %d files not read", yaml.skipped_count);
-    if (cct_damage.kind != CN_ERR_NONE)
-        cn_database_warn(db, "%s", cct_damage.text);
-    if (trace_damage.kind != CN_ERR_NONE) {
-        cn_database_warn(db, "%s", trace_damage.text);
-        db->has_timelines = true;
-        cn_hpc_v4_of(db)->trace_damage = trace_damage;
+        cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
+    if (damage->trace.kind != CN_ERR_NONE) {
+        (*out)->has_timelines = true;
+        cn_hpc_v4_of(*out)->trace_damage = damage->trace;
     }
-    *out = cn_hpc_v4_of(db);
     return true;
 }
 
 bool cn_hpc_v4_open(struct cn_database **out, const char *path, struct cn_error *err)
 {
-    struct cn_file maps[CN_HPC_MAPPED_MAX] = {0};
-    char *dir = cn_hpc_v4_directory(path);
-    struct cn_hpc_v4 *v4;
-    bool ok = open_mapped(&v4, maps, dir, err);
-
-    if (ok) {
-        memcpy(v4->mapped, maps, sizeof(maps));
-        v4->base.path = cn_arena_strdup(&v4->base.arena, dir);
-        *out = &v4->base;
-    } else {
-        for (size_t i = 0; i < CN_HPC_MAPPED_MAX; i++)
-            cn_file_close(&maps[i]);
-    }
-    free(dir);
-    return ok;
+    return cn_hpc_maps_open_database(out, path, "meta.db", open_mapped, err);
 }

@@ -16,6 +16,7 @@
 #include "formats/hpctoolkit/v4/format.h"
 
 struct cn_database;
+struct cn_hpc_maps;
 
 struct cn_hpc_v4_yaml {
     const char *name; /* "default.yaml" */
@@ -30,6 +31,9 @@ struct cn_hpc_v4_files {
     size_t yaml_count;
 };
 
+/* Those of a directory, without metrics/. */
+void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps);
+
 /* meta.db and profile.db must be readable. Without cct.db, planes of contexts are
  * not there; a damaged trace.db fails when timelines are asked for; both leave a
  * warning. */
@@ -43,9 +47,5 @@ CN_CHECK bool cn_hpc_v4_open(struct cn_database **out, const char *path,
 
 /* Whether `path` is such a directory, or one of its files. */
 bool cn_hpc_v4_probe(const char *path);
-
-/* The directory of a database, given it or one of its files; released with
- * free(). */
-char *cn_hpc_v4_directory(const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
 
 /* What records may point at strings for, in all: sharing is usual, but has a limit. */
@@ -96,7 +97,7 @@ bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files,
 
 /* The files of a directory while they are verified. */
 struct maps {
-    struct cn_file file[4];
+    struct cn_hpc_maps files;
     struct dirent **names; /* of metrics/ */
     int name_count;
     struct cn_file yaml[CN_HPC_YAML_MAX];
@@ -104,28 +105,12 @@ struct maps {
 
 static void maps_close(struct maps *maps)
 {
-    for (size_t i = 0; i < sizeof(maps->file) / sizeof(*maps->file); i++)
-        cn_file_close(&maps->file[i]);
+    cn_hpc_maps_close(&maps->files);
     for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
         cn_file_close(&maps->yaml[i]);
     for (int i = 0; i < maps->name_count; i++)
         free(maps->names[i]);
     free(maps->names);
-}
-
-/* A file that is not there is for the rules to judge; one that cannot be read is
- * not. */
-static bool map_file(struct cn_file *file, const char *dir, const char *name,
-                     struct cn_bytes *out, struct cn_error *err)
-{
-    struct cn_error failure = {0};
-
-    if (!cn_file_open_at(file, dir, name, &failure) && failure.kind != CN_ERR_NOT_FOUND) {
-        *err = failure;
-        return false;
-    }
-    *out = file->bytes;
-    return true;
 }
 
 static int is_yaml(const struct dirent *entry)
@@ -154,25 +139,12 @@ static bool map_yaml(struct maps *maps, const char *dir, struct cn_hpc_v4_files 
     return ok;
 }
 
-static bool map_all(struct maps *maps, const char *dir, struct cn_hpc_v4_files *files,
-                    struct cn_error *err)
-{
-    if (!map_file(&maps->file[0], dir, cn_hpc_meta_kind.name, &files->meta, err) ||
-        !map_file(&maps->file[1], dir, cn_hpc_profile_kind.name, &files->profile, err) ||
-        !map_file(&maps->file[2], dir, cn_hpc_cct_kind.name, &files->cct, err) ||
-        !map_file(&maps->file[3], dir, cn_hpc_trace_kind.name, &files->trace, err))
-        return false;
-    files->has_cct = files->cct.ptr != NULL;
-    files->has_trace = files->trace.ptr != NULL;
-    return map_yaml(maps, dir, files, err);
-}
-
 bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
                       cn_finding_fn report, void *arg, struct cn_error *err)
 {
     struct maps maps = {0};
-    struct cn_hpc_v4_files files = {0};
-    char *dir = cn_hpc_v4_directory(path);
+    struct cn_hpc_v4_files files;
+    char *dir = cn_hpc_directory(path);
     struct cn_verify v = {
         .dir = dir,
         .files = &files,
@@ -180,7 +152,11 @@ bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
         .report = report,
         .arg = arg,
     };
-    bool ok = map_all(&maps, dir, &files, err) && verify(&v, err);
+    /* A file that is not there is for the rules to judge. */
+    bool ok = cn_hpc_maps_open(&maps.files, dir, cn_hpc_meta_kind.name, err);
+
+    cn_hpc_v4_files_init(&files, &maps.files);
+    ok = ok && map_yaml(&maps, dir, &files, err) && verify(&v, err);
 
     maps_close(&maps);
     free(dir);

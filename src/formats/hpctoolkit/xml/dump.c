@@ -1,9 +1,9 @@
 #include "formats/hpctoolkit/xml/dump.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/dump.h"
 #include "formats/hpctoolkit/xml/events.h"
 #include "formats/hpctoolkit/xml/format.h"
@@ -59,17 +59,13 @@ bool cn_hpc_xml_dump_document(struct cn_bytes text, cn_dump_fn emit, void *arg,
     return true;
 }
 
-static const struct cn_hpc_sparse_kind *const kinds[] = {
-    &cn_hpc_sparse_profile_kind, &cn_hpc_sparse_cct_kind, &cn_hpc_sparse_trace_kind};
-enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
-
 static bool dump_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg, bool *is_stopped,
                        struct cn_error *err)
 {
-    for (size_t i = 0; i < KIND_COUNT; i++)
-        if (cn_hpc_sparse_file_is(file, kinds[i]))
-            return cn_hpc_sparse_dump_bytes(kinds[i], file, emit, arg, is_stopped, err);
-    return cn_hpc_xml_dump_document(file, emit, arg, is_stopped, err);
+    const struct cn_hpc_sparse_kind *kind = cn_hpc_sparse_kind_of(file);
+
+    return kind ? cn_hpc_sparse_dump_bytes(kind, file, emit, arg, is_stopped, err)
+                : cn_hpc_xml_dump_document(file, emit, arg, is_stopped, err);
 }
 
 static bool dump_file(const char *path, cn_dump_fn emit, void *arg, bool *is_stopped,
@@ -94,34 +90,15 @@ static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
                cn_fail_in(err, "%s/%s", dir, CN_HPC_XML_FILE));
 
     cn_file_close(&file);
-    for (size_t i = 0; ok && i < KIND_COUNT && !is_stopped; i++) {
-        file = (struct cn_file){0};
-        if (!cn_file_open_at(&file, dir, kinds[i]->name, err)) {
-            if (i > 0 && err->kind == CN_ERR_NOT_FOUND)
-                continue;
-            return false;
-        }
-        ok =
-            cn_hpc_sparse_dump_bytes(kinds[i], file.bytes, emit, arg, &is_stopped, err) ||
-            cn_fail_in(err, "%s/%s", dir, kinds[i]->name);
-        cn_file_close(&file);
-    }
-    return ok;
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) != 0 || S_ISDIR(st.st_mode);
+    return ok && (is_stopped || cn_hpc_sparse_dump_directory(dir, emit, arg, err));
 }
 
 bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
     bool is_stopped;
 
-    return is_directory(path) ? dump_directory(path, emit, arg, err)
-                              : dump_file(path, emit, arg, &is_stopped, err);
+    return cn_hpc_is_file(path) ? dump_file(path, emit, arg, &is_stopped, err)
+                                : dump_directory(path, emit, arg, err);
 }
 
 /* Records of one kind, one after the other, until the file ends or the receiver stops. */
@@ -230,7 +207,7 @@ static bool dump_others(struct run *run, const struct cn_hpc_legacy_files *files
 bool cn_hpc_legacy_dump(const char *path, cn_dump_fn emit, void *arg,
                         struct cn_error *err)
 {
-    char *dir = cn_hpc_xml_directory(path);
+    char *dir = cn_hpc_directory(path);
     struct run run = {.emit = emit, .arg = arg};
     struct cn_hpc_legacy_maps maps;
     bool ok = cn_hpc_legacy_map(&maps, dir, err);

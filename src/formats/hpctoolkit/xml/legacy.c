@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/database.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
@@ -441,7 +442,7 @@ bool cn_hpc_legacy_open_bytes(struct cn_database **out,
 
 bool cn_hpc_legacy_open(struct cn_database **out, const char *path, struct cn_error *err)
 {
-    char *dir = cn_hpc_xml_directory(path);
+    char *dir = cn_hpc_directory(path);
     struct cn_hpc_legacy_maps maps = {0};
     struct cn_database *db;
     bool ok = cn_hpc_legacy_map(&maps, dir, err);

@@ -1,25 +1,19 @@
 #include "formats/hpctoolkit/xml/open.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/database.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/metrics_reader.h"
 #include "formats/hpctoolkit/xml/tree_reader.h"
 
-enum { EXPERIMENT, PROFILE, CCT, TRACE, FILE_COUNT };
-
-static const char *const file_names[FILE_COUNT] = {CN_HPC_XML_FILE, "profile.db",
-                                                   "cct.db", "trace.db"};
-
 struct database {
     struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
     struct cn_hpc_sparse sparse;
-    struct cn_file mapped[FILE_COUNT];
+    struct cn_hpc_maps maps; /* none when bytes were given */
 };
 
 static struct database *self_of(struct cn_database *db)
@@ -76,16 +70,14 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
 
 static void forget(struct cn_database *db)
 {
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        cn_file_forget(self_of(db)->mapped[i].bytes);
+    cn_hpc_maps_forget(&self_of(db)->maps);
 }
 
 static void close_database(struct cn_database *db)
 {
     struct database *self = self_of(db);
 
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        cn_file_close(&self->mapped[i]);
+    cn_hpc_maps_close(&self->maps);
     cn_hpc_xml_database_done(&self->xml);
     free(self);
 }
@@ -179,28 +171,6 @@ const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
     return &((const struct database *)db)->sparse;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-char *cn_hpc_xml_directory(const char *path)
-{
-    char *dir = cn_strdup(path);
-    char *slash = strrchr(dir, '/');
-
-    if (is_directory(path))
-        return dir;
-    if (!slash) {
-        free(dir);
-        return cn_strdup(".");
-    }
-    slash[slash == dir] = '\0';
-    return dir;
-}
-
 static bool has_suffix(const char *name, const char *suffix)
 {
     size_t len = strlen(name), suffix_len = strlen(suffix);
@@ -219,19 +189,17 @@ static bool is_part(const char *path, bool is_legacy)
                strcmp(name, CN_HPC_LEGACY_TRACES) == 0 ||
                has_suffix(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
                has_suffix(name, CN_HPC_LEGACY_PACKED_SUFFIX);
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        if (strcmp(name, file_names[i]) == 0)
-            return true;
-    return false;
+    return strcmp(name, CN_HPC_XML_FILE) == 0 || strcmp(name, "profile.db") == 0 ||
+           strcmp(name, "cct.db") == 0 || strcmp(name, "trace.db") == 0;
 }
 
 static bool probe(const char *path, bool is_legacy)
 {
-    char *dir = cn_hpc_xml_directory(path);
+    char *dir = cn_hpc_directory(path);
     struct cn_file file = {0};
     struct cn_error ignored;
     unsigned major;
-    bool found = (is_directory(path) || is_part(path, is_legacy)) &&
+    bool found = (cn_hpc_is_directory(path) || is_part(path, is_legacy)) &&
                  cn_file_open_at(&file, dir, CN_HPC_XML_FILE, &ignored) &&
                  cn_hpc_xml_sniff(file.bytes, &major) &&
                  (major == CN_HPC_XML_LEGACY_MAJOR) == is_legacy;
@@ -251,57 +219,24 @@ bool cn_hpc_xml_legacy_probe(const char *path)
     return probe(path, true);
 }
 
-/* A file that need not be there. False when it is not; `damage` says why it cannot be read
- * although it is. */
-static bool map_optional(struct cn_file *file, const char *dir, const char *name,
-                         struct cn_error *damage)
-{
-    if (cn_file_open_at(file, dir, name, damage))
-        return true;
-    if (damage->kind == CN_ERR_NOT_FOUND)
-        *damage = (struct cn_error){0};
-    return false;
-}
-
-static bool open_mapped(struct cn_database **out, struct cn_file *maps, const char *dir,
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
                         struct cn_error *err)
 {
-    struct cn_hpc_xml_files files = {.is_mapped = true};
-    struct cn_error damage[FILE_COUNT] = {0};
+    struct cn_hpc_xml_files files = {
+        .experiment = maps->file[CN_HPC_TREE_FILE].bytes,
+        .values = cn_hpc_sparse_mapped(maps),
+        .is_mapped = true,
+    };
 
-    if (!cn_file_open_at(&maps[EXPERIMENT], dir, file_names[EXPERIMENT], err) ||
-        !cn_file_open_at(&maps[PROFILE], dir, file_names[PROFILE], err))
-        return false;
-    files.values.has_cct = map_optional(&maps[CCT], dir, file_names[CCT], &damage[CCT]);
-    files.values.has_trace =
-        map_optional(&maps[TRACE], dir, file_names[TRACE], &damage[TRACE]);
-    files.experiment = maps[EXPERIMENT].bytes;
-    files.values.profile = maps[PROFILE].bytes;
-    files.values.cct = maps[CCT].bytes;
-    files.values.trace = maps[TRACE].bytes;
+    (void)dir, (void)damage;
     if (!cn_hpc_xml_open_bytes(out, &files, err))
-        return cn_fail_in(err, "%s", dir);
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        if (damage[i].kind != CN_ERR_NONE)
-            cn_database_warn(*out, "%s", damage[i].text);
+        return false;
+    self_of(*out)->maps = *maps;
     return true;
 }
 
 bool cn_hpc_xml_open(struct cn_database **out, const char *path, struct cn_error *err)
 {
-    struct cn_file maps[FILE_COUNT] = {0};
-    char *dir = cn_hpc_xml_directory(path);
-    struct cn_database *db;
-    bool ok = open_mapped(&db, maps, dir, err);
-
-    if (ok) {
-        memcpy(self_of(db)->mapped, maps, sizeof(maps));
-        db->path = cn_arena_strdup(&db->arena, dir);
-        *out = db;
-    } else {
-        for (size_t i = 0; i < FILE_COUNT; i++)
-            cn_file_close(&maps[i]);
-    }
-    free(dir);
-    return ok;
+    return cn_hpc_maps_open_database(out, path, CN_HPC_XML_FILE, open_mapped, err);
 }

@@ -36,7 +36,4 @@ bool cn_hpc_xml_probe(const char *path);
 /* The same for 2.x. */
 bool cn_hpc_xml_legacy_probe(const char *path);
 
-/* The directory of a database, given it or one of its files; released with free(). */
-char *cn_hpc_xml_directory(const char *path);
-
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/verify.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/head_reader.h"
@@ -69,37 +69,21 @@ bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
     return verify(&f, files, progress, err);
 }
 
-/* A file that is not there is for the rules to judge; one that cannot be read is not. */
-static bool map_file(struct cn_file *file, const char *dir, const char *name,
-                     struct cn_bytes *out, struct cn_error *err)
-{
-    struct cn_error failure = {0};
-
-    if (!cn_file_open_at(file, dir, name, &failure) && failure.kind != CN_ERR_NOT_FOUND) {
-        *err = failure;
-        return false;
-    }
-    *out = file->bytes;
-    return true;
-}
-
 bool cn_hpc_xml_verify(const char *path, const struct cn_progress *progress,
                        cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    enum { FILE_COUNT = 4 };
-    struct cn_file maps[FILE_COUNT] = {0};
-    struct cn_hpc_xml_files files = {.is_mapped = true};
-    char *dir = cn_hpc_xml_directory(path);
-    bool ok = map_file(&maps[0], dir, CN_HPC_XML_FILE, &files.experiment, err) &&
-              map_file(&maps[1], dir, "profile.db", &files.values.profile, err) &&
-              map_file(&maps[2], dir, "cct.db", &files.values.cct, err) &&
-              map_file(&maps[3], dir, "trace.db", &files.values.trace, err);
+    struct cn_hpc_maps maps = {0};
+    char *dir = cn_hpc_directory(path);
+    /* A file that is not there is for the rules to judge. */
+    bool ok = cn_hpc_maps_open(&maps, dir, CN_HPC_XML_FILE, err);
+    struct cn_hpc_xml_files files = {
+        .experiment = maps.file[CN_HPC_TREE_FILE].bytes,
+        .values = cn_hpc_sparse_mapped(&maps),
+        .is_mapped = true,
+    };
 
-    files.values.has_cct = files.values.cct.ptr != NULL;
-    files.values.has_trace = files.values.trace.ptr != NULL;
     ok = ok && cn_hpc_xml_verify_bytes(&files, progress, report, arg, err);
-    for (size_t i = 0; i < FILE_COUNT; i++)
-        cn_file_close(&maps[i]);
+    cn_hpc_maps_close(&maps);
     free(dir);
     return ok;
 }

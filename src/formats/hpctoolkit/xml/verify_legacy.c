@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/findings.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy.h"
@@ -126,7 +127,7 @@ bool cn_hpc_legacy_verify_bytes(const struct cn_hpc_legacy_files *files,
 bool cn_hpc_legacy_verify(const char *path, const struct cn_progress *progress,
                           cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    char *dir = cn_hpc_xml_directory(path);
+    char *dir = cn_hpc_directory(path);
     struct cn_hpc_legacy_maps maps;
     bool ok = cn_hpc_legacy_map(&maps, dir, err);
 

@@ -1,0 +1,112 @@
+#include "formats/hpctoolkit/maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "model/database.h"
+
+bool cn_hpc_is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool cn_hpc_is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+char *cn_hpc_directory(const char *path)
+{
+    char *dir = cn_strdup(path);
+    char *slash = strrchr(dir, '/');
+
+    if (cn_hpc_is_directory(path))
+        return dir;
+    if (!slash) {
+        free(dir);
+        return cn_strdup(".");
+    }
+    slash[slash == dir] = '\0';
+    return dir;
+}
+
+/* A file that need not be there; `damage` says why it cannot be read although it is. */
+static void map_optional(struct cn_file *file, const char *dir, const char *name,
+                         struct cn_error *damage)
+{
+    if (!cn_file_open_at(file, dir, name, damage) && damage->kind == CN_ERR_NOT_FOUND)
+        *damage = (struct cn_error){0};
+}
+
+bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir, const char *tree_name,
+                      struct cn_error *err)
+{
+    const char *const names[CN_HPC_FILE_COUNT] = {tree_name, "profile.db", "cct.db",
+                                                  "trace.db"};
+
+    for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++) {
+        struct cn_error damage = {0};
+
+        map_optional(&maps->file[i], dir, names[i], &damage);
+        if (damage.kind != CN_ERR_NONE) {
+            *err = damage;
+            return false;
+        }
+    }
+    return true;
+}
+
+void cn_hpc_maps_forget(const struct cn_hpc_maps *maps)
+{
+    for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++)
+        cn_file_forget(maps->file[i].bytes);
+}
+
+void cn_hpc_maps_close(struct cn_hpc_maps *maps)
+{
+    for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++)
+        cn_file_close(&maps->file[i]);
+}
+
+static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
+                           const char *dir, const char *tree_name, cn_hpc_open_fn open,
+                           struct cn_error *err)
+{
+    struct cn_hpc_damage damage = {0};
+    struct cn_database *db;
+
+    if (!cn_file_open_at(&maps->file[CN_HPC_TREE_FILE], dir, tree_name, err) ||
+        !cn_file_open_at(&maps->file[CN_HPC_PROFILE_FILE], dir, "profile.db", err))
+        return false;
+    map_optional(&maps->file[CN_HPC_CCT_FILE], dir, "cct.db", &damage.cct);
+    map_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
+    if (!open(&db, maps, dir, &damage, err))
+        return cn_fail_in(err, "%s", dir);
+    if (damage.cct.kind != CN_ERR_NONE)
+        cn_database_warn(db, "%s", damage.cct.text);
+    if (damage.trace.kind != CN_ERR_NONE)
+        cn_database_warn(db, "%s", damage.trace.text);
+    db->path = cn_arena_strdup(&db->arena, dir);
+    *out = db;
+    return true;
+}
+
+bool cn_hpc_maps_open_database(struct cn_database **out, const char *path,
+                               const char *tree_name, cn_hpc_open_fn open,
+                               struct cn_error *err)
+{
+    struct cn_hpc_maps maps = {0};
+    char *dir = cn_hpc_directory(path);
+    bool ok = open_directory(out, &maps, dir, tree_name, open, err);
+
+    if (!ok)
+        cn_hpc_maps_close(&maps);
+    free(dir);
+    return ok;
+}
