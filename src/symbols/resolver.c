@@ -4,6 +4,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -94,9 +95,14 @@ static bool find_begin(Dwfl_Module *module, GElf_Addr *out)
 
 static struct opened open_module(const char *path, const char *build_id)
 {
-    struct opened opened = {.dwfl = dwfl_begin(&callbacks)};
+    struct opened opened = {0};
     GElf_Addr bias;
+    struct stat st;
 
+    /* A recording may name anything, and some things are not there to be read. */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return opened;
+    opened.dwfl = dwfl_begin(&callbacks);
     if (!opened.dwfl)
         return opened;
     opened.module = dwfl_report_offline(opened.dwfl, path, path, -1);

@@ -1,0 +1,285 @@
+#include "support/exchange_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/protobuf.h"
+#include "base/record.h"
+#include "base/text.h"
+#include "formats/exchange/otlp_format.h"
+#include "formats/exchange/perf/format.h"
+#include "formats/exchange/pprof_format.h"
+
+const char cn_test_folded[] = "main;solve;dot 12\nmain;solve 3\nmain 1\nidle 4\n";
+
+const char cn_test_chrome[] =
+    "{\"metadata\":{\"base_time_ns\":\"1000000\"},\"traceEvents\":[\n"
+    "{\"ph\":\"M\",\"pid\":7,\"tid\":8,\"name\":\"thread_name\",\"args\":{\"name\":"
+    "\"w\\u00e4\"}},\n"
+    "{\"ph\":\"X\",\"pid\":7,\"tid\":8,\"ts\":2.5,\"dur\":4,\"name\":\"inner\"},\n"
+    "{\"ph\":\"X\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":10.001,\"name\":\"outer\"},\n"
+    "{\"ph\":\"B\",\"pid\":7,\"tid\":9,\"ts\":1,\"name\":\"a\"},\n"
+    "{\"ph\":\"B\",\"pid\":7,\"tid\":9,\"ts\":2,\"name\":\"b\",\"args\":{\"x\":[1,{}]}},"
+    "\n"
+    "{\"ph\":\"E\",\"pid\":7,\"tid\":9,\"ts\":3},\n"
+    "{\"ph\":\"E\",\"pid\":7,\"tid\":9,\"ts\":4},\n"
+    "{\"ph\":\"b\",\"cat\":\"io\",\"id\":\"0x1\",\"pid\":7,\"tid\":9,\"ts\":3,\"name\":"
+    "\"read\"},\n"
+    "{\"ph\":\"e\",\"cat\":\"io\",\"id\":\"0x1\",\"pid\":7,\"tid\":8,\"ts\":9,\"name\":"
+    "\"read\"},\n"
+    "{\"ph\":\"C\",\"pid\":7,\"ts\":3,\"name\":\"counter\"}]}";
+
+const char cn_test_chrome_array[] =
+    "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1e3,\"dur\":2,\"name\":\"f\"},\n";
+
+const char cn_test_speedscope[] =
+    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+    "\"profiles\":[{\"type\":\"sampled\",\"name\":\"PROCESS 4 THREAD 5\",\"unit\":"
+    "\"milliseconds\",\"startValue\":0,\"endValue\":3,\"samples\":[[0,1],[0],[]],"
+    "\"weights\":[1,2,0]}],\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"a.c\","
+    "\"line\":3},{\"name\":\"f\"}]}}";
+
+const char cn_test_speedscope_calls[] =
+    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+    "\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"f\"}]},"
+    "\"profiles\":[{\"type\":\"evented\",\"name\":\"t (12)\",\"unit\":\"microseconds\","
+    "\"startValue\":0,\"endValue\":9,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
+    "{\"type\":\"O\",\"frame\":1,\"at\":2},{\"type\":\"C\",\"frame\":1,\"at\":4.5},"
+    "{\"type\":\"C\",\"frame\":0,\"at\":9}]}]}";
+
+const char cn_test_perf_script[] = "a b 12/13 [003] 5.000001:     1000 cycles:u: \n"
+                                   "\t  401136 leaf+0x10 (/bin/app)\n"
+                                   "\t  401150 operator() (inlined)\n"
+                                   "\t  401190 main+0x20 (/bin/app)\n"
+                                   "\n"
+                                   "a b 12/13 [001] 6.5:     500 cycles:u: \n"
+                                   "\t     0 [unknown] ([unknown])\n"
+                                   "\n";
+
+const char cn_test_zipkin[] =
+    "[{\"traceId\":\"00000000000000010000000000000002\",\"id\":\"b\",\"parentId\":\"a\","
+    "\"name\":\"query\",\"timestamp\":1700000000000100,\"duration\":50,"
+    "\"annotations\":[{\"timestamp\":1,\"value\":\"sent\"}],"
+    "\"tags\":{\"error\":\"no such table\"}},"
+    "{\"traceId\":\"00000000000000010000000000000002\",\"id\":\"a\",\"name\":\"get\","
+    "\"kind\":\"SERVER\",\"timestamp\":1700000000000000,\"duration\":900,"
+    "\"localEndpoint\":{\"serviceName\":\"shop\",\"port\":80},\"tags\":{\"uri\":\"/"
+    "x\"}}]";
+
+const char cn_test_otlp_json[] =
+    "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\","
+    "\"value\":"
+    "{\"stringValue\":\"till\"}}]},\"scopeSpans\":[{\"spans\":[{\"traceId\":"
+    "\"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a\",\"spanId\":\"0b0b0b0b0b0b0b0b\",\"name\":"
+    "\"pay\","
+    "\"kind\":2,\"startTimeUnixNano\":\"1700000000000000000\","
+    "\"endTimeUnixNano\":\"1700000000000900000\",\"attributes\":[{\"key\":\"n\","
+    "\"value\":"
+    "{\"intValue\":\"3\"}},{\"key\":\"l\",\"value\":{\"arrayValue\":{\"values\":[{"
+    "\"boolValue\":"
+    "true},{\"doubleValue\":1.5}]}}}],\"events\":[{\"name\":\"exception\",\"attributes\":"
+    "[{"
+    "\"key\":\"exception.type\",\"value\":{\"stringValue\":\"Oops\"}}]}],"
+    "\"status\":{\"code\":2,\"message\":\"bad\"}}]}]}]}";
+
+static uint8_t *take(struct cn_pb *pb, size_t *len)
+{
+    *len = pb->len;
+    return pb->bytes;
+}
+
+static void add_numbers(struct cn_pb *pb, uint32_t field, const uint64_t *numbers,
+                        size_t count)
+{
+    size_t at = cn_pb_open(pb, field);
+
+    for (size_t i = 0; i < count; i++)
+        cn_pb_u64(pb, (uint32_t)i + 1, numbers[i]);
+    cn_pb_close(pb, at);
+}
+
+uint8_t *cn_test_pprof(size_t *len)
+{
+    static const char *const strings[] = {"",  "time", "nanoseconds", "main",
+                                          "f", "a.c",  "/bin/app",    "tid"};
+    struct cn_pb pb = {0};
+    size_t at, inner;
+
+    add_numbers(&pb, cn_pprof_profile_sample_type, (const uint64_t[]){1, 2}, 2);
+    at = cn_pb_open(&pb, cn_pprof_profile_sample);
+    cn_pb_packed(&pb, cn_pprof_sample_location_id, (const uint64_t[]){2, 1}, 2);
+    cn_pb_packed(&pb, cn_pprof_sample_value, (const uint64_t[]){2000000000}, 1);
+    inner = cn_pb_open(&pb, cn_pprof_sample_label);
+    cn_pb_u64(&pb, cn_pprof_label_key, 7);
+    cn_pb_u64(&pb, cn_pprof_label_num, 42);
+    cn_pb_close(&pb, inner);
+    cn_pb_close(&pb, at);
+    add_numbers(&pb, cn_pprof_profile_mapping, (const uint64_t[]){1, 0, 0, 0, 6}, 5);
+    for (uint64_t i = 1; i <= 2; i++) {
+        at = cn_pb_open(&pb, cn_pprof_profile_location);
+        cn_pb_u64(&pb, cn_pprof_location_id, i);
+        cn_pb_u64(&pb, cn_pprof_location_mapping_id, 1);
+        add_numbers(&pb, cn_pprof_location_line, (const uint64_t[]){i, 10 * i}, 2);
+        cn_pb_close(&pb, at);
+        add_numbers(&pb, cn_pprof_profile_function,
+                    (const uint64_t[]){i, 2 + i, 2 + i, 5, 3 * i}, 5);
+    }
+    for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++)
+        cn_pb_str(&pb, cn_pprof_profile_string_table, strings[i]);
+    return take(&pb, len);
+}
+
+uint8_t *cn_test_otlp(size_t *len)
+{
+    static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    struct cn_pb pb = {0};
+    size_t resource = cn_pb_open(&pb, cn_otlp_traces_resource_spans);
+    size_t scope = cn_pb_open(&pb, cn_otlp_resource_spans_scope_spans), span, at, value;
+
+    for (uint64_t i = 0; i < 2; i++) {
+        span = cn_pb_open(&pb, cn_otlp_scope_spans_spans);
+        cn_pb_bytes(&pb, cn_otlp_span_trace_id, id, 16);
+        cn_pb_bytes(&pb, cn_otlp_span_span_id, id + i, 8);
+        if (i > 0)
+            cn_pb_bytes(&pb, cn_otlp_span_parent_span_id, id, 8);
+        cn_pb_str(&pb, cn_otlp_span_name, i ? "query" : "get");
+        cn_pb_u64(&pb, cn_otlp_span_kind, 2 + i);
+        cn_pb_fixed64(&pb, cn_otlp_span_start_time_unix_nano, 1700000000000000000 + i);
+        cn_pb_fixed64(&pb, cn_otlp_span_end_time_unix_nano, 1700000000000000900);
+        at = cn_pb_open(&pb, cn_otlp_span_attributes);
+        cn_pb_str(&pb, cn_otlp_key_value_key, "uri");
+        value = cn_pb_open(&pb, cn_otlp_key_value_value);
+        cn_pb_str(&pb, cn_otlp_value_string_value, "/x");
+        cn_pb_close(&pb, value);
+        cn_pb_close(&pb, at);
+        at = cn_pb_open(&pb, cn_otlp_span_status);
+        cn_pb_u64(&pb, cn_otlp_status_code, i ? CN_OTLP_STATUS_ERROR : 0);
+        cn_pb_close(&pb, at);
+        cn_pb_close(&pb, span);
+    }
+    cn_pb_close(&pb, scope);
+    cn_pb_close(&pb, resource);
+    return take(&pb, len);
+}
+
+static void put_u64(struct cn_text *text, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    cn_u64_put(bytes, value);
+    cn_text_add(text, (const char *)bytes, sizeof(bytes));
+}
+
+static void put_pair(struct cn_text *text, uint32_t low, uint32_t high)
+{
+    put_u64(text, (uint64_t)high << 32 | low);
+}
+
+static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, uint16_t size)
+{
+    put_u64(text, (uint64_t)size << 48 | (uint64_t)misc << 32 | type);
+}
+
+static void put_attr(struct cn_text *text, uint64_t config)
+{
+    put_pair(text, 1, cn_perf_attr_size);
+    put_u64(text, config);
+    put_u64(text, 1000);
+    put_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
+                      CN_PERF_HAS_CALLCHAIN | CN_PERF_HAS_PERIOD |
+                      CN_PERF_HAS_IDENTIFIER);
+    put_u64(text, 0);
+    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL);
+    put_u64(text, 0);
+    put_u64(text, 0);
+}
+
+/* What other records end with. */
+static void put_trailer(struct cn_text *text, uint64_t time_ns)
+{
+    put_pair(text, 7, 7);
+    put_u64(text, time_ns);
+    put_u64(text, 100);
+}
+
+static void put_mapping(struct cn_text *text, uint32_t pid, uint64_t begin,
+                        uint64_t time_ns, const char path[16])
+{
+    put_head(text, CN_PERF_MMAP, 2, 8 + 32 + 16 + 24);
+    put_pair(text, pid, pid);
+    put_u64(text, begin);
+    put_u64(text, 0x1000);
+    put_u64(text, 0);
+    cn_text_add(text, path, 16);
+    put_trailer(text, time_ns);
+}
+
+static void put_sample(struct cn_text *text, uint64_t id, uint32_t pid, uint64_t time_ns)
+{
+    put_head(text, CN_PERF_SAMPLE, 2, 8 + 6 * 8 + 4 * 8);
+    put_u64(text, id);
+    put_u64(text, 0x1010);
+    put_pair(text, pid, pid + 1);
+    put_u64(text, time_ns);
+    put_u64(text, 250);
+    put_u64(text, 4);
+    put_u64(text, CN_PERF_CONTEXT_USER);
+    put_u64(text, 0x1010);
+    put_u64(text, 0x1020);
+    put_u64(text, 0x9999);
+}
+
+static void put_data(struct cn_text *text)
+{
+    put_sample(text, 101, 8, 40); /* out of order */
+    put_mapping(text, 7, 0x1000, 5, "/none/app\0\0\0\0\0\0");
+    put_head(text, CN_PERF_FORK, 0, 8 + 24 + 24);
+    put_pair(text, 8, 7);
+    put_pair(text, 8, 7);
+    put_u64(text, 10);
+    put_trailer(text, 10);
+    put_sample(text, 100, 7, 20);
+    put_head(text, CN_PERF_COMM, CN_PERF_MISC_COMM_EXEC, 8 + 8 + 16 + 24);
+    put_pair(text, 7, 7);
+    cn_text_add(text, "other\0\0\0\0\0\0\0\0\0\0\0", 16);
+    put_trailer(text, 50);
+    put_sample(text, 100, 7, 60);
+}
+
+uint8_t *cn_test_perf(int is_pipe, size_t *len)
+{
+    struct cn_text text = {0}, data = {0};
+    uint64_t attrs_off = cn_perf_header_size + 16;
+
+    put_data(&data);
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    if (is_pipe) {
+        put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+        for (uint64_t i = 0; i < 2; i++) {
+            put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+            put_attr(&text, i ? 2 : 0);
+            put_u64(&text, 100 + i);
+        }
+    } else {
+        put_u64(&text, cn_perf_header_size);
+        put_u64(&text, cn_perf_attr_size + cn_perf_section_size);
+        put_u64(&text, attrs_off);
+        put_u64(&text, 2 * (cn_perf_attr_size + cn_perf_section_size));
+        put_u64(&text, attrs_off + 2 * (cn_perf_attr_size + cn_perf_section_size));
+        put_u64(&text, data.len);
+        for (size_t i = 0; i < 6; i++)
+            put_u64(&text, 0);
+        put_u64(&text, 100);
+        put_u64(&text, 101);
+        for (uint64_t i = 0; i < 2; i++) {
+            put_attr(&text, i ? 2 : 0);
+            put_u64(&text, cn_perf_header_size + 8 * i);
+            put_u64(&text, 8);
+        }
+    }
+    cn_text_add(&text, data.chars, data.len);
+    cn_text_done(&data);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}

@@ -1,0 +1,334 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/exchange/import.h"
+#include "formats/exchange/perf/perf.h"
+#include "formats/exchange/readers.h"
+#include "formats/exchange/traces/span_set.h"
+#include "model/database.h"
+#include "model/recording.h"
+#include "support/exchange_inputs.h"
+
+enum { EXECUTION = 3 };
+
+static struct cn_bytes bytes_of(const char *text)
+{
+    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static struct cn_database *import_of(cn_import_fn read, struct cn_bytes bytes)
+{
+    struct cn_import *import = cn_import_new("t", "d");
+    struct cn_error err = {0};
+    struct cn_database *db;
+
+    if (!read(import, bytes, &err))
+        fail_msg("%s", err.text);
+    assert_true(cn_import_finish(import, &db, &err));
+    return db;
+}
+
+/* The context with this path, "main;f"; the inclusive value of the first thread that has
+ * one. */
+static double value_at(struct cn_database *db, const char *path, uint32_t metric)
+{
+    struct cn_context_cursor list;
+    struct cn_context at, found = {0};
+    struct cn_error err;
+    double sum = 0;
+
+    assert_true(cn_context_children(db, NULL, &list, &err));
+    assert_int_equal(cn_context_next(db, &list, &found, &err), CN_ITEM);
+    while (*path) {
+        size_t len = strcspn(path, ";");
+        bool is_there = false;
+
+        assert_true(cn_context_children(db, &found, &list, &err));
+        while (!is_there && cn_context_next(db, &list, &at, &err) == CN_ITEM) {
+            struct cn_function function;
+
+            if (!at.has_function)
+                continue;
+            assert_true(cn_database_function(db, at.function, &function, &err));
+            is_there =
+                strlen(function.name) == len && strncmp(function.name, path, len) == 0;
+        }
+        if (!is_there)
+            fail_msg("no context %s", path);
+        found = at;
+        path += len + (path[len] == ';');
+    }
+    for (uint32_t i = 1; i < db->profile_count; i++) {
+        struct cn_value_cursor cursor;
+        struct cn_value_batch batch;
+
+        assert_true(cn_profile_values(db, i, found.id, found.id, &cursor, &err));
+        while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
+            for (size_t k = 0; k < batch.count; k++)
+                if (batch.values[k].metric == metric * 4 + EXECUTION)
+                    sum += batch.values[k].value;
+    }
+    return sum;
+}
+
+static void folded_stacks_are_summed(void **state)
+{
+    struct cn_database *db = import_of(cn_folded_read, bytes_of(cn_test_folded));
+
+    (void)state;
+    assert_float_equal(value_at(db, "", 0), 20, 0);
+    assert_float_equal(value_at(db, "main", 0), 16, 0);
+    assert_float_equal(value_at(db, "main;solve;dot", 0), 12, 0);
+    cn_database_close(db);
+}
+
+static void pprof_has_stacks_units_and_threads(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_pprof(&len);
+    struct cn_database *db = import_of(cn_pprof_read, (struct cn_bytes){bytes, len});
+    struct cn_profile profile;
+    struct cn_error err;
+
+    (void)state;
+    assert_string_equal(db->metrics.list[0].name, "time (sec)");
+    assert_float_equal(value_at(db, "main;f", 0), 2, 1e-12);
+    assert_true(cn_database_profile(db, 1, &profile, &err));
+    assert_int_equal(profile.identity.ids[0].logical, 42);
+    cn_database_close(db);
+    free(bytes);
+}
+
+static void speedscope_has_samples_and_events(void **state)
+{
+    struct cn_database *db = import_of(cn_speedscope_read, bytes_of(cn_test_speedscope));
+
+    (void)state;
+    assert_float_equal(value_at(db, "main", 0), 0.003, 1e-12);
+    assert_float_equal(value_at(db, "main;f", 0), 0.001, 1e-12);
+    cn_database_close(db);
+    db = import_of(cn_speedscope_read, bytes_of(cn_test_speedscope_calls));
+    assert_float_equal(value_at(db, "main", 0), 8e-6, 1e-12);
+    assert_float_equal(value_at(db, "main;f", 0), 2.5e-6, 1e-12);
+    cn_database_close(db);
+}
+
+/* Before the exec the mapping is known, in the fork too; after it nothing is. */
+static void check_perf(int is_pipe)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf(is_pipe, &len);
+    struct cn_database *db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
+    struct cn_timeline timeline;
+    struct cn_error err;
+
+    assert_int_equal(db->metrics.count, 2);
+    assert_string_equal(db->metrics.list[0].name, "cpu-clock (sec)");
+    assert_string_equal(db->metrics.list[1].name, "page-faults");
+    assert_int_equal(db->profile_count, 3);
+    assert_float_equal(value_at(db, "", 0), 500e-9, 1e-18);
+    assert_float_equal(value_at(db, "", 1), 250, 0);
+    assert_int_equal(db->module_count, 1);
+    assert_float_equal(value_at(db, "[unknown];[unknown];[unknown]", 1), 250, 0);
+    assert_true(cn_timeline_open(db, 1, &timeline, &err));
+    assert_int_equal(timeline.count, 2);
+    cn_database_close(db);
+    free(bytes);
+}
+
+static void perf_data_is_read_in_the_order_of_time(void **state)
+{
+    (void)state;
+    check_perf(0);
+    check_perf(1);
+}
+
+static void perf_script_has_threads_and_inlined_calls(void **state)
+{
+    struct cn_database *db =
+        import_of(cn_perf_script_read, bytes_of(cn_test_perf_script));
+
+    (void)state;
+    assert_float_equal(value_at(db, "main;operator();leaf", 0), 1000, 0);
+    assert_float_equal(value_at(db, "[unknown]", 0), 500, 0);
+    assert_string_equal(db->metrics.list[0].name, "cycles:u");
+    cn_database_close(db);
+}
+
+struct expected {
+    uint64_t time_ns;
+    const char *name;
+    enum cn_call_kind kind;
+};
+
+static void expect_calls(const struct cn_recording *rec, uint32_t tid,
+                         const struct expected *list, size_t count)
+{
+    uint32_t task = cn_recording_find_task(rec, tid);
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_error err;
+    size_t at = 0;
+
+    assert_int_not_equal(task, CN_NONE);
+    assert_true(cn_recording_stream_open(rec, task, cn_time_always, &stream, &err));
+    while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++, at++) {
+            assert_true(at < count);
+            assert_int_equal(batch.calls[i].time_ns, list[at].time_ns);
+            assert_int_equal(batch.calls[i].kind, list[at].kind);
+            assert_string_equal(rec->functions[batch.calls[i].function].name,
+                                list[at].name);
+        }
+    assert_int_equal(at, count);
+    cn_call_stream_close(stream);
+}
+
+static void chrome_events_become_calls(void **state)
+{
+    static const struct expected complete[] = {
+        {1001000, "outer", CN_CALL_ENTER},
+        {1002500, "inner", CN_CALL_ENTER},
+        {1006500, "inner", CN_CALL_EXIT},
+        {1011001, "outer", CN_CALL_EXIT},
+    };
+    static const struct expected halves[] = {
+        {1001000, "a", CN_CALL_ENTER},
+        {1002000, "b", CN_CALL_ENTER},
+        {1003000, "b", CN_CALL_EXIT},
+        {1004000, "a", CN_CALL_EXIT},
+    };
+    static const struct expected async[] = {
+        {1003000, "read", CN_CALL_ENTER},
+        {1009000, "read", CN_CALL_EXIT},
+    };
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+
+    (void)state;
+    if (!cn_chrome_read(bytes_of(cn_test_chrome), &rec, &err))
+        fail_msg("%s", err.text);
+    expect_calls(rec, 8, complete, 4);
+    expect_calls(rec, 9, halves, 4);
+    expect_calls(rec, 1, async, 2);
+    assert_string_equal(rec->tasks[cn_recording_find_task(rec, 8)].name, "w\xc3\xa4");
+    assert_non_null(strstr(rec->warnings->text, "1 events"));
+    cn_recording_close(rec);
+    assert_true(cn_chrome_read(bytes_of(cn_test_chrome_array), &rec, &err));
+    assert_int_equal(rec->tasks[0].first_ns, 1000000);
+    cn_recording_close(rec);
+}
+
+static void spans_are_joined_by_their_parents(void **state)
+{
+    struct cn_span_set set = {0};
+    struct cn_trace trace = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(cn_span_set_read(&set, bytes_of(cn_test_zipkin), &err));
+    assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_ITEM);
+    assert_int_equal(trace.node_count, 2);
+    assert_int_equal(trace.id_high, 1);
+    assert_int_equal(trace.id_low, 2);
+    assert_int_equal(trace.spans[0].id, 0xa);
+    assert_int_equal(trace.nodes[1].start_ns, 100000);
+    assert_int_equal(trace.nodes[1].duration_ns, 50000);
+    assert_true(trace.nodes[1].flags & CN_TRACE_ERROR);
+    assert_false(trace.nodes[0].flags & CN_TRACE_ERROR);
+    assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_END);
+    cn_span_set_done(&set);
+    cn_trace_done(&trace);
+}
+
+static void exceptions_and_lists_of_opentelemetry_are_kept(void **state)
+{
+    struct cn_span_set set = {0};
+    struct cn_trace trace = {0};
+    struct cn_error err = {0};
+    const struct cn_trace_value *value;
+
+    (void)state;
+    assert_true(cn_span_set_read(&set, bytes_of(cn_test_otlp_json), &err));
+    assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_ITEM);
+    assert_int_not_equal(trace.nodes[0].exception, 0);
+    assert_true(trace.nodes[0].flags & CN_TRACE_ERROR);
+    value = cn_trace_find_attribute(
+        &trace, 0, cn_words_find(&set.words, CN_WORD_KEYWORD, bytes_of("n")));
+    assert_int_equal(value->integer, 3);
+    value = cn_trace_find_attribute(
+        &trace, 0, cn_words_find(&set.words, CN_WORD_KEYWORD, bytes_of("l")));
+    assert_int_equal(value->kind, CN_VALUE_LIST);
+    assert_int_equal(value->list.count, 2);
+    cn_span_set_done(&set);
+    cn_trace_done(&trace);
+}
+
+/* Messages name the place; what is cut off inside a stack is refused. */
+static void says_where_input_is_wrong(void **state)
+{
+    static const struct {
+        cn_import_fn read;
+        const char *text, *message;
+    } cases[] = {
+        {cn_folded_read, "a;b 1\nc\n", "line 2 at 6 is no stack with a value"},
+        {cn_perf_script_read, "nonsense\n",
+         "line 1 at 0: is neither a sample nor a frame"},
+        {cn_speedscope_read, "{\"profiles\":[{\"samples\":[[0]]}]}",
+         "profile 0: JSON at 26: '0' is not one of 0 frames"},
+        {cn_speedscope_read, "{\"a\":tru}",
+         "JSON at 5: byte 0x74 where a value should be"},
+        {cn_perf_read, "PERFILE1xxxxxxxx", "does not begin with PERFILE2"},
+        {cn_pprof_read, "\x0a\x7f", "field at 0 is cut off"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cn_import *import = cn_import_new("t", "d");
+        struct cn_error err = {0};
+
+        assert_false(cases[i].read(import, bytes_of(cases[i].text), &err));
+        if (i + 1 < sizeof(cases) / sizeof(*cases))
+            assert_string_equal(err.text, cases[i].message);
+        assert_int_equal(err.kind, CN_ERR_FORMAT);
+        cn_import_free(import);
+    }
+}
+
+static void refuses_what_nests_too_deeply(void **state)
+{
+    char text[1000];
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+
+    (void)state;
+    memset(text, '[', sizeof(text) - 1);
+    memcpy(text, "{\"traceEvents\":[{\"args\":", strlen("{\"traceEvents\":[{\"args\":"));
+    text[sizeof(text) - 1] = '\0';
+    assert_false(cn_chrome_read(bytes_of(text), &rec, &err));
+    assert_int_equal(err.kind, CN_ERR_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded_stacks_are_summed),
+        cmocka_unit_test(pprof_has_stacks_units_and_threads),
+        cmocka_unit_test(speedscope_has_samples_and_events),
+        cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
+        cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
+        cmocka_unit_test(chrome_events_become_calls),
+        cmocka_unit_test(spans_are_joined_by_their_parents),
+        cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_kept),
+        cmocka_unit_test(says_where_input_is_wrong),
+        cmocka_unit_test(refuses_what_nests_too_deeply),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
