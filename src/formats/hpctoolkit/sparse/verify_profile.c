@@ -1,12 +1,11 @@
 #include <inttypes.h>
 
 #include "base/map.h"
-#include "formats/hpctoolkit/sparse/verify_parts.h"
+#include "formats/hpctoolkit/sparse/verify_block.h"
 
 enum {
     PROGRESS_EVERY = 64,
     VALUE_LEN = cn_hpc_sparse_profile_value_size,
-    INDEX_LEN = cn_hpc_sparse_profile_index_size,
 };
 
 struct parts {
@@ -14,18 +13,9 @@ struct parts {
     struct cn_hpc_sparse_frame frame;
     struct cn_bytes tuples;
     uint64_t tuples_off;
-    struct cn_hpc_extents blocks;
-    uint64_t block_budget; /* bytes of values that may still be checked */
+    struct cn_hpc_sparse_blocks blocks;
     struct cn_names known_tuples;
     struct cn_hpc_set metrics; /* of the context being checked */
-};
-
-/* One profile's values, in the file. */
-struct block {
-    uint32_t profile;
-    struct cn_hpc_sparse_profile record;
-    struct cn_bytes values, index; /* the index with its end marker */
-    uint64_t index_off;
 };
 
 static void check_identity(struct parts *p, uint32_t profile, struct cn_bytes bytes,
@@ -93,49 +83,21 @@ static void check_tuple(struct parts *p, uint32_t profile, uint64_t off)
     check_tuple_unique(p, ids, off);
 }
 
-static struct cn_hpc_sparse_profile_index index_at(const struct block *b, uint64_t i)
+static struct cn_hpc_sparse_entry decode_entry(struct cn_bytes bytes)
 {
     struct cn_hpc_sparse_profile_index entry = {0};
 
-    (void)cn_hpc_sparse_profile_index_decode(cn_bytes_element(b->index, i, INDEX_LEN),
-                                             &entry);
-    return entry;
-}
-
-static bool open_block(struct parts *p, struct block *b, uint64_t off)
-{
-    struct cn_bytes file = p->frame.file;
-    const struct cn_hpc_sparse_profile *record = &b->record;
-
-    if (!cn_bytes_array(file, record->block_off, record->value_count, VALUE_LEN,
-                        &b->values)) {
-        cn_hpc_findings_error(p->c->f, "values-bounds", off,
-                              "%" PRIu64 " values at 0x%" PRIx64
-                              " do not fit the file of %zu",
-                              record->value_count, record->block_off, file.len);
-        return false;
-    }
-    b->index_off = record->block_off + b->values.len;
-    if (!cn_bytes_array(file, b->index_off, (uint64_t)record->context_count + 1,
-                        INDEX_LEN, &b->index)) {
-        cn_hpc_findings_error(p->c->f, "index-bounds", off,
-                              "index of %" PRIu32 " contexts and its end at 0x%" PRIx64
-                              " does not fit the file of %zu",
-                              record->context_count, b->index_off, file.len);
-        return false;
-    }
-    cn_hpc_extents_add(&p->blocks, record->block_off, b->index_off + b->index.len);
-    return true;
+    (void)cn_hpc_sparse_profile_index_decode(bytes, &entry);
+    return (struct cn_hpc_sparse_entry){entry.context, entry.start};
 }
 
 /* Metrics of one context in no order: a known habit; twice is an error. */
-static void check_value(struct parts *p, const struct block *b, uint64_t i,
+static void check_value(struct parts *p, const struct cn_hpc_sparse_block *b, uint64_t i,
                         uint32_t context, int *last_metric)
 {
     const struct cn_hpc_sparse_known *known = p->c->known;
-    const struct cn_hpc_set *ids =
-        b->profile == 0 ? known->summary_ids : known->thread_ids;
-    uint64_t off = b->record.block_off + i * VALUE_LEN;
+    const struct cn_hpc_set *ids = b->owner == 0 ? known->summary_ids : known->thread_ids;
+    uint64_t off = b->off + i * VALUE_LEN;
     struct cn_hpc_sparse_profile_value value;
 
     if (!cn_hpc_sparse_profile_value_decode(cn_bytes_element(b->values, i, VALUE_LEN),
@@ -145,12 +107,12 @@ static void check_value(struct parts *p, const struct block *b, uint64_t i,
         cn_hpc_findings_error(p->c->f, "metric-unique", off,
                               "profile %" PRIu32 ", context %" PRIu32
                               ": metric %u has another value already",
-                              b->profile, context, value.metric);
+                              b->owner, context, value.metric);
     else if (value.metric <= *last_metric)
         cn_hpc_findings_warn(p->c->f, "metrics-sorted", off,
                              "profile %" PRIu32 ", context %" PRIu32
                              ": metric %u after %d, not ascending",
-                             b->profile, context, value.metric, *last_metric);
+                             b->owner, context, value.metric, *last_metric);
     *last_metric = value.metric;
     if (ids && !cn_hpc_set_has(ids, value.metric))
         cn_hpc_findings_error(p->c->f, "metric-id", off, "metric id %u is not listed",
@@ -158,12 +120,19 @@ static void check_value(struct parts *p, const struct block *b, uint64_t i,
     cn_hpc_sparse_check_value(p->c, off, value.value);
 }
 
-static void check_values(struct parts *p, const struct block *b, uint32_t context,
-                         uint64_t start, uint64_t end)
+static void check_values(void *arg, const struct cn_hpc_sparse_block *b, uint32_t context,
+                         uint64_t off, uint64_t start, uint64_t end)
 {
+    struct parts *p = arg;
+    const struct cn_hpc_set *contexts = p->c->known->contexts;
     struct cn_hpc_sparse_profile_value value = {0};
     int last_metric = -1;
 
+    if (context > p->c->value_context_last)
+        p->c->value_context_last = context;
+    if (contexts && context != 0 && !cn_hpc_set_has(contexts, context))
+        cn_hpc_findings_warn(p->c->f, "context-unlisted", off,
+                             "context %" PRIu32 " is not listed in the tree", context);
     for (uint64_t i = start; i < end; i++)
         check_value(p, b, i, context, &last_metric);
     /* Emptied one by one: the set is large, the contexts are many and small. */
@@ -174,93 +143,37 @@ static void check_values(struct parts *p, const struct block *b, uint32_t contex
     }
 }
 
-static void check_entry(struct parts *p, const struct block *b, uint64_t i)
-{
-    struct cn_hpc_findings *f = p->c->f;
-    const struct cn_hpc_set *contexts = p->c->known->contexts;
-    uint64_t off = b->index_off + i * INDEX_LEN;
-    struct cn_hpc_sparse_profile_index entry = index_at(b, i);
-    uint64_t end = index_at(b, i + 1).start;
-
-    if (i > 0 && entry.context <= index_at(b, i - 1).context)
-        cn_hpc_findings_error(f, "contexts-sorted", off,
-                              "profile %" PRIu32 ": context %" PRIu32 " after %" PRIu32
-                              ", not ascending",
-                              b->profile, entry.context, index_at(b, i - 1).context);
-    if ((i == 0 && entry.start != 0) || entry.start > end ||
-        end > b->record.value_count) {
-        cn_hpc_findings_error(f, "index-start", off,
-                              "profile %" PRIu32 ", context %" PRIu32 ": values %" PRIu64
-                              " to %" PRIu64 " of %" PRIu64,
-                              b->profile, entry.context, entry.start, end,
-                              b->record.value_count);
-        return;
-    }
-    if (entry.context > p->c->value_context_last)
-        p->c->value_context_last = entry.context;
-    if (entry.start == end)
-        cn_hpc_findings_warn(f, "empty-context", off, "context %" PRIu32 " has no values",
-                             entry.context);
-    if (contexts && entry.context != 0 && !cn_hpc_set_has(contexts, entry.context))
-        cn_hpc_findings_warn(f, "context-unlisted", off,
-                             "context %" PRIu32 " is not listed in the tree",
-                             entry.context);
-    check_values(p, b, entry.context, entry.start, end);
-}
-
-static void check_end(struct parts *p, const struct block *b)
-{
-    uint64_t off = b->index_off + (uint64_t)b->record.context_count * INDEX_LEN;
-    struct cn_hpc_sparse_profile_index end = index_at(b, b->record.context_count);
-
-    if (end.context != CN_HPC_SPARSE_PROFILE_END)
-        cn_hpc_findings_error(p->c->f, "end-marker", off,
-                              "profile %" PRIu32 ": index ends with 0x%" PRIx32
-                              " instead of 0x%" PRIx32,
-                              b->profile, end.context, CN_HPC_SPARSE_PROFILE_END);
-    if (end.start != b->record.value_count)
-        cn_hpc_findings_error(p->c->f, "end-marker", off,
-                              "profile %" PRIu32 ": index ends at value %" PRIu64
-                              " of %" PRIu64,
-                              b->profile, end.start, b->record.value_count);
-}
-
-static void check_block(struct parts *p, struct block *b, uint64_t off)
-{
-    uint64_t len;
-
-    if (!open_block(p, b, off))
-        return;
-    if (b->record.context_count == 0 && b->record.value_count > 0)
-        cn_hpc_findings_error(p->c->f, "index-start", off,
-                              "profile %" PRIu32 ": %" PRIu64 " values, but no contexts",
-                              b->profile, b->record.value_count);
-    /* Blocks that do not overlap fit the file; others are reported as such. */
-    len = b->values.len + b->index.len;
-    if (len > p->block_budget)
-        return;
-    p->block_budget -= len;
-    check_end(p, b);
-    for (uint64_t i = 0; i < b->record.context_count; i++)
-        check_entry(p, b, i);
-}
+static const struct cn_hpc_sparse_block_kind block_kind = {
+    .owner = "profile",
+    .key = "context",
+    .sorted_rule = "contexts-sorted",
+    .empty_rule = "empty-context",
+    .value_len = VALUE_LEN,
+    .index_len = cn_hpc_sparse_profile_index_size,
+    .end = CN_HPC_SPARSE_PROFILE_END,
+    .entry = decode_entry,
+    .check_values = check_values,
+};
 
 static void check_record(struct parts *p, uint32_t i)
 {
     uint64_t off = p->frame.head.infos_off + (uint64_t)i * cn_hpc_sparse_profile_size;
-    struct block block = {.profile = i};
+    struct cn_hpc_sparse_profile record = {0};
+    struct cn_hpc_sparse_block block;
 
     (void)cn_hpc_sparse_profile_decode(
-        cn_bytes_element(p->frame.records, i, cn_hpc_sparse_profile_size), &block.record);
-    if (block.record.metadata_off || block.record.spare_one_off ||
-        block.record.spare_two_off)
+        cn_bytes_element(p->frame.records, i, cn_hpc_sparse_profile_size), &record);
+    if (record.metadata_off || record.spare_one_off || record.spare_two_off)
         cn_hpc_findings_warn(p->c->f, "reserved", off,
                              "profile %" PRIu32 ": a reserved pointer is set", i);
-    check_tuple(p, i, block.record.tuple_off);
-    /* A profile without values may lie anywhere. */
-    if (block.record.value_count > 0 || block.record.context_count > 0)
-        check_block(p, &block, off);
-    cn_hpc_sparse_check_forget(p->c, p->frame.file, block.values.len + block.index.len);
+    check_tuple(p, i, record.tuple_off);
+    block = (struct cn_hpc_sparse_block){
+        .owner = i,
+        .off = record.block_off,
+        .value_count = record.value_count,
+        .key_count = record.context_count,
+    };
+    cn_hpc_sparse_check_block(&p->blocks, &block, off);
 }
 
 static bool open_tuples(struct parts *p, struct cn_bytes file)
@@ -282,13 +195,20 @@ static bool open_tuples(struct parts *p, struct cn_bytes file)
 bool cn_hpc_sparse_check_profiles(struct cn_hpc_sparse_check *c, struct cn_bytes file,
                                   struct cn_error *err)
 {
-    struct parts p = {.c = c, .block_budget = file.len};
+    struct parts p = {.c = c};
     uint32_t count;
     bool ok = true;
 
     if (!cn_hpc_sparse_check_frame(c, file, &cn_hpc_sparse_profile_kind, &p.frame) ||
         !open_tuples(&p, file))
         return true;
+    p.blocks = (struct cn_hpc_sparse_blocks){
+        .c = c,
+        .kind = &block_kind,
+        .arg = &p,
+        .file = p.frame.file,
+        .budget = file.len,
+    };
     count = p.frame.head.count;
     if (count == 0)
         cn_hpc_findings_error(c->f, "summary-first", 0x12,
@@ -301,7 +221,7 @@ bool cn_hpc_sparse_check_profiles(struct cn_hpc_sparse_check *c, struct cn_bytes
             ok = cn_progress_report(c->progress, "verifying profile.db", i, count,
                                     "profiles", err);
     }
-    cn_hpc_extents_check(c->f, &p.blocks, "a block of values");
+    cn_hpc_extents_check(c->f, &p.blocks.extents, "a block of values");
     cn_hpc_set_done(&p.metrics);
     cn_names_done(&p.known_tuples);
     return ok;
