@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/database.h"
 
 enum { LISTED_MAX = 1000 }; /* threads */
@@ -53,8 +54,8 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
     cn_text_printf(&text, "Calls recorded function by function, analysed by cairn %s.\n",
                    CN_VERSION);
     list_threads(queries, members, &text);
-    db->title = cn_arena_strdup(&db->arena, title);
-    db->description = cn_arena_strdup(&db->arena, cn_text_str(&text));
+    db->title = cn_utf8_strdup(&db->arena, title);
+    db->description = cn_utf8_strdup(&db->arena, cn_text_str(&text));
     cn_text_done(&text);
 }
 

@@ -2,9 +2,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 void cn_cct_names_done(struct cn_cct_names *names)
 {
@@ -20,29 +22,37 @@ void cn_cct_names_done(struct cn_cct_names *names)
     *names = (struct cn_cct_names){0};
 }
 
+/* A name as a database may hold it; lives as long as both. */
+static const char *well_formed(struct cn_cct_names *names, const char *name)
+{
+    return cn_utf8_is_valid(name, strlen(name)) ? name
+                                                : cn_utf8_strdup(&names->arena, name);
+}
+
 uint32_t cn_cct_names_module(struct cn_cct_names *names,
                              const struct cn_call_module *module)
 {
     size_t known = names->module_keys.count;
+    const char *path = well_formed(names, module->path);
     struct cn_text key = {0};
     uint32_t at;
 
     /* Another build of the same file is another module. */
-    cn_text_printf(&key, "%s\n%s", module->path, module->build_id);
+    cn_text_printf(&key, "%s\n%s", path, module->build_id);
     at = cn_names_add(&names->module_keys, cn_text_str(&key));
     cn_text_done(&key);
     if (at == known) {
         names->modules =
             cn_grow(names->modules, at, &names->module_capacity, sizeof(*names->modules));
-        names->modules[at] =
-            (struct cn_module){cn_arena_strdup(&names->arena, module->path)};
+        names->modules[at] = (struct cn_module){cn_arena_strdup(&names->arena, path)};
     }
     return at;
 }
 
-uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *path)
+uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path)
 {
     size_t known = names->file_keys.count;
+    const char *path = well_formed(names, recorded_path);
     uint32_t at = cn_names_add(&names->file_keys, path);
     const char *origin;
 
@@ -51,7 +61,7 @@ uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *path)
     names->files =
         cn_grow(names->files, at, &names->file_capacity, sizeof(*names->files));
     origin = names->places && path[0] == '/'
-                 ? names->places->source(names->places->arg, path)
+                 ? names->places->source(names->places->arg, recorded_path)
                  : NULL;
     names->files[at] = (struct cn_source_file){
         .path = origin ? cn_arena_printf(&names->arena, "src%s", path)
@@ -114,7 +124,8 @@ uint32_t cn_cct_names_known(struct cn_cct_names *names,
 uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
 {
     return cn_cct_names_known(
-        names, &(struct cn_function){.name = name, .module = CN_NONE, .file = CN_NONE});
+        names, &(struct cn_function){
+                   .name = well_formed(names, name), .module = CN_NONE, .file = CN_NONE});
 }
 
 static struct cn_place place_of(const struct cn_cct_names *names,
@@ -137,7 +148,7 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
     const struct cn_call_function *f = &rec->functions[function];
     const struct cn_call_module *m = &rec->modules[f->module];
     struct cn_function found = {
-        .name = f->name,
+        .name = well_formed(names, f->name),
         .module = cn_cct_names_module(names, m),
         .offset = f->offset,
         .file = CN_NONE,
@@ -153,7 +164,7 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
         found.file = cn_cct_names_file(names, place.file);
         found.line = place.line;
     }
-    found.name = cn_arena_strdup(&names->arena, f->name);
+    found.name = cn_arena_strdup(&names->arena, found.name);
     names->functions[at] = found;
     return at;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 
 static bool is_continuation(char c)
@@ -79,7 +80,7 @@ static bool is_control(uint32_t c)
            (c >= 0x2066 && c <= 0x2069);
 }
 
-void cn_utf8_add_printable(struct cn_text *text, const char *str)
+static void add_escaped(struct cn_text *text, const char *str, bool has_controls)
 {
     size_t len = strlen(str);
 
@@ -88,7 +89,7 @@ void cn_utf8_add_printable(struct cn_text *text, const char *str)
         size_t n = decode(str, len, &c);
         size_t step = n ? n : 1;
 
-        if (n && !is_control(c))
+        if (n && (has_controls || !is_control(c)))
             cn_text_add(text, str, n);
         else
             for (size_t i = 0; i < step; i++)
@@ -96,6 +97,24 @@ void cn_utf8_add_printable(struct cn_text *text, const char *str)
         str += step;
         len -= step;
     }
+}
+
+void cn_utf8_add_printable(struct cn_text *text, const char *str)
+{
+    add_escaped(text, str, false);
+}
+
+const char *cn_utf8_strdup(struct cn_arena *arena, const char *str)
+{
+    struct cn_text text = {0};
+    const char *copy;
+
+    if (cn_utf8_is_valid(str, strlen(str)))
+        return cn_arena_strdup(arena, str);
+    add_escaped(&text, str, true);
+    copy = cn_arena_strdup(arena, cn_text_str(&text));
+    cn_text_done(&text);
+    return copy;
 }
 
 size_t cn_utf8_width(const char *str)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct cn_arena;
 struct cn_text;
 
 /* The length in bytes of the well-formed character that starts at `chars`; 0 when there
@@ -18,6 +19,10 @@ bool cn_utf8_is_valid(const char *chars, size_t len);
 /* Append `str` as a terminal may see it: control characters (an escape sequence in a
  * function name, say) and bytes that are not UTF-8 appear as \xHH. */
 void cn_utf8_add_printable(struct cn_text *text, const char *str);
+
+/* A copy in which bytes that are not UTF-8 appear as \xHH, for files that may hold
+ * nothing else. */
+const char *cn_utf8_strdup(struct cn_arena *arena, const char *str);
 
 /* Columns a terminal needs for a printable string: combining marks take none, wide
  * characters two. */

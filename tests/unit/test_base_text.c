@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -184,6 +185,16 @@ static void width_counts_columns(void **state)
     assert_int_equal(cn_utf8_width("\xe6\x97\xa5\xe6\x9c\xac"), 4); /* two wide ones */
 }
 
+static void copies_hold_nothing_but_utf8(void **state)
+{
+    struct cn_arena arena = {0};
+
+    (void)state;
+    assert_string_equal(cn_utf8_strdup(&arena, "caf\xc3\xa9\n"), "caf\xc3\xa9\n");
+    assert_string_equal(cn_utf8_strdup(&arena, "caf\xe9\n\xc3"), "caf\\xe9\n\\xc3");
+    cn_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test(ill_formed_characters_have_none),
         cmocka_unit_test(a_terminal_sees_no_control_characters),
         cmocka_unit_test(width_counts_columns),
+        cmocka_unit_test(copies_hold_nothing_but_utf8),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
