@@ -80,6 +80,10 @@ bool cn_context_index_build(struct cn_context_index *index, struct cn_database *
     *index = (struct cn_context_index){0};
     ok = cn_walk_begin(&walk, db, err) && collect(index, &walk, err);
     cn_walk_done(&walk);
+    if (index->count > 0) {
+        index->nodes = cn_realloc(index->nodes, index->count, sizeof(*index->nodes));
+        index->capacity = index->count;
+    }
     if (number_ids(index, ok ? err : &ids_err))
         return ok;
     return false;

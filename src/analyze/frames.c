@@ -123,6 +123,8 @@ bool cn_frames_build(struct cn_frames *out, struct cn_database *db, struct cn_er
         cn_frames_done(&frames);
         return false;
     }
+    frames.list = cn_realloc(frames.list, frames.count, sizeof(*frames.list));
+    frames.capacity = frames.count;
     *out = frames;
     return true;
 }

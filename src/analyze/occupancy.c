@@ -12,6 +12,8 @@
 #include "model/database.h"
 
 enum {
+    READ_MAX = 64 << 20,   /* bytes of mapped files before they are given back */
+    LOOK_LEN = 64 << 10,   /* that the system maps around a sample that is read */
     CROWD = 16,            /* samples of a slice that are all looked at */
     CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
 };
@@ -43,10 +45,12 @@ struct worker {
     /* The row being drawn. */
     uint32_t profile;
     uint64_t crowded_left; /* samples */
+    uint64_t unread_len;   /* bytes of its timeline that were not mapped yet, at most */
     struct cn_occupancy_cell *cells;
     uint32_t column;
     uint64_t column_begin_ns, column_end_ns;
 
+    uint64_t read_len; /* mapped since the last were given back, at most */
     bool has_estimated;
     size_t failed_row; /* the first; rows are claimed in order */
     bool has_failed;
@@ -141,6 +145,21 @@ static bool find_from(struct cn_database *db, const struct cn_timeline *timeline
     return true;
 }
 
+/* Looking here and there maps much of a long timeline: do not keep it all. */
+static void note_looks(struct worker *worker, uint64_t count)
+{
+    uint64_t len = count * LOOK_LEN;
+
+    if (len > worker->unread_len)
+        len = worker->unread_len;
+    worker->unread_len -= len;
+    worker->read_len += len;
+    if (worker->read_len > READ_MAX) {
+        cn_database_forget(worker->build->db);
+        worker->read_len = 0;
+    }
+}
+
 /* Some moments of a slice with many samples. */
 static bool look_around(struct worker *worker, const struct cn_timeline *timeline,
                         uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
@@ -152,6 +171,7 @@ static bool look_around(struct worker *worker, const struct cn_timeline *timelin
     struct cn_sample sample;
 
     worker->has_estimated = true;
+    note_looks(worker, points);
     for (uint64_t i = 0, at = first; i < points; i++) {
         uint64_t from_ns = begin_ns + step_ns * i;
         uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;
@@ -221,6 +241,7 @@ static bool scan_slices(struct worker *worker, uint32_t profile, cn_span_fn add,
         !find_from(build->db, &timeline, 0, timeline.count, timeline.count / 2,
                    out->begin_ns, &first, err))
         return false;
+    worker->unread_len = timeline.count * sizeof(struct cn_sample);
     for (uint32_t i = 0; i < out->column_count; i++) {
         uint64_t begin_ns = cn_occupancy_column_ns(out, i);
         uint64_t end_ns = cn_occupancy_column_ns(out, i + 1);

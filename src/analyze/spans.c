@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 
-enum { CHUNK = 1024 }; /* samples read at a time */
+enum {
+    CHUNK = 1024,           /* samples read at a time */
+    FORGET_EVERY = 4 << 20, /* samples: their pages are given back */
+};
 
 struct visit {
     uint64_t begin_ns, end_ns;
@@ -70,6 +73,8 @@ bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
         if (samples[count - 1].time_ns >= end_ns)
             break;
         at += count - 1;
+        if (at / FORGET_EVERY != (at - (count - 1)) / FORGET_EVERY)
+            cn_database_forget(db);
     }
     return true;
 }

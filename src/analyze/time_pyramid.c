@@ -16,7 +16,8 @@ enum {
     CHUNK = 1024,        /* samples read at a time */
     SAMPLES_A_CELL = 16, /* of the smallest cells, on average and at least */
     LEVEL_MAX = 64,
-    SUMS_LEVEL = 4, /* the level that keeps all places */
+    FORGET_EVERY = 4 << 20, /* samples: their pages are given back */
+    SUMS_LEVEL = 4,         /* the level that keeps all places */
 };
 
 /* Leaves room for the end of the last cell. */
@@ -242,6 +243,8 @@ static bool add_samples(struct builder *b, struct cn_database *db,
             !add_chunk(b, samples, count, last_ns, err))
             return false;
         at += count - 1;
+        if (at / FORGET_EVERY != (at - (count - 1)) / FORGET_EVERY)
+            cn_database_forget(db);
     }
     level->cells[level->count - 1].sample_count++;
     advance(b, level->first + level->count - 1);
@@ -289,6 +292,15 @@ static bool fill(struct builder *b, struct cn_database *db,
     return add_samples(b, db, timeline, last_ns, err);
 }
 
+/* Room that only growing needed. */
+static void give_back(struct cn_time_pyramid *p)
+{
+    if (p->sum_count == 0)
+        return;
+    p->sum_place = cn_realloc(p->sum_place, p->sum_count, sizeof(*p->sum_place));
+    p->sum_ns = cn_realloc(p->sum_ns, p->sum_count, sizeof(*p->sum_ns));
+}
+
 bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
                            const struct cn_cut *cut, uint32_t profile,
                            struct cn_error *err)
@@ -315,6 +327,7 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
         cn_time_pyramid_free(b.pyramid);
         return cn_fail_in(err, "timeline of profile %" PRIu32, profile);
     }
+    give_back(b.pyramid);
     *out = b.pyramid;
     return true;
 }

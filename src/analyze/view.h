@@ -104,8 +104,8 @@ CN_CHECK bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs
                                     struct cn_error *err);
 
 /* The same rows, to any depth, for databases of any size: the callers of a row are found
- * when its children are asked for, each time with a pass over the values. Ids of rows are
- * given as rows are listed. */
+ * when its children are asked for. Ids of rows are given as rows are listed. Only for columns
+ * that are sums over threads. */
 CN_CHECK bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
                                   const struct cn_progress *progress,
                                   struct cn_error *err);

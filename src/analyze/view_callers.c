@@ -3,12 +3,15 @@
  *
  * The top rows, a row a function, are added up at once. For everything below it is known
  * which contexts each function has and who called each context; the children of a row are
- * the next callers of its contexts, and their numbers one pass over the values.
+ * the next callers of its contexts, and their numbers sums of what those contexts cost.
  */
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cost_tree.h"
+#include "analyze/costs_internal.h"
 #include "analyze/view.h"
 #include "base/alloc.h"
 
@@ -37,6 +40,8 @@ struct callers_view {
     uint32_t *top_of;   /* by node: the row of its function; CN_NONE when it is no call */
     uint32_t *caller;   /* by node: the nearest call above; CN_NONE when there is none */
     uint32_t *tree_end; /* by node: one past its last descendant */
+    struct cn_cost_rows node_costs; /* by node, once callers are asked for */
+    bool has_node_costs;
     struct caller_row *rows; /* top rows first */
     size_t row_count, row_capacity;
 };
@@ -110,18 +115,51 @@ static uint32_t new_row(struct callers_view *self, uint32_t function)
     return (uint32_t)self->row_count++;
 }
 
-/* What the leaves of a row count for: start[node], and one target for each that has. */
-struct counting {
-    uint32_t *row_of_leaf; /* number of the child + 1; 0: none */
-    bool *is_outermost;
-    struct cn_map child_of; /* by function */
-};
-
-/* Sort the contexts of a row by their next caller, a new row for each. */
-static void list_callers(struct callers_view *self, uint32_t parent,
-                         struct counting *counting)
+/* What each context costs, added up once: rows are sums of some of them. */
+static bool need_node_costs(struct callers_view *self, struct cn_error *err)
 {
+    const struct cn_cost_targets each_its_own = {0};
+
+    return self->has_node_costs || (self->has_node_costs = cn_costs_fill(
+                                        self->view.costs, &self->index, &each_its_own,
+                                        self->index.count, NULL, &self->node_costs, err));
+}
+
+/* Add what a context costs to the inputs of a row. */
+static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_outermost,
+                     double *inputs)
+{
+    const struct cn_costs *costs = self->view.costs;
+    const double *values = self->node_costs.inputs + leaf * costs->input_count;
+
+    for (size_t i = 0; i < costs->input_count; i++) {
+        bool counts = costs->inputs[i].side == CN_EXCLUSIVE || is_outermost;
+
+        if (counts && values[i] == values[i]) /* not NAN: there is one */
+            cn_cost_add(&costs->inputs[i], &inputs[i], values[i]);
+    }
+}
+
+/* Room for the inputs of one more child. */
+static void add_child(struct callers_view *self, struct cn_cost_rows *costs)
+{
+    size_t width = self->view.costs->input_count;
+
+    costs->inputs =
+        cn_realloc(costs->inputs, costs->row_count + 1, width * sizeof(*costs->inputs));
+    for (size_t i = 0; i < width; i++)
+        costs->inputs[costs->row_count * width + i] = NAN;
+    costs->row_count++;
+}
+
+/* Sort the contexts of a row by their next caller, a new row for each, and add up what
+ * they cost. */
+static void list_callers(struct callers_view *self, uint32_t parent)
+{
+    size_t width = self->view.costs->input_count;
     uint32_t first = (uint32_t)self->row_count;
+    struct cn_cost_rows costs = {0};
+    struct cn_map child_of = {0}; /* by function */
 
     for (size_t i = 0; i < self->rows[parent].count; i++) {
         struct chain chain = self->rows[parent].chains[i];
@@ -131,65 +169,34 @@ static void list_callers(struct callers_view *self, uint32_t parent,
         chain.caller = self->caller[chain.caller];
         if (chain.caller == CN_NONE)
             continue;
-        child = cn_map_at(&counting->child_of, self->top_of[chain.caller], CN_NONE);
-        if (*child == CN_NONE)
+        child = cn_map_at(&child_of, self->top_of[chain.caller], CN_NONE);
+        if (*child == CN_NONE) {
             *child = new_row(self, self->top_of[chain.caller]);
+            add_child(self, &costs);
+        }
         row = &self->rows[*child];
         add_chain(self, row, chain);
-        counting->row_of_leaf[chain.leaf] = *child - first + 1;
         /* Recursion counts once: a context inside another one of the same row adds
          * nothing to what is inclusive. */
-        counting->is_outermost[chain.leaf] = chain.leaf >= row->covered_to;
+        add_leaf(self, chain.leaf, chain.leaf >= row->covered_to,
+                 costs.inputs + (*child - first) * width);
         if (chain.leaf >= row->covered_to)
             row->covered_to = self->tree_end[chain.leaf];
     }
+    cn_map_done(&child_of);
+    self->rows[parent].costs = costs;
     self->rows[parent].first = first;
     self->rows[parent].row_count = (uint32_t)self->row_count - first;
 }
 
-static bool add_up(struct callers_view *self, uint32_t parent,
-                   const struct counting *counting, struct cn_error *err)
-{
-    size_t count = self->index.count, used = 0;
-    size_t *start = cn_alloc(count + 1, sizeof(*start));
-    struct cn_cost_target *list = cn_alloc(self->rows[parent].count, sizeof(*list));
-    struct cn_cost_targets targets = {start, list};
-    bool ok;
-
-    for (size_t i = 0; i < count; i++) {
-        start[i] = used;
-        if (counting->row_of_leaf[i] > 0)
-            list[used++] = (struct cn_cost_target){
-                .row = counting->row_of_leaf[i] - 1,
-                .sides = 1U << CN_EXCLUSIVE |
-                         (counting->is_outermost[i] ? 1U << CN_INCLUSIVE : 0),
-            };
-    }
-    start[count] = used;
-    ok =
-        cn_costs_fill(self->view.costs, &self->index, &targets,
-                      self->rows[parent].row_count, NULL, &self->rows[parent].costs, err);
-    free(start);
-    free(list);
-    return ok;
-}
-
 static bool find_callers(struct callers_view *self, uint32_t parent, struct cn_error *err)
 {
-    struct counting counting = {
-        .row_of_leaf = cn_alloc(self->index.count, sizeof(*counting.row_of_leaf)),
-        .is_outermost = cn_alloc(self->index.count, sizeof(*counting.is_outermost)),
-    };
-    bool ok;
-
-    list_callers(self, parent, &counting);
+    if (!need_node_costs(self, err))
+        return false;
+    list_callers(self, parent);
     self->view.row_limit = self->view.weight_limit = self->row_count;
-    ok = add_up(self, parent, &counting, err);
     self->rows[parent].is_listed = true;
-    cn_map_done(&counting.child_of);
-    free(counting.row_of_leaf);
-    free(counting.is_outermost);
-    return ok;
+    return true;
 }
 
 /* The contexts of a function, found when its callers are. */
@@ -269,6 +276,7 @@ static void free_view(struct cn_view *view)
     }
     cn_view_free(self->tops);
     cn_context_index_done(&self->index);
+    cn_cost_rows_done(&self->node_costs);
     free(self->top_of);
     free(self->caller);
     free(self->tree_end);
@@ -286,6 +294,7 @@ static uint64_t size_of(const struct cn_view *view)
             index->id_limit * sizeof(*index->node_of_id) +
             index->count * 3 * sizeof(uint32_t) +
             self->row_capacity * sizeof(*self->rows);
+    size += self->node_costs.row_count * view->costs->input_count * sizeof(double);
     for (size_t i = 0; i < self->row_count; i++)
         size += self->rows[i].capacity * sizeof(*self->rows[i].chains) +
                 self->rows[i].costs.row_count * view->costs->input_count * sizeof(double);
@@ -299,8 +308,10 @@ bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
                                            is_leaf,       free_view, size_of};
     struct callers_view *self = cn_alloc(1, sizeof(*self));
     struct cn_cost_tree tree;
-    bool ok = cn_cost_tree_build(&tree, costs, note_call, self, progress, err);
+    bool ok;
 
+    assert(!cn_costs_need_tallies(costs));
+    ok = cn_cost_tree_build(&tree, costs, note_call, self, progress, err);
     self->index = tree.index;
     tree.index = (struct cn_context_index){0};
     self->top_count = (uint32_t)tree.group_count;

@@ -1,5 +1,6 @@
 /* cairn serve, cairn view: what was recorded and analysed, in the browser. */
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,18 @@ static void block_signals(void)
     (void)signal(SIGPIPE, SIG_IGN); /* a browser may go away at any time */
 }
 
+/* Views come and go by the dozen of megabytes: large blocks go back to the system at once,
+ * and threads share their memory. */
+static void keep_memory_small(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 1 << 20, ARENAS = 2 };
+
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
+
 static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
 {
     struct cn_server_options options = {
@@ -75,6 +88,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
 
     if (options.path_count == 0 && !options.collect)
         return cn_fail(err, CN_ERR_USAGE, "PATH is missing: what should be shown?");
+    keep_memory_small();
     block_signals();
     if (!cn_server_start(&server, &options, err))
         return false;

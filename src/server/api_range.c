@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/label.h"
+#include "analyze/spans.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "server/api.h"
@@ -11,8 +12,6 @@
 #include "server/request.h"
 #include "server/served.h"
 #include "server/thread_list.h"
-
-enum { BATCH = 4096 };
 
 /* Seconds by node of the context index. */
 struct range {
@@ -25,66 +24,15 @@ struct range {
     uint64_t sample_count;
 };
 
-static void count_sample(struct range *range, const struct cn_sample *sample,
-                         uint64_t until_ns)
+static void count_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
-    uint64_t from_ns =
-        sample->time_ns > range->begin_ns ? sample->time_ns : range->begin_ns;
-    uint32_t node;
+    struct range *range = arg;
+    uint32_t node = context == 0 ? CN_NONE : cn_context_index_find(range->index, context);
 
-    if (until_ns > range->end_ns)
-        until_ns = range->end_ns;
-    if (sample->context == 0 || until_ns <= from_ns)
-        return;
-    node = cn_context_index_find(range->index, sample->context);
     if (node == CN_NONE)
         return;
-    range->own[node] += (double)(until_ns - from_ns) / 1e9;
+    range->own[node] += (double)(end_ns - begin_ns) / 1e9;
     range->sample_count++;
-}
-
-/* The first sample that matters: the last one before the range begins. */
-static bool find_first(struct range *range, const struct cn_timeline *timeline,
-                       uint64_t *out, struct cn_error *err)
-{
-    uint64_t low = 0, high = timeline->count;
-    struct cn_sample sample;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (!cn_timeline_read(range->db, timeline, middle, 1, &sample, err))
-            return false;
-        if (sample.time_ns <= range->begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *out = low > 0 ? low - 1 : 0;
-    return true;
-}
-
-static bool add_thread(struct range *range, uint32_t profile, struct cn_error *err)
-{
-    struct cn_sample samples[BATCH], last = {0};
-    struct cn_timeline timeline;
-    uint64_t at;
-
-    if (!cn_timeline_open(range->db, profile, &timeline, err) ||
-        !find_first(range, &timeline, &at, err))
-        return false;
-    while (at < timeline.count && last.time_ns < range->end_ns) {
-        size_t count = timeline.count - at < BATCH ? timeline.count - at : BATCH;
-
-        if (!cn_timeline_read(range->db, &timeline, at, count, samples, err))
-            return false;
-        for (size_t i = 0; i < count; i++) {
-            count_sample(range, &last, samples[i].time_ns);
-            last = samples[i];
-        }
-        at += count;
-    }
-    return true;
 }
 
 /* Parents have smaller numbers than their children: one pass backwards adds up. */
@@ -171,7 +119,8 @@ static bool answer(struct range *range, struct cn_request *request,
     if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err))
         return false;
     for (size_t i = 0; ok && i < threads->count; i++)
-        ok = add_thread(range, threads->profiles[i], err);
+        ok = cn_spans_visit(range->db, threads->profiles[i], range->begin_ns,
+                            range->end_ns, count_span, range, err);
     if (!ok)
         return false;
     add_up(range);

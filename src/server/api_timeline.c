@@ -11,7 +11,15 @@
 #include "server/served.h"
 #include "server/thread_list.h"
 
-enum { COLUMN_MAX = 4000, ROW_MAX = 200, DEPTH_MAX = 100000, POINTS = 8, CROWDED = 4000 };
+enum {
+    COLUMN_MAX = 4000,
+    ROW_MAX = 200,
+    DEPTH_MAX = 100000,
+    POINTS_MIN = 2,
+    POINTS_MAX = 8,
+    LOOKS = 160000,
+    CROWDED = 4000
+};
 
 static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
 {
@@ -108,6 +116,16 @@ static void snap(const struct cn_database *db, struct cn_occupancy_request *want
     wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
 }
 
+/* Moments looked at in a crowded cell: fewer when there are many cells. */
+static uint32_t points_for(size_t cell_count)
+{
+    size_t points = cell_count > 0 ? LOOKS / cell_count : POINTS_MAX;
+
+    return points < POINTS_MIN   ? POINTS_MIN
+           : points > POINTS_MAX ? POINTS_MAX
+                                 : (uint32_t)points;
+}
+
 /* Draw what is known, and have worked out what is not. */
 static bool draw(struct cn_served *served, struct cn_request *request,
                  const struct cn_frames *frames, struct cn_occupancy_request *wanted,
@@ -141,8 +159,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
 static bool answer_timeline(struct cn_served *served, struct cn_request *request,
                             const struct cn_thread_list *threads, struct cn_error *err)
 {
-    struct cn_occupancy_request wanted = {
-        .points = POINTS, .crowded_max = CROWDED, .workers = 1};
+    struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
     struct cn_frames *frames;
     uint64_t columns, depth, first, count;
 
@@ -166,6 +183,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
     wanted.column_count = (uint32_t)columns;
     if (cn_request_flag(request, "snap"))
         snap(served->db, &wanted);
+    wanted.points = points_for(wanted.profile_count * wanted.column_count);
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
     return draw(served, request, frames, &wanted, err);

@@ -9,7 +9,7 @@
 #include "model/database.h"
 
 enum {
-    SIZE_MAX_BYTES = 64 << 20, /* of all that are kept */
+    SIZE_MAX_BYTES = 48 << 20, /* of all that are kept */
     RECENT = 8,                /* frames whose pyramids are not given up for others */
     QUEUE_MAX = 1024,
     FORGET_EVERY = 64, /* pyramids */
@@ -198,12 +198,15 @@ static void *build(void *arg)
 }
 
 /* With the lock held. */
-static void start_builder(struct cn_served_pyramids *pyramids)
+static void start_builder(struct cn_served_pyramids *pyramids, struct cn_database *db,
+                          const struct cn_frames *frames)
 {
     sigset_t all, before;
 
     if (pyramids->has_builder)
         return;
+    pyramids->db = db;
+    pyramids->frames = frames;
     /* Signals are for the thread that waits for them. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -230,8 +233,6 @@ bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids, struct cn_data
     bool is_under_way;
 
     (void)pthread_mutex_lock(&pyramids->lock);
-    pyramids->db = db;
-    pyramids->frames = frames;
     /* What others wanted before at another depth, nobody looks at any more. */
     if (pyramids->queue_count > 0 && pyramids->queue[0].depth != depth)
         pyramids->queue_count = 0;
@@ -240,7 +241,7 @@ bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids, struct cn_data
             make_room(pyramids))
             enqueue(pyramids, profiles[i], depth);
     if (pyramids->queue_count > 0)
-        start_builder(pyramids);
+        start_builder(pyramids, db, frames);
     is_under_way =
         pyramids->has_builder && (pyramids->queue_count > 0 || pyramids->is_building);
     (void)pthread_cond_signal(&pyramids->wanted);

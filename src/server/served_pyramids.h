@@ -38,7 +38,7 @@ struct cn_kept_pyramid {
 struct cn_served_pyramids {
     pthread_mutex_t lock;
     pthread_cond_t wanted;
-    struct cn_database *db;
+    struct cn_database *db; /* this and the next are set before the builder starts */
     const struct cn_frames *frames;
     struct cn_kept_cut cuts[CN_SERVED_CUT_MAX];
     struct cn_kept_pyramid *list;

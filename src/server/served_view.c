@@ -9,7 +9,7 @@
 
 enum {
     METRIC_MAX = 32,
-    SIZE_MAX_BYTES = 96 << 20, /* of all views that are kept */
+    SIZE_MAX_BYTES = 80 << 20, /* of all views that are kept */
 };
 
 static const char *view_name(const struct cn_request *request)

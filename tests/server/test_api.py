@@ -100,6 +100,23 @@ class Answers(unittest.TestCase):
         span = self.ask(source, "info")["duration"]
         return (0, span // 2), (span // 2, span)
 
+    def test_answers_tell_what_they_took(self):
+        _, headers, _ = self.service.ask("/api/v1/sources/0/info")
+        self.assertRegex(headers["Server-Timing"], r"^cpu;dur=[\d.]+, total;dur=[\d.]+$")
+
+    def test_snapped_timelines_hold_what_was_asked_for(self):
+        duration = self.ask(1, "info")["duration"]
+        for begin, end in ((0, duration), (duration // 3, duration // 2)):
+            frame = self.ask(1, "timeline", begin=begin, end=end, columns=100, snap=1)
+            width = (frame["end"] - frame["begin"]) // frame["columns"]
+            self.assertEqual(width & (width - 1), 0)
+            self.assertEqual(frame["begin"] % width, 0)
+            self.assertLessEqual(frame["begin"], begin)
+            self.assertGreaterEqual(frame["end"], end)
+            self.assertTrue(50 < frame["columns"] < 200)
+            for row in frame["rows"]:
+                self.assertEqual(sum(run[0] for run in row["runs"]), frame["columns"])
+
     def test_search_leads_to_rows(self):
         name = self.ask(1, "hot-path")["rows"][-1]["label"]
         hits = self.ask(1, "search", q=f"^{name}$")["hits"]
@@ -114,6 +131,38 @@ class Answers(unittest.TestCase):
         found = self.ask(1, "find", function=first["name"])
         self.assertTrue(found["isFound"])
         self.assertFalse(self.ask(1, "find", function="no_such_function")["isFound"])
+
+    def test_search_counts_all_and_lists_the_hottest(self):
+        whole = self.ask(1, "search", q=".", limit=500)
+        few = self.ask(1, "search", q=".", limit=3)
+        self.assertEqual(few["count"], whole["count"])
+        self.assertEqual(few["hits"], whole["hits"][:3])
+        values = [hit["row"]["values"][0] or 0 for hit in whole["hits"]]
+        self.assertEqual(values, sorted(values, reverse=True))
+        for simple, regex in (("ma", "(ma)"), ("mai*n", "(mai*n)"), ("m.in", "[m].in")):
+            self.assertEqual(self.ask(1, "search", q=simple), self.ask(1, "search", q=regex))
+
+    def test_many_views_at_a_time(self):
+        failures = []
+
+        def look(view, thread):
+            try:
+                for _ in range(3):
+                    parameters = {"thread": thread} if thread else {}
+                    rows = self.ask(0, "rows", view=view, **parameters)["rows"]
+                    self.ask(0, "rows", view=view, row=rows[0]["id"], **parameters)
+                    self.ask(0, "timeline", columns=300, snap=1)
+            except Exception as failure:  # told by the thread that waits
+                failures.append(failure)
+
+        profile = self.ask(0, "threads")[0]["profile"]
+        threads = [threading.Thread(target=look, args=(view, thread))
+                   for view in ("top-down", "bottom-up", "flat") for thread in (None, profile)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
 
     def test_wrong_questions_get_the_reason(self):
         for path, status, words in (
@@ -247,6 +296,46 @@ class Refusals(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 5)
         for peer in slow:
             peer.close()
+
+
+class Large(unittest.TestCase):
+    """A recording with more samples than a frame looks at."""
+
+    CALLS = 60000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        source = pathlib.Path(cls.folder.name) / "calls.json"
+        events = []
+        for i in range(cls.CALLS):
+            name = "rare" if i % 1000 == 999 else ("one", "two", "three")[i // 7 % 3]
+            events.append({"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": i * 3, "dur": 2})
+        source.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+        cls.calls = str(source)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_frames_become_exact_and_lose_no_call(self):
+        with serving(OPTIONS.cairn, self.calls) as service:
+            self.assertEqual(ready(service, 0), "ready")
+            duration = service.get("sources/0/info")["duration"]
+            question = {"begin": 0, "end": duration, "columns": 64, "depth": 1, "snap": 1}
+            first = service.get("sources/0/timeline", **question)
+            self.assertTrue(first["isEstimate"])
+            frame = first
+            for _ in range(200):
+                if not frame["isPending"]:
+                    break
+                time.sleep(0.05)
+                frame = service.get("sources/0/timeline", **question)
+            self.assertFalse(frame["isEstimate"])
+            spent = {name: ns for _, name, ns in frame["places"]}
+            self.assertEqual(spent["rare"], self.CALLS // 1000 * 2000)
+            samples = sum(run[3] for row in frame["rows"] for run in row["runs"])
+            self.assertEqual(samples, service.get("sources/0/info")["sampleCount"])
 
 
 class Starting(unittest.TestCase):

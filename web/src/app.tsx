@@ -27,7 +27,8 @@ const VIEWS = [
 
 function availableViews(info: Info) {
   return VIEWS.filter(
-    ([name]) => (name !== "timeline" || info.hasTimelines) && (name !== "calls" || info.tasks),
+    ([name]) =>
+      (info.isReady || name === "calls") && (name !== "timeline" || info.hasTimelines) && (name !== "calls" || info.tasks),
   );
 }
 
@@ -83,9 +84,10 @@ function HeaderButtons(props: { onHelp: () => void }) {
 function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const { source, state } = props;
   const path = `sources/${source.id}`;
-  const { value: info, error } = useAnswer<Info>(`${path}/info`);
+  const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
-  const view = state["v"] ?? "top-down";
+  // Calls can be listed while they are still being added up.
+  const view = info && !info.isReady ? "calls" : (state["v"] ?? "top-down");
   useKeys(info, view, () => setHasHelp((before) => !before));
   useEffect(() => {
     document.title = `${source.name} – cairn`;
@@ -98,6 +100,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         <SourceChooser sources={props.sources.sources} chosen={source.id} />
         {info && <ViewTabs info={info} view={view} />}
         <span class="space" />
+        {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
         <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
@@ -110,6 +113,19 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
       )}
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
     </>
+  );
+}
+
+// How far the analysis of a recording is.
+function Analysis(props: { id: number }) {
+  const { value } = useAnswer<Sources>("sources", {}, () => true);
+  const source = value?.sources[props.id];
+  const percent = Math.round(100 * (source?.shareDone ?? 0));
+  if (source?.state === "failed") return <span class="status error">{source.failure}</span>;
+  return (
+    <label class="status">
+      tree, flame graph and timeline are being made: <progress max={100} value={percent} /> {percent} %
+    </label>
   );
 }
 

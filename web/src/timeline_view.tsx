@@ -27,6 +27,8 @@ interface Props {
   onCalls?: (time: number) => void;
 }
 
+const isPending = (frame: TimelineFrame) => frame.isPending;
+
 interface Hover {
   x: number;
   y: number;
@@ -64,14 +66,16 @@ export function TimelineView(props: Props) {
     first: props.first,
     count: Math.min(200, size.rows),
     thread: props.thread,
-  });
+    snap: 1,
+  }, isPending);
   const map = useAnswer<TimelineFrame>(`${props.path}/timeline`, {
     columns: Math.min(1000, columns),
     depth: props.depth,
     first: props.first,
     count: 8,
     thread: props.thread,
-  });
+    snap: 1,
+  }, isPending);
   const stack = useStack(props.path, hover);
   const rows = value?.rows.length ?? 0;
   const height = AXIS + Math.max(rows, 1) * ROW;
@@ -144,6 +148,7 @@ export function TimelineView(props: Props) {
         <span class="status">
           {formatNs(props.range.begin)} – {formatNs(props.range.end)} ·{" "}
           {value ? `${value.threadCount} threads` : (error ?? "loading…")}
+          {value?.isPending ? " · adding up…" : value?.isEstimate ? " · crowded columns are estimated" : ""}
         </span>
         <button onClick={() => change({ begin: 0, end: props.duration })}>all</button>
         {props.selection && (
@@ -256,20 +261,28 @@ function prepare(element: HTMLCanvasElement, width: number, height: number): Can
   return context;
 }
 
-function drawRuns(context: CanvasRenderingContext2D, frame: TimelineFrame, row: number, box: { left: number; top: number; width: number; height: number }) {
+// A frame is drawn where its time is: while the next one is on its way, the last one moves
+// along.
+function drawRuns(context: CanvasRenderingContext2D, frame: TimelineFrame, row: number, box: { range: Range; top: number; width: number; height: number }) {
   const names = new Map(frame.places.map(([id, name]) => [id, name]));
-  const scale = box.width / frame.columns;
+  const nsPerPixel = (box.range.end - box.range.begin) / box.width;
+  const left = LABEL + (frame.begin - box.range.begin) / nsPerPixel;
+  const scale = (frame.end - frame.begin) / frame.columns / nsPerPixel;
   let at = 0;
+  context.save();
+  context.beginPath();
+  context.rect(LABEL, box.top, box.width, box.height);
+  context.clip();
   for (const [count, place, share] of frame.rows[row]?.runs ?? []) {
     const name = place === null ? undefined : names.get(place);
     if (name !== undefined) {
       context.fillStyle = colorOf(name);
       context.globalAlpha = 0.35 + (0.65 * share) / 100;
-      context.fillRect(box.left + at * scale, box.top, Math.max(count * scale, 0.5), box.height);
+      context.fillRect(left + at * scale, box.top, Math.max(count * scale, 0.5), box.height);
     }
     at += count;
   }
-  context.globalAlpha = 1;
+  context.restore();
 }
 
 function draw(element: HTMLCanvasElement, frame: TimelineFrame, width: number, height: number, props: Props, hover: Hover | null) {
@@ -284,7 +297,7 @@ function draw(element: HTMLCanvasElement, frame: TimelineFrame, width: number, h
     const top = AXIS + i * ROW;
     context.fillStyle = ink;
     context.fillText(row.label.replace(/^NODE \S+ /, "").slice(-22), 4, top + ROW / 2);
-    drawRuns(context, frame, i, { left: LABEL, top: top + 1, width, height: ROW - 2 });
+    drawRuns(context, frame, i, { range: props.range, top: top + 1, width, height: ROW - 2 });
   });
   const xOf = (time: number) => LABEL + ((time - props.range.begin) / (props.range.end - props.range.begin)) * width;
   if (props.selection) {
@@ -327,7 +340,7 @@ function Minimap(props: MinimapProps) {
     if (!context || !props.frame) return;
     const rows = Math.max(1, props.frame.rows.length);
     for (let i = 0; i < props.frame.rows.length; i++)
-      drawRuns(context, props.frame, i, { left: LABEL, top: (i * MAP) / rows, width: props.width, height: MAP / rows });
+      drawRuns(context, props.frame, i, { range: { begin: 0, end: props.duration }, top: (i * MAP) / rows, width: props.width, height: MAP / rows });
     const left = LABEL + (props.range.begin / props.duration) * props.width;
     const right = LABEL + (props.range.end / props.duration) * props.width;
     context.fillStyle = themeColor("--paper");

@@ -31,6 +31,7 @@ export interface Task {
 
 export interface Info {
   kind: string;
+  isReady: boolean; // false: a recording whose calls are still being added up
   title: string;
   threadCount: number;
   valueCount: number;
@@ -126,6 +127,7 @@ export interface TimelineFrame {
   depthMax: number;
   idle: number;
   isEstimate: boolean;
+  isPending: boolean; // ask again: it will be exact
   rows: TimelineRow[];
   places: [number, string, number][];
 }

@@ -12,7 +12,12 @@ export interface Answer<T> {
 
 const RETRY_MS = 400;
 
-export function useAnswer<T>(path: string | null, parameters: Parameters = {}): Answer<T> {
+// With `isProvisional`, an answer for which it holds is shown and asked for again.
+export function useAnswer<T>(
+  path: string | null,
+  parameters: Parameters = {},
+  isProvisional?: (value: T) => boolean,
+): Answer<T> {
   const key = path === null ? null : path + query(parameters);
   const [answer, setAnswer] = useState<Answer<T>>({ value: null, error: null, isLoading: true });
   useEffect(() => {
@@ -22,7 +27,10 @@ export function useAnswer<T>(path: string | null, parameters: Parameters = {}): 
     const load = () => {
       setAnswer((before) => ({ ...before, isLoading: true }));
       get<T>(path, parameters, stop.signal).then(
-        (value) => setAnswer({ value, error: null, isLoading: false }),
+        (value) => {
+          setAnswer({ value, error: null, isLoading: false });
+          if (isProvisional?.(value)) timer = setTimeout(load, RETRY_MS);
+        },
         (error: unknown) => {
           if (stop.signal.aborted) return;
           const text = error instanceof Error ? error.message : String(error);
