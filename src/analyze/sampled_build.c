@@ -485,6 +485,10 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
         !cn_sampled_share(self, pass->ranks, pass->options, &pass->news,
                           pass->thread_count, &pass->totals, err))
         return false;
+    if (pass->totals.profile_count == 0 && pass->totals.unreadable_count == 0 &&
+        pass->options->only_program_count > 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no profile is of a program named %s",
+                       self->measurements->path, pass->options->only_programs[0]);
     if (pass->totals.profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);

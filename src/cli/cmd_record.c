@@ -55,7 +55,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         options.launch.dir = cn_args_value(args, "data");
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok && result.record_len == 0 && result.stop == CN_REC_RUNNING)
-        cn_cli_warn(args, "%s", why_empty(args, options.launch.is_off));
+        cn_cli_say(args, "%s", why_empty(args, options.launch.is_off));
     if (ok)
         tell_result(args, &result, options.launch.dir);
     cn_record_options_done(&options);

@@ -17,6 +17,7 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "formats/formats.h"
+#include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/open.h"
 #include "formats/hpctoolkit/v4/writer.h"
 #include "model/memory.h"
@@ -453,6 +454,57 @@ static void no_samples_no_trace_db(void **state)
     cn_database_close(db);
 }
 
+static void names_of_any_encoding_are_written_as_utf8(void **state)
+{
+    struct cn_memory_database *m = small();
+    struct cn_database *from, *to;
+    struct cn_source_file file;
+    struct cn_module module;
+    struct cn_error err = {0};
+
+    (void)state;
+    (void)cn_memory_database_add_module(m, "/opt/caf\xe9/prog");
+    (void)cn_memory_database_add_file(m, "/opt/caf\xc3\xa9/prog.c", false);
+    from = cn_memory_database_finish(m);
+    must_write(from, "db", (struct cn_write_options){.workers = 1});
+    to = must_open("db");
+    assert_true(cn_database_module(to, 0, &module, &err));
+    assert_string_equal(module.path, "/opt/caf\\xe9/prog");
+    assert_true(cn_database_file(to, 0, &file, &err));
+    assert_string_equal(file.path, "/opt/caf\xc3\xa9/prog.c");
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
+/* Readers look for a table inside its section, however short it is. */
+static void an_empty_tree_lies_in_its_section(void **state)
+{
+    struct cn_memory_database *m = cn_memory_database_new("t", "d");
+    struct cn_database *db;
+    struct cn_hpc_section section;
+    struct cn_hpc_contexts_header header;
+    struct cn_file file = {0};
+    struct cn_bytes bytes;
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_memory_database_add_usual_scopes(m);
+    (void)cn_memory_database_add_usual_metric(m, "time");
+    db = cn_memory_database_finish(m);
+    must_write(db, "db", (struct cn_write_options){.workers = 1});
+    assert_true(cn_file_open(&file, "db/meta.db", &err));
+    assert_true(cn_bytes_slice(
+        file.bytes, cn_hpc_file_header_size + CN_HPC_CONTEXTS * cn_hpc_section_size,
+        cn_hpc_section_size, &bytes));
+    assert_true(cn_hpc_section_decode(bytes, &section));
+    assert_true(cn_bytes_slice(file.bytes, section.off, section.len, &bytes));
+    assert_true(cn_hpc_contexts_header_decode(bytes, &header));
+    assert_int_equal(header.entry_count, 0);
+    assert_in_range(header.entries_off, section.off, section.off + section.len);
+    cn_file_close(&file);
+    cn_database_close(db);
+}
+
 /* A database whose planes come in the wrong order. */
 static const struct cn_database_ops *sorted_ops;
 
@@ -646,6 +698,8 @@ int main(void)
         TEST(merges_pauses_and_says_so),
         TEST(samples_of_contexts_without_a_record_are_idle),
         TEST(no_samples_no_trace_db),
+        TEST(names_of_any_encoding_are_written_as_utf8),
+        TEST(an_empty_tree_lies_in_its_section),
         TEST(sorts_planes_that_are_not),
         TEST(puts_bare_roots_below_an_unknown_entry),
         TEST(copies_sources_from_inside_only),

@@ -253,7 +253,8 @@ static bool write_tree(struct tree_writer *t, uint64_t header_off, struct cn_err
     if (t->entry_count > UINT16_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " entry points, can write %d",
                        t->entry_count, UINT16_MAX);
-    header.entries_off = entries.off;
+    /* An empty table lies inside its section, too. */
+    header.entries_off = t->entry_count > 0 ? entries.off : header_off;
     header.entry_count = (uint16_t)t->entry_count;
     cn_hpc_contexts_header_encode(&header, bytes);
     return cn_out_write_at(t->out, header_off, bytes, sizeof(bytes), err);

@@ -1,9 +1,12 @@
 #include "formats/hpctoolkit/v4/writing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/ranks.h"
+#include "base/text.h"
+#include "base/utf8.h"
 
 static size_t header_len(size_t section_count)
 {
@@ -51,11 +54,26 @@ bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,
            cn_out_write(out, footer, CN_HPC_FOOTER_LEN, err) && cn_out_close(out, err);
 }
 
+/* Paths and names come from files that may have been written in any encoding. */
+static uint64_t add_as_utf8(struct cn_hpc_strings *strings, const char *text)
+{
+    struct cn_text plain = {0};
+    uint64_t off;
+
+    cn_utf8_add_printable(&plain, text);
+    off = cn_hpc_strings_add(strings, cn_text_str(&plain));
+    cn_text_done(&plain);
+    return off;
+}
+
 uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
 {
     size_t known = strings->names.count;
-    uint32_t i = cn_names_add(&strings->names, text);
+    uint32_t i;
 
+    if (!cn_utf8_is_valid(text, strlen(text)))
+        return add_as_utf8(strings, text);
+    i = cn_names_add(&strings->names, text);
     if (i == known) {
         strings->offs =
             cn_grow(strings->offs, known, &strings->capacity, sizeof(*strings->offs));
