@@ -107,13 +107,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    {.name = "output-fields",
-     .letter = 'f',
-     .value = "FIELDS",
-     .help = "columns: total, self, addr, total-avg, self-avg, none; +FIELD adds to "
-             "total"},
+    CN_RECORDING_FIELDS_OPTION(
+        "columns: total, self, addr, total-avg, self-avg, none; +FIELD adds to "
+        "total"),
     {.name = "task", .help = "show tasks and who started them instead of functions"},
-    {.name = "srcline", .help = "show where functions are defined"},
+    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 

@@ -81,11 +81,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
-    {.name = "output-fields",
-     .letter = 'f',
-     .value = "FIELDS",
-     .help = "columns: duration, tid, addr, time, delta, elapsed, task, module; +FIELD "
-             "adds to the usual ones (duration,tid), none shows none"},
+    CN_RECORDING_FIELDS_OPTION(
+        "columns: duration, tid, addr, time, delta, elapsed, task, module; +FIELD "
+        "adds to the usual ones (duration,tid), none shows none"),
     {.name = "flat", .help = "a line for each record, numbered, without nesting"},
     {.name = "no-merge", .help = "two lines for a call that calls nothing, too"},
     {.name = "column-view", .help = "indent each task more than the one before"},
@@ -93,7 +91,7 @@ static const struct cn_option options[] = {
      .value = "N",
      .help = "levels by which --column-view indents (default: 8)"},
     {.name = "task-newline", .help = "an empty line where another task goes on"},
-    {.name = "srcline", .help = "show where functions are defined"},
+    CN_RECORDING_SRCLINE_OPTION,
     {.name = "no-comment", .help = "no name after the end of a call"},
     {.name = "no-args", .help = "neither arguments nor return values"},
     {.name = "libname", .help = "show the library of library functions"},

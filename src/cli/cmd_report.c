@@ -94,13 +94,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    {.name = "output-fields",
-     .letter = 'f',
-     .value = "FIELDS",
-     .help =
-         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
-         "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
-         "ones (total,self,call)"},
+    CN_RECORDING_FIELDS_OPTION(
+        "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
+        "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
+        "ones (total,self,call)"),
     {.name = "sort",
      .letter = 's',
      .value = "KEYS",
@@ -120,7 +117,7 @@ static const struct cn_option options[] = {
     {.name = "sort-column",
      .value = "N",
      .help = "sort by the recording (0), by DIR (1) or by the change (2, the default)"},
-    {.name = "srcline", .help = "show where functions are defined"},
+    CN_RECORDING_SRCLINE_OPTION,
     CN_OPTION_FORMAT,
     {0},
 };

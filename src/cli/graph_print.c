@@ -7,77 +7,35 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "cli/duration.h"
+#include "cli/fields.h"
 #include "model/recording.h"
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
 
-/* Headings are as wide as their fields with the blanks before them. */
-static const struct {
-    const char *name, *heading;
-} fields[CN_GRAPH_FIELD_COUNT] = {
-    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME"},
-    [CN_GRAPH_SELF] = {"self", "   SELF TIME"},
-    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  "},
-    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG"},
-    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG"},
+static const struct cn_field fields[CN_GRAPH_FIELD_COUNT] = {
+    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", true},
+    [CN_GRAPH_SELF] = {"self", "   SELF TIME", false},
+    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", false},
+    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", false},
+    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", false},
 };
-
-static bool add_field(struct cn_graph_printer *printer, const char *name, size_t len,
-                      struct cn_error *err)
-{
-    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++) {
-        if (strlen(fields[i].name) == len && memcmp(fields[i].name, name, len) == 0) {
-            printer->has_field[i] = true;
-            return true;
-        }
-    }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "no field '%.*s'; there are: total, self, addr, total-avg, self-avg, "
-                   "none",
-                   (int)len, name);
-}
 
 bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
                            struct cn_error *err)
 {
-    bool keeps = !text || text[0] == '+';
-
-    printer->has_field[CN_GRAPH_TOTAL] = keeps;
-    if (!text || strcmp(text, "none") == 0)
-        return true;
-    for (const char *at = text + keeps; *at;) {
-        size_t len = strcspn(at, ",");
-
-        if (!add_field(printer, at, len, err))
-            return false;
-        at += len + (at[len] == ',');
-    }
-    return true;
+    return cn_fields_parse(fields, CN_GRAPH_FIELD_COUNT, text, printer->has_field, err);
 }
 
 static bool has_fields(const struct cn_graph_printer *printer)
 {
-    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
-        if (printer->has_field[i])
-            return true;
-    return false;
+    return cn_fields_any(printer->has_field, CN_GRAPH_FIELD_COUNT);
 }
 
 static void add_heading(struct cn_graph_printer *printer)
 {
-    struct cn_text *out = &printer->out;
-    size_t begin;
-
-    cn_text_str_add(out, "========== FUNCTION CALL GRAPH ==========\n");
-    begin = out->len;
-    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
-        if (printer->has_field[i])
-            cn_text_str_add(out, fields[i].heading);
-    if (out->len == begin)
-        return;
-    out->chars[begin] = '#';
-    cn_text_str_add(out,
-                    printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
+    cn_text_str_add(&printer->out, "========== FUNCTION CALL GRAPH ==========\n");
+    cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,
+                          CN_GRAPH_FIELD_COUNT, printer->has_srcline);
 }
 
 static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node)

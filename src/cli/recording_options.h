@@ -110,6 +110,17 @@
                 "(see cairn info)"                                                     \
     }
 
+/* For commands that show functions in columns: which there are, and where the functions
+ * are. */
+#define CN_RECORDING_FIELDS_OPTION(columns)                                        \
+    {                                                                              \
+        .name = "output-fields", .letter = 'f', .value = "FIELDS", .help = columns \
+    }
+#define CN_RECORDING_SRCLINE_OPTION                                   \
+    {                                                                 \
+        .name = "srcline", .help = "show where functions are defined" \
+    }
+
 struct cn_recording_setup {
     const struct cn_args *args;
     struct cn_args defaults; /* what the recording asks for */

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "cli/color.h"
 #include "cli/duration.h"
+#include "cli/fields.h"
 #include "cli/replay_line.h"
 #include "model/call_values.h"
 
@@ -21,60 +22,26 @@ enum {
     MODULE_WIDTH = 16,
 };
 
-/* A heading is as wide as its field with the blank before it. */
-static const struct {
-    const char *name, *heading;
-} fields[CN_FIELD_COUNT] = {
-    [CN_FIELD_DURATION] = {"duration", "  DURATION "},
-    [CN_FIELD_TID] = {"tid", "    TID   "},
-    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  "},
-    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    "},
-    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA"},
-    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED "},
-    [CN_FIELD_TASK] = {"task", "       TASK NAME"},
-    [CN_FIELD_MODULE] = {"module", "      MODULE NAME"},
+static const struct cn_field fields[CN_FIELD_COUNT] = {
+    [CN_FIELD_DURATION] = {"duration", "  DURATION ", true},
+    [CN_FIELD_TID] = {"tid", "    TID   ", true},
+    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  ", false},
+    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    ", false},
+    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA", false},
+    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED ", false},
+    [CN_FIELD_TASK] = {"task", "       TASK NAME", false},
+    [CN_FIELD_MODULE] = {"module", "      MODULE NAME", false},
 };
-
-static bool add_field(struct cn_replay_printer *printer, const char *name, size_t len,
-                      struct cn_error *err)
-{
-    for (size_t i = 0; i < CN_FIELD_COUNT; i++) {
-        if (strlen(fields[i].name) == len && memcmp(fields[i].name, name, len) == 0) {
-            printer->has_field[i] = true;
-            return true;
-        }
-    }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "no field '%.*s'; there are: duration, tid, addr, time, delta, "
-                   "elapsed, task, module, none",
-                   (int)len, name);
-}
 
 bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
                             struct cn_error *err)
 {
-    bool keeps = !text || text[0] == '+';
-
-    for (size_t i = 0; i < CN_FIELD_COUNT; i++)
-        printer->has_field[i] = keeps && (i == CN_FIELD_DURATION || i == CN_FIELD_TID);
-    if (!text || strcmp(text, "none") == 0)
-        return true;
-    for (const char *at = text + keeps; *at;) {
-        size_t len = strcspn(at, ",");
-
-        if (!add_field(printer, at, len, err))
-            return false;
-        at += len + (at[len] == ',');
-    }
-    return true;
+    return cn_fields_parse(fields, CN_FIELD_COUNT, text, printer->has_field, err);
 }
 
 static bool has_fields(const struct cn_replay_printer *printer)
 {
-    for (size_t i = 0; i < CN_FIELD_COUNT; i++)
-        if (printer->has_field[i])
-            return true;
-    return false;
+    return cn_fields_any(printer->has_field, CN_FIELD_COUNT);
 }
 
 /* Write what has gathered. */
@@ -99,8 +66,7 @@ static void prepare(struct cn_replay_printer *printer)
     cn_call_names_init(&printer->names, rec);
     printer->is_usual = printer->first_field == CN_FIELD_COUNT;
     for (size_t i = 0; i < CN_FIELD_COUNT; i++)
-        printer->is_usual &=
-            printer->has_field[i] == (i == CN_FIELD_DURATION || i == CN_FIELD_TID);
+        printer->is_usual &= printer->has_field[i] == fields[i].is_usual;
 }
 
 void cn_replay_print_begin(struct cn_replay_printer *printer)
@@ -113,16 +79,8 @@ void cn_replay_print_begin(struct cn_replay_printer *printer)
         cn_text_char(out, '\n');
         return;
     }
-    if (!has_fields(printer))
-        return;
-    if (printer->first_field < CN_FIELD_COUNT)
-        cn_text_str_add(out, fields[printer->first_field].heading);
-    for (unsigned i = 0; i < CN_FIELD_COUNT; i++)
-        if (printer->has_field[i] && i != printer->first_field)
-            cn_text_str_add(out, fields[i].heading);
-    out->chars[0] = '#';
-    cn_text_str_add(out,
-                    printer->has_srcline ? "   FUNCTION [SOURCE]\n" : "   FUNCTION\n");
+    cn_fields_heading_add(out, fields, CN_FIELD_COUNT, printer->has_field,
+                          printer->first_field, printer->has_srcline);
 }
 
 static const char *module_of(const struct cn_recording *rec,
