@@ -7,9 +7,9 @@
 #include "analyze/label.h"
 #include "base/alloc.h"
 
-struct cn_place cn_place_of_kind(enum cn_row_kind kind)
+struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind)
 {
-    return (struct cn_place){
+    return (struct cn_row_place){
         .kind = kind,
         .function = CN_NONE,
         .file = CN_NONE,
@@ -17,7 +17,7 @@ struct cn_place cn_place_of_kind(enum cn_row_kind kind)
     };
 }
 
-static bool same_place(const struct cn_place *a, const struct cn_place *b)
+static bool same_place(const struct cn_row_place *a, const struct cn_row_place *b)
 {
     return a->kind == b->kind && a->function == b->function && a->file == b->file &&
            a->line == b->line && a->module == b->module && a->offset == b->offset;
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(uint32_t parent, const struct cn_place *place)
+static uint64_t hash_of(uint32_t parent, const struct cn_row_place *place)
 {
     uint64_t hash = mix((uint64_t)place->kind, (uint64_t)parent << 32 | place->function);
 
@@ -39,7 +39,7 @@ static uint64_t hash_of(uint32_t parent, const struct cn_place *place)
 
 /* The slot of a row, or the free one where it belongs. */
 static uint32_t *find_slot(const struct cn_cost_tree *tree, uint32_t parent,
-                           const struct cn_place *place)
+                           const struct cn_row_place *place)
 {
     size_t i = hash_of(parent, place) & (tree->slot_count - 1);
 
@@ -66,7 +66,7 @@ static void grow_slots(struct cn_cost_tree *tree)
 }
 
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
-                          const struct cn_place *place)
+                          const struct cn_row_place *place)
 {
     uint32_t *slot, *list;
 
@@ -115,9 +115,9 @@ static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
 }
 
 /* Where a context is, whatever led there. */
-static struct cn_place place_of(const struct cn_context *context)
+static struct cn_row_place place_of(const struct cn_context *context)
 {
-    struct cn_place place = cn_place_of_kind(cn_row_kind_of(context));
+    struct cn_row_place place = cn_row_place_of_kind(cn_row_kind_of(context));
 
     if (context->has_function)
         place.function = context->function;
@@ -288,7 +288,7 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
                       struct cn_text *text, struct cn_error *err)
 {
     struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
-    const struct cn_place *place = &tree->groups[row->id].place;
+    const struct cn_row_place *place = &tree->groups[row->id].place;
     struct cn_database *db = tree->costs->db;
     struct cn_context context = {
         .kind = CN_CONTEXT_LINE,
@@ -328,7 +328,7 @@ static bool locate(struct cn_view *view, const struct cn_row *row,
                    struct cn_location *out, struct cn_error *err)
 {
     struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
-    const struct cn_place *place = &tree->groups[row->id].place;
+    const struct cn_row_place *place = &tree->groups[row->id].place;
 
     return cn_location_find(tree->costs->db, place->function, place->module, place->file,
                             place->line, out, err);

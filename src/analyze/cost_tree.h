@@ -16,7 +16,7 @@
 #include "base/map.h"
 
 /* What a row stands for; fields that do not apply are CN_NONE or 0. */
-struct cn_place {
+struct cn_row_place {
     enum cn_row_kind kind;
     uint32_t function;
     uint32_t file, line;
@@ -25,7 +25,7 @@ struct cn_place {
 };
 
 struct cn_cost_group {
-    struct cn_place place;
+    struct cn_row_place place;
     uint32_t parent; /* CN_NONE at the top */
     uint32_t first_child, next_sibling;
     uint32_t active; /* contexts of this row on the current path */
@@ -34,7 +34,7 @@ struct cn_cost_group {
 /* A context on the path from the top of the tree to the one being mapped. */
 struct cn_cost_frame {
     uint32_t node;
-    struct cn_place place;
+    struct cn_row_place place;
     bool is_call;  /* a function that was called, not a loop or line inside one */
     size_t caller; /* the nearest call above: its position in the path + 1, or 0 */
     uint32_t row;  /* for `map` to use: the row under which its lexical children go */
@@ -78,13 +78,13 @@ void cn_cost_tree_done(struct cn_cost_tree *tree);
 
 /* For `map`: the row of a place under a parent row (CN_NONE: at the top), made when new. */
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
-                          const struct cn_place *place);
+                          const struct cn_row_place *place);
 
 /* For `map`: the context at the end of the path counts for this row. */
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row);
 
 /* A place with nothing in it but its kind. */
-struct cn_place cn_place_of_kind(enum cn_row_kind kind);
+struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
 
 /* A view that shows the tree and owns it. */
 struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree);

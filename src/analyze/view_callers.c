@@ -46,7 +46,7 @@ struct callers_view {
     size_t row_count, row_capacity;
 };
 
-static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_place *place)
+static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_row_place *place)
 {
     uint32_t *known = place->kind == CN_ROW_FUNCTION && place->function != CN_NONE
                           ? &tree->row_of_function[place->function]

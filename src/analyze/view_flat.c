@@ -3,8 +3,8 @@
 #include "analyze/view.h"
 
 /* The module and file of a called function. */
-static bool locate(struct cn_database *db, const struct cn_place *place, uint32_t *module,
-                   uint32_t *file, struct cn_error *err)
+static bool locate(struct cn_database *db, const struct cn_row_place *place,
+                   uint32_t *module, uint32_t *file, struct cn_error *err)
 {
     struct cn_function function;
 
@@ -20,11 +20,11 @@ static bool locate(struct cn_database *db, const struct cn_place *place, uint32_
 }
 
 /* The row of a called function, below its module and its file. */
-static bool find_row(struct cn_cost_tree *tree, const struct cn_place *place,
+static bool find_row(struct cn_cost_tree *tree, const struct cn_row_place *place,
                      uint32_t *out, struct cn_error *err)
 {
-    struct cn_place module = cn_place_of_kind(CN_ROW_MODULE);
-    struct cn_place file = cn_place_of_kind(CN_ROW_FILE);
+    struct cn_row_place module = cn_row_place_of_kind(CN_ROW_MODULE);
+    struct cn_row_place file = cn_row_place_of_kind(CN_ROW_FILE);
     uint32_t row;
 
     if (!locate(tree->costs->db, place, &module.module, &file.file, err))
