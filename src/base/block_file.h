@@ -18,9 +18,9 @@
 #define CN_BASE_BLOCK_FILE_H
 
 #include "base/bytes.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/out.h"
 #include "base/record.h"
 
 #define CN_BLOCK_FILE_HEADER(F)                           \
@@ -71,8 +71,12 @@ CN_CHECK bool cn_block_file_check(const struct cn_block_file *file, struct cn_by
                                   struct cn_error *err);
 
 struct cn_block_writer {
-    struct cn_out out;
-    char *path, *temporary;
+    const struct cn_disk *disk;
+    int fd; /* of `temporary`; -1 when it is closed */
+    uint8_t *waiting;
+    size_t waiting_len;
+    uint64_t end_off;
+    char *path, *temporary; /* NULL when nothing is to be removed */
     struct cn_block_file_header header;
     struct cn_block_file_section sections[CN_BLOCK_FILE_SECTIONS_MAX];
     uint32_t section_count;
@@ -82,7 +86,9 @@ struct cn_block_writer {
     size_t in_block; /* its bytes so far */
 };
 
-CN_CHECK bool cn_block_writer_open(struct cn_block_writer *writer, const char *path,
+/* Everything goes through `disk`. */
+CN_CHECK bool cn_block_writer_open(struct cn_block_writer *writer,
+                                   const struct cn_disk *disk, const char *path,
                                    uint64_t magic, uint32_t version,
                                    struct cn_error *err);
 

@@ -1,38 +1,70 @@
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/block_file.h"
 #include "base/crc32c.h"
 
-enum { ALIGN = 8 };
+enum { ALIGN = 8, WAITING_LEN = 1 << 17 };
 
-bool cn_block_writer_open(struct cn_block_writer *writer, const char *path,
-                          uint64_t magic, uint32_t version, struct cn_error *err)
+bool cn_block_writer_open(struct cn_block_writer *writer, const struct cn_disk *disk,
+                          const char *path, uint64_t magic, uint32_t version,
+                          struct cn_error *err)
 {
-    struct cn_block_writer opened = {
-        .header = {.magic = magic, .version = version, .block_len = CN_BLOCK_LEN},
-    };
     uint8_t header[cn_block_file_header_size];
     char temporary[PATH_MAX];
 
     if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", path);
+    *writer = (struct cn_block_writer){
+        .disk = disk,
+        .fd = -1,
+        .header = {.magic = magic, .version = version, .block_len = CN_BLOCK_LEN},
+    };
     /* What a crash left behind is nobody's. */
-    (void)unlink(temporary);
-    if (!cn_out_open(&opened.out, temporary, err))
+    if (!disk->remove(disk->arg, temporary, err) ||
+        !disk->open(disk->arg, temporary, &writer->fd, err))
         return false;
-    opened.path = cn_strdup(path);
-    opened.temporary = cn_strdup(temporary);
-    *writer = opened;
-    cn_block_file_header_encode(&opened.header, header);
+    writer->waiting = cn_alloc(WAITING_LEN, 1);
+    writer->path = cn_strdup(path);
+    writer->temporary = cn_strdup(temporary);
+    cn_block_file_header_encode(&writer->header, header);
     if (!cn_block_writer_add(writer, header, sizeof(header), err)) {
         cn_block_writer_abandon(writer);
         return false;
+    }
+    return true;
+}
+
+static bool write_waiting(struct cn_block_writer *writer, struct cn_error *err)
+{
+    uint64_t off = writer->end_off - writer->waiting_len;
+
+    if (!writer->disk->write(writer->disk->arg, writer->fd, off, writer->waiting,
+                             writer->waiting_len, err))
+        return cn_fail_in(err, "%s", writer->temporary);
+    writer->waiting_len = 0;
+    return true;
+}
+
+static bool write_bytes(struct cn_block_writer *writer, const void *data, size_t len,
+                        struct cn_error *err)
+{
+    struct cn_bytes rest = {data, len}, part;
+
+    while (rest.len > 0) {
+        size_t room = WAITING_LEN - writer->waiting_len;
+
+        if (!cn_bytes_take(&rest, rest.len < room ? rest.len : room, &part))
+            break;
+        memcpy(writer->waiting + writer->waiting_len, part.ptr, part.len);
+        writer->waiting_len += part.len;
+        writer->end_off += part.len;
+        if (writer->waiting_len == WAITING_LEN && !write_waiting(writer, err))
+            return false;
     }
     return true;
 }
@@ -64,7 +96,7 @@ bool cn_block_writer_add(struct cn_block_writer *writer, const void *data, size_
         if (writer->in_block == CN_BLOCK_LEN)
             end_block(writer);
     }
-    return cn_out_write(&writer->out, data, len, err);
+    return write_bytes(writer, data, len, err);
 }
 
 static void end_section(struct cn_block_writer *writer)
@@ -74,15 +106,15 @@ static void end_section(struct cn_block_writer *writer)
     if (writer->section_count == 0)
         return;
     last = &writer->sections[writer->section_count - 1];
-    last->len = writer->out.end_off - last->off;
+    last->len = writer->end_off - last->off;
 }
 
 static bool pad(struct cn_block_writer *writer, struct cn_error *err)
 {
     static const uint8_t zeros[ALIGN];
-    uint64_t end = cn_align_up(writer->out.end_off, ALIGN);
+    uint64_t end = cn_align_up(writer->end_off, ALIGN);
 
-    return cn_block_writer_add(writer, zeros, (size_t)(end - writer->out.end_off), err);
+    return cn_block_writer_add(writer, zeros, (size_t)(end - writer->end_off), err);
 }
 
 bool cn_block_writer_section(struct cn_block_writer *writer, uint32_t id,
@@ -96,7 +128,7 @@ bool cn_block_writer_section(struct cn_block_writer *writer, uint32_t id,
         return false;
     writer->sections[writer->section_count++] = (struct cn_block_file_section){
         .id = id,
-        .off = writer->out.end_off,
+        .off = writer->end_off,
     };
     return true;
 }
@@ -104,7 +136,7 @@ bool cn_block_writer_section(struct cn_block_writer *writer, uint32_t id,
 static bool write_tables(struct cn_block_writer *writer, struct cn_error *err)
 {
     struct cn_block_file_footer footer = {
-        .checksums_off = writer->out.end_off,
+        .checksums_off = writer->end_off,
         .section_count = writer->section_count,
         .magic = writer->header.magic,
     };
@@ -121,41 +153,46 @@ static bool write_tables(struct cn_block_writer *writer, struct cn_error *err)
         footer.checksum, (struct cn_bytes){writer->checksums, writer->checksums_len});
     footer.checksum = cn_crc32c_add(footer.checksum, (struct cn_bytes){table, table_len});
     cn_block_file_footer_encode(&footer, end);
-    return cn_out_write(&writer->out, writer->checksums, writer->checksums_len, err) &&
-           cn_out_write(&writer->out, table, table_len, err) &&
-           cn_out_write(&writer->out, end, sizeof(end), err);
+    return write_bytes(writer, writer->checksums, writer->checksums_len, err) &&
+           write_bytes(writer, table, table_len, err) &&
+           write_bytes(writer, end, sizeof(end), err);
 }
 
-static bool sync_folder(const char *path, struct cn_error *err)
+static bool sync_folder(const struct cn_block_writer *writer, struct cn_error *err)
 {
-    char *copy = cn_strdup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
+    char *copy = cn_strdup(writer->path);
+    bool ok = writer->disk->sync_dir(writer->disk->arg, dirname(copy), err);
 
-    if (!ok)
-        ok = cn_fail_errno(err, "%s", copy);
-    if (fd >= 0)
-        (void)close(fd);
     free(copy);
+    return ok;
+}
+
+static bool close_file(struct cn_block_writer *writer, struct cn_error *err)
+{
+    const struct cn_disk *disk = writer->disk;
+    bool ok = write_waiting(writer, err) && (disk->sync(disk->arg, writer->fd, err) ||
+                                             cn_fail_in(err, "%s", writer->temporary));
+
+    disk->close(disk->arg, writer->fd);
+    writer->fd = -1;
     return ok;
 }
 
 bool cn_block_writer_commit(struct cn_block_writer *writer, struct cn_error *err)
 {
+    const struct cn_disk *disk = writer->disk;
     bool ok;
 
     end_section(writer);
     ok = pad(writer, err);
     if (ok && writer->in_block > 0)
         end_block(writer);
-    ok = ok && write_tables(writer, err) && cn_out_sync(&writer->out, err) &&
-         cn_out_close(&writer->out, err);
-    if (ok && rename(writer->temporary, writer->path) < 0)
-        ok = cn_fail_errno(err, "%s", writer->path);
+    ok = ok && write_tables(writer, err) && close_file(writer, err) &&
+         disk->rename(disk->arg, writer->temporary, writer->path, err);
     if (ok) {
         free(writer->temporary);
         writer->temporary = NULL;
-        ok = sync_folder(writer->path, err);
+        ok = sync_folder(writer, err);
     }
     cn_block_writer_abandon(writer);
     return ok;
@@ -163,11 +200,16 @@ bool cn_block_writer_commit(struct cn_block_writer *writer, struct cn_error *err
 
 void cn_block_writer_abandon(struct cn_block_writer *writer)
 {
-    cn_out_abandon(&writer->out);
-    if (writer->temporary)
-        (void)unlink(writer->temporary);
+    const struct cn_disk *disk = writer->disk;
+    struct cn_error ignored;
+
+    if (disk && writer->fd >= 0)
+        disk->close(disk->arg, writer->fd);
+    if (disk && writer->temporary)
+        (void)disk->remove(disk->arg, writer->temporary, &ignored);
+    free(writer->waiting);
     free(writer->temporary);
     free(writer->path);
     free(writer->checksums);
-    *writer = (struct cn_block_writer){0};
+    *writer = (struct cn_block_writer){.fd = -1};
 }

@@ -95,7 +95,8 @@ uint32_t cn_words_find(const struct cn_words *words, enum cn_word_kind kind,
 
 static void make_room(struct cn_words *words, size_t len)
 {
-    if (len > words->arena_capacity - words->arena_len) {
+    /* Words without bytes lie in it too. */
+    if (!words->arena || len > words->arena_capacity - words->arena_len) {
         size_t capacity = words->arena_capacity ? words->arena_capacity : FIRST_ARENA;
 
         while (capacity - words->arena_len < len)

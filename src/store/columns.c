@@ -273,8 +273,8 @@ static bool write_columns(struct cn_block_writer *writer,
     return write_slots(writer, columns, err);
 }
 
-bool cn_columns_write(const char *dir, const struct cn_columns *columns,
-                      struct cn_error *err)
+bool cn_columns_write(const struct cn_disk *disk, const char *dir,
+                      const struct cn_columns *columns, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
     char path[PATH_MAX];
@@ -282,8 +282,8 @@ bool cn_columns_write(const char *dir, const struct cn_columns *columns,
 
     if (snprintf(path, sizeof(path), "%s/" CN_META_FILE_NAME, dir) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    ok = cn_block_writer_open(&writer, path, CN_META_FILE_MAGIC, CN_META_FILE_VERSION,
-                              err) &&
+    ok = cn_block_writer_open(&writer, disk, path, CN_META_FILE_MAGIC,
+                              CN_META_FILE_VERSION, err) &&
          write_columns(&writer, columns, err) && cn_block_writer_commit(&writer, err);
     cn_block_writer_abandon(&writer);
     return ok;

@@ -76,7 +76,7 @@ CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
 /* Write meta.dat into the folder of a store. */
-CN_CHECK bool cn_columns_write(const char *dir, const struct cn_columns *columns,
-                               struct cn_error *err);
+CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,
+                               const struct cn_columns *columns, struct cn_error *err);
 
 #endif

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/disk.h"
 #include "model/trace.h"
 #include "store/care.h"
-#include "store/io.h"
 #include "store/lock.h"
 #include "store/seal.h"
 #include "store/segment.h"
@@ -103,13 +103,13 @@ static bool join(const char *base, const uint32_t *numbers, size_t count, uint32
     own.has_replaced = true;
     own.replaced_first = numbers[0];
     own.replaced_last = numbers[count - 1];
-    if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_store_files,
+    if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_disk_files,
                                   err))
         return false;
     ok = copy_all(&joining, numbers, count, err);
     if (ok)
         ok = cn_segment_writer_close(&joining.target, err) &&
-             cn_segment_seal(base, number, &cn_store_files, err) &&
+             cn_segment_seal(base, number, &cn_disk_files, err) &&
              cn_segments_remove_replaced(base, err);
     else
         cn_segment_writer_abandon(&joining.target);

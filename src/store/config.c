@@ -128,13 +128,13 @@ static void print(const struct cn_store_config *config, struct cn_text *text)
 }
 
 bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
-                           const struct cn_store_io *io, struct cn_error *err)
+                           const struct cn_disk *io, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
 
     print(config, &text);
-    ok = cn_store_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
+    ok = cn_disk_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
 }

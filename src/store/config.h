@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "base/disk.h"
 #include "base/error.h"
-#include "store/io.h"
 #include "store/writer.h"
 
 struct cn_store_config {
@@ -34,7 +34,7 @@ CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
 
 /* Written under another name, synced and renamed. */
 CN_CHECK bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
-                                    const struct cn_store_io *io, struct cn_error *err);
+                                    const struct cn_disk *io, struct cn_error *err);
 
 uint64_t cn_store_now_ns(void);
 

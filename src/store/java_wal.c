@@ -19,7 +19,7 @@ enum {
 };
 
 struct cn_java_wal {
-    const struct cn_store_io *io;
+    const struct cn_disk *io;
     char *dir;
     int fd; /* -1: none yet */
     uint64_t len;
@@ -164,7 +164,7 @@ bool cn_java_wal_add(struct cn_java_wal *wal, const struct cn_words *words,
 }
 
 bool cn_java_wal_open(struct cn_java_wal **out, const char *dir,
-                      const struct cn_words *words, const struct cn_store_io *io,
+                      const struct cn_words *words, const struct cn_disk *io,
                       struct cn_error *err)
 {
     struct cn_java_wal *wal = cn_alloc(1, sizeof(*wal));

@@ -10,15 +10,15 @@
 
 #include <stdint.h>
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "model/words.h"
-#include "store/io.h"
 
 struct cn_java_wal;
 
 /* Begin in `dir` with the words that are there; files from before are written again. */
 CN_CHECK bool cn_java_wal_open(struct cn_java_wal **out, const char *dir,
-                               const struct cn_words *words, const struct cn_store_io *io,
+                               const struct cn_words *words, const struct cn_disk *io,
                                struct cn_error *err);
 
 /* Words from number `first` on, written and synced. */

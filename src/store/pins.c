@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "store/care.h"
-#include "store/io.h"
 #include "store/lock.h"
 
 #define PINS_NAME "pinned"
@@ -80,8 +80,8 @@ static bool write_pins(const struct cn_pins *pins, const char *base, struct cn_e
     for (size_t i = 0; i < pins->count; i++)
         cn_text_printf(&text, "%016" PRIx64 "%016" PRIx64 "\n", pins->list[i].id_high,
                        pins->list[i].id_low);
-    ok = cn_store_replace(&cn_store_files, base, PINS_NAME, cn_text_str(&text), text.len,
-                          err);
+    ok = cn_disk_replace(&cn_disk_files, base, PINS_NAME, cn_text_str(&text), text.len,
+                         err);
     cn_text_done(&text);
     return ok;
 }

@@ -91,8 +91,9 @@ static bool write_merged(struct cn_block_writer *writer,
            cn_block_writer_commit(writer, err);
 }
 
-bool cn_posting_file_write(const char *dir, const struct cn_posting_block *blocks,
-                           size_t block_count, uint32_t row_count, struct cn_error *err)
+bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
+                           const struct cn_posting_block *blocks, size_t block_count,
+                           uint32_t row_count, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
     struct cn_posting_encoder encoder;
@@ -103,7 +104,7 @@ bool cn_posting_file_write(const char *dir, const struct cn_posting_block *block
         (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
     cn_posting_encoder_init(&encoder, row_count);
-    ok = cn_block_writer_open(&writer, path, CN_POSTING_FILE_MAGIC,
+    ok = cn_block_writer_open(&writer, disk, path, CN_POSTING_FILE_MAGIC,
                               CN_POSTING_FILE_VERSION, err) &&
          write_merged(&writer, blocks, block_count, &encoder, err);
     cn_block_writer_abandon(&writer);

@@ -25,7 +25,7 @@ CN_CHECK bool cn_posting_file_open(struct cn_posting_file *file, const char *dir
 void cn_posting_file_close(struct cn_posting_file *file); /* safe when never opened */
 
 /* Merge blocks that together describe rows 0 to row_count - 1, in the order of their rows. */
-CN_CHECK bool cn_posting_file_write(const char *dir,
+CN_CHECK bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
                                     const struct cn_posting_block *blocks,
                                     size_t block_count, uint32_t row_count,
                                     struct cn_error *err);

@@ -1,11 +1,8 @@
 #include "store/posting_log.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -55,23 +52,22 @@ static bool cut_to_sound(struct cn_posting_log *log, uint32_t row_count,
     blocks = cn_posting_log_read(file.bytes, row_count, &count, &len);
     free(blocks);
     cn_file_close(&file);
-    if (ftruncate(log->fd, (off_t)len) < 0)
-        return cn_fail_errno(err, "%s", log->path);
-    return true;
+    log->len = len;
+    return log->disk->truncate(log->disk->arg, log->fd, len, err) ||
+           cn_fail_in(err, "%s", log->path);
 }
 
-bool cn_posting_log_open(struct cn_posting_log *log, const char *dir, uint32_t row_count,
-                         struct cn_error *err)
+bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_disk *disk,
+                         const char *dir, uint32_t row_count, struct cn_error *err)
 {
     char path[PATH_MAX];
     int fd;
 
     if (snprintf(path, sizeof(path), "%s/" CN_POSTING_LOG_NAME, dir) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return cn_fail_errno(err, "%s", path);
-    *log = (struct cn_posting_log){.fd = fd, .path = cn_strdup(path)};
+    if (!disk->open(disk->arg, path, &fd, err))
+        return false;
+    *log = (struct cn_posting_log){.disk = disk, .fd = fd, .path = cn_strdup(path)};
     if (!cut_to_sound(log, row_count, err)) {
         cn_posting_log_abandon(log);
         return false;
@@ -90,16 +86,10 @@ bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
 
 static bool write_block(struct cn_posting_log *log, struct cn_error *err)
 {
-    struct cn_bytes rest = {(const uint8_t *)cn_text_str(&log->block), log->block.len};
-
-    while (rest.len > 0) {
-        ssize_t n = write(log->fd, rest.ptr, rest.len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || !cn_bytes_from(rest, (uint64_t)n, &rest))
-            return cn_fail_errno(err, "%s", log->path);
-    }
+    if (!log->disk->write(log->disk->arg, log->fd, log->len, cn_text_str(&log->block),
+                          log->block.len, err))
+        return cn_fail_in(err, "%s", log->path);
+    log->len += log->block.len;
     return true;
 }
 
@@ -151,17 +141,14 @@ bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
 {
     bool ok = cn_posting_log_flush(log, err);
 
-    if (close(log->fd) < 0 && ok)
-        ok = cn_fail_errno(err, "%s", log->path);
-    log->fd = 0;
     cn_posting_log_abandon(log);
     return ok;
 }
 
 void cn_posting_log_abandon(struct cn_posting_log *log)
 {
-    if (log->fd > 0)
-        (void)close(log->fd);
+    if (log->disk)
+        log->disk->close(log->disk->arg, log->fd);
     free(log->path);
     cn_postings_done(&log->postings);
     cn_text_done(&log->block);

@@ -15,6 +15,7 @@
 #define CN_STORE_POSTING_LOG_H
 
 #include "base/bytes.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "store/posting_block.h"
@@ -24,7 +25,9 @@
 #define CN_POSTING_LOG_NAME "post.log"
 
 struct cn_posting_log {
-    int fd; /* 0 when not open */
+    const struct cn_disk *disk; /* NULL when not open */
+    int fd;
+    uint64_t len;
     char *path;
     struct cn_postings postings;
     struct cn_text block;
@@ -36,8 +39,9 @@ enum { CN_POSTING_LOG_JOINED = 8 };
 
 /* Go on with the log of the store in `dir`, which has `row_count` rows; made when there is none.
  * Everything that is not a sound block of these rows is cut off. */
-CN_CHECK bool cn_posting_log_open(struct cn_posting_log *log, const char *dir,
-                                  uint32_t row_count, struct cn_error *err);
+CN_CHECK bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_disk *disk,
+                                  const char *dir, uint32_t row_count,
+                                  struct cn_error *err);
 
 /* The keys of the next row: the span at `node` of a trace whose rows were all numbered so far.
  * Writes a block when one is full. */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "store/care.h"
-#include "store/io.h"
 #include "store/lock.h"
 #include "store/log_format.h"
 #include "store/posting_file.h"
@@ -37,7 +37,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
         if (!ok || config.is_sealed)
             continue;
         /* Opening it for writing puts it in order first. */
-        ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_store_files, err);
+        ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_disk_files, err);
         if (!ok)
             break;
         if (segment.row_count == 0) {
@@ -45,7 +45,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
             continue;
         }
         ok = cn_segment_writer_close(&segment, err) &&
-             cn_segment_seal(path, numbers[i], &cn_store_files, err);
+             cn_segment_seal(path, numbers[i], &cn_disk_files, err);
         sealed += ok;
     }
     free(numbers);
@@ -90,8 +90,8 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
 
     cn_text_log_header(&text);
     ok = (words->count == 0 || cn_text_log_encode(words, 1, compressor, &text, err)) &&
-         cn_store_replace(&cn_store_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
-                          text.len, err);
+         cn_disk_replace(&cn_disk_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
+                         text.len, err);
     cn_compressor_free(compressor);
     cn_text_done(&text);
     return ok;
@@ -127,7 +127,7 @@ static bool forget_indexes(const char *dir, bool *was_sealed, struct cn_error *e
         config = cn_store_config_of(NULL, cn_store_now_ns());
     *was_sealed = config.is_sealed;
     config.is_sealed = false;
-    if (!cn_store_config_write(&config, dir, &cn_store_files, err))
+    if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         remove_file(dir, names[i]);
@@ -170,13 +170,13 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
     count_damage(base, number, counts);
     ok = save_words(dir, &lost, err) && forget_indexes(dir, &was_sealed, err);
     free(dir);
-    if (!ok || !cn_segment_writer_open(&segment, base, number, &cn_store_files, err) ||
+    if (!ok || !cn_segment_writer_open(&segment, base, number, &cn_disk_files, err) ||
         !cn_segment_writer_close(&segment, err))
         return false;
     counts->segments++;
     counts->lost_words += lost;
     return (is_newest && !was_sealed) ||
-           cn_segment_seal(base, number, &cn_store_files, err);
+           cn_segment_seal(base, number, &cn_disk_files, err);
 }
 
 /* The base has no config when all that was saved are segments. */
@@ -188,7 +188,7 @@ static bool make_config(const char *path, struct cn_error *err)
     if (cn_store_config_read(&config, path, &ignored))
         return true;
     config = cn_store_config_of(NULL, cn_store_now_ns());
-    return cn_store_config_write(&config, path, &cn_store_files, err);
+    return cn_store_config_write(&config, path, &cn_disk_files, err);
 }
 
 bool cn_store_recover(const char *path, struct cn_store_recovery *out,

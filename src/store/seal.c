@@ -1,7 +1,5 @@
 #include "store/seal.h"
 
-#include <unistd.h>
-
 #include "base/text.h"
 #include "store/index.h"
 #include "store/log_format.h"
@@ -11,28 +9,31 @@
 /* Rows that no block of the log describes are described by the index, with words of its own:
  * such an index cannot be kept. */
 static bool write_files(const struct cn_segment *segment,
-                        const struct cn_store_index *index, struct cn_error *err)
+                        const struct cn_store_index *index, const struct cn_disk *io,
+                        struct cn_error *err)
 {
     const char *dir = cn_segment_path(segment);
 
     if (index->extra.count == 0 &&
-        !cn_posting_file_write(dir, index->blocks, index->block_count,
+        !cn_posting_file_write(io, dir, index->blocks, index->block_count,
                                cn_segment_row_count(segment), err))
         return false;
-    return cn_text_file_write(dir, cn_segment_words(segment), err) &&
-           cn_columns_write(dir, cn_segment_columns(segment), err);
+    return cn_text_file_write(io, dir, cn_segment_words(segment), err) &&
+           cn_columns_write(io, dir, cn_segment_columns(segment), err);
 }
 
-static void remove_log(const char *dir, const char *name)
+/* One that stays is in nobody's way. */
+static void remove_log(const struct cn_disk *io, const char *dir, const char *name)
 {
     struct cn_text path = {0};
+    struct cn_error ignored;
 
     cn_text_printf(&path, "%s/%s", dir, name);
-    (void)unlink(cn_text_str(&path));
+    (void)io->remove(io->arg, cn_text_str(&path), &ignored);
     cn_text_done(&path);
 }
 
-static bool seal(struct cn_segment *segment, const struct cn_store_io *io,
+static bool seal(struct cn_segment *segment, const struct cn_disk *io,
                  struct cn_error *err)
 {
     struct cn_store_config config = segment->config;
@@ -43,18 +44,19 @@ static bool seal(struct cn_segment *segment, const struct cn_store_io *io,
         return false;
     has_postings = index.extra.count == 0;
     config.is_sealed = true;
-    ok = write_files(segment, &index, err) && io->sync_dir(io->arg, segment->dir, err) &&
+    ok = write_files(segment, &index, io, err) &&
+         io->sync_dir(io->arg, segment->dir, err) &&
          cn_store_config_write(&config, segment->dir, io, err);
     cn_store_index_close(&index);
     if (!ok)
         return false;
     if (has_postings)
-        remove_log(segment->dir, CN_POSTING_LOG_NAME);
-    remove_log(segment->dir, CN_ROWS_LOG_NAME);
+        remove_log(io, segment->dir, CN_POSTING_LOG_NAME);
+    remove_log(io, segment->dir, CN_ROWS_LOG_NAME);
     return true;
 }
 
-bool cn_segment_seal(const char *base, uint32_t number, const struct cn_store_io *io,
+bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io,
                      struct cn_error *err)
 {
     struct cn_segment *segment;

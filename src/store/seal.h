@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 
+#include "base/disk.h"
 #include "base/error.h"
-#include "store/io.h"
 
-CN_CHECK bool cn_segment_seal(const char *base, uint32_t number,
-                              const struct cn_store_io *io, struct cn_error *err);
+CN_CHECK bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io,
+                              struct cn_error *err);
 
 #endif

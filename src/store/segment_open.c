@@ -37,7 +37,7 @@ static struct cn_compressor *new_compressor(const struct cn_store_config *config
 }
 
 static void init(struct cn_segment_writer *segment, const char *base, uint32_t number,
-                 const struct cn_store_io *io)
+                 const struct cn_disk *io)
 {
     *segment = (struct cn_segment_writer){
         .io = io,
@@ -100,8 +100,8 @@ static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
     if (segment->config.dialect == CN_STORE_JAVA &&
         !cn_java_wal_open(&segment->wal, segment->dir, &segment->words, segment->io, err))
         return false;
-    return cn_posting_log_open(&segment->postings, segment->dir, described_rows(segment),
-                               err);
+    return cn_posting_log_open(&segment->postings, segment->io, segment->dir,
+                               described_rows(segment), err);
 }
 
 /* The headers of the files; they go to the disk with the first commit. */
@@ -134,7 +134,7 @@ static void begin_data(struct cn_segment_writer *segment)
 
 bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
                               uint32_t number, const struct cn_store_config *config,
-                              const struct cn_store_io *io, struct cn_error *err)
+                              const struct cn_disk *io, struct cn_error *err)
 {
     struct cn_segment_writer segment;
 
@@ -316,7 +316,7 @@ static bool describe_rows(struct cn_segment_writer *segment, const char *base,
 }
 
 bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
-                            uint32_t number, const struct cn_store_io *io,
+                            uint32_t number, const struct cn_disk *io,
                             struct cn_error *err)
 {
     struct cn_segment_writer segment;

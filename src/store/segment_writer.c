@@ -165,7 +165,7 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
 static bool append(struct cn_segment_writer *segment, struct cn_store_append *file,
                    const char *name, struct cn_error *err)
 {
-    const struct cn_store_io *io = segment->io;
+    const struct cn_disk *io = segment->io;
 
     if (file->waiting.len == 0)
         return true;

@@ -11,12 +11,12 @@
 
 #include "base/cbor.h"
 #include "base/compress.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/zorka/record.h"
 #include "model/words.h"
 #include "store/config.h"
-#include "store/io.h"
 #include "store/posting_log.h"
 #include "store/row.h"
 
@@ -30,7 +30,7 @@ struct cn_store_append {
 };
 
 struct cn_segment_writer {
-    const struct cn_store_io *io;
+    const struct cn_disk *io;
     struct cn_store_config config;
     char *dir;
     uint32_t number;
@@ -54,13 +54,12 @@ struct cn_segment_writer {
 CN_CHECK bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
                                        uint32_t number,
                                        const struct cn_store_config *config,
-                                       const struct cn_store_io *io,
-                                       struct cn_error *err);
+                                       const struct cn_disk *io, struct cn_error *err);
 
 /* Go on with one that exists. Torn ends are cut off; chunks whose rows are missing get
  * them. */
 CN_CHECK bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
-                                     uint32_t number, const struct cn_store_io *io,
+                                     uint32_t number, const struct cn_disk *io,
                                      struct cn_error *err);
 
 /* Add a trace that speaks this segment's words. `is_wanted` is asked for every span in it

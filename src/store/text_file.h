@@ -70,9 +70,9 @@ bool cn_text_file_may_have(const struct cn_text_file *file, struct cn_bytes need
                            uint64_t piece);
 
 /* Write both files, or text.idx alone. */
-CN_CHECK bool cn_text_file_write(const char *dir, const struct cn_words *words,
-                                 struct cn_error *err);
-CN_CHECK bool cn_text_index_write(const char *dir, const struct cn_words *words,
-                                  struct cn_error *err);
+CN_CHECK bool cn_text_file_write(const struct cn_disk *disk, const char *dir,
+                                 const struct cn_words *words, struct cn_error *err);
+CN_CHECK bool cn_text_index_write(const struct cn_disk *disk, const char *dir,
+                                  const struct cn_words *words, struct cn_error *err);
 
 #endif

@@ -19,7 +19,7 @@
 enum { COMMIT_LEN = 8 << 20 };
 
 struct cn_store_writer {
-    const struct cn_store_io *io;
+    const struct cn_disk *io;
     char *base;
     int lock_fd;
     struct cn_store_config config;
@@ -33,7 +33,7 @@ struct cn_store_writer {
 bool cn_store_init(const char *path, const struct cn_store_options *options,
                    struct cn_error *err)
 {
-    const struct cn_store_io *io = options && options->io ? options->io : &cn_store_files;
+    const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
     struct cn_store_config config = cn_store_config_of(options, cn_store_now_ns());
     struct cn_text config_path = {0};
     bool exists;
@@ -123,7 +123,7 @@ bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
 {
     struct cn_store_writer *writer = cn_alloc(1, sizeof(*writer));
 
-    writer->io = options && options->io ? options->io : &cn_store_files;
+    writer->io = options && options->io ? options->io : &cn_disk_files;
     writer->base = cn_strdup(path);
     writer->lock_fd = -1;
     writer->commit_len =

@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 
-struct cn_store_io;
+struct cn_disk;
 struct cn_store_writer;
 struct cn_trace;
 struct cn_words;
@@ -33,11 +33,11 @@ enum cn_store_dialect {
 /* All zero is the default. Kept in config.props when the store is made. */
 struct cn_store_options {
     enum cn_store_dialect dialect;
-    bool use_lz4;        /* faster and larger than deflate */
-    uint64_t rotate_len; /* bytes of a segment before the next one begins */
-    uint64_t rotate_ns;  /* time it covers; 0: any */
-    uint64_t commit_len; /* bytes waiting in memory before a commit is made anyway */
-    const struct cn_store_io *io; /* NULL: files */
+    bool use_lz4;             /* faster and larger than deflate */
+    uint64_t rotate_len;      /* bytes of a segment before the next one begins */
+    uint64_t rotate_ns;       /* time it covers; 0: any */
+    uint64_t commit_len;      /* bytes waiting in memory before a commit is made anyway */
+    const struct cn_disk *io; /* NULL: files */
 };
 
 /* Make an empty store; the directory must not exist or be empty. */

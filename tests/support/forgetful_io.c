@@ -18,6 +18,7 @@ enum op_kind {
     OP_SYNC,
     OP_MAKE_DIR,
     OP_RENAME,
+    OP_REMOVE,
     OP_SYNC_DIR
 };
 
@@ -28,16 +29,43 @@ struct cn_forgetful_op {
     char *path, *to;
     uint64_t off, len;
     uint8_t *data;
+    size_t synced_at; /* the operation that made it permanent; SIZE_MAX: none */
 };
+
+/* Whether `sync` makes an operation before it permanent. */
+static bool is_made_permanent(const struct cn_forgetful_op *op,
+                              const struct cn_forgetful_op *sync)
+{
+    bool is_name = op->kind == OP_OPEN || op->kind == OP_MAKE_DIR ||
+                   op->kind == OP_RENAME || op->kind == OP_REMOVE;
+    size_t len = strlen(sync->path);
+
+    if (sync->kind == OP_SYNC_DIR)
+        return is_name && strncmp(op->path, sync->path, len) == 0 &&
+               op->path[len] == '/' && !strchr(op->path + len + 1, '/');
+    /* Syncing a new file makes its name permanent too, on the file systems that matter. */
+    return op->kind != OP_MAKE_DIR && op->kind != OP_RENAME && op->kind != OP_REMOVE &&
+           strcmp(op->path, sync->path) == 0;
+}
 
 static struct cn_forgetful_op *add(struct cn_forgetful *forgetful, enum op_kind kind,
                                    const char *path)
 {
     forgetful->ops = cn_grow(forgetful->ops, forgetful->count, &forgetful->capacity,
                              sizeof(*forgetful->ops));
-    forgetful->ops[forgetful->count] =
-        (struct cn_forgetful_op){.kind = kind, .path = cn_strdup(path)};
+    forgetful->ops[forgetful->count] = (struct cn_forgetful_op){
+        .kind = kind, .path = cn_strdup(path), .synced_at = SIZE_MAX};
     return &forgetful->ops[forgetful->count++];
+}
+
+static void add_sync(struct cn_forgetful *forgetful, enum op_kind kind, const char *path)
+{
+    const struct cn_forgetful_op *sync = add(forgetful, kind, path);
+
+    for (size_t i = 0; i + 1 < forgetful->count; i++)
+        if (forgetful->ops[i].synced_at == SIZE_MAX &&
+            is_made_permanent(&forgetful->ops[i], sync))
+            forgetful->ops[i].synced_at = forgetful->count - 1;
 }
 
 static const char *path_of(int fd, char path[static PATH_MAX])
@@ -57,7 +85,7 @@ static const char *path_of(int fd, char path[static PATH_MAX])
 static bool fake_open(void *arg, const char *path, int *fd, struct cn_error *err)
 {
     (void)add(arg, OP_OPEN, path);
-    return cn_store_files.open(NULL, path, fd, err);
+    return cn_disk_files.open(NULL, path, fd, err);
 }
 
 static bool fake_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
@@ -71,7 +99,7 @@ static bool fake_write(void *arg, int fd, uint64_t off, const void *data, size_t
     op->data = cn_alloc(len, 1);
     if (len)
         memcpy(op->data, data, len);
-    return cn_store_files.write(NULL, fd, off, data, len, err);
+    return cn_disk_files.write(NULL, fd, off, data, len, err);
 }
 
 static bool fake_truncate(void *arg, int fd, uint64_t len, struct cn_error *err)
@@ -79,7 +107,7 @@ static bool fake_truncate(void *arg, int fd, uint64_t len, struct cn_error *err)
     char path[PATH_MAX];
 
     add(arg, OP_TRUNCATE, path_of(fd, path))->len = len;
-    return cn_store_files.truncate(NULL, fd, len, err);
+    return cn_disk_files.truncate(NULL, fd, len, err);
 }
 
 static bool fake_sync(void *arg, int fd, struct cn_error *err)
@@ -87,32 +115,38 @@ static bool fake_sync(void *arg, int fd, struct cn_error *err)
     char path[PATH_MAX];
 
     (void)err;
-    (void)add(arg, OP_SYNC, path_of(fd, path));
+    add_sync(arg, OP_SYNC, path_of(fd, path));
     return true;
 }
 
 static void fake_close(void *arg, int fd)
 {
     (void)arg;
-    cn_store_files.close(NULL, fd);
+    cn_disk_files.close(NULL, fd);
 }
 
 static bool fake_make_dir(void *arg, const char *path, struct cn_error *err)
 {
     (void)add(arg, OP_MAKE_DIR, path);
-    return cn_store_files.make_dir(NULL, path, err);
+    return cn_disk_files.make_dir(NULL, path, err);
 }
 
 static bool fake_rename(void *arg, const char *from, const char *to, struct cn_error *err)
 {
     add(arg, OP_RENAME, from)->to = cn_strdup(to);
-    return cn_store_files.rename(NULL, from, to, err);
+    return cn_disk_files.rename(NULL, from, to, err);
+}
+
+static bool fake_remove(void *arg, const char *path, struct cn_error *err)
+{
+    (void)add(arg, OP_REMOVE, path);
+    return cn_disk_files.remove(NULL, path, err);
 }
 
 static bool fake_sync_dir(void *arg, const char *path, struct cn_error *err)
 {
     (void)err;
-    (void)add(arg, OP_SYNC_DIR, path);
+    add_sync(arg, OP_SYNC_DIR, path);
     return true;
 }
 
@@ -127,6 +161,7 @@ void cn_forgetful_init(struct cn_forgetful *forgetful)
                .close = fake_close,
                .make_dir = fake_make_dir,
                .rename = fake_rename,
+               .remove = fake_remove,
                .sync_dir = fake_sync_dir},
     };
 }
@@ -140,29 +175,6 @@ void cn_forgetful_done(struct cn_forgetful *forgetful)
     }
     free(forgetful->ops);
     *forgetful = (struct cn_forgetful){0};
-}
-
-/* Whether an operation was made permanent by a later one. */
-static bool is_synced(const struct cn_forgetful *forgetful, size_t i, size_t count)
-{
-    const struct cn_forgetful_op *op = &forgetful->ops[i];
-    bool is_name =
-        op->kind == OP_OPEN || op->kind == OP_MAKE_DIR || op->kind == OP_RENAME;
-
-    for (size_t k = i + 1; k < count; k++) {
-        const struct cn_forgetful_op *later = &forgetful->ops[k];
-        size_t len = strlen(later->path);
-
-        if (is_name && later->kind == OP_SYNC_DIR &&
-            strncmp(op->path, later->path, len) == 0 && op->path[len] == '/' &&
-            !strchr(op->path + len + 1, '/'))
-            return true;
-        /* Syncing a new file makes its name permanent too, on the file systems that matter. */
-        if (later->kind == OP_SYNC && op->kind != OP_MAKE_DIR && op->kind != OP_RENAME &&
-            strcmp(op->path, later->path) == 0)
-            return true;
-    }
-    return false;
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -196,6 +208,9 @@ static void apply(const struct cn_forgetful_op *op, unsigned part, unsigned of,
         rebase(op->to, from, to, target);
         (void)rename(path, target);
         return;
+    case OP_REMOVE:
+        (void)unlink(path);
+        return;
     case OP_SYNC:
     case OP_SYNC_DIR:
         return;
@@ -223,14 +238,14 @@ void cn_forgetful_replay(const struct cn_forgetful *forgetful, size_t count,
     size_t last = SIZE_MAX;
 
     for (size_t i = 0; i < count; i++)
-        if (!is_synced(forgetful, i, count) && forgetful->ops[i].kind != OP_SYNC &&
+        if (forgetful->ops[i].synced_at >= count && forgetful->ops[i].kind != OP_SYNC &&
             forgetful->ops[i].kind != OP_SYNC_DIR)
             last = i;
     (void)mkdir(to, 0777);
     for (size_t i = 0; i < count; i++) {
         unsigned part = 2;
 
-        if (!is_synced(forgetful, i, count)) {
+        if (forgetful->ops[i].synced_at >= count) {
             if (kind == CN_FORGET_ALL || (kind == CN_FORGET_LAST && i == last))
                 part = 0;
             else if (kind == CN_FORGET_TEAR && i == last)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/io.h"
+#include "base/disk.h"
 
 /* What became of writes that were not synced when the power failed. */
 enum cn_forget {
@@ -23,7 +23,7 @@ enum cn_forget {
 struct cn_forgetful_op;
 
 struct cn_forgetful {
-    struct cn_store_io io;
+    struct cn_disk io;
     struct cn_forgetful_op *ops;
     size_t count, capacity;
 };

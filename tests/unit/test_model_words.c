@@ -35,6 +35,20 @@ static void a_word_has_one_number(void **state)
     cn_words_done(&words);
 }
 
+static void a_keyword_may_be_empty(void **state)
+{
+    struct cn_words words = {0};
+    struct cn_bytes bytes;
+
+    (void)state;
+    assert_int_equal(cn_words_add_str(&words, CN_WORD_KEYWORD, ""), 1);
+    assert_int_equal(cn_words_add_str(&words, CN_WORD_KEYWORD, ""), 1);
+    bytes = cn_word_bytes(&words, 1);
+    assert_non_null(bytes.ptr);
+    assert_int_equal(bytes.len, 0);
+    cn_words_done(&words);
+}
+
 static void rewinding_forgets_the_newest(void **state)
 {
     struct cn_words words = {0};
@@ -154,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_has_one_number),
+        cmocka_unit_test(a_keyword_may_be_empty),
         cmocka_unit_test(rewinding_forgets_the_newest),
         cmocka_unit_test(methods_are_printed_as_java_writes_them),
         cmocka_unit_test(parts_cannot_form_a_cycle),

@@ -138,15 +138,19 @@ static uint32_t acknowledged_at(const struct history *history, size_t ops)
 static void check_crash(const struct history *history, size_t ops, enum cn_forget kind)
 {
     uint32_t acknowledged = acknowledged_at(history, ops);
+    struct cn_forgetful unsynced; /* waiting for the disk would be most of the time */
+    struct cn_store_options options = {.io = &unsynced.io};
     struct cn_store_writer *writer;
     struct cn_error err = {0};
 
     (void)!system("rm -rf after");
+    cn_forgetful_init(&unsynced);
     cn_forgetful_replay(&history->disk, ops, kind, ops * 17 + 3, "run", "after");
     check_store("after", acknowledged, history->written);
-    if (!cn_store_writer_open(&writer, "after", NULL, &err) ||
+    if (!cn_store_writer_open(&writer, "after", &options, &err) ||
         !cn_store_writer_close(writer, &err))
         fail_msg("after %zu operations, kind %d: %s", ops, (int)kind, err.text);
+    cn_forgetful_done(&unsynced);
     check_store("after", acknowledged, history->written);
 }
 

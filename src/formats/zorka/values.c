@@ -140,8 +140,8 @@ static void close_level(struct cn_zorka_reader *reader, const struct level *leve
     if (level->kind == CN_VALUE_MAP)
         count -= count % 2;
     value.list.count = level->kind == CN_VALUE_MAP ? count / 2 : count;
-    value.list.first =
-        cn_trace_add_values(reader->trace, reader->scratch + level->base, count);
+    value.list.first = cn_trace_add_values(
+        reader->trace, count > 0 ? reader->scratch + level->base : NULL, count);
     reader->scratch_count = level->base;
     push(reader, value);
 }

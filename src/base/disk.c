@@ -1,4 +1,4 @@
-#include "store/io.h"
+#include "base/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +67,12 @@ static bool file_rename(void *arg, const char *from, const char *to, struct cn_e
     return rename(from, to) == 0 || cn_fail_errno(err, "%s", to);
 }
 
+static bool file_remove(void *arg, const char *path, struct cn_error *err)
+{
+    (void)arg;
+    return unlink(path) == 0 || errno == ENOENT || cn_fail_errno(err, "%s", path);
+}
+
 static bool dir_sync(void *arg, const char *path, struct cn_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +86,7 @@ static bool dir_sync(void *arg, const char *path, struct cn_error *err)
     return ok;
 }
 
-const struct cn_store_io cn_store_files = {
+const struct cn_disk cn_disk_files = {
     .open = file_open,
     .write = file_write,
     .truncate = file_truncate,
@@ -88,10 +94,11 @@ const struct cn_store_io cn_store_files = {
     .close = file_close,
     .make_dir = dir_make,
     .rename = file_rename,
+    .remove = file_remove,
     .sync_dir = dir_sync,
 };
 
-static bool write_whole(const struct cn_store_io *io, const char *path, const void *data,
+static bool write_whole(const struct cn_disk *io, const char *path, const void *data,
                         size_t len, struct cn_error *err)
 {
     bool ok;
@@ -105,8 +112,8 @@ static bool write_whole(const struct cn_store_io *io, const char *path, const vo
     return ok;
 }
 
-bool cn_store_replace(const struct cn_store_io *io, const char *dir, const char *name,
-                      const void *data, size_t len, struct cn_error *err)
+bool cn_disk_replace(const struct cn_disk *io, const char *dir, const char *name,
+                     const void *data, size_t len, struct cn_error *err)
 {
     struct cn_text path = {0}, temporary = {0};
     bool ok;
