@@ -224,7 +224,8 @@ static void build_profile_planes(struct cn_memory_database *m)
         while (at < m->value_count && m->values[at].profile == i)
             at++;
         profile->profile.value_count = at - profile->first_value;
-        count_contexts(&profile->profile, m->by_profile + profile->first_value);
+        if (profile->profile.value_count > 0)
+            count_contexts(&profile->profile, m->by_profile + profile->first_value);
     }
 }
 

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Round trips through the formats that can be read again, and perf.data against perf script.
+Prints what is wrong."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+PROGRAM = r"""
+static volatile double s;
+__attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) s += i * 0.5; }
+__attribute__((noinline)) void left(int n) { leaf(n); s += 1; }
+__attribute__((noinline)) void right(int n) { leaf(n / 2); s += 2; }
+int main(void) { for (int k = 0; k < 150; k++) { left(200000); right(200000); } return s > 1e300; }
+"""
+failures = []
+
+
+def check(is_fine, text):
+    if not is_fine:
+        failures.append(text)
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, check=False)
+    check(done.returncode == 0, f"{' '.join(map(str, words))}: {done.stderr.decode()[-300:]}")
+    return done.stdout
+
+
+def convert(source, target, name, *more):
+    run("cairn", "convert", "-q", "-f", str(source), target, "--to", name, *more)
+    return target
+
+
+def stacks(source, *more):
+    """Values by stack, as folded stacks have them."""
+    found = collections.Counter()
+    for line in run("cairn", "convert", "-q", str(source), "-", "--to", "folded", *more).decode().splitlines():
+        stack, value = line.rsplit(" ", 1)
+        found[stack] += int(value)
+    return found
+
+
+def calls(path):
+    """Begins and ends of Chrome JSON, with the times of the recording."""
+    data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    base = int(data["metadata"]["base_time_ns"])
+    found = collections.defaultdict(list)
+    for event in data["traceEvents"]:
+        if event["ph"] in "BE":
+            found[event["pid"], event["tid"]].append((base + round(event["ts"] * 1000), event["ph"], event["name"]))
+    return found
+
+
+def check_folded_and_calls(source):
+    """What holds for any recording, whatever is missing in it."""
+    name = source.name
+    want = stacks(source)
+    check(want, f"{name}: no stacks")
+    check(stacks(convert(source, "a.folded", "folded")) == want, f"{name}: folded stacks differ")
+    convert(source, "c.json.gz", "chrome")
+    convert(source, "c.json", "chrome")
+    check(calls(convert("c.json.gz", "d.json", "chrome")) == calls("c.json"), f"{name}: calls of chrome differ")
+
+
+def check_round_trips(source):
+    name = source.name
+    want = stacks(source)
+    check(stacks(convert(source, "a.pb.gz", "pprof"), "--metric", "time (sec)") == want, f"{name}: pprof differs")
+    run("cairn", "analyze", "-q", "-f", "a.pb.gz", "-o", "a.db")
+    check(stacks("a.db", "--metric", "time (sec)") == want, f"{name}: a database made of pprof differs")
+    check(stacks(convert("a.db", "b.json", "speedscope", "--metric", "time (sec)")) == want,
+          f"{name}: samples of speedscope differ")
+    for kind in ("chrome", "speedscope"):
+        check(stacks(convert(source, "c.json", kind)) == want, f"{name}: stacks of {kind} differ")
+    convert(source, "c.json", "chrome")
+    convert("c.json", "e.data", "uftrace")
+    check(calls(convert("e.data", "f.json", "chrome")) == calls("c.json"), f"{name}: calls of uftrace differ")
+    shutil.rmtree("e.data")
+
+
+def perf_script_stacks():
+    """How often perf script shows each stack of known functions of the program."""
+    found = collections.Counter()
+    for sample in run("perf", "script", "--no-inline", "-i", "perf.data").decode(errors="replace").split("\n\n"):
+        frames = re.findall(r"^\s+[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \((.*)\)$", sample, re.M)
+        names = [name for name, module in frames if module.endswith("/app")]
+        if names:
+            found[";".join(reversed(names))] += 1
+    return found
+
+
+def check_perf():
+    pathlib.Path("app.c").write_text(PROGRAM, encoding="ascii")
+    record = ["perf", "record", "-q", "-e", "cpu-clock", "-c", "1000000", "-g", "--user-callchains"]
+    if not shutil.which("perf") or not shutil.which("cc"):
+        return
+    run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "app", "app.c")
+    if subprocess.run([*record, "-o", "perf.data", "./app"], capture_output=True, check=False).returncode != 0:
+        return  # not allowed here
+    want = perf_script_stacks()
+    check(sum(want.values()) > 20, f"perf took {sum(want.values())} samples only")
+    run("cairn", "analyze", "-q", "perf.data", "-o", "perf.db")
+    pathlib.Path("perf.txt").write_bytes(run("perf", "script", "--no-inline", "-i", "perf.data"))
+    with open("pipe.data", "wb") as pipe:
+        subprocess.run([*record, "-o", "-", "./app"], stdout=pipe, stderr=subprocess.DEVNULL, check=False)
+    check("leaf" in " ".join(stacks("pipe.data")), "perf.data of a pipe has no stacks")
+    for source in ("perf.data", "perf.db", "perf.txt"):
+        found = collections.Counter()
+        for stack, value in stacks(source).items():
+            names = [name for name in stack.split(";") if name in ("main", "left", "right", "leaf", "_start")]
+            if names:
+                found[";".join(names)] += round(value / 1000000)
+        check(found == want, f"{source}: {dict(found)}, perf script: {dict(want)}")
+
+
+def main():
+    fixtures = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "none")) / "uftrace"
+    sources = [fixtures / name for name in ("cxx", "threads", "single") if (fixtures / name).is_dir()]
+    for source in [pathlib.Path("testdata/recording"), *sources]:
+        check_folded_and_calls(source)
+    for source in sources:
+        check_round_trips(source)
+    check_perf()
+    for text in failures:
+        print(text)
+    return bool(failures)
+
+
+sys.exit(main())
