@@ -12,30 +12,56 @@ bool cn_call_clock_is_needed(const struct cn_recording *rec)
     return rec->call_cost.call_ps > 0 || rec->libcall_cost.call_ps > 0;
 }
 
-static struct cn_hook_cost cost_of(const struct cn_recording *rec,
-                                   const struct cn_call *call)
+/* A cost in whole nanoseconds, and how often of 2^32 times it is one more. */
+struct cost {
+    uint64_t ns, more;
+};
+
+/* What the recorder took after the time of an entry, and of an exit. */
+struct costs {
+    struct cost behind[2], behind_libcall[2];
+    uint64_t most_ns; /* that may be taken off later */
+};
+
+static struct cost make_cost(uint64_t cost_ps)
 {
-    if (call->function < rec->function_count &&
-        rec->functions[call->function].type == 'P')
-        return rec->libcall_cost;
-    return rec->call_cost;
+    return (struct cost){cost_ps / PS_PER_NS, (cost_ps % PS_PER_NS << 32) / PS_PER_NS};
 }
 
-/* Rounded up as often as the fraction says, by a number that the time is mixed to. */
-static uint64_t round_cost(uint64_t cost_ps, uint64_t time_ns)
+static struct costs costs_of(const struct cn_recording *rec)
 {
-    uint64_t chance = time_ns * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct cn_hook_cost call = rec->call_cost, libcall = rec->libcall_cost;
 
-    return (cost_ps + (chance * PS_PER_NS >> 32)) / PS_PER_NS;
+    return (struct costs){
+        .behind = {make_cost(call.inner_ps), make_cost(call.call_ps - call.inner_ps)},
+        .behind_libcall = {make_cost(libcall.inner_ps),
+                           make_cost(libcall.call_ps - libcall.inner_ps)},
+        .most_ns = OWED_CALLS * call.call_ps / PS_PER_NS,
+    };
 }
 
-static uint64_t owed_ns(const struct cn_recording *rec)
+/* Rounded by a number that the time is mixed to. */
+static inline uint64_t round_cost(struct cost cost, uint64_t time_ns)
 {
-    return OWED_CALLS * rec->call_cost.call_ps / PS_PER_NS;
+    return cost.ns + (time_ns * UINT64_C(0x9e3779b97f4a7c15) >> 32 < cost.more);
+}
+
+static inline uint64_t cost_behind(const struct cn_recording *rec,
+                                   const struct costs *costs, const struct cn_call *call)
+{
+    bool is_libcall = call->function < rec->function_count &&
+                      rec->functions[call->function].type == 'P';
+
+    if (call->flags & CN_CALL_KERNEL || call->kind > CN_CALL_EXIT)
+        return 0;
+    return round_cost(is_libcall ? costs->behind_libcall[call->kind]
+                                 : costs->behind[call->kind],
+                      call->time_ns);
 }
 
 /* The time of a record less what is due; never before the last one. */
-static uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns, uint64_t most_ns)
+static inline uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns,
+                               uint64_t most_ns)
 {
     uint64_t passed_ns = time_ns > clock->seen_ns ? time_ns - clock->seen_ns : 0;
 
@@ -51,22 +77,11 @@ static uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns, uint64_t 
     return clock->now_ns;
 }
 
-/* What the recorder took after the time of this record, until the next one at most. */
-static uint64_t cost_behind(const struct cn_recording *rec, const struct cn_call *call)
-{
-    struct cn_hook_cost cost = cost_of(rec, call);
-
-    if (call->flags & CN_CALL_KERNEL || call->kind > CN_CALL_EXIT)
-        return 0;
-    return round_cost(call->kind == CN_CALL_ENTER ? cost.inner_ps
-                                                  : cost.call_ps - cost.inner_ps,
-                      call->time_ns);
-}
-
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,
                            size_t count, struct cn_call *out)
 {
-    uint64_t most_ns = owed_ns(clock->rec);
+    struct cn_call_clock own = *clock; /* not in the way of what is written to `out` */
+    struct costs costs = costs_of(clock->rec);
 
     for (size_t i = 0; i < count; i++) {
         const struct cn_call *call = &calls[i];
@@ -74,9 +89,10 @@ void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *ca
         out[i] = *call;
         if (call->kind == CN_CALL_LOST && call->time_ns == 0)
             continue;
-        out[i].time_ns = correct(clock, call->time_ns, most_ns);
-        clock->due_ns += cost_behind(clock->rec, call);
+        out[i].time_ns = correct(&own, call->time_ns, costs.most_ns);
+        own.due_ns += cost_behind(own.rec, &costs, call);
     }
+    *clock = own;
 }
 
 /* More is never due than what may be taken off later, and that only shrinks or grows
@@ -92,7 +108,7 @@ bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_cal
         settling->has_begun = true;
         least->seen_ns = least->now_ns = call->time_ns;
         *most = *least;
-        most->due_ns = owed_ns(most->rec);
+        most->due_ns = costs_of(most->rec).most_ns;
     }
     cn_call_clock_correct(least, call, 1, &ignored);
     cn_call_clock_correct(most, call, 1, &ignored);
