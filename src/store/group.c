@@ -38,14 +38,18 @@ struct grouping {
 
 static void add_member(struct grouping *grouping, uint32_t row)
 {
+    const struct cn_joined *joined = &grouping->index->joined;
+
     if (grouping->count == grouping->capacity)
         grouping->members = cn_grow(grouping->members, grouping->count,
                                     &grouping->capacity, sizeof(*grouping->members));
     grouping->members[grouping->count++] = (struct member){
         .group = grouping->group,
         .row = row,
-        .duration_ns = cn_store_column_at(&grouping->duration, row),
-        .has_errors = cn_store_column_at(&grouping->errors, row) > 0,
+        .duration_ns = cn_joined_number(joined, CN_STORE_FIELD_duration_ns, row,
+                                        cn_store_column_at(&grouping->duration, row)),
+        .has_errors = cn_joined_number(joined, CN_STORE_FIELD_errors, row,
+                                       cn_store_column_at(&grouping->errors, row)) > 0,
     };
 }
 

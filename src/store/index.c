@@ -161,7 +161,8 @@ static bool open_index(struct cn_store_index *index, const struct cn_segment *se
                      &index->last_ns);
     if (!uses_file || !open_sealed(index))
         open_log(index);
-    if (!build_missing(index, err)) {
+    if (!cn_joined_open(&index->joined, index->columns, err) ||
+        !build_missing(index, err)) {
         cn_store_index_close(index);
         return cn_fail_in(err, "%s", cn_segment_path(segment));
     }
@@ -185,6 +186,7 @@ bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err)
 void cn_store_index_close(struct cn_store_index *index)
 {
     cn_words_done(&index->extra);
+    cn_joined_close(&index->joined);
     free(index->blocks);
     cn_posting_file_close(&index->file);
     cn_file_close(&index->log);

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "model/words.h"
 #include "store/columns.h"
+#include "store/joined.h"
 #include "store/posting_block.h"
 #include "store/posting_file.h"
 #include "store/reader.h"
@@ -28,6 +29,7 @@ struct cn_store_index {
     const struct cn_segment *segment;
     struct cn_words extra; /* words that only this index has, numbered behind */
     const struct cn_columns *columns;
+    struct cn_joined joined;         /* rows of traces that came in parts */
     struct cn_posting_block *blocks; /* in the order of their rows */
     size_t block_count;
     uint64_t first_ns, last_ns; /* times of its rows; first above last without any */

@@ -7,9 +7,9 @@
 #include "store/match_terms.h"
 #include "store/query.h"
 
-static bool match_field(const struct cn_store_index *index,
-                        const struct cn_query_term *term, struct cn_rows *rows,
-                        struct cn_error *err)
+static bool match_rows(const struct cn_store_index *index,
+                       const struct cn_query_term *term, struct cn_rows *rows,
+                       struct cn_error *err)
 {
     switch (term->field) {
     case CN_QUERY_TIME:
@@ -46,6 +46,18 @@ static bool match_field(const struct cn_store_index *index,
         return cn_match_text(index, term, rows, err);
     }
     return false;
+}
+
+/* Numbers are those of whole traces already. */
+static bool match_field(const struct cn_store_index *index,
+                        const struct cn_query_term *term, struct cn_rows *rows,
+                        struct cn_error *err)
+{
+    if (!match_rows(index, term, rows, err))
+        return false;
+    if (term->field > CN_QUERY_PARENT)
+        cn_joined_fold(&index->joined, rows);
+    return true;
 }
 
 /* "!=": of the rows that have a value, those where the comparison does not hold. */
@@ -128,6 +140,7 @@ bool cn_match(const struct cn_store_index *index, const struct cn_query *query,
     if (ok && query->count == 0)
         cn_rows_not(push(&stack, index->columns->row_count));
     if (ok) {
+        cn_joined_drop(&index->joined, &stack.sets[0]);
         *out = stack.sets[0];
         stack.sets[0] = (struct cn_rows){0};
     }

@@ -129,6 +129,15 @@ bool cn_match_number(const struct cn_store_index *index, const struct cn_query_t
         if (cn_store_column_at(&column, row) - first <= width)
             cn_rows_set(rows, row);
     }
+    for (size_t i = 0; i < index->joined.trace_count; i++) {
+        uint32_t row = index->joined.traces[i].row;
+        uint64_t value = cn_joined_number(&index->joined, fields[term->field], row,
+                                          cn_store_column_at(&column, row));
+
+        cn_rows_clear(rows, row);
+        if (value - first <= width)
+            cn_rows_set(rows, row);
+    }
     return true;
 }
 

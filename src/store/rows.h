@@ -29,6 +29,11 @@ static inline void cn_rows_set(struct cn_rows *rows, uint32_t row)
     rows->words[row / 64] |= UINT64_C(1) << row % 64;
 }
 
+static inline void cn_rows_clear(struct cn_rows *rows, uint32_t row)
+{
+    rows->words[row / 64] &= ~(UINT64_C(1) << row % 64);
+}
+
 static inline bool cn_rows_has(const struct cn_rows *rows, uint32_t row)
 {
     return rows->words[row / 64] >> row % 64 & 1;

@@ -111,7 +111,8 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
         struct cn_search_hit hit = {
             .segment = segment,
             .row = row,
-            .key = cn_store_column_at(&key, row),
+            .key = cn_joined_number(&index->joined, fields[best->order->sort], row,
+                                    cn_store_column_at(&key, row)),
             .time_ns = cn_store_column_at(&time, row),
         };
 

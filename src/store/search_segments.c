@@ -132,6 +132,9 @@ bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit
                        struct cn_store_row *row, const struct cn_store_index **index,
                        struct cn_error *err)
 {
-    return open_index(search, hit->segment, index, err) &&
-           cn_columns_row((*index)->columns, hit->row, row, err);
+    if (!open_index(search, hit->segment, index, err) ||
+        !cn_columns_row((*index)->columns, hit->row, row, err))
+        return false;
+    cn_joined_complete(&(*index)->joined, hit->row, row);
+    return true;
 }

@@ -17,7 +17,9 @@
 #include "formats/zorka/format.h"
 #include "formats/zorka/record.h"
 #include "store/ingest.h"
+#include "store/query.h"
 #include "store/reader.h"
+#include "store/search.h"
 #include "support/fixtures.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"
@@ -269,6 +271,22 @@ static void skip_leads_to_the_end_of_a_call(void **state)
     cn_trace_done(&trace);
 }
 
+static void expect_hits(const struct cn_store *store, const char *text, uint64_t expected)
+{
+    struct cn_search *search;
+    struct cn_query *query;
+    struct cn_error err = {0};
+    uint64_t count = 0;
+
+    if (!cn_search_open(&search, store, &err) || !cn_query_parse(&query, text, 0, &err) ||
+        !cn_search_count(search, query, &count, &err))
+        fail_msg("%s: %s", text, err.text);
+    if (count != expected)
+        fail_msg("%s: %llu hits", text, (unsigned long long)count);
+    cn_query_free(query);
+    cn_search_close(search);
+}
+
 /* A trace that arrives in three pieces, as a streaming agent sends it. */
 static void parts_become_one_trace(void **state)
 {
@@ -304,6 +322,12 @@ static void parts_become_one_trace(void **state)
             fail_msg("%s", err.text);
         assert_int_equal(trace.node_count, calls[i]);
         assert_int_equal(!!(trace.nodes[0].flags & CN_TRACE_OPEN), i < 2);
+        expect_hits(store, "", 1);
+        expect_hits(store, "method contains x", 1);
+        expect_hits(store, "method contains x span = 7 x = y", i > 0);
+        expect_hits(store, "x != y", 0);
+        expect_hits(store, "not x = y", i == 0);
+        expect_hits(store, "duration > 10ns", i == 2);
         cn_store_close(store);
     }
     assert_int_equal(trace.nodes[0].duration_ns, 11);
