@@ -1,6 +1,5 @@
 #include "formats/uftrace/debug_reader.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -79,9 +78,7 @@ void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
             (cn_uft_module_head_scan(line, &out->head) || add_line(out, line)))
             continue;
         if (step == CN_ITEM)
-            (void)cn_fail(&err, CN_ERR_FORMAT,
-                          "line %" PRIu64 ": not understood: \"%.*s\"", lines.number,
-                          (int)(line.len < 80 ? line.len : 80), (const char *)line.ptr);
+            (void)cn_uft_lines_fail(&lines, line, &err);
         bad(arg, lines.off, &err);
     }
     if (out->count > 1)

@@ -40,6 +40,16 @@ static void skip(struct cn_bytes *text, size_t len)
     (void)cn_bytes_take(text, len, &skipped);
 }
 
+bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
+                       struct cn_error *err)
+{
+    enum { SHOWN_MAX = 80 };
+
+    return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood: \"%.*s\"",
+                   lines->number, (int)(line.len < SHOWN_MAX ? line.len : SHOWN_MAX),
+                   (const char *)line.ptr);
+}
+
 bool cn_uft_scan_literal(struct cn_bytes *text, const char *literal)
 {
     size_t len = strlen(literal);

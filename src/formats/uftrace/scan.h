@@ -29,6 +29,10 @@ void cn_uft_lines_begin(struct cn_uft_lines *lines, struct cn_bytes file);
 CN_CHECK enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                         struct cn_error *err);
 
+/* Say that the line handed out last is not understood; returns false. */
+bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
+                       struct cn_error *err);
+
 bool cn_uft_scan_literal(struct cn_bytes *text, const char *literal);
 bool cn_uft_scan_spaces(struct cn_bytes *text); /* one or more */
 bool cn_uft_scan_dec(struct cn_bytes *text, uint64_t *out);

@@ -1,6 +1,5 @@
 #include "formats/uftrace/task_reader.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "formats/uftrace/format.h"
@@ -101,8 +100,6 @@ enum cn_step cn_uft_task_next(struct cn_uft_lines *lines, struct cn_uft_task_lin
     if (step != CN_ITEM)
         return step;
     if (!scan_line(line, out))
-        return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood: \"%.*s\"",
-                       lines->number, (int)(line.len < 80 ? line.len : 80),
-                       (const char *)line.ptr);
+        return cn_uft_lines_fail(lines, line, err);
     return CN_ITEM;
 }

@@ -183,8 +183,8 @@ static bool decode_at(const struct cn_hpc_proto_meta *meta, uint64_t off, uint64
     struct cn_context context;
     struct cn_bytes rest;
 
-    if (off >= end || !cn_hpc_proto_span_slice(meta->sections[CN_HPC_PROTO_CONTEXTS], off,
-                                               end - off, &rest))
+    if (off >= end ||
+        !cn_hpc_span_slice(meta->sections[CN_HPC_PROTO_CONTEXTS], off, end - off, &rest))
         return cn_fail(err, CN_ERR_FORMAT,
                        "context at 0x%" PRIx64 ": not inside section %s", off,
                        cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS]);
@@ -207,14 +207,13 @@ bool cn_hpc_proto_contexts_begin(const struct cn_hpc_proto_meta *meta,
                                  const struct cn_context *parent,
                                  struct cn_context_cursor *out, struct cn_error *err)
 {
-    struct cn_hpc_proto_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
-    struct cn_hpc_proto_span list = meta->roots;
+    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
+    struct cn_hpc_span list = meta->roots;
 
     if (parent) {
-        list = (struct cn_hpc_proto_span){.off = parent->children_at};
+        list = (struct cn_hpc_span){.off = parent->children_at};
         if (parent->children_len > 0 &&
-            !cn_hpc_proto_span_slice(section, list.off, parent->children_len,
-                                     &list.bytes))
+            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
             return cn_fail(err, CN_ERR_FORMAT,
                            "context %" PRIu32 ": children of %" PRIu64
                            " bytes at 0x%" PRIx64 " do not fit section %s, 0x%" PRIx64
@@ -249,7 +248,7 @@ enum cn_step cn_hpc_proto_contexts_next(const struct cn_hpc_proto_meta *meta,
 bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
                              struct cn_context *out, struct cn_error *err)
 {
-    struct cn_hpc_proto_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
+    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
     uint64_t len;
 
     return decode_at(meta, at & ~CN_HPC_PROTO_AT_ROOT, section.off + section.bytes.len,
@@ -258,8 +257,8 @@ bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
 
 /* The next root as the file has it. Damage ends the list: whoever walks it will
  * see. */
-static bool next_root(const struct cn_hpc_proto_meta *meta,
-                      struct cn_hpc_proto_span *rest, struct cn_context *out)
+static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *rest,
+                      struct cn_context *out)
 {
     struct cn_bytes ignored;
     struct cn_error damage;
@@ -267,12 +266,12 @@ static bool next_root(const struct cn_hpc_proto_meta *meta,
 
     return rest->bytes.len > 0 &&
            decode_context(meta, rest->off, rest->bytes, out, &len, &damage) &&
-           cn_hpc_proto_span_take(rest, (size_t)len, "context", &ignored, &damage);
+           cn_hpc_span_take(rest, (size_t)len, "context", &ignored, &damage);
 }
 
 bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta)
 {
-    struct cn_hpc_proto_span rest = meta->roots;
+    struct cn_hpc_span rest = meta->roots;
     struct cn_context root;
     uint16_t entry;
 
@@ -287,7 +286,7 @@ bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta)
 
 uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta)
 {
-    struct cn_hpc_proto_span rest = meta->roots;
+    struct cn_hpc_span rest = meta->roots;
     struct cn_context root;
 
     while (next_root(meta, &rest, &root)) {

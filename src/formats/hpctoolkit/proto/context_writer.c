@@ -8,64 +8,21 @@
  * measuring them beforehand.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/progress.h"
+#include "formats/hpctoolkit/levels.h"
 #include "formats/hpctoolkit/proto/meta_writer.h"
 #include "model/walk.h"
 
 /* The mask of a context that belongs lexically to its parent. */
 enum { LEXICAL_PROPAGATION = 1 };
 
-/* Encoded siblings, and what is known of the calls among and below them. */
-struct level {
-    uint8_t *bytes;
-    size_t len, capacity;
-    bool
-        has_calls; /* one of them is called, or a place in the same function that calls */
-};
-
 struct tree_writer {
     struct cn_hpc_proto_writing *w;
     const struct cn_walk *walk;
-    struct level *levels; /* the roots at 0 */
-    size_t level_count, level_capacity;
+    struct cn_hpc_levels levels; /* the roots at 0 */
     uint64_t roots_off;
 };
-
-static uint8_t *append(struct level *level, size_t len)
-{
-    enum { FIRST = 512 };
-
-    while (level->capacity - level->len < len) {
-        level->capacity = level->capacity ? level->capacity * 2 : FIRST;
-        level->bytes = cn_realloc(level->bytes, level->capacity, 1);
-    }
-    level->len += len;
-    return level->bytes + level->len - len;
-}
-
-static void make_levels(struct tree_writer *t, size_t count)
-{
-    while (t->level_count < count) {
-        t->levels =
-            cn_grow(t->levels, t->level_count, &t->level_capacity, sizeof(*t->levels));
-        t->levels[t->level_count++] = (struct level){0};
-    }
-}
-
-/* Write a finished list of siblings; an empty one is 0 bytes at 0. */
-static bool write_level(struct tree_writer *t, struct level *level,
-                        struct cn_hpc_proto_section *out, struct cn_error *err)
-{
-    *out = (struct cn_hpc_proto_section){0};
-    if (level->len == 0)
-        return true;
-    *out = (struct cn_hpc_proto_section){level->len, t->w->out.end_off};
-    level->len = 0;
-    return cn_out_write(&t->w->out, level->bytes, (size_t)out->len, err);
-}
 
 static bool is_called(const struct cn_context *context)
 {
@@ -183,7 +140,7 @@ static bool find_head(struct tree_writer *t, const struct cn_context *context,
     return true;
 }
 
-static void add_node(struct level *siblings, const struct cn_context *context,
+static void add_node(struct cn_hpc_level *siblings, const struct cn_context *context,
                      const struct cn_hpc_proto_section *children, uint8_t *bytes,
                      const uint8_t *callee_end, const uint8_t *end)
 {
@@ -198,7 +155,7 @@ static void add_node(struct level *siblings, const struct cn_context *context,
     size_t len = (size_t)(end - bytes);
 
     cn_hpc_proto_context_encode(&record, bytes);
-    memcpy(append(siblings, len), bytes, len);
+    memcpy(cn_hpc_level_append(siblings, len), bytes, len);
 }
 
 static bool add_context(struct tree_writer *t, size_t depth,
@@ -218,7 +175,7 @@ static bool add_context(struct tree_writer *t, size_t depth,
     t->w->masked_count += context->propagation != usual;
     if (is_called(context))
         callee_end = put_callee(callee_end, t, depth, context);
-    add_node(&t->levels[depth - 1], context, children, bytes, callee_end,
+    add_node(&t->levels.list[depth - 1], context, children, bytes, callee_end,
              put_place(callee_end, t->w, context, &head));
     return true;
 }
@@ -234,7 +191,7 @@ static void add_entry(struct tree_writer *t, const struct cn_context *entry,
     uint8_t *lexical = bytes + cn_hpc_proto_context_size;
 
     cn_hpc_proto_lexical_encode(&head, lexical);
-    add_node(&t->levels[0], entry, children, bytes, lexical,
+    add_node(&t->levels.list[0], entry, children, bytes, lexical,
              put_function(lexical + cn_hpc_proto_lexical_size, t->w,
                           (uint64_t)t->w->db->function_count + number));
 }
@@ -245,14 +202,15 @@ static bool leave(struct tree_writer *t, size_t depth, const struct cn_context *
     struct cn_hpc_proto_section children;
     bool has_calls;
 
-    make_levels(t, depth + 1);
+    cn_hpc_levels_make(&t->levels, depth + 1);
     if (context->id == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 belongs to the global context");
-    if (!write_level(t, &t->levels[depth], &children, err))
+    if (!cn_hpc_level_write(&t->levels.list[depth], &t->w->out, &children.len,
+                            &children.off, err))
         return false;
-    has_calls = t->levels[depth].has_calls;
-    t->levels[depth].has_calls = false;
-    t->levels[depth - 1].has_calls |= is_called(context) || has_calls;
+    has_calls = t->levels.list[depth].has_calls;
+    t->levels.list[depth].has_calls = false;
+    t->levels.list[depth - 1].has_calls |= is_called(context) || has_calls;
     if (depth == 1 && context->kind == CN_CONTEXT_ENTRY)
         add_entry(t, context, &children);
     else if (!add_context(t, depth, context, &children, has_calls, err))
@@ -329,8 +287,8 @@ static bool write_tree(struct tree_writer *t, struct cn_error *err)
     t->walk = &walk;
     ok = cn_walk_begin(&walk, t->w->db, err) && walk_tree(t, &walk, err);
     cn_walk_done(&walk);
-    return ok && cn_out_write_at(&t->w->out, t->roots_off, t->levels[0].bytes,
-                                 t->levels[0].len, err);
+    return ok && cn_out_write_at(&t->w->out, t->roots_off, t->levels.list[0].bytes,
+                                 t->levels.list[0].len, err);
 }
 
 bool cn_hpc_proto_contexts_write(struct cn_hpc_proto_writing *w, struct cn_error *err)
@@ -338,10 +296,8 @@ bool cn_hpc_proto_contexts_write(struct cn_hpc_proto_writing *w, struct cn_error
     struct tree_writer t = {.w = w};
     bool ok;
 
-    make_levels(&t, 1);
+    cn_hpc_levels_make(&t.levels, 1);
     ok = write_tree(&t, err);
-    for (size_t i = 0; i < t.level_count; i++)
-        free(t.levels[i].bytes);
-    free(t.levels);
+    cn_hpc_levels_done(&t.levels);
     return ok;
 }

@@ -9,14 +9,14 @@
 /* Structures with strings behind them, one after the other. */
 struct reading {
     struct cn_hpc_sparse_dump *dump;
-    struct cn_hpc_proto_span rest;
+    struct cn_hpc_span rest;
 };
 
 static bool skip(struct reading *r, const struct cn_record_layout *layout,
                  struct cn_bytes *out, uint64_t *off, struct cn_error *err)
 {
     *off = r->rest.off;
-    return cn_hpc_proto_span_take(&r->rest, layout->size, layout->name, out, err);
+    return cn_hpc_span_take(&r->rest, layout->size, layout->name, out, err);
 }
 
 static bool dump_kinds(struct reading *r, struct cn_error *err)
@@ -32,8 +32,7 @@ static bool dump_kinds(struct reading *r, struct cn_error *err)
                                  err))
         return false;
     for (uint32_t i = 0; i < head.kind_count; i++)
-        if (!cn_hpc_proto_span_take_string(&r->rest, "name of an identifier kind", &name,
-                                           err))
+        if (!cn_hpc_span_take_string(&r->rest, "name of an identifier kind", &name, err))
             return false;
     return true;
 }
@@ -44,7 +43,7 @@ static bool dump_general(struct cn_hpc_sparse_dump *dump,
     struct reading r = {dump, meta->sections[CN_HPC_PROTO_GENERAL]};
     const char *text;
 
-    if (!cn_hpc_proto_span_take_string(&r.rest, "title", &text, err))
+    if (!cn_hpc_span_take_string(&r.rest, "title", &text, err))
         return false;
     if (meta->section_count == CN_HPC_PROTO_SECTIONS_OF_WRITER)
         r.rest = meta->sections[CN_HPC_PROTO_KINDS];
@@ -58,7 +57,7 @@ static bool dump_statistic(struct reading *r, uint32_t i, struct cn_error *err)
     uint64_t off;
 
     return skip(r, &cn_hpc_proto_statistic_layout, &bytes, &off, err) &&
-           cn_hpc_proto_span_take_string(&r->rest, "formula", &formula, err) &&
+           cn_hpc_span_take_string(&r->rest, "formula", &formula, err) &&
            cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_statistic_layout, off, i,
                                    formula, err);
 }
@@ -72,7 +71,7 @@ static bool dump_scope(struct reading *r, uint32_t i, struct cn_error *err)
 
     if (!skip(r, &cn_hpc_proto_scope_layout, &bytes, &off, err) ||
         !cn_hpc_proto_scope_decode(bytes, &scope) ||
-        !cn_hpc_proto_span_take_string(&r->rest, "name of a scope", &name, err) ||
+        !cn_hpc_span_take_string(&r->rest, "name of a scope", &name, err) ||
         !cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_scope_layout, off, i, name, err))
         return false;
     for (uint32_t k = 0; k < scope.statistic_count; k++)
@@ -90,7 +89,7 @@ static bool dump_metric(struct reading *r, uint32_t i, struct cn_error *err)
 
     if (!skip(r, &cn_hpc_proto_metric_layout, &bytes, &off, err) ||
         !cn_hpc_proto_metric_decode(bytes, &metric) ||
-        !cn_hpc_proto_span_take_string(&r->rest, "name of a metric", &name, err) ||
+        !cn_hpc_span_take_string(&r->rest, "name of a metric", &name, err) ||
         !cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_metric_layout, off, i, name, err))
         return false;
     for (uint32_t k = 0; k < metric.scope_count; k++)
@@ -163,8 +162,8 @@ static bool dump_table(struct cn_hpc_sparse_dump *dump,
         uint64_t off = string_off(cn_hpc_proto_records_at(&records, i));
         const char *text = NULL;
 
-        if (off != 0 && !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS],
-                                                  off, "string", &text, err))
+        if (off != 0 && !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], off,
+                                            "string", &text, err))
             return cn_fail_in(err, "%s at 0x%" PRIx64, layout->name,
                               cn_hpc_proto_records_off(&records, i));
         if (!cn_hpc_sparse_dump_item(dump, layout, cn_hpc_proto_records_off(&records, i),
@@ -236,14 +235,14 @@ static void add_block(struct blocks *blocks, uint64_t off, uint64_t len)
 }
 
 /* All nodes of a block; those with children leave another. */
-static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_proto_span section,
+static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_span section,
                        struct block block, struct blocks *more, struct cn_error *err)
 {
     struct cn_hpc_proto_node node;
     struct cn_bytes rest, ignored;
     uint64_t off, index = 0;
 
-    if (!cn_hpc_proto_span_slice(section, block.off, block.len, &rest))
+    if (!cn_hpc_span_slice(section, block.off, block.len, &rest))
         return cn_fail(err, CN_ERR_FORMAT,
                        "contexts of %" PRIu64 " bytes at 0x%" PRIx64
                        " do not fit their section",
@@ -266,7 +265,7 @@ static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_proto_span
 static bool dump_contexts(struct cn_hpc_sparse_dump *dump,
                           const struct cn_hpc_proto_meta *meta, struct cn_error *err)
 {
-    struct cn_hpc_proto_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
+    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
     struct cn_hpc_proto_contexts_header head;
     struct blocks blocks = {0};
     bool ok = true;

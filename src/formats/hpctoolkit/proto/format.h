@@ -21,10 +21,9 @@ enum {
     CN_HPC_PROTO_MINOR = 0,
     CN_HPC_PROTO_MAGIC_LEN = 16,
     CN_HPC_PROTO_FOOTER_LEN = 8,
-    CN_HPC_PROTO_ALIGN = 16,              /* of sections */
-    CN_HPC_PROTO_SECTIONS = 7,            /* of the text, and what we write */
-    CN_HPC_PROTO_SECTIONS_OF_WRITER = 8,  /* kinds in a section of their own */
-    CN_HPC_PROTO_STRING_MAX = 256 * 1024, /* bytes of one name */
+    CN_HPC_PROTO_ALIGN = 16,             /* of sections */
+    CN_HPC_PROTO_SECTIONS = 7,           /* of the text, and what we write */
+    CN_HPC_PROTO_SECTIONS_OF_WRITER = 8, /* kinds in a section of their own */
     /* Copied files get names of their own in memory: at most this many times the
      * file. */
     CN_HPC_PROTO_SHARING_MAX = 4,

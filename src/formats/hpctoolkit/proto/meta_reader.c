@@ -24,60 +24,6 @@ bool cn_hpc_proto_meta_is(struct cn_bytes file)
            memcmp(magic.ptr, CN_HPC_PROTO_MAGIC, CN_HPC_PROTO_MAGIC_LEN) == 0;
 }
 
-bool cn_hpc_proto_span_slice(struct cn_hpc_proto_span span, uint64_t off, uint64_t len,
-                             struct cn_bytes *out)
-{
-    return off >= span.off && cn_bytes_slice(span.bytes, off - span.off, len, out);
-}
-
-bool cn_hpc_proto_span_string(struct cn_hpc_proto_span span, uint64_t off,
-                              const char *what, const char **out, struct cn_error *err)
-{
-    struct cn_bytes rest;
-    const char *string;
-
-    if (off < span.off || !cn_bytes_from(span.bytes, off - span.off, &rest))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s at 0x%" PRIx64 " lies outside its section, 0x%" PRIx64
-                       " to 0x%" PRIx64,
-                       what, off, span.off, span.off + span.bytes.len);
-    /* Many records may point at one long string: looking for its end has a limit. */
-    if (rest.len > CN_HPC_PROTO_STRING_MAX)
-        rest.len = CN_HPC_PROTO_STRING_MAX;
-    string = cn_bytes_string(rest, 0);
-    if (!string)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s at 0x%" PRIx64 " does not end within %zu bytes", what, off,
-                       rest.len);
-    *out = string;
-    return true;
-}
-
-bool cn_hpc_proto_span_take(struct cn_hpc_proto_span *span, size_t len, const char *what,
-                            struct cn_bytes *out, struct cn_error *err)
-{
-    if (!cn_bytes_take(&span->bytes, len, out))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s of %zu bytes at 0x%" PRIx64
-                       " does not fit the %zu bytes left of its section",
-                       what, len, span->off, span->bytes.len);
-    span->off += len;
-    return true;
-}
-
-bool cn_hpc_proto_span_take_string(struct cn_hpc_proto_span *span, const char *what,
-                                   const char **out, struct cn_error *err)
-{
-    struct cn_bytes ignored;
-    const char *string;
-
-    if (!cn_hpc_proto_span_string(*span, span->off, what, &string, err) ||
-        !cn_hpc_proto_span_take(span, strlen(string) + 1, what, &ignored, err))
-        return false;
-    *out = string;
-    return true;
-}
-
 static uint64_t header_len(const struct cn_hpc_proto_meta *meta)
 {
     return cn_hpc_proto_header_size +
@@ -152,7 +98,7 @@ static bool stops_after_metrics(const struct cn_hpc_proto_meta *meta,
 static bool open_section(struct cn_hpc_proto_meta *meta, size_t i,
                          const struct cn_hpc_proto_section *head, struct cn_error *err)
 {
-    struct cn_hpc_proto_span *section = &meta->sections[i];
+    struct cn_hpc_span *section = &meta->sections[i];
 
     section->off = head->len == 0 ? 0 : head->off;
     if (cn_bytes_slice(meta->file, section->off, head->len, &section->bytes))
@@ -163,7 +109,7 @@ static bool open_section(struct cn_hpc_proto_meta *meta, size_t i,
                    cn_hpc_proto_section_names[i], head->len, head->off, meta->file.len);
 }
 
-static bool overlap(struct cn_hpc_proto_span a, struct cn_hpc_proto_span b)
+static bool overlap(struct cn_hpc_span a, struct cn_hpc_span b)
 {
     return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
            b.off < a.off + a.bytes.len;
@@ -171,7 +117,7 @@ static bool overlap(struct cn_hpc_proto_span a, struct cn_hpc_proto_span b)
 
 static bool check_apart(const struct cn_hpc_proto_meta *meta, struct cn_error *err)
 {
-    const struct cn_hpc_proto_span *list = meta->sections;
+    const struct cn_hpc_span *list = meta->sections;
 
     for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++)
         for (size_t j = 0; j < i; j++)
@@ -206,7 +152,7 @@ bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out
     return true;
 }
 
-bool cn_hpc_proto_records_open(struct cn_hpc_proto_span section, const char *what,
+bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
                                uint32_t least, struct cn_hpc_proto_records *out,
                                struct cn_error *err)
 {
@@ -256,8 +202,8 @@ bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index
 
     if (!cn_hpc_proto_module_decode(cn_hpc_proto_records_at(&meta->modules, index),
                                     &record) ||
-        !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off,
-                                  "path", &path, err))
+        !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off, "path",
+                            &path, err))
         return cn_fail_in(err, "module %" PRIu32 " at 0x%" PRIx64, index,
                           cn_hpc_proto_records_off(&meta->modules, index));
     out->path = path;
@@ -271,8 +217,8 @@ static bool read_file(const struct cn_hpc_proto_meta *meta, uint32_t index,
 
     if (!cn_hpc_proto_source_file_decode(cn_hpc_proto_records_at(&meta->files, index),
                                          &record) ||
-        !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off,
-                                  "path", &out->path, err))
+        !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off, "path",
+                            &out->path, err))
         return cn_fail_in(err, "file %" PRIu32 " at 0x%" PRIx64, index,
                           cn_hpc_proto_records_off(&meta->files, index));
     out->is_copied = record.flags & CN_HPC_PROTO_FILE_COPIED;
@@ -309,8 +255,8 @@ bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t ind
     if (!cn_hpc_proto_function_decode(cn_hpc_proto_records_at(&meta->functions, index),
                                       &record) ||
         (record.name_off != 0 &&
-         !cn_hpc_proto_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.name_off,
-                                   "name", &function.name, err)) ||
+         !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.name_off,
+                             "name", &function.name, err)) ||
         !find_optional(&meta->modules, record.module_off, "module", &function.module,
                        err) ||
         !find_optional(&meta->files, record.file_off, "file", &function.file, err))
@@ -370,7 +316,7 @@ static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
 
 static bool find_roots(struct cn_hpc_proto_meta *meta, struct cn_error *err)
 {
-    struct cn_hpc_proto_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
+    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
     struct cn_hpc_proto_contexts_header head;
 
     if (!cn_hpc_proto_contexts_header_decode(section.bytes, &head))
@@ -392,7 +338,7 @@ bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
                             struct cn_hpc_proto_meta *out, struct cn_error *err)
 {
     struct cn_hpc_proto_meta meta;
-    const struct cn_hpc_proto_span *list = meta.sections;
+    const struct cn_hpc_span *list = meta.sections;
 
     if (!cn_hpc_proto_frame_open(file, &meta, err))
         return false;
@@ -413,15 +359,15 @@ bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
     return true;
 }
 
-static bool read_kinds(struct cn_hpc_proto_span rest, struct cn_arena *arena,
+static bool read_kinds(struct cn_hpc_span rest, struct cn_arena *arena,
                        struct cn_kinds *out, struct cn_error *err)
 {
     struct cn_hpc_proto_kinds_header head;
     struct cn_bytes bytes;
     const char **list;
 
-    if (!cn_hpc_proto_span_take(&rest, cn_hpc_proto_kinds_header_size,
-                                "number of identifier kinds", &bytes, err) ||
+    if (!cn_hpc_span_take(&rest, cn_hpc_proto_kinds_header_size,
+                          "number of identifier kinds", &bytes, err) ||
         !cn_hpc_proto_kinds_header_decode(bytes, &head))
         return false;
     if (head.kind_count > CN_KINDS_MAX)
@@ -429,8 +375,7 @@ static bool read_kinds(struct cn_hpc_proto_span rest, struct cn_arena *arena,
                        head.kind_count, CN_KINDS_MAX);
     list = cn_arena_alloc(arena, head.kind_count, sizeof(*list));
     for (size_t i = 0; i < head.kind_count; i++)
-        if (!cn_hpc_proto_span_take_string(&rest, "name of an identifier kind", &list[i],
-                                           err))
+        if (!cn_hpc_span_take_string(&rest, "name of an identifier kind", &list[i], err))
             return false;
     *out = (struct cn_kinds){list, head.kind_count};
     return true;
@@ -440,13 +385,13 @@ bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta, struct cn_arena 
                           const char **title, const char **description,
                           struct cn_kinds *kinds, struct cn_error *err)
 {
-    struct cn_hpc_proto_span rest = meta->sections[CN_HPC_PROTO_GENERAL];
+    struct cn_hpc_span rest = meta->sections[CN_HPC_PROTO_GENERAL];
     const char *name, *text = "";
 
-    if (!cn_hpc_proto_span_take_string(&rest, "title", &name, err))
+    if (!cn_hpc_span_take_string(&rest, "title", &name, err))
         return false;
     if (meta->section_count == CN_HPC_PROTO_SECTIONS_OF_WRITER) {
-        if (!cn_hpc_proto_span_take_string(&rest, "description", &text, err))
+        if (!cn_hpc_span_take_string(&rest, "description", &text, err))
             return false;
         rest = meta->sections[CN_HPC_PROTO_KINDS];
     }

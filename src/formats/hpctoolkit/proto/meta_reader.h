@@ -12,18 +12,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/proto/format.h"
+#include "formats/hpctoolkit/span.h"
 #include "model/context.h"
 #include "model/identity.h"
 
-/* Part of a file that knows where it lies. */
-struct cn_hpc_proto_span {
-    struct cn_bytes bytes;
-    uint64_t off;
-};
-
 /* Records of one size, one behind the other. */
 struct cn_hpc_proto_records {
-    struct cn_hpc_proto_span span;
+    struct cn_hpc_span span;
     uint32_t count, stride;
 };
 
@@ -32,10 +27,9 @@ struct cn_hpc_proto_meta {
     bool has_footer;
     bool is_unfinished; /* it stops after the metrics */
     uint16_t section_count;
-    struct cn_hpc_proto_span
-        sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
+    struct cn_hpc_span sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
     struct cn_hpc_proto_records modules, files, functions;
-    struct cn_hpc_proto_span roots;
+    struct cn_hpc_span roots;
     const char **copied_paths; /* of files that were copied, where they lie; else NULL */
     /* Functions from here on only name entry points, and are not listed. */
     uint32_t listed_functions;
@@ -61,30 +55,9 @@ CN_CHECK bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta,
                                    const char **description, struct cn_kinds *kinds,
                                    struct cn_error *err);
 
-/* `len` bytes at offset `off` of the file. False when they are not all inside
- * `span`. */
-bool cn_hpc_proto_span_slice(struct cn_hpc_proto_span span, uint64_t off, uint64_t len,
-                             struct cn_bytes *out);
-
-/* The string at offset `off` of the file, which must end inside `span`. */
-CN_CHECK bool cn_hpc_proto_span_string(struct cn_hpc_proto_span span, uint64_t off,
-                                       const char *what, const char **out,
-                                       struct cn_error *err);
-
-/* Split a string off the front. `span` then starts behind its NUL. */
-CN_CHECK bool cn_hpc_proto_span_take_string(struct cn_hpc_proto_span *span,
-                                            const char *what, const char **out,
-                                            struct cn_error *err);
-
-/* Split `len` bytes off the front. */
-CN_CHECK bool cn_hpc_proto_span_take(struct cn_hpc_proto_span *span, size_t len,
-                                     const char *what, struct cn_bytes *out,
-                                     struct cn_error *err);
-
 /* The table in a section of modules, files or functions. */
-CN_CHECK bool cn_hpc_proto_records_open(struct cn_hpc_proto_span section,
-                                        const char *what, uint32_t least,
-                                        struct cn_hpc_proto_records *out,
+CN_CHECK bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
+                                        uint32_t least, struct cn_hpc_proto_records *out,
                                         struct cn_error *err);
 
 static inline struct cn_bytes

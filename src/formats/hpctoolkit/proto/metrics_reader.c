@@ -17,7 +17,7 @@ enum {
 };
 
 struct reader {
-    struct cn_hpc_proto_span rest;
+    struct cn_hpc_span rest;
     struct cn_arena *arena;
     struct cn_names scopes;
 };
@@ -52,10 +52,10 @@ static bool read_statistic(struct reader *r, uint16_t scope, struct cn_statistic
     struct cn_hpc_proto_statistic record;
     struct cn_bytes bytes;
 
-    if (!cn_hpc_proto_span_take(&r->rest, cn_hpc_proto_statistic_size, "statistic",
-                                &bytes, err) ||
+    if (!cn_hpc_span_take(&r->rest, cn_hpc_proto_statistic_size, "statistic", &bytes,
+                          err) ||
         !cn_hpc_proto_statistic_decode(bytes, &record) ||
-        !cn_hpc_proto_span_take_string(&r->rest, "formula", &out->formula, err))
+        !cn_hpc_span_take_string(&r->rest, "formula", &out->formula, err))
         return false;
     out->scope = scope;
     out->stat_id = record.stat_id;
@@ -71,10 +71,9 @@ static bool read_scope(struct reader *r, struct cn_hpc_proto_scope *record,
     const char *name;
     uint32_t number;
 
-    if (!cn_hpc_proto_span_take(&r->rest, cn_hpc_proto_scope_size, "scope", &bytes,
-                                err) ||
+    if (!cn_hpc_span_take(&r->rest, cn_hpc_proto_scope_size, "scope", &bytes, err) ||
         !cn_hpc_proto_scope_decode(bytes, record) ||
-        !cn_hpc_proto_span_take_string(&r->rest, "name of a scope", &name, err) ||
+        !cn_hpc_span_take_string(&r->rest, "name of a scope", &name, err) ||
         !check_count(r, record->statistic_count, STATISTIC_MIN, "statistics", err))
         return false;
     number = cn_names_add(&r->scopes, name);
@@ -88,7 +87,7 @@ static bool read_scope(struct reader *r, struct cn_hpc_proto_scope *record,
 static bool count_statistics(struct reader *r, size_t scope_count, size_t *out,
                              struct cn_error *err)
 {
-    struct cn_hpc_proto_span begin = r->rest;
+    struct cn_hpc_span begin = r->rest;
     struct cn_hpc_proto_scope record;
     struct cn_statistic ignored;
     uint16_t scope;
@@ -140,10 +139,9 @@ static bool read_metric(struct reader *r, struct cn_metric *out, struct cn_error
     struct cn_hpc_proto_metric record;
     struct cn_bytes bytes;
 
-    return cn_hpc_proto_span_take(&r->rest, cn_hpc_proto_metric_size, "metric", &bytes,
-                                  err) &&
+    return cn_hpc_span_take(&r->rest, cn_hpc_proto_metric_size, "metric", &bytes, err) &&
            cn_hpc_proto_metric_decode(bytes, &record) &&
-           cn_hpc_proto_span_take_string(&r->rest, "name", &out->name, err) &&
+           cn_hpc_span_take_string(&r->rest, "name", &out->name, err) &&
            read_scopes(r, record.scope_count, out, err);
 }
 
@@ -154,8 +152,8 @@ static bool read_all(struct reader *r, struct cn_metrics *out, struct cn_error *
     struct cn_scope *scopes;
     struct cn_bytes bytes;
 
-    if (!cn_hpc_proto_span_take(&r->rest, cn_hpc_proto_metrics_header_size,
-                                "number of metrics", &bytes, err) ||
+    if (!cn_hpc_span_take(&r->rest, cn_hpc_proto_metrics_header_size, "number of metrics",
+                          &bytes, err) ||
         !cn_hpc_proto_metrics_header_decode(bytes, &head) ||
         !check_count(r, head.metric_count, METRIC_MIN, "metrics", err))
         return false;

@@ -17,7 +17,7 @@ struct pending {
 
 struct tree {
     struct cn_hpc_proto_check *c;
-    struct cn_hpc_proto_span section;
+    struct cn_hpc_span section;
     struct pending *pending;
     size_t pending_count, pending_capacity;
     uint64_t seen_len;
@@ -141,7 +141,7 @@ static void check_block(struct tree *t, struct pending block)
     struct cn_error damage;
     struct cn_bytes rest, ignored;
 
-    if (!cn_hpc_proto_span_slice(t->section, block.off, block.len, &rest)) {
+    if (!cn_hpc_span_slice(t->section, block.off, block.len, &rest)) {
         cn_hpc_findings_error(
             &t->c->f, "block-bounds", block.off,
             "contexts of %" PRIu64 " bytes do not fit their section, 0x%" PRIx64

@@ -26,8 +26,8 @@ static const char *check_string(struct cn_hpc_proto_check *c, uint64_t string_of
     struct cn_error damage;
     const char *text;
 
-    if (!cn_hpc_proto_span_string(c->meta.sections[CN_HPC_PROTO_STRINGS], string_off,
-                                  what, &text, &damage)) {
+    if (!cn_hpc_span_string(c->meta.sections[CN_HPC_PROTO_STRINGS], string_off, what,
+                            &text, &damage)) {
         cn_hpc_findings_error(&c->f, "string-bounds", off, "%s", damage.text);
         return NULL;
     }
@@ -231,7 +231,7 @@ static bool open_tables(struct cn_hpc_proto_check *c)
     bool ok = true;
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-        struct cn_hpc_proto_span section = c->meta.sections[tables[i].section];
+        struct cn_hpc_span section = c->meta.sections[tables[i].section];
 
         if (cn_hpc_proto_records_open(section, tables[i].what, tables[i].least, out[i],
                                       &damage))

@@ -8,66 +8,23 @@
 #include "formats/hpctoolkit/v4/meta_writer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/progress.h"
+#include "formats/hpctoolkit/levels.h"
 #include "model/walk.h"
 
 enum { CONTEXT_LEN_MAX = cn_hpc_context_size + CN_HPC_FLEX_MAX * CN_HPC_FLEX_WORD };
-
-/* Encoded siblings. */
-struct level {
-    uint8_t *bytes;
-    size_t len, capacity;
-};
 
 struct tree_writer {
     struct cn_out *out;
     struct cn_hpc_writing *w;
     struct cn_hpc_meta_layout *layout;
-    struct level *levels; /* entry points at 0 */
-    size_t level_count, level_capacity;
-    uint64_t context_count; /* written */
+    struct cn_hpc_levels levels; /* entry points at 0 */
+    uint64_t context_count;      /* written */
     uint64_t entry_count;
     uint32_t largest_id;
     uint64_t no_file_count, no_module_count; /* dropped references */
 };
-
-static uint8_t *append(struct level *level, size_t len)
-{
-    enum { FIRST = 512 };
-
-    while (level->capacity - level->len < len) {
-        level->capacity = level->capacity ? level->capacity * 2 : FIRST;
-        level->bytes = cn_realloc(level->bytes, level->capacity, 1);
-    }
-    level->len += len;
-    return level->bytes + level->len - len;
-}
-
-static void make_levels(struct tree_writer *t, size_t count)
-{
-    while (t->level_count < count) {
-        t->levels =
-            cn_grow(t->levels, t->level_count, &t->level_capacity, sizeof(*t->levels));
-        t->levels[t->level_count++] = (struct level){0};
-    }
-}
-
-/* Write a finished list of siblings; an empty one is 0 bytes at 0. */
-static bool write_level(struct tree_writer *t, size_t number, struct cn_hpc_section *out,
-                        struct cn_error *err)
-{
-    struct level *level = &t->levels[number];
-
-    *out = (struct cn_hpc_section){0};
-    if (level->len == 0)
-        return true;
-    *out = (struct cn_hpc_section){level->len, t->out->end_off};
-    level->len = 0;
-    return cn_out_write(t->out, level->bytes, (size_t)out->len, err);
-}
 
 static uint8_t *put_word(uint8_t *at, uint64_t word)
 {
@@ -126,7 +83,7 @@ static uint8_t *put_flex(uint8_t *at, const struct cn_hpc_meta_layout *layout,
     return at;
 }
 
-static bool add_context(struct tree_writer *t, struct level *siblings,
+static bool add_context(struct tree_writer *t, struct cn_hpc_level *siblings,
                         const struct cn_context *context,
                         const struct cn_hpc_section *children, struct cn_error *err)
 {
@@ -150,11 +107,11 @@ static bool add_context(struct tree_writer *t, struct level *siblings,
                  bytes);
     record.flex_count = (uint8_t)((len - cn_hpc_context_size) / CN_HPC_FLEX_WORD);
     cn_hpc_context_encode(&record, bytes);
-    memcpy(append(siblings, len), bytes, len);
+    memcpy(cn_hpc_level_append(siblings, len), bytes, len);
     return true;
 }
 
-static void add_entry(struct tree_writer *t, struct level *siblings,
+static void add_entry(struct tree_writer *t, struct cn_hpc_level *siblings,
                       const struct cn_context *entry,
                       const struct cn_hpc_section *children)
 {
@@ -168,21 +125,22 @@ static void add_entry(struct tree_writer *t, struct level *siblings,
     };
 
     t->entry_count++;
-    cn_hpc_entry_encode(&record, append(siblings, cn_hpc_entry_size));
+    cn_hpc_entry_encode(&record, cn_hpc_level_append(siblings, cn_hpc_entry_size));
 }
 
 static bool leave(struct tree_writer *t, size_t depth, const struct cn_context *context,
                   struct cn_error *err)
 {
     struct cn_hpc_section children;
-    struct level *siblings;
+    struct cn_hpc_level *siblings;
 
-    make_levels(t, depth + 1);
+    cn_hpc_levels_make(&t->levels, depth + 1);
     if (context->id == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 belongs to the global context");
-    if (!write_level(t, depth, &children, err))
+    if (!cn_hpc_level_write(&t->levels.list[depth], t->out, &children.len, &children.off,
+                            err))
         return false;
-    siblings = &t->levels[depth - 1];
+    siblings = &t->levels.list[depth - 1];
     if (depth == 1)
         add_entry(t, siblings, context, &children);
     else if (!add_context(t, siblings, context, &children, err))
@@ -248,7 +206,8 @@ static bool write_tree(struct tree_writer *t, uint64_t header_off, struct cn_err
     bool ok = cn_walk_begin(&walk, t->w->db, err) && walk_tree(t, &walk, err);
 
     cn_walk_done(&walk);
-    if (!ok || !check_ids(t, err) || !write_level(t, 0, &entries, err))
+    if (!ok || !check_ids(t, err) ||
+        !cn_hpc_level_write(&t->levels.list[0], t->out, &entries.len, &entries.off, err))
         return false;
     if (t->entry_count > UINT16_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " entry points, can write %d",
@@ -267,13 +226,11 @@ bool cn_hpc_contexts_write(struct cn_out *out, struct cn_hpc_writing *w,
     uint64_t header_off;
     bool ok;
 
-    make_levels(&t, 1);
+    cn_hpc_levels_make(&t.levels, 1);
     ok = cn_out_reserve(out, cn_align_up(cn_hpc_contexts_header_size, 8), &header_off,
                         err) &&
          write_tree(&t, header_off, err);
-    for (size_t i = 0; i < t.level_count; i++)
-        free(t.levels[i].bytes);
-    free(t.levels);
+    cn_hpc_levels_done(&t.levels);
     if (ok) {
         cn_write_lose(w->options, "source lines of contexts that name no file",
                       t.no_file_count);

@@ -21,8 +21,7 @@ enum {
     /* Ids are sparse because writers leave instructions out, but not sparser than this: a
      * larger one would cost memory out of proportion to the file. */
     CN_HPC_ID_SPREAD_MAX = 64,
-    CN_HPC_STRING_MAX = 256 * 1024, /* bytes of one name */
-    CN_HPC_YAML_MAX = 64,           /* files in metrics/ */
+    CN_HPC_YAML_MAX = 64, /* files in metrics/ */
 };
 
 #define CN_HPC_MAGIC          "HPCTOOLKIT"

@@ -121,35 +121,6 @@ bool cn_hpc_sections_open(struct cn_bytes file, const struct cn_hpc_file_kind *k
     return true;
 }
 
-bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
-                       struct cn_bytes *out)
-{
-    return off >= span.off && cn_bytes_slice(span.bytes, off - span.off, len, out);
-}
-
-bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
-                        const char **out, struct cn_error *err)
-{
-    struct cn_bytes rest;
-    const char *string;
-
-    if (off < span.off || !cn_bytes_from(span.bytes, off - span.off, &rest))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s at 0x%" PRIx64 " lies outside its section, 0x%" PRIx64
-                       " to 0x%" PRIx64,
-                       what, off, span.off, span.off + span.bytes.len);
-    /* Many records may point at one long string: looking for its end has a limit. */
-    if (rest.len > CN_HPC_STRING_MAX)
-        rest.len = CN_HPC_STRING_MAX;
-    string = cn_bytes_string(rest, 0);
-    if (!string)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s at 0x%" PRIx64 " does not end within %zu bytes", what, off,
-                       rest.len);
-    *out = string;
-    return true;
-}
-
 bool cn_hpc_table_open(struct cn_hpc_span in, const struct cn_hpc_array *array,
                        struct cn_hpc_table *out, struct cn_error *err)
 {

@@ -10,6 +10,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_SECTIONS_H
 
 #include "base/error.h"
+#include "formats/hpctoolkit/span.h"
 #include "formats/hpctoolkit/v4/format.h"
 
 /* What tells the four files apart. */
@@ -23,12 +24,6 @@ struct cn_hpc_file_kind {
 
 extern const struct cn_hpc_file_kind cn_hpc_meta_kind, cn_hpc_profile_kind,
     cn_hpc_cct_kind, cn_hpc_trace_kind;
-
-/* Part of a file that knows where it lies. */
-struct cn_hpc_span {
-    struct cn_bytes bytes;
-    uint64_t off;
-};
 
 struct cn_hpc_sections {
     struct cn_hpc_span file; /* without the footer */
@@ -50,16 +45,6 @@ bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind);
 CN_CHECK bool cn_hpc_sections_open(struct cn_bytes file,
                                    const struct cn_hpc_file_kind *kind,
                                    struct cn_hpc_sections *out, struct cn_error *err);
-
-/* `len` bytes at offset `off` of the file. False when they are not all inside
- * `span`. */
-bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
-                       struct cn_bytes *out);
-
-/* The string at offset `off` of the file, which must end inside `span`. `what`
- * names it in messages. */
-CN_CHECK bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
-                                 const char **out, struct cn_error *err);
 
 /* Where an array is said to be. */
 struct cn_hpc_array {

@@ -1,0 +1,35 @@
+/* Part of a file that knows where it lies: offsets count from the start of the file.
+ * Threads: any thread; borrows the file's bytes.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_SPAN_H
+#define CN_FORMATS_HPCTOOLKIT_SPAN_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { CN_HPC_STRING_MAX = 256 * 1024 }; /* bytes of one name */
+
+struct cn_hpc_span {
+    struct cn_bytes bytes;
+    uint64_t off;
+};
+
+/* `len` bytes at offset `off` of the file. False when they are not all inside
+ * `span`. */
+bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
+                       struct cn_bytes *out);
+
+/* The string at offset `off` of the file, which must end inside `span`. `what`
+ * names it in messages. */
+CN_CHECK bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
+                                 const char **out, struct cn_error *err);
+
+/* Split `len` bytes off the front. */
+CN_CHECK bool cn_hpc_span_take(struct cn_hpc_span *span, size_t len, const char *what,
+                               struct cn_bytes *out, struct cn_error *err);
+
+/* Split a string off the front. `span` then starts behind its NUL. */
+CN_CHECK bool cn_hpc_span_take_string(struct cn_hpc_span *span, const char *what,
+                                      const char **out, struct cn_error *err);
+
+#endif
