@@ -47,9 +47,10 @@ static bool import_one(const struct cn_args *args, struct cn_store_writer *write
 
     if (ok)
         cn_cli_say(args,
-                   "%s: %" PRIu64 " traces added (%" PRIu64 " calls), %" PRIu64
+                   "%s: %" PRIu64 " trace%s added (%" PRIu64 " call%s), %" PRIu64
                    " known already",
-                   path, copied.traces, copied.records, copied.known);
+                   path, copied.traces, copied.traces == 1 ? "" : "s", copied.records,
+                   copied.records == 1 ? "" : "s", copied.known);
     return ok;
 }
 

@@ -310,6 +310,33 @@ static bool same(void *arg, const struct cn_trace *expected, uint64_t data_off,
            cn_same_trace(&c->trace, expected, err);
 }
 
+/* The independent reader of such stores, where it lies beside the fixtures, finds as many
+ * traces and calls, and every word that they speak of. */
+static void check_by_other_reader(const char *folder, uint64_t traces, uint64_t records)
+{
+    char *script = cn_test_fixture("../checks/zts_read.py");
+    unsigned long long found_traces = 0, found_records = 0;
+    struct cn_text command = {0};
+    char line[4096];
+    FILE *out;
+
+    if (!script)
+        return;
+    cn_text_printf(&command, "python3 '%s' '%s' -v", script, folder);
+    out = popen(cn_text_str(&command), "r");
+    assert_non_null(out);
+    while (fgets(line, sizeof(line), out)) {
+        if (strstr(line, "METHOD=?") || strstr(line, "attr ?"))
+            fail_msg("a word is missing: %s", line);
+        (void)sscanf(line, " chunks %llu records %llu", &found_traces, &found_records);
+    }
+    assert_int_equal(pclose(out), 0);
+    assert_int_equal(found_traces, traces);
+    assert_int_equal(found_records, records);
+    cn_text_done(&command);
+    free(script);
+}
+
 static void imports_what_it_reads(void **state)
 {
     static const char *const names[] = {"zorka/store-1906-synth-archived",
@@ -333,6 +360,8 @@ static void imports_what_it_reads(void **state)
             fail_msg("%s", err.text);
         assert_true(cn_store_writer_close(writer, &err));
         assert_true(counts.traces > 10);
+        if (options.dialect == CN_STORE_JAVA)
+            check_by_other_reader("store/000000", counts.traces, counts.records);
         assert_true(cn_store_open(&c.store, "store", &err));
         if (!cn_java_store_walk(path, same, &c, &counts, &err))
             fail_msg("%s: %s", names[i % 2], err.text);
