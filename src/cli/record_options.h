@@ -36,8 +36,8 @@
          .value = "FUNC@ACTION",                                                         \
          .is_repeatable = true,                                                          \
          .help = "when a function is called: trace_on, trace_off, depth=N, "             \
-                 "time=TIME, finish, filter, notrace, hide, callsite; several with "     \
-                 "commas"},                                                              \
+                 "time=TIME, finish, filter, notrace, hide, callsite, "                  \
+                 "read=page-fault, read=proc/statm; several with commas"},               \
         {.name = "argument",                                                             \
          .letter = 'A',                                                                  \
          .value = "FUNC@SPEC",                                                           \

@@ -76,11 +76,17 @@ static bool parse_action(const char *text, size_t len, struct cn_rec_rule *what)
         const char *name;
         uint32_t action;
     } names[] = {
-        {"trace_on", CN_REC_RULE_ON},   {"traceon", CN_REC_RULE_ON},
-        {"trace_off", CN_REC_RULE_OFF}, {"traceoff", CN_REC_RULE_OFF},
-        {"finish", CN_REC_RULE_FINISH}, {"filter", CN_REC_RULE_ONLY},
-        {"notrace", CN_REC_RULE_NOT},   {"hide", CN_REC_RULE_HIDE},
+        {"trace_on", CN_REC_RULE_ON},
+        {"traceon", CN_REC_RULE_ON},
+        {"trace_off", CN_REC_RULE_OFF},
+        {"traceoff", CN_REC_RULE_OFF},
+        {"finish", CN_REC_RULE_FINISH},
+        {"filter", CN_REC_RULE_ONLY},
+        {"notrace", CN_REC_RULE_NOT},
+        {"hide", CN_REC_RULE_HIDE},
         {"callsite", CN_REC_RULE_SITE},
+        {"read=proc/statm", CN_REC_RULE_READ_STATM},
+        {"read=page-fault", CN_REC_RULE_READ_FAULTS},
     };
     const char *rest;
     uint64_t depth;
@@ -117,7 +123,8 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
         if (!parse_action(action, len, &what))
             return cn_fail(err, CN_ERR_USAGE,
                            "trigger '%.*s': known are trace_on, trace_off, depth=N, "
-                           "time=TIME, finish, filter, notrace, hide and callsite",
+                           "time=TIME, finish, filter, notrace, hide, callsite, "
+                           "read=proc/statm and read=page-fault",
                            (int)len, action);
         if (!action[len])
             break;

@@ -2,12 +2,14 @@
 
 #include <link.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 
 #include "record/arguments.h"
 #include "record/hooks.h"
 #include "record/layout.h"
 #include "record/module_rules.h"
 #include "record/process.h"
+#include "record/readings.h"
 #include "record/thread.h"
 
 /* What only the set-up has to know about does not make calls expensive. */
@@ -36,6 +38,7 @@ void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
 
+    process->page_kb = getauxval(AT_PAGESZ) / 1024;
     (void)dl_iterate_phdr(find_program, process);
     cn_rec_module_rules_begin();
     process->has_filters = is_about_calls(process->shared);
@@ -122,6 +125,34 @@ static void record_site(struct cn_rec_thread *self, uint64_t time_ns, uintptr_t 
     cn_rec_add(self, time_ns, CN_REC_SITE_WORD, payload, sizeof(payload));
 }
 
+/* Where the readings of a frame lie. */
+static uint32_t readings_at(const struct cn_rec_filter_state *note)
+{
+    return note->values_used + note->values_len;
+}
+
+/* The actions of a frame's rule, if it has readings. */
+static uint32_t reading_actions(const struct cn_rec_frame *frame)
+{
+    uintptr_t base;
+    const struct cn_rec_rule *rule = frame->flags & CN_REC_FRAME_READS
+                                         ? cn_rec_module_rules_find(frame->address, &base)
+                                         : NULL;
+
+    return rule ? rule->actions : 0;
+}
+
+static void read_counters(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                          const struct cn_rec_rule *rule)
+{
+    if (!cn_rec_readings_keep(self, rule->actions))
+        return;
+    frame->flags |= CN_REC_FRAME_READS;
+    if (!(frame->flags & CN_REC_FRAME_HELD))
+        cn_rec_readings_record(self, rule->actions,
+                               readings_at(&self->notes[frame - self->frames]), 0);
+}
+
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
@@ -143,6 +174,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (note->site && self->filter.time_limit_ns == 0)
         record_site(self, 0, note->site);
     len = store_arguments(self, rule, base, registers);
+    note->values_len = 0;
     if (self->filter.time_limit_ns > 0) {
         note->values_len = len;
         note->entry_ns = cn_rec_now(self);
@@ -154,6 +186,8 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
+    if (rule)
+        read_counters(self, frame, rule);
 }
 
 /* A call has lasted long enough: so have those that it was called from. */
@@ -174,6 +208,8 @@ static void record_held(struct cn_rec_thread *self, const struct cn_rec_frame *l
         else
             cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
                        NULL, 0);
+        cn_rec_readings_record(self, reading_actions(frame), readings_at(note),
+                               note->entry_ns);
         frame->flags &= ~(uint64_t)CN_REC_FRAME_HELD;
     }
 }
@@ -187,6 +223,9 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
         registers ? cn_rec_module_rules_find(frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
+    if (frame->flags & CN_REC_FRAME_READS)
+        cn_rec_readings_record_changes(self, reading_actions(frame),
+                                       readings_at(&self->notes[frame - self->frames]));
     if (rule && rule->result_count > 0)
         len = cn_rec_arguments_store(self, rule->results, rule->result_count, registers);
     if (len > 0)

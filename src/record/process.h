@@ -20,6 +20,7 @@ struct cn_rec_process {
     uintptr_t program_low, program_high; /* where the program itself lies */
     const char *path;                    /* of the shared memory */
     bool is_earlier_finished;            /* what an exec left was written out */
+    uint64_t page_kb;
     bool has_filters; /* every call goes through cn_rec_filter_enter() */
 };
 

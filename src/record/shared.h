@@ -138,10 +138,12 @@ enum {
     CN_REC_RULE_DEPTH = 32, /* it and what it calls, down to `depth` levels */
     CN_REC_RULE_TIME = 64,  /* within it, leave out calls that take less than time_ns */
     CN_REC_RULE_FINISH = 128,
-    CN_REC_RULE_PATCH = 256,   /* patch it */
-    CN_REC_RULE_UNPATCH = 512, /* do not */
-    CN_REC_RULE_VALUES = 1024, /* record its arguments or results */
-    CN_REC_RULE_SITE = 2048,   /* record where it is called from */
+    CN_REC_RULE_PATCH = 256,        /* patch it */
+    CN_REC_RULE_UNPATCH = 512,      /* do not */
+    CN_REC_RULE_VALUES = 1024,      /* record its arguments or results */
+    CN_REC_RULE_SITE = 2048,        /* record where it is called from */
+    CN_REC_RULE_READ_STATM = 4096,  /* record how much memory changes in it */
+    CN_REC_RULE_READ_FAULTS = 8192, /* and how often pages were not there */
 };
 
 /* What a recorded call costs: all of it, and the part between its two times. */

@@ -30,6 +30,7 @@ enum {
     CN_REC_FRAME_HELD = 8,      /* its entry is recorded once it has lasted long enough */
     CN_REC_FRAME_SLOW = 32,     /* assembly cannot tell the time */
     CN_REC_FRAME_FILTERED = 16, /* has a note */
+    CN_REC_FRAME_READS = 64,    /* has readings behind its values */
 };
 
 /* What the filters know: of a thread now, and of each frame how it was before. */

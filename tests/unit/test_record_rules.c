@@ -90,11 +90,14 @@ static void actions_of_one_function_are_combined(void **state)
 
     (void)state;
     assert_true(cn_rules_add_trigger(&rules, "tiny@depth=3,time=5us", &err));
-    assert_true(cn_rules_add_trigger(&rules, "tiny@trace_on", &err));
+    assert_true(cn_rules_add_trigger(&rules, "tiny@trace_on,read=page-fault", &err));
+    assert_true(cn_rules_add_trigger(&rules, "tiny@read=proc/statm", &err));
     store(&rules);
     assert_int_equal(head.rule_count, 1);
     assert_int_equal(stored[0].actions, CN_REC_RULE_DEPTH | CN_REC_RULE_TIME |
-                                            CN_REC_RULE_ON | CN_REC_RULE_HIDE);
+                                            CN_REC_RULE_ON | CN_REC_RULE_HIDE |
+                                            CN_REC_RULE_READ_FAULTS |
+                                            CN_REC_RULE_READ_STATM);
     assert_int_equal(stored[0].depth, 3);
     assert_int_equal(stored[0].time_ns, 5000);
     cn_rules_done(&rules);
@@ -103,8 +106,9 @@ static void actions_of_one_function_are_combined(void **state)
 static void rejects_what_is_no_trigger(void **state)
 {
     static const char *const bad[] = {
-        "main",         "@trace_on",       "main@",      "main@foo",       "main@depth=",
-        "main@depth=x", "main@time=5days", "main@time=", "main@trace_on,", "(@trace_on",
+        "main",           "@trace_on",    "main@",           "main@foo",
+        "main@depth=",    "main@depth=x", "main@time=5days", "main@time=",
+        "main@trace_on,", "(@trace_on",   "main@read=",      "main@read=pmu-cycle",
     };
     struct cn_rules rules = {0};
 
