@@ -16,10 +16,10 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "base/ranks.h"
+#include "model/metric_sort.h"
 #include "model/transpose_spill.h"
 
 enum {
-    METRIC_COUNT = UINT16_MAX + 1,
     /* Contexts that may be counted for whatever the size of the data: a file that claims
      * more must also hold something. */
     CONTEXT_FREE_LIMIT = 1 << 26,
@@ -51,12 +51,7 @@ struct worker {
     struct cn_spilled_value *spilled; /* of a range, in one chunk */
     size_t spilled_capacity;
 
-    struct cn_value *sorted; /* of a context: by metric, then by profile */
-    size_t sorted_capacity;
-    uint32_t *metric_next; /* per metric: first its count, then where its next value goes;
-                              all zero between contexts */
-    uint16_t *metrics;     /* that the context has */
-    size_t metric_count;
+    struct cn_metric_sort sort; /* of a context */
 };
 
 struct transposition {
@@ -399,65 +394,6 @@ static bool place_values(struct transposition *t, const struct cn_context_range 
     return true;
 }
 
-static int compare_metrics(const void *left, const void *right)
-{
-    const uint16_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-/* Count the values of each metric and turn the counts into starts. */
-static void find_metric_starts(struct worker *self, const struct cn_value *values,
-                               size_t count)
-{
-    uint32_t start = 0;
-
-    self->metric_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t metric = values[i].metric;
-
-        if (self->metric_next[metric]++ == 0)
-            self->metrics[self->metric_count++] = metric;
-    }
-    qsort(self->metrics, self->metric_count, sizeof(*self->metrics), compare_metrics);
-    for (size_t i = 0; i < self->metric_count; i++) {
-        uint32_t own = self->metric_next[self->metrics[i]];
-
-        self->metric_next[self->metrics[i]] = start;
-        start += own;
-    }
-}
-
-static bool check_pairs(const struct cn_value *values, size_t count, uint32_t context,
-                        struct cn_error *err)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i].metric == values[i - 1].metric &&
-            values[i].key <= values[i - 1].key)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "profile %" PRIu32 ": context %" PRIu32
-                           " has two values for metric %u",
-                           values[i].key, context, values[i].metric);
-    return true;
-}
-
-static bool sort_by_metric(struct worker *self, uint32_t context,
-                           const struct cn_value *values, size_t count,
-                           struct cn_error *err)
-{
-    if (self->sorted_capacity < count) {
-        free(self->sorted);
-        self->sorted_capacity = count;
-        self->sorted = cn_realloc(NULL, count, sizeof(*self->sorted));
-    }
-    find_metric_starts(self, values, count);
-    for (size_t i = 0; i < count; i++)
-        self->sorted[self->metric_next[values[i].metric]++] = values[i];
-    for (size_t i = 0; i < self->metric_count; i++)
-        self->metric_next[self->metrics[i]] = 0;
-    return check_pairs(self->sorted, count, context, err);
-}
-
 static bool hand_out(struct transposition *t, const struct cn_context_range *range,
                      unsigned worker, struct cn_error *err)
 {
@@ -470,9 +406,9 @@ static bool hand_out(struct transposition *t, const struct cn_context_range *ran
         if (self->next[i - range->first] != start + count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
         if (count > 0 &&
-            (!sort_by_metric(self, i, self->values + start, count, err) ||
+            (!cn_metric_sort_run(&self->sort, i, self->values + start, count, err) ||
              !t->sink->context(t->sink->arg, worker, i,
-                               (struct cn_value_batch){self->sorted, count}, err)))
+                               (struct cn_value_batch){self->sort.sorted, count}, err)))
             return false;
         start += count;
     }
@@ -568,10 +504,8 @@ static bool run_ranges(struct transposition *t, struct cn_error *err)
     struct cn_jobs jobs = {own_count, t, range_run, range_take, range_finish};
     bool ok;
 
-    for (unsigned i = 0; i < t->options->workers; i++) {
-        t->workers[i].metric_next = cn_alloc(METRIC_COUNT, sizeof(uint32_t));
-        t->workers[i].metrics = cn_alloc(METRIC_COUNT, sizeof(uint16_t));
-    }
+    for (unsigned i = 0; i < t->options->workers; i++)
+        cn_metric_sort_init(&t->workers[i].sort);
     cn_failures_init(&t->failures, t->options->workers);
     cn_pool_run(&jobs, t->options->workers);
     ok = cn_failures_result(&t->failures, err);
@@ -590,9 +524,7 @@ static void release(struct transposition *t)
         free(worker->values);
         free(worker->next);
         free(worker->spilled);
-        free(worker->sorted);
-        free(worker->metric_next);
-        free(worker->metrics);
+        cn_metric_sort_done(&worker->sort);
     }
     free(t->workers);
     cn_spill_free(t->spill);
