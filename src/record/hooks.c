@@ -252,10 +252,12 @@ static bool is_in_memory(const struct cn_rec_frame *frame)
            !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
 }
 
+/* Calls that were jumped out of are still among the frames, and where they lay the program
+ * may keep anything by now. */
 void cn_rec_unhook_all(struct cn_rec_thread *self)
 {
     for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
-        if (is_in_memory(frame))
+        if (is_in_memory(frame) && *frame->loc == (uintptr_t)cn_rec_return)
             *frame->loc = frame->ret;
     }
 }
@@ -263,7 +265,7 @@ void cn_rec_unhook_all(struct cn_rec_thread *self)
 void cn_rec_hook_all(struct cn_rec_thread *self)
 {
     for (struct cn_rec_frame *frame = self->frames + 1; frame <= self->top; frame++) {
-        if (is_in_memory(frame))
+        if (is_in_memory(frame) && *frame->loc == frame->ret)
             *frame->loc = (uintptr_t)cn_rec_return;
     }
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unwind.h>
 
 #include "record/hooks.h"
 #include "record/process.h"
@@ -21,11 +22,15 @@ enum { BACKTRACE_MAX = 1 << 20 };
 typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int (*clone_fn)(int (*)(void *), void *, int, void *, ...);
 typedef int (*backtrace_fn)(void **, int);
+typedef _Unwind_Reason_Code (*unwind_fn)(_Unwind_Trace_Fn, void *);
+typedef _Unwind_Ptr (*unwind_ip_fn)(struct _Unwind_Context *);
 
 static struct {
     create_fn create;
     clone_fn clone;
     backtrace_fn backtrace;
+    unwind_fn unwind;
+    unwind_ip_fn unwind_ip;
     uintptr_t dlopens[2]; /* dlopen, dlmopen */
     pthread_key_t key;    /* its destructor ends a thread's recording */
 } real;
@@ -201,4 +206,57 @@ EXPORT int backtrace(void **buffer, int size)
     count = copy_true(all, count, buffer, size);
     free(all);
     return count;
+}
+
+struct walk {
+    _Unwind_Trace_Fn visit;
+    void *arg;
+    bool is_begun;
+};
+
+/* The first call is our own. Where return addresses are kept in registers, stubs are still
+ * among the others. */
+static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg)
+{
+    struct walk *walk = arg;
+
+    if (walk->is_begun && real.unwind_ip(context) != (_Unwind_Ptr)cn_rec_return)
+        return walk->visit(context, walk->arg);
+    walk->is_begun = true;
+    return _URC_NO_REASON;
+}
+
+/* A library that was opened later may have brought the unwinder for itself alone. */
+static void find_unwind(void)
+{
+    void *library = RTLD_NEXT, *unwind = dlsym(library, "_Unwind_Backtrace"), *ip;
+
+    if (!unwind) {
+        library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        unwind = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
+    }
+    ip = unwind ? dlsym(library, "_Unwind_GetIP") : NULL;
+    if (!ip)
+        return;
+    __builtin_memcpy(&real.unwind_ip, &ip, sizeof(ip));
+    __builtin_memcpy(&real.unwind, &unwind, sizeof(unwind));
+}
+
+/* What Rust and others walk the stack with. */
+EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    struct walk walk = {visit, arg, false};
+    _Unwind_Reason_Code result;
+
+    if (!real.unwind)
+        find_unwind();
+    if (!real.unwind)
+        return _URC_END_OF_STACK;
+    if (self)
+        cn_rec_unhook_all(self);
+    result = real.unwind(visit_true, &walk);
+    if (self)
+        cn_rec_hook_all(self);
+    return result;
 }
