@@ -342,6 +342,37 @@ static void parts_become_one_trace(void **state)
     cn_segment_loader_free(loader);
 }
 
+/* A session outlives the segment that its symbols were first used in. */
+static void symbols_are_known_in_the_next_segment(void **state)
+{
+    static const char symbols[] = "\xc1\x82\x01\x61x\xc1\x82\x02\x61y"
+                                  "\xc2\x84\x01\x01\x02\x01\xc2\x84\x02\x02\x01\x02";
+    static const char piece[] = "\xc3\x9f\x0a\x02\xc4\x82\x0d\x01\xff";
+    struct cn_store_options options = {.rotate_len = 1};
+    struct cn_zorka_request request = {.has_trace_id = true, .id_high = 1};
+    struct cn_store_writer *writer;
+    struct cn_store_ingest *ingest;
+    struct cn_store *store;
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(cn_store_init("store", &options, &err));
+    assert_true(cn_store_writer_open(&writer, "store", NULL, &err));
+    ingest = cn_store_ingest_new(writer);
+    request.body = (struct cn_bytes){(const uint8_t *)symbols, strlen(symbols)};
+    assert_true(cn_store_ingest_request(ingest, &request, &err));
+    request.body = (struct cn_bytes){(const uint8_t *)piece, strlen(piece)};
+    for (request.id_low = 1; request.id_low <= 5; request.id_low++)
+        if (!cn_store_ingest_request(ingest, &request, &err))
+            fail_msg("%s", err.text);
+    cn_store_ingest_free(ingest);
+    assert_true(cn_store_writer_close(writer, &err));
+    assert_true(cn_store_open(&store, "store", &err));
+    assert_true(cn_store_segment_count(store) >= 5);
+    expect_hits(store, "method = y.x", 5);
+    cn_store_close(store);
+}
+
 /* Refused bodies leave no words behind. */
 static void a_refused_request_leaves_no_trace(void **state)
 {
@@ -388,6 +419,8 @@ int main(void)
         cmocka_unit_test(records_give_back_traces),
         cmocka_unit_test(skip_leads_to_the_end_of_a_call),
         cmocka_unit_test_setup_teardown(parts_become_one_trace, enter, leave),
+        cmocka_unit_test_setup_teardown(symbols_are_known_in_the_next_segment, enter,
+                                        leave),
         cmocka_unit_test_setup_teardown(a_refused_request_leaves_no_trace, enter, leave),
     };
 

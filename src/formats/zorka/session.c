@@ -31,6 +31,7 @@ struct cn_zorka_session {
     struct cn_words words; /* as sent */
     struct symbols strings, methods;
     struct cn_words *target;
+    uint64_t target_born_ns;
     uint32_t epoch;
 };
 
@@ -133,9 +134,11 @@ bool cn_zorka_session_add_method(struct cn_zorka_session *session, uint32_t id,
 
 void cn_zorka_session_target(struct cn_zorka_session *session, struct cn_words *words)
 {
-    if (session->target == words)
+    /* A store that begins a new segment has new words at the same address. */
+    if (session->target == words && session->target_born_ns == words->born_ns)
         return;
     session->target = words;
+    session->target_born_ns = words->born_ns;
     session->epoch++;
     if (session->methods.targets)
         memset(session->methods.targets, 0,
