@@ -134,8 +134,10 @@ bool cn_zorka_session_add_method(struct cn_zorka_session *session, uint32_t id,
 
 void cn_zorka_session_target(struct cn_zorka_session *session, struct cn_words *words)
 {
-    /* A store that begins a new segment has new words at the same address. */
-    if (session->target == words && session->target_born_ns == words->born_ns)
+    /* A store that begins a new segment has new words at the same address; they are
+     * born with the first of them. */
+    if (session->target == words && words->count > 0 &&
+        session->target_born_ns == words->born_ns)
         return;
     session->target = words;
     session->target_born_ns = words->born_ns;
