@@ -1,27 +1,15 @@
 /* Any bytes as the text of perf script: they are read or refused, and what was read can be used. */
 
-#include <assert.h>
 #include <string.h>
 
-#include "formats/exchange/import.h"
 #include "formats/exchange/perf/perf.h"
-#include "model/database.h"
 #include "support/exchange_inputs.h"
 #include "support/fuzz.h"
+#include "support/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct cn_import *import = cn_import_new("fuzz", "");
-    struct cn_error err = {0};
-    struct cn_database *db;
-
-    if (!cn_perf_script_read(import, (struct cn_bytes){data, len}, &err)) {
-        assert(err.text[0] != '\0');
-        cn_import_free(import);
-        return 0;
-    }
-    if (cn_import_finish(import, &db, &err))
-        cn_database_close(db);
+    cn_fuzz_import(cn_perf_script_read, data, len);
     return 0;
 }
 

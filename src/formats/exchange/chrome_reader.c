@@ -43,13 +43,12 @@ struct reading {
 };
 
 /* A pid or tid: a number, or a text that stands for one. */
-static uint64_t number_of(enum cn_json_kind kind, struct cn_bytes text)
+static uint64_t number_of(struct cn_bytes text)
 {
     int64_t value;
 
     if (cn_json_as_i64(text, &value) && value >= 0)
         return (uint64_t)value;
-    (void)kind;
     return text.len ? XXH3_64bits(text.ptr, text.len) & TEXT_ID_BITS : 0;
 }
 
@@ -143,10 +142,10 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
     case DURATION:
         return read_time(&token, &r->event.duration_ns, err);
     case PID:
-        r->event.pid = number_of(kind, token.text);
+        r->event.pid = number_of(token.text);
         return true;
     case TID:
-        r->event.tid = number_of(kind, token.text);
+        r->event.tid = number_of(token.text);
         return true;
     case CATEGORY:
     case ID:
