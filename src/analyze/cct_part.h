@@ -65,8 +65,8 @@ bool cn_cct_guess_see(struct cn_cct_task *piece, const struct cn_call *call);
 /* Remember how the task is at the start of its next piece. */
 void cn_cct_task_mark(struct cn_cct_task *task, const struct cn_call_part *part);
 
-/* Put a piece behind what was counted, which goes up to the calls that it left out. False, with nothing changed, when it was guessed
- * wrong. */
+/* Put a piece behind what was counted, which goes up to the end of what it left out.
+ * False, with nothing changed, when it was guessed wrong. */
 bool cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *piece);
 
 #endif

@@ -153,6 +153,17 @@ static void assert_same_costs(const struct cn_cct_task *a, const struct cn_cct_t
     }
 }
 
+static void assert_same_readings(const struct cn_cct_task *a, const struct cn_cct_task *b,
+                                 cn_cct_id node)
+{
+    const uint64_t *x = cn_cct_readings_find(&a->readings, node);
+    const uint64_t *y = cn_cct_readings_find(&b->readings, node);
+
+    assert_int_equal(x != NULL, y != NULL);
+    if (x && y)
+        assert_memory_equal(x, y, CN_COUNTER_COUNT * sizeof(*x));
+}
+
 static void assert_same(const struct cn_cct_task *a, const struct cn_cct_task *b)
 {
     assert_int_equal(a->record_count, b->record_count);
@@ -167,6 +178,7 @@ static void assert_same(const struct cn_cct_task *a, const struct cn_cct_task *b
         assert_int_equal(a->tree.links[i].parent, b->tree.links[i].parent);
         assert_int_equal(a->tree.links[i].key, b->tree.links[i].key);
         assert_same_costs(a, b, (cn_cct_id)i);
+        assert_same_readings(a, b, (cn_cct_id)i);
     }
 }
 
