@@ -105,46 +105,6 @@ uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t c
     return occupancy->begin_ns + span / count * column + span % count * column / count;
 }
 
-/* Whether sample `at` begins before a time. */
-static bool is_before(struct cn_database *db, const struct cn_timeline *timeline,
-                      uint64_t at, uint64_t time_ns, bool *out, struct cn_error *err)
-{
-    struct cn_sample sample;
-
-    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
-        return false;
-    *out = sample.time_ns < time_ns;
-    return true;
-}
-
-/* The first sample between `low` and `high` that begins at or after a time, `high` when
- * none does. Looks around `guess` in growing steps: samples are spread evenly enough for
- * good guesses, and each look at a long timeline is a cache miss. */
-static bool find_from(struct cn_database *db, const struct cn_timeline *timeline,
-                      uint64_t low, uint64_t high, uint64_t guess, uint64_t time_ns,
-                      uint64_t *out, struct cn_error *err)
-{
-    uint64_t step = 1;
-    bool before;
-
-    while (low < high) {
-        guess = guess < low ? low : guess >= high ? high - 1 : guess;
-        if (!is_before(db, timeline, guess, time_ns, &before, err))
-            return false;
-        if (before)
-            low = guess + 1;
-        else
-            high = guess;
-        if (step < (high - low) / 2)
-            guess = before ? guess + step : guess > step ? guess - step : 0;
-        else
-            guess = low + (high - low) / 2;
-        step *= 4;
-    }
-    *out = low;
-    return true;
-}
-
 /* Looking here and there maps much of a long timeline: do not keep it all. */
 static void note_looks(struct worker *worker, uint64_t count)
 {
@@ -160,6 +120,48 @@ static void note_looks(struct worker *worker, uint64_t count)
     }
 }
 
+/* Whether sample `at` begins before a time. */
+static bool is_before(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t at, uint64_t time_ns, bool *out, struct cn_error *err)
+{
+    struct cn_sample sample;
+
+    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
+        return false;
+    *out = sample.time_ns < time_ns;
+    return true;
+}
+
+/* The first sample between `low` and `high` that begins at or after a time, `high` when
+ * none does. Looks around `guess` in growing steps: samples are spread evenly enough for
+ * good guesses, and each look at a long timeline is a cache miss. */
+static bool find_from(struct worker *worker, const struct cn_timeline *timeline,
+                      uint64_t low, uint64_t high, uint64_t guess, uint64_t time_ns,
+                      uint64_t *out, struct cn_error *err)
+{
+    uint64_t step = 1;
+    bool before;
+
+    while (low < high) {
+        guess = guess < low ? low : guess >= high ? high - 1 : guess;
+        if (high - low > LOOK_LEN / sizeof(struct cn_sample))
+            note_looks(worker, 1);
+        if (!is_before(worker->build->db, timeline, guess, time_ns, &before, err))
+            return false;
+        if (before)
+            low = guess + 1;
+        else
+            high = guess;
+        if (step < (high - low) / 2)
+            guess = before ? guess + step : guess > step ? guess - step : 0;
+        else
+            guess = low + (high - low) / 2;
+        step *= 4;
+    }
+    *out = low;
+    return true;
+}
+
 /* Some moments of a slice with many samples. */
 static bool look_around(struct worker *worker, const struct cn_timeline *timeline,
                         uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
@@ -171,12 +173,12 @@ static bool look_around(struct worker *worker, const struct cn_timeline *timelin
     struct cn_sample sample;
 
     worker->has_estimated = true;
-    note_looks(worker, points);
     for (uint64_t i = 0, at = first; i < points; i++) {
         uint64_t from_ns = begin_ns + step_ns * i;
         uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;
 
-        if (!find_from(db, timeline, at, last, first + (last - first) / points * i,
+        if (!find_from(worker, timeline, at, last,
+                       first + (last - first) / points * i + (last - first) / points / 2,
                        from_ns + (to_ns - from_ns) / 2, &at, err) ||
             (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err)))
             return false;
@@ -237,16 +239,17 @@ static bool scan_slices(struct worker *worker, uint32_t profile, cn_span_fn add,
     struct cn_timeline timeline;
     uint64_t first, last, step = 0;
 
-    if (!cn_timeline_open(build->db, profile, &timeline, err) ||
-        !find_from(build->db, &timeline, 0, timeline.count, timeline.count / 2,
-                   out->begin_ns, &first, err))
+    if (!cn_timeline_open(build->db, profile, &timeline, err))
         return false;
     worker->unread_len = timeline.count * sizeof(struct cn_sample);
+    if (!find_from(worker, &timeline, 0, timeline.count, timeline.count / 2,
+                   out->begin_ns, &first, err))
+        return false;
     for (uint32_t i = 0; i < out->column_count; i++) {
         uint64_t begin_ns = cn_occupancy_column_ns(out, i);
         uint64_t end_ns = cn_occupancy_column_ns(out, i + 1);
 
-        if (!find_from(build->db, &timeline, first, timeline.count, first + step, end_ns,
+        if (!find_from(worker, &timeline, first, timeline.count, first + step, end_ns,
                        &last, err) ||
             !scan_slice(worker, &timeline, first, last, begin_ns, end_ns, add, err))
             return false;

@@ -15,10 +15,14 @@ enum {
     COLUMN_MAX = 4000,
     ROW_MAX = 200,
     DEPTH_MAX = 100000,
-    POINTS_MIN = 2,
+    POINTS_MIN = 2, /* moments looked at in a crowded cell */
     POINTS_MAX = 8,
-    LOOKS = 160000,
-    CROWDED = 4000
+    LOOKS = 160000, /* in all cells together */
+    CROWDED = 4000, /* samples of crowded cells a thread that count nevertheless */
+    LONG = 1 << 20, /* samples of a thread that are too many to look at in passing */
+    SAMPLES_MIN = 32,
+    PREVIEW_CELLS = 5000,
+    HALVINGS_MAX = 4,
 };
 
 static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
@@ -102,15 +106,19 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
 }
 
 /* Make columns powers of two wide and their borders multiples of that, as the cells of
- * pyramids are; about as many columns as before. */
-static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted)
+ * pyramids are; about as many columns as before, halved so many times. */
+static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted,
+                 unsigned halvings)
 {
     uint64_t begin_ns = wanted->begin_ns - db->begin_ns;
     uint64_t end_ns = wanted->end_ns - db->begin_ns;
     double width_ns = (double)(end_ns - begin_ns) / wanted->column_count;
     unsigned shift = width_ns > 1 ? (unsigned)lround(log2(width_ns)) : 0;
-    uint64_t first = begin_ns >> shift, last = (end_ns - 1) >> shift;
+    uint64_t first, last;
 
+    shift += halvings;
+    first = begin_ns >> shift;
+    last = (end_ns - 1) >> shift;
     wanted->begin_ns = db->begin_ns + (first << shift);
     wanted->column_count = (uint32_t)(last - first + 1);
     wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
@@ -126,6 +134,41 @@ static uint32_t points_for(size_t cell_count)
                                  : (uint32_t)points;
 }
 
+/* Whether a thread has many samples in the range, far apart in its file. */
+static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request *wanted,
+                       uint32_t profile)
+{
+    struct cn_timeline timeline;
+    struct cn_error err; /* drawing will find it, too */
+    uint64_t first, last;
+
+    return cn_timeline_open(db, profile, &timeline, &err) && timeline.count > LONG &&
+           cn_timeline_find(db, &timeline, wanted->begin_ns, &first, &err) &&
+           cn_timeline_find(db, &timeline, wanted->end_ns, &last, &err) &&
+           last - first > (uint64_t)wanted->column_count * SAMPLES_MIN;
+}
+
+/* Each look into a long timeline is a page to be mapped: until the pyramids are there, fewer
+ * columns must do. */
+static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
+{
+    size_t crowded = 0;
+    unsigned halvings = 0;
+
+    for (size_t i = 0; i < wanted->profile_count; i++)
+        if (!wanted->pyramids[i] && is_crowded(db, wanted, wanted->profiles[i]))
+            crowded++;
+    while (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS &&
+           halvings < HALVINGS_MAX)
+        halvings++;
+    if (halvings > 0)
+        snap(db, wanted, halvings);
+    if (crowded > 0) {
+        wanted->points = POINTS_MIN;
+        wanted->crowded_max = 0;
+    }
+}
+
 /* Draw what is known, and have worked out what is not. */
 static bool draw(struct cn_served *served, struct cn_request *request,
                  const struct cn_frames *frames, struct cn_occupancy_request *wanted,
@@ -139,6 +182,9 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
                               pyramids);
     wanted->pyramids = pyramids;
+    wanted->points = points_for(count * wanted->column_count);
+    if (cn_request_flag(request, "snap"))
+        preview(served->db, wanted);
     wanted->cut = cn_served_cut_borrow(&served->pyramids, frames, wanted->depth);
     ok = cn_occupancy_build(&occupancy, served->db, frames, wanted, err);
     cn_served_cut_return(&served->pyramids, wanted->cut);
@@ -182,8 +228,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;
     if (cn_request_flag(request, "snap"))
-        snap(served->db, &wanted);
-    wanted.points = points_for(wanted.profile_count * wanted.column_count);
+        snap(served->db, &wanted, 0);
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
     return draw(served, request, frames, &wanted, err);
