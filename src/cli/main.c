@@ -1,5 +1,6 @@
 /* cairn: choose the command, parse its words, run it, and tell how it ended. */
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,10 +47,22 @@ static void on_bus_error(int signal_number)
     _exit(STATUS_BAD_DATA);
 }
 
+/* Files that we open must not take the place of standard streams that were closed. What
+ * stands there now fails to be read or written, as they would, and ends with an exec. */
+static void occupy_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null",
+                        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    }
+}
+
 static void set_up_process(void)
 {
     struct sigaction bus = {.sa_handler = on_bus_error};
 
+    occupy_closed_streams();
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     (void)sigaction(SIGBUS, &bus, NULL);
     /* Our caller may ignore it; a closed pipe ends us quietly all the same. */
