@@ -83,6 +83,25 @@ def check_round_trips(source):
     shutil.rmtree("e.data")
 
 
+def added(path):
+    """How many calls a store takes from a file of spans."""
+    shutil.rmtree("store", ignore_errors=True)
+    done = subprocess.run(["cairn", "store", "add", "--create", "store", path], capture_output=True, check=False)
+    found = re.search(rb"1 trace added \((\d+) calls\)", done.stderr)
+    check(found, f"{path}: {done.stderr.decode()}")
+    return int(found[1]) if found else 0
+
+
+def check_spans(source):
+    """Spans of a recording are all in the store, as the text of protoc counts them."""
+    counts = {added(convert(source, f"spans.{name}", name)) for name in ("otlp", "otlp-json", "zipkin")}
+    check(len(counts) == 1, f"{source.name}: stores of spans differ: {counts}")
+    if shutil.which("protoc"):
+        with open("spans.otlp", "rb") as file:
+            text = subprocess.run(["protoc", "--decode_raw"], stdin=file, capture_output=True, check=False).stdout
+        check(counts == {len(re.findall(rb'^      5: "', text, re.M))}, f"{source.name}: protoc has other spans")
+
+
 def perf_script_stacks():
     """How often perf script shows each stack of known functions of the program."""
     found = collections.Counter()
@@ -125,6 +144,7 @@ def main():
         check_folded_and_calls(source)
     for source in sources:
         check_round_trips(source)
+        check_spans(source)
     check_perf()
     for text in failures:
         print(text)

@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/exchange/call_import.h"
+#include "model/recording.h"
+
+enum { MANY = 4200000, STEP_NS = 10 }; /* more than stay in memory, twice */
+
+static struct cn_bytes name_of(const char *text)
+{
+    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static uint32_t track_of(struct cn_call_import *import, uint64_t tid)
+{
+    struct cn_error err;
+    uint32_t track;
+
+    assert_true(cn_call_import_track(import, 1, tid, (struct cn_bytes){0}, &track, &err));
+    return track;
+}
+
+static struct cn_recording *finish(struct cn_call_import *import)
+{
+    struct cn_error err;
+    struct cn_recording *rec;
+
+    assert_true(cn_call_import_finish(import, 0, &rec, &err));
+    return rec;
+}
+
+/* Calls that come in the wrong order, more than fit into memory: each comes back once, in
+ * order. */
+static void sorts_more_than_fits_into_memory(void **state)
+{
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t tracks[2] = {track_of(import, 5), track_of(import, 6)};
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_error err = {0};
+    struct cn_recording *rec;
+
+    (void)state;
+    for (uint64_t i = MANY; i-- > 0;)
+        assert_true(
+            cn_call_import_add(import, tracks[i % 2], (i ^ 5) * STEP_NS, 3, name, &err));
+    rec = finish(import);
+    assert_int_equal(rec->task_count, 2);
+    for (uint32_t task = 0; task < 2; task++) {
+        struct cn_call_stream *stream;
+        struct cn_call_batch batch;
+        uint64_t count = 0, last_ns = 0;
+
+        assert_true(cn_recording_stream_open(rec, task, cn_time_always, &stream, &err));
+        while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM) {
+            for (size_t i = 0; i < batch.count; i++)
+                if (batch.calls[i].time_ns < last_ns || batch.calls[i].depth != 0)
+                    fail_msg("call %zu of a batch is out of order", i);
+                else
+                    last_ns = batch.calls[i].time_ns;
+            count += batch.count;
+        }
+        assert_int_equal(count, MANY); /* half of the calls, two records each */
+        cn_call_stream_close(stream);
+    }
+    cn_recording_close(rec);
+}
+
+static void only_the_time_range_is_delivered(void **state)
+{
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t track = track_of(import, 5);
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_error err = {0};
+    struct cn_recording *rec;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        assert_true(cn_call_import_add(import, track, i * STEP_NS, 3, name, &err));
+    rec = finish(import);
+    assert_true(
+        cn_recording_stream_open(rec, 0, (struct cn_time_range){20, 32}, &stream, &err));
+    assert_int_equal(cn_call_stream_next(stream, &batch, &err), CN_ITEM);
+    assert_int_equal(batch.count, 3);
+    assert_int_equal(batch.calls[2].time_ns, 30);
+    assert_int_equal(cn_call_stream_next(stream, &batch, &err), CN_END);
+    cn_call_stream_close(stream);
+    cn_recording_close(rec);
+}
+
+/* Overlaps are cut, ends without a beginning ignored, what is open ends with the track. */
+static void calls_are_made_to_nest(void **state)
+{
+    static const struct {
+        uint64_t time_ns;
+        uint8_t kind, depth;
+    } expected[] = {
+        {10, CN_CALL_ENTER, 0}, {15, CN_CALL_ENTER, 1}, {20, CN_CALL_EXIT, 1},
+        {20, CN_CALL_EXIT, 0},  {30, CN_CALL_ENTER, 0}, {40, CN_CALL_EXIT, 0},
+    };
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t track = track_of(import, 5);
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_error err = {0};
+    struct cn_recording *rec;
+
+    (void)state;
+    assert_true(cn_call_import_end(import, track, 5, &err));
+    assert_true(cn_call_import_add(import, track, 15, 10, name, &err));
+    assert_true(cn_call_import_add(import, track, 10, 10, name, &err));
+    assert_true(cn_call_import_add(import, track, 30, CN_CALL_BEGIN, name, &err));
+    assert_true(cn_call_import_add(import, track_of(import, 7), 1, 1, name, &err));
+    assert_true(cn_call_import_end(import, track, 40, &err));
+    assert_true(cn_call_import_end(import, track, 41, &err));
+    rec = finish(import);
+    assert_true(cn_recording_stream_open(rec, 0, cn_time_always, &stream, &err));
+    assert_int_equal(cn_call_stream_next(stream, &batch, &err), CN_ITEM);
+    assert_int_equal(batch.count, sizeof(expected) / sizeof(*expected));
+    for (size_t i = 0; i < batch.count; i++) {
+        assert_int_equal(batch.calls[i].time_ns, expected[i].time_ns);
+        assert_int_equal(batch.calls[i].kind, expected[i].kind);
+        assert_int_equal(batch.calls[i].depth, expected[i].depth);
+    }
+    cn_call_stream_close(stream);
+    cn_recording_close(rec);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sorts_more_than_fits_into_memory),
+        cmocka_unit_test(only_the_time_range_is_delivered),
+        cmocka_unit_test(calls_are_made_to_nest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
