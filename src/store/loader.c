@@ -76,20 +76,46 @@ static bool find_record(struct cn_segment_loader *loader,
     return true;
 }
 
-/* The row of a part of the trace; CN_NONE when it has not arrived. */
-static uint32_t find_part(const struct cn_segment *segment,
-                          const struct cn_store_row *first, uint64_t part_off,
-                          struct cn_store_row *out)
-{
-    struct cn_error ignored;
+/* The rows of a trace, in the order of their numbers: that in which its parts came. */
+struct row_list {
+    uint32_t *rows;
+    size_t count, capacity;
+};
 
-    for (uint32_t i = 0; i < cn_segment_row_count(segment); i++)
-        if (cn_segment_row(segment, i, out, &ignored) &&
-            out->trace_high == first->trace_high && out->trace_low == first->trace_low &&
-            !(out->flags & CN_ROW_EMBEDDED) && out->part_off == part_off &&
-            (part_off == 0 ? out->span_id == first->span_id : out->part > 0))
-            return i;
-    return CN_NONE;
+static void add_row(void *arg, uint32_t row)
+{
+    struct row_list *list = arg;
+
+    list->rows = cn_grow(list->rows, list->count, &list->capacity, sizeof(*list->rows));
+    list->rows[list->count++] = row;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool list_rows(const struct cn_segment *segment, const struct cn_store_row *of,
+                      struct row_list *list, struct cn_error *err)
+{
+    const struct cn_columns *columns = cn_segment_columns(segment);
+    struct cn_store_column high, low;
+
+    if (cn_columns_find_trace(columns, of->trace_high, of->trace_low, add_row, list)) {
+        if (list->count > 0)
+            qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
+        return true;
+    }
+    if (!cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err))
+        return false;
+    for (uint32_t i = 0; i < columns->row_count; i++)
+        if (cn_store_column_at(&low, i) == of->trace_low &&
+            cn_store_column_at(&high, i) == of->trace_high)
+            add_row(list, i);
+    return true;
 }
 
 static bool add_part(struct cn_segment_loader *loader, const struct cn_segment *segment,
@@ -108,28 +134,54 @@ static bool add_part(struct cn_segment_loader *loader, const struct cn_segment *
     return true;
 }
 
+/* Whether a row is the part that begins at `part_off` of the trace that `of` belongs to. */
+static bool is_part(const struct cn_store_row *row, const struct cn_store_row *of,
+                    uint64_t part_off)
+{
+    if (row->flags & CN_ROW_EMBEDDED || row->part_off != part_off)
+        return false;
+    if (part_off > 0)
+        return row->part > 0;
+    return of->part > 0 ? !(row->flags & CN_ROW_LAST) : row->span_id == of->span_id;
+}
+
 /* Parts that follow each other without a gap; what comes behind one is left out. */
+static bool add_parts(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                      const struct cn_store_row *row, const struct row_list *list,
+                      struct cn_error *err)
+{
+    struct cn_store_row part = {0};
+
+    cn_text_clear(&loader->whole);
+    for (size_t i = 0; i < list->count && !(part.flags & CN_ROW_LAST); i++) {
+        struct cn_store_row next;
+
+        if (!cn_segment_row(segment, list->rows[i], &next, err))
+            return false;
+        if (!is_part(&next, row, loader->whole.len))
+            continue;
+        if (!add_part(loader, segment, &next, err))
+            return false;
+        part = next;
+    }
+    return loader->whole.len > 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND,
+                   "part %u of a trace whose beginning is not in this segment",
+                   row->part);
+}
+
 static bool assemble(struct cn_segment_loader *loader, const struct cn_segment *segment,
                      const struct cn_store_row *row, struct cn_bytes *out,
                      struct cn_error *err)
 {
-    struct cn_store_row part = *row;
-    bool is_last = false;
+    struct row_list list = {0};
+    bool ok = list_rows(segment, row, &list, err) &&
+              add_parts(loader, segment, row, &list, err);
 
-    cn_text_clear(&loader->whole);
-    if (row->part != 0 && find_part(segment, row, 0, &part) == CN_NONE)
-        return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "part %u of a trace whose beginning is not in this segment",
-                       row->part);
-    while (!is_last) {
-        if (!add_part(loader, segment, &part, err))
-            return false;
-        is_last = part.flags & CN_ROW_LAST ||
-                  find_part(segment, row, loader->whole.len, &part) == CN_NONE;
-    }
+    free(list.rows);
     *out = (struct cn_bytes){(const uint8_t *)cn_text_str(&loader->whole),
                              loader->whole.len};
-    return true;
+    return ok;
 }
 
 bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *segment,

@@ -16,6 +16,7 @@
 #include "formats/zorka/body.h"
 #include "formats/zorka/format.h"
 #include "formats/zorka/record.h"
+#include "store/care.h"
 #include "store/ingest.h"
 #include "store/query.h"
 #include "store/reader.h"
@@ -303,6 +304,7 @@ static void parts_become_one_trace(void **state)
     struct cn_store_writer *writer;
     struct cn_store_ingest *ingest;
     struct cn_trace trace = {0};
+    uint32_t sealed;
     struct cn_store *store;
     struct cn_error err = {0};
 
@@ -338,6 +340,15 @@ static void parts_become_one_trace(void **state)
     assert_int_equal(trace.nodes[4].parent, 0);
     cn_store_ingest_free(ingest);
     assert_true(cn_store_writer_close(writer, &err));
+    assert_true(cn_store_seal("store", &sealed, &err));
+    assert_true(cn_store_open(&store, "store", &err));
+    expect_hits(store, "method contains x span = 7 x = y duration > 10ns", 1);
+    for (uint32_t row = 0; row < 3; row++) {
+        if (!cn_segment_load(loader, cn_store_segment(store, 0), row, &trace, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(trace.node_count, 5);
+    }
+    cn_store_close(store);
     cn_trace_done(&trace);
     cn_segment_loader_free(loader);
 }
