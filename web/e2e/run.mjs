@@ -100,6 +100,22 @@ const tests = {
       await shot(view);
     }
   },
+  async "several metrics are columns beside each other"() {
+    await open("s=1&v=top-down");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    const before = await page.locator(".tree-head .number").count();
+    await page.click(".more-columns summary");
+    await page.click(".more-columns label >> nth=0");
+    await until("a column more", async () => (await page.locator(".tree-head .number").count()) > before);
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    assert.match(hash(), /more=/);
+    await page.click(".more-columns summary");
+    const left = (selector) => page.locator(selector).first().boundingBox().then((box) => box.x);
+    assert.ok(Math.abs((await left(".tree-head .number:nth-child(4)")) - (await left(".tree-row[aria-level='1'] .number:nth-child(4)"))) < 2, "titles stand above their columns");
+    await shot("columns");
+    await open("s=0&v=top-down");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+  },
   async "the flame graph zooms, searches and turns"() {
     await open("v=flame");
     const canvas = await page.waitForSelector(".flame canvas");

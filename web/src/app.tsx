@@ -200,10 +200,42 @@ interface ViewProps {
   state: State;
 }
 
+const MORE = "\n"; // between the names of further metrics in the address
+
+const moreMetrics = (state: State) => (state["more"] ?? "").split(MORE).filter((name) => name !== "");
+
+// The metric that rows are sorted by, then those shown beside it.
+function chosenMetrics(info: Info, state: State): string | string[] | undefined {
+  const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const more = moreMetrics(state).filter((name) => name !== first && info.metrics.some((metric) => metric.name === name));
+  return first === undefined || more.length === 0 ? state["m"] : [first, ...more];
+}
+
+function MoreColumns(props: { info: Info; state: State }) {
+  const first = props.state["m"] ?? props.info.metrics.find((metric) => metric.isVisible)?.name;
+  const chosen = moreMetrics(props.state);
+  const others = props.info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
+  if (others.length === 0) return null;
+  const flip = (name: string, isOn: boolean) =>
+    go({ more: (isOn ? [...chosen, name] : chosen.filter((other) => other !== name)).join(MORE) });
+  return (
+    <details class="more-columns">
+      <summary>more columns{chosen.length > 0 ? ` (${chosen.length})` : ""}</summary>
+      <div>
+        {others.map((metric) => (
+          <label key={metric.name}>
+            <input type="checkbox" checked={chosen.includes(metric.name)} onChange={(event) => flip(metric.name, event.currentTarget.checked)} /> {metric.name}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
 function costParameters(props: ViewProps): Parameters {
   const { state, info } = props;
   return {
-    metric: state["m"],
+    metric: props.view === "flame" ? state["m"] : chosenMetrics(info, state),
     thread: state["t"],
     percentiles: state["p"] === "1" && info.hasLatencies ? 1 : undefined,
   };
@@ -228,11 +260,14 @@ function TreePage(props: ViewProps) {
   const row = (state["open"] ?? "").split(".").pop() ?? "";
   return (
     <main>
-      {info.hasLatencies && (
+      {(info.hasLatencies || info.metrics.filter((metric) => metric.isVisible).length > 1) && (
         <div class="toolbar">
-          <label>
-            <input type="checkbox" checked={state["p"] === "1"} onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })} /> percentiles
-          </label>
+          {info.hasLatencies && (
+            <label>
+              <input type="checkbox" checked={state["p"] === "1"} onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })} /> percentiles
+            </label>
+          )}
+          <MoreColumns info={info} state={state} />
         </div>
       )}
       <div class="columns">
