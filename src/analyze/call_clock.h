@@ -47,8 +47,8 @@ struct cn_call_settling {
     bool has_begun;
 };
 
-/* See one more call. True once it does not matter any more what was due at the start: from
- * then on `least` goes as the clock of the whole task does, but for a constant. */
+/* See one more call. True once it does not matter any more what was due at the start:
+ * from then on `least` goes as the clock of the whole task does, but for a constant. */
 bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_call *call);
 
 #endif

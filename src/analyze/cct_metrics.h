@@ -1,9 +1,9 @@
 /* The metrics of a database that is made from calls, and how they are shown.
  *
- * calls, time, time on a processor and what counters say in the scopes point, function,
- * lex_aware and execution; the shortest and the longest call, and how many calls took how long, at
- * the context itself; of contexts that are no calls the shortest and the longest call
- * below. A function's own cost is the same in the first three scopes:
+ * Calls, time, time on a processor and what counters say in the scopes point, function,
+ * lex_aware and execution; the shortest and the longest call, and how many calls took
+ * how long, at the context itself; of contexts that are no calls the shortest and the
+ * longest call below. A function's own cost is the same in the first three scopes:
  * nothing lies lexically inside a function but the lines of its calls, which cost
  * nothing.
  * Threads: any thread.

@@ -55,7 +55,8 @@ static inline bool cn_cct_guess_is_wrong(const struct cn_cct_guess *guess)
     return guess && guess->is_wrong;
 }
 
-/* Begin with what a feed hands out first; nothing when the piece has begun, or is none. */
+/* Begin with what a feed hands out first; does nothing when the piece has begun, or is
+ * none. */
 void cn_cct_guess_begin(struct cn_cct_task *piece, const struct cn_call_feed *feed);
 
 /* Look at a call of a piece before it is counted. True when it need not be: it is the

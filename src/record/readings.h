@@ -1,5 +1,5 @@
-/* Counters of the process and the thread that triggers ask for (`-T FUNC@read=page-fault`):
- * read when a call begins, and once more when it ends, which tells the difference.
+/* Counters that triggers ask for (`-T FUNC@read=page-fault`): read when a call begins,
+ * and once more when it ends, which tells the difference.
  *
  * What they were lies among the thread's values for as long as the call is open.
  * Threads: any thread, its own calls.
