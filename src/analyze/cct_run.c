@@ -107,7 +107,9 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
         }
         run.last_ns = call->time_ns > run.last_ns ? call->time_ns : run.last_ns;
     }
-    end(&run, follow);
+    /* A task that does not run is not where its innermost frame is. */
+    if (i > 0)
+        end(&run, follow);
     return i;
 }
 
@@ -134,6 +136,8 @@ size_t cn_cct_run_sample(struct cn_cct_task *task, struct cn_cct_follow *follow,
         run.last_ns = call->time_ns > run.last_ns ? call->time_ns : run.last_ns;
         out[i] = (struct cn_sample){run.last_ns, run.top->mark};
     }
-    end(&run, follow);
+    /* A task that does not run is not where its innermost frame is. */
+    if (i > 0)
+        end(&run, follow);
     return i;
 }
