@@ -14,7 +14,12 @@
 #include "server/request.h"
 #include "server/served.h"
 
-enum { NODE_MAX = 100000, VALUE_DEPTH = 8, FLAME_TRACES_MAX = 2000 };
+enum {
+    NODE_MAX = 100000,
+    VALUE_DEPTH = 8,
+    FLAME_TRACES_MAX = 2000,
+    FORGET_EVERY = 64 /* traces */
+};
 
 static void add_value(struct cn_json *json, const struct cn_trace *trace,
                       const struct cn_trace_value *value, unsigned depth)
@@ -321,6 +326,8 @@ static bool merge_hits(struct cn_served_store *store, const struct cn_query *que
         ok = cn_segment_load(store->loader, segment, hits.list[i].row, &trace, err);
         if (ok)
             merge_trace(merged, &trace);
+        if (i % FORGET_EVERY == FORGET_EVERY - 1)
+            cn_served_store_forget(store);
     }
     cn_trace_done(&trace);
     cn_search_hits_done(&hits);

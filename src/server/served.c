@@ -209,8 +209,11 @@ void cn_served_tidy(struct cn_served *served)
     enum { MAPPED_MAX = 64 << 20 };
     struct cn_error err;
 
-    if (served->kind == CN_SERVED_STORE || mapped_size() < MAPPED_MAX ||
-        !cn_served_ready(served, &err))
+    if (mapped_size() < MAPPED_MAX || !cn_served_lock(served, &err))
         return;
-    cn_database_forget(served->db);
+    if (served->kind == CN_SERVED_STORE)
+        cn_served_store_forget(&served->store);
+    else
+        cn_database_forget(served->db);
+    cn_served_unlock(served);
 }

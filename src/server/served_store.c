@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "server/request.h"
 
 enum { REFRESH_NS = 200000000 };
@@ -69,6 +70,12 @@ static uint64_t size_of_newest(const struct cn_served_store *served)
                   : 0);
 }
 
+void cn_served_store_forget(const struct cn_served_store *served)
+{
+    for (size_t i = 0; i < cn_store_segment_count(served->store); i++)
+        cn_file_forget(cn_segment_data(cn_store_segment(served->store, i)));
+}
+
 static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
 {
     struct cn_store *store;
@@ -86,6 +93,7 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
     served->store = store;
     served->size = size_of_newest(served);
     served->opened_ns = clock_ns(CLOCK_MONOTONIC);
+    cn_served_store_forget(served);
     return true;
 }
 

@@ -31,6 +31,9 @@ void cn_served_store_close(struct cn_served_store *served); /* safe when never o
 CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
                                       struct cn_error *err);
 
+/* Give back the mapped pages of its traces. */
+void cn_served_store_forget(const struct cn_served_store *served);
+
 /* The query in the parameter `q`, to be freed. */
 CN_CHECK bool cn_request_query(const struct cn_request *request, struct cn_query **out,
                                struct cn_error *err);
