@@ -99,9 +99,12 @@ bool cn_drain_packed_resume(struct cn_drain *drain, struct cn_rec_track *track,
     char *path;
     bool ok;
 
-    if (packed.file_len == 0)
-        return true;
     path = path_of(drain, track->tid);
+    if (packed.file_len == 0) {
+        (void)unlink(path); /* begun, but nothing in it counts */
+        free(path);
+        return true;
+    }
     if (truncate(path, (off_t)packed.file_len) != 0)
         ok = cn_fail_errno(err, "%s", path);
     else
