@@ -173,9 +173,11 @@ static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
 
     if (!cn_text_log_read(log, &segment->words, &state, &ignored)) {
         begin_text(segment);
+        segment->lacks_words = true;
         return cut(segment, &segment->text, 0, log.len, err);
     }
     segment->saved_words = segment->words.count;
+    segment->lacks_words = state.bad_count > 0 || state.sound_len < log.len;
     return cut(segment, &segment->text, state.sound_len, log.len, err);
 }
 
@@ -225,6 +227,21 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     return ok;
 }
 
+/* Of all records, not only of those without a row. */
+static uint32_t find_highest_word(struct cn_segment_writer *segment, struct cn_bytes data)
+{
+    struct cn_text rows = {0};
+    struct cn_segment_scan scan = {.words = &segment->words, .rows = &rows};
+    uint32_t highest;
+
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    highest = scan.highest_word;
+    cn_segment_scan_done(&scan);
+    cn_text_done(&rows);
+    return highest;
+}
+
 static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
                       struct cn_bytes rows, struct cn_error *err)
 {
@@ -244,6 +261,8 @@ static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
     cn_segment_scan_chunks(&scan, known_len);
     segment->row_count = scan.row_count;
     reserve_words(segment, scan.highest_word);
+    if (segment->lacks_words)
+        reserve_words(segment, find_highest_word(segment, data));
     cn_segment_scan_done(&scan);
     return repair_header(segment, data, err) &&
            cut(segment, &segment->data, scan.sound_len, data.len, err);

@@ -36,10 +36,11 @@ struct cn_segment_writer {
     uint32_t number;
     struct cn_store_append text, data, rows;
     struct cn_words words;
-    uint32_t saved_words;            /* of these are in the string log */
-    uint32_t row_count;              /* with those that wait */
-    uint32_t logged_rows;            /* that were in the log when it was opened */
-    struct cn_cbor_out plain;        /* records of the chunk that is being filled */
+    bool lacks_words;         /* some of text.log could not be read when it was opened */
+    uint32_t saved_words;     /* of these are in the string log */
+    uint32_t row_count;       /* with those that wait */
+    uint32_t logged_rows;     /* that were in the log when it was opened */
+    struct cn_cbor_out plain; /* records of the chunk that is being filled */
     struct cn_store_row *chunk_rows; /* that point into it */
     size_t chunk_row_count, chunk_row_capacity;
     struct cn_compressor *compressor, *text_compressor;

@@ -340,6 +340,33 @@ static void a_lost_string_shows_its_number(void **state)
     cn_segment_loader_free(loader);
 }
 
+/* Traces keep speaking of it by that number: no string that comes later may take it. */
+static void the_number_of_a_lost_string_is_not_given_again(void **state)
+{
+    struct cn_store_writer *writer = open_writer(NULL);
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct cn_trace trace = {0};
+    struct cn_text text = {0};
+    struct cn_store *store;
+    struct cn_error err = {0};
+
+    (void)state;
+    add_traces(writer, 0, TRACES / 2, true);
+    close_writer(writer);
+    flip("store/000000/text.log", 60); /* the only batch */
+    assert_true(cn_store_writer_open(&writer, "store", NULL, &err));
+    add_traces(writer, TRACES / 2, TRACES, true);
+    close_writer(writer);
+    assert_true(cn_store_open(&store, "store", &err));
+    assert_true(cn_segment_load(loader, cn_store_segment(store, 0), 0, &trace, &err));
+    cn_words_print(trace.words, trace.nodes[0].method, &text);
+    assert_int_equal(cn_text_str(&text)[0], '#');
+    cn_text_done(&text);
+    cn_trace_done(&trace);
+    cn_store_close(store);
+    cn_segment_loader_free(loader);
+}
+
 static void expires_whole_segments_and_keeps_pinned_traces(void **state)
 {
     struct cn_store_options options = {.rotate_len = 3000, .commit_len = 1};
@@ -439,6 +466,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(recovers_without_its_indexes, enter, leave),
         cmocka_unit_test_setup_teardown(a_bad_chunk_costs_that_chunk, enter, leave),
         cmocka_unit_test_setup_teardown(a_lost_string_shows_its_number, enter, leave),
+        cmocka_unit_test_setup_teardown(the_number_of_a_lost_string_is_not_given_again,
+                                        enter, leave),
         cmocka_unit_test_setup_teardown(expires_whole_segments_and_keeps_pinned_traces,
                                         enter, leave),
         cmocka_unit_test_setup_teardown(compacts_small_segments, enter, leave),
