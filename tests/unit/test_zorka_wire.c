@@ -274,8 +274,8 @@ static void skip_leads_to_the_end_of_a_call(void **state)
 
 static void expect_hits(const struct cn_store *store, const char *text, uint64_t expected)
 {
-    struct cn_search *search;
-    struct cn_query *query;
+    struct cn_search *search = NULL;
+    struct cn_query *query = NULL;
     struct cn_error err = {0};
     uint64_t count = 0;
 
