@@ -39,8 +39,8 @@ export function query(parameters: Parameters): string {
 
 async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
   const response = await fetch(url, signal ? { signal } : {});
+  if (response.ok) return (await response.json()) as T;
   const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body as T;
   const error = (body as { error?: { kind: string; text: string } } | null)?.error;
   throw new ApiError(error?.text ?? `the server answered ${response.status}`, error?.kind ?? "");
 }

@@ -28,6 +28,7 @@ export function useAnswer<T>(
       setAnswer((before) => ({ ...before, isLoading: true }));
       get<T>(path, parameters, stop.signal).then(
         (value) => {
+          if (stop.signal.aborted) return;
           setAnswer({ value, error: null, isLoading: false });
           if (isProvisional?.(value)) timer = setTimeout(load, RETRY_MS);
         },
