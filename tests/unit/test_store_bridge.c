@@ -81,7 +81,7 @@ static void traces_become_calls(void **state)
 static void calls_become_traces(void **state)
 {
     char *path = cn_test_fixture("uftrace/args-manual");
-    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct cn_segment_loader *loader;
     struct cn_recording *recording;
     struct cn_store_writer *writer;
     struct cn_cut_counts counts;
@@ -92,6 +92,7 @@ static void calls_become_traces(void **state)
     (void)state;
     if (!path)
         skip();
+    loader = cn_segment_loader_new();
     if (!cn_format_open_recording(path, NULL, &recording, &err))
         fail_msg("%s", err.text);
     assert_true(cn_store_init("store", NULL, &err));

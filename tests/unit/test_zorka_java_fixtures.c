@@ -347,13 +347,14 @@ static void imports_what_it_reads(void **state)
         struct cn_store_options options = {.dialect =
                                                i / 2 ? CN_STORE_JAVA : CN_STORE_SPEC};
         char *path = cn_test_fixture(names[i % 2]);
-        struct comparison c = {.loader = cn_segment_loader_new()};
+        struct comparison c = {0};
         struct cn_java_import_counts counts;
         struct cn_store_writer *writer;
         struct cn_error err = {0};
 
         if (!path)
             skip();
+        c.loader = cn_segment_loader_new();
         assert_true(cn_store_init("store", &options, &err));
         assert_true(cn_store_writer_open(&writer, "store", NULL, &err));
         if (!cn_java_store_import(writer, path, &counts, &err))
