@@ -19,6 +19,7 @@
 #include "store/reader.h"
 #include "store/search.h"
 #include "store/writer.h"
+#include "support/random_traces.h"
 #include "support/scratch.h"
 
 enum {
@@ -29,126 +30,7 @@ enum {
     TEXTS_MAX = 64,
 };
 
-static const uint64_t begin_ns = UINT64_C(1767225600000000000);
-
-static const char *const classes[] = {"com.shop.Dao", "com.shop.Cart", "org.Dao", "Main"};
-static const char *const method_names[] = {"get", "getAll", "put", "run"};
-static const char *const attribute_names[] = {"user", "status", "url", "note"};
-static const char *const texts[] = {"alice", "bob", "200", "500", "Dao",     "/a?b=c",
-                                    "x y",   "7",   "-3",  "",    "com.shop"};
-static const char *const types[] = {"http", "db"};
-static const char *const services[] = {"shop", "mail", NULL};
-static const char *const messages[] = {"locked", "not found", "user alice failed", NULL};
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define PICK(a)  ((a)[below(COUNT(a))])
-
-static uint64_t random_state = 42;
-
-static size_t below(size_t limit)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (size_t)(random_state >> 33) % limit;
-}
-
-static uint32_t add_word(struct cn_words *words, enum cn_word_kind kind, const char *str)
-{
-    return cn_words_add_str(words, kind, str);
-}
-
-static uint32_t random_method(struct cn_words *words)
-{
-    uint32_t parts[3] = {
-        add_word(words, CN_WORD_CLASS, PICK(classes)),
-        add_word(words, CN_WORD_METHOD_NAME, PICK(method_names)),
-        add_word(words, CN_WORD_SIGNATURE, "()V"),
-    };
-
-    return cn_words_add_parts(words, CN_WORD_METHOD, parts, 3);
-}
-
-static uint32_t random_exception(struct cn_words *words, uint32_t cause)
-{
-    const char *message = PICK(messages);
-    uint32_t parts[4] = {
-        add_word(words, CN_WORD_CLASS, PICK(classes)),
-        message ? add_word(words, CN_WORD_TEXT, message) : 0,
-        0,
-        cause,
-    };
-
-    return cn_words_add_parts(words, CN_WORD_EXCEPTION, parts, 4);
-}
-
-static struct cn_trace_value random_scalar(struct cn_words *words)
-{
-    switch (below(6)) {
-    case 0:
-        return (struct cn_trace_value){.kind = CN_VALUE_INT, .integer = 7};
-    case 1:
-        return (struct cn_trace_value){.kind = CN_VALUE_BOOL, .boolean = true};
-    default:
-        return (struct cn_trace_value){
-            .kind = CN_VALUE_WORD, .word = add_word(words, CN_WORD_TEXT, PICK(texts))};
-    }
-}
-
-static void add_attribute(struct cn_trace *trace, struct cn_words *words)
-{
-    uint32_t key = add_word(words, CN_WORD_KEYWORD, PICK(attribute_names));
-    struct cn_trace_value items[2] = {random_scalar(words), random_scalar(words)};
-    struct cn_trace_value value = items[0];
-
-    if (below(10) == 0) {
-        value.kind = CN_VALUE_LIST;
-        value.list.first = cn_trace_add_values(trace, items, 2);
-        value.list.count = 2;
-    } else if (below(10) == 0) {
-        items[0] = (struct cn_trace_value){
-            .kind = CN_VALUE_WORD, .word = add_word(words, CN_WORD_KEYWORD, "inner")};
-        value.kind = CN_VALUE_MAP;
-        value.list.first = cn_trace_add_values(trace, items, 2);
-        value.list.count = 1;
-    }
-    cn_trace_add_attribute(trace, key, value);
-}
-
-static void fill_call(struct cn_trace *trace, struct cn_words *words)
-{
-    struct cn_error err = {0};
-
-    assert_true(cn_trace_enter(trace, random_method(words), below(1000), &err));
-    for (size_t i = below(3); i > 0; i--)
-        add_attribute(trace, words);
-    if (below(12) == 0) {
-        uint32_t cause = below(2) ? random_exception(words, 0) : 0;
-
-        cn_trace_throw(trace, random_exception(words, cause));
-    }
-}
-
-static void random_trace(struct cn_trace *trace, struct cn_words *words, size_t number)
-{
-    size_t calls = 1 + below(5);
-    const char *service = PICK(services);
-    struct cn_trace_span *span;
-
-    cn_trace_clear(trace);
-    trace->words = words;
-    trace->id_high = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    trace->id_low = number + 1;
-    fill_call(trace, words);
-    span =
-        cn_trace_add_span(trace, begin_ns + number * 1000000000 + below(5) * 2000000000);
-    span->id = number + 1;
-    span->type = add_word(words, CN_WORD_KEYWORD, PICK(types));
-    span->service = service ? add_word(words, CN_WORD_KEYWORD, service) : 0;
-    while (calls-- > 0) {
-        fill_call(trace, words);
-        cn_trace_leave(trace, 1000 + below(100000), 1 + below(3));
-    }
-    cn_trace_leave(trace, 200000 + below(200000000), 2 + below(20));
-}
+#define PICK(a) ((a)[cn_random_below(sizeof(a) / sizeof((a)[0]))])
 
 /* What is known about a row, found without any index. */
 struct facts {
@@ -276,7 +158,7 @@ static void add_traces(struct cn_store_writer *writer, size_t first, size_t coun
 
     for (size_t i = first; i < first + count; i++) {
         assert_true(cn_store_writer_begin(writer, &words, &err));
-        random_trace(&trace, words, i);
+        cn_random_trace(&trace, words, i);
         if (!cn_store_writer_add(writer, &trace, &is_new, &err))
             fail_msg("%s", err.text);
         assert_true(is_new);
@@ -540,19 +422,19 @@ static struct node *random_leaf(void)
                                         "note.inner", "user.inner", "nothing"};
     struct node *n = cn_alloc(1, sizeof(*n));
 
-    n->what = (enum what)below(TEXT + 1);
+    n->what = (enum what)cn_random_below(TEXT + 1);
     n->value = PICK(values);
     n->name = PICK(names);
-    n->op = (enum op)below(n->what < SINCE ? GE + 1 : EXISTS + 1);
-    n->number = below(12);
+    n->op = (enum op)cn_random_below(n->what < SINCE ? GE + 1 : EXISTS + 1);
+    n->number = cn_random_below(12);
     if (n->what == TEXT)
         n->op = CONTAINS;
     if (n->what == DURATION)
-        n->number = below(200) * 1000000;
+        n->number = cn_random_below(200) * 1000000;
     if (n->what == SINCE)
-        n->number = begin_ns + below(TRACES) * 1000000000;
+        n->number = cn_random_begin_ns + cn_random_below(TRACES) * 1000000000;
     if (n->what == ID)
-        n->number = 1 + below(TRACES);
+        n->number = 1 + cn_random_below(TRACES);
     return n;
 }
 
@@ -560,10 +442,10 @@ static struct node *random_tree(unsigned depth)
 {
     struct node *n;
 
-    if (depth == 0 || below(3) == 0)
+    if (depth == 0 || cn_random_below(3) == 0)
         return random_leaf();
     n = cn_alloc(1, sizeof(*n));
-    n->what = (enum what)(AND + below(3));
+    n->what = (enum what)(AND + cn_random_below(3));
     n->left = random_tree(depth - 1);
     n->right = n->what == NOT ? NULL : random_tree(depth - 1);
     return n;
@@ -594,7 +476,7 @@ static void write_leaf(const struct node *n, struct cn_text *out)
                                         "exception",
                                         "exception.class",
                                         "exception.message"};
-    uint64_t seconds = (n->number - begin_ns) / 1000000000;
+    uint64_t seconds = (n->number - cn_random_begin_ns) / 1000000000;
 
     if (n->what == SINCE)
         cn_text_printf(out, "since 2026-01-01T%02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
@@ -632,7 +514,7 @@ static void write_tree(const struct node *n, struct cn_text *out)
     cn_text_str_add(out, n->what == NOT ? "not (" : "(");
     write_tree(n->left, out);
     if (n->what != NOT) {
-        cn_text_str_add(out, n->what == OR ? " or " : below(2) ? " and " : " ");
+        cn_text_str_add(out, n->what == OR ? " or " : cn_random_below(2) ? " and " : " ");
         write_tree(n->right, out);
     }
     cn_text_char(out, ')');
@@ -687,15 +569,17 @@ static void check_query(const struct node *tree, const char *text)
 {
     static const struct facts *expected[TRACES];
     struct cn_search_order all = {.limit = UINT64_MAX};
-    struct cn_search_order page = {.limit = 1 + below(20), .offset = below(10)};
-    struct cn_search_order shortest = {
-        .sort = CN_SEARCH_BY_DURATION, .is_reversed = true, .limit = 1 + below(30)};
+    struct cn_search_order page = {.limit = 1 + cn_random_below(20),
+                                   .offset = cn_random_below(10)};
+    struct cn_search_order shortest = {.sort = CN_SEARCH_BY_DURATION,
+                                       .is_reversed = true,
+                                       .limit = 1 + cn_random_below(30)};
     struct cn_error err = {0};
     struct cn_query *query;
     uint64_t number;
     size_t count = 0;
 
-    if (!cn_query_parse(&query, text, begin_ns, &err))
+    if (!cn_query_parse(&query, text, cn_random_begin_ns, &err))
         fail_msg("%s: %s", text, err.text);
     for (size_t i = 0; i < fact_count; i++) {
         if (evaluate(tree, &facts[i]))
@@ -755,8 +639,8 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
     (void)state;
     assert_true(cn_query_parse(&query, "duration > 20ms", 0, &err));
     assert_true(cn_search_group(search, query, "user", &groups, &err));
-    for (size_t t = 0; t < COUNT(texts); t++) {
-        const struct cn_group *group = find_group(&groups, texts[t]);
+    for (size_t t = 0; t < CN_RANDOM_TEXTS; t++) {
+        const struct cn_group *group = find_group(&groups, cn_random_texts[t]);
         uint64_t durations[TRACES], errors = 0;
         size_t count = 0;
 
@@ -765,7 +649,7 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
 
             for (size_t a = 0; a < facts[i].attribute_count; a++)
                 has |= strcmp(facts[i].attributes[a].name, "user") == 0 &&
-                       strcmp(facts[i].attributes[a].value, texts[t]) == 0;
+                       strcmp(facts[i].attributes[a].value, cn_random_texts[t]) == 0;
             if (!has || facts[i].data.duration_ns <= 20000000)
                 continue;
             durations[count++] = facts[i].data.duration_ns;
