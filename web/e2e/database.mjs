@@ -1,0 +1,111 @@
+// The database view: trees, their columns, the flame graph, the timeline.
+import assert from "node:assert/strict";
+
+export const tests = {
+  async "the first page shows a tree within a second"({ page, shot, url }) {
+    const begin = Date.now();
+    await page.goto(url);
+    await page.waitForSelector(".tree-row .kind-function");
+    console.log(`  first rows after ${Date.now() - begin} ms`);
+    assert.ok(!page.url().includes("token"), "the token stays in the address");
+    await shot("tree");
+  },
+  async "the keyboard walks the tree and opens details"({ page, until, shot, hash }) {
+    await page.focus(".tree");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("h");
+    await page.waitForSelector(".panel h2");
+    await until("/open=/", () => /open=/.test(hash()));
+    const name = await page.textContent(".panel h2");
+    assert.ok(name && name.length > 0);
+    await shot("context");
+    const link = page.url();
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.waitForSelector(".panel h2");
+    assert.equal(await page.textContent(".panel h2"), name, "a link reopens the same view");
+  },
+  async "search marks rows in the tree"({ page, show, shot }) {
+    await show("v=top-down");
+    const label = await page.textContent(".tree-row .kind-function");
+    await page.keyboard.press("/");
+    await page.keyboard.type(label.replace(/[^\w]/g, "."));
+    await page.waitForSelector(".tree-row.hit");
+    await shot("search");
+    await show("v=top-down");
+  },
+  async "bottom-up and flat show rows, columns sort"({ page, show, shot }) {
+    for (const view of ["bottom-up", "flat"]) {
+      await show(`v=${view}`);
+      await page.waitForSelector(`[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}")`);
+      await page.waitForSelector(".tree-row[aria-level='1']");
+      await page.click(".tree-head .number:nth-child(2)");
+      await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=descending]");
+      await shot(view);
+    }
+  },
+  async "several metrics are columns beside each other"({ page, show, until, shot, hash }) {
+    await show("s=1&v=top-down");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    const before = await page.locator(".tree-head .number").count();
+    await page.click(".more-columns summary");
+    await page.click(".more-columns label >> nth=0");
+    await until("a column more", async () => (await page.locator(".tree-head .number").count()) > before);
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    assert.match(hash(), /more=/);
+    await page.click(".more-columns summary");
+    const left = (selector) => page.locator(selector).first().boundingBox().then((box) => box.x);
+    assert.ok(Math.abs((await left(".tree-head .number:nth-child(4)")) - (await left(".tree-row[aria-level='1'] .number:nth-child(4)"))) < 2, "titles stand above their columns");
+    await shot("columns");
+    await show("s=0&v=top-down");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+  },
+  async "the flame graph zooms, searches and turns"({ page, show, until, shot, hash }) {
+    await show("v=flame");
+    const canvas = await page.waitForSelector(".flame canvas");
+    await page.waitForTimeout(300);
+    const box = await canvas.boundingBox();
+    await page.mouse.click(box.x + 30, box.y + 30);
+    await until("/zoom=/", () => /zoom=/.test(hash()));
+    await shot("flame-zoomed");
+    await page.keyboard.press("Escape");
+    await until("no /zoom=/", () => !/zoom=/.test(hash()));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await until("/zoom=/", () => /zoom=/.test(hash()));
+    await page.keyboard.press("i");
+    await until("/inv=1/", () => /inv=1/.test(hash()));
+    await show("v=flame&q=.");
+    await page.waitForSelector("text=matches hold 100.0 %");
+    await shot("flame");
+  },
+  async "the timeline zooms, moves, selects, and shows stacks"({ page, show, until, shot, hash }) {
+    await show("v=timeline");
+    await page.waitForSelector(".stack li");
+    const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
+    const box = await canvas.boundingBox();
+    await shot("timeline");
+    await page.focus(".timeline-canvas");
+    await page.keyboard.press("w");
+    await until("zoom", () => hash().includes("from="));
+    await page.keyboard.press("d");
+    await until("hover", async () => {
+      await page.mouse.move(box.x + 290, box.y + 30);
+      await page.mouse.move(box.x + 300, box.y + 34);
+      return /^at /.test(await page.textContent(".panel h2"));
+    });
+    await page.waitForSelector(".stack li");
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(box.x + 600, box.y + 34, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await page.waitForSelector("text=selected");
+    await shot("timeline-selected");
+    await page.click("text=flame graph of it");
+    await page.waitForSelector(".flame canvas");
+    await until("/v=flame/", () => /v=flame/.test(hash()));
+    await shot("flame-of-range");
+  },
+};
