@@ -59,11 +59,30 @@ void cn_scratch_leave(struct cn_scratch *scratch)
     free(scratch);
 }
 
+int cn_scratch_setup(void **state)
+{
+    *state = cn_scratch_enter();
+    return 0;
+}
+
+int cn_scratch_teardown(void **state)
+{
+    cn_scratch_leave(*state);
+    return 0;
+}
+
 void cn_scratch_write(const char *path, const void *data, size_t len)
 {
     FILE *file = fopen(path, "wb");
 
     must(file && fwrite(data, 1, len, file) == len && fclose(file) == 0, path);
+}
+
+bool cn_scratch_exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
 }
 
 bool cn_scratch_holds(const char *path, const void *data, size_t len)

@@ -27,18 +27,6 @@
 
 enum { RANKS_MAX = 5, THREADS = 7 };
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* One run of some ranks. */
 struct run {
     const char *target;
@@ -394,14 +382,13 @@ static void a_damaged_log_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(recordings_give_the_same_bytes, enter, leave),
-        cmocka_unit_test_setup_teardown(measurements_give_the_same_bytes, enter, leave),
-        cmocka_unit_test_setup_teardown(so_do_those_of_gpus, enter, leave),
-        cmocka_unit_test_setup_teardown(so_do_ranges_of_gpus, enter, leave),
-        cmocka_unit_test_setup_teardown(damage_is_told_on_rank_0_in_order, enter, leave),
-        cmocka_unit_test_setup_teardown(damage_fails_everywhere_when_it_must, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(a_damaged_log_is_refused, enter, leave),
+        CN_SCRATCH_TEST(recordings_give_the_same_bytes),
+        CN_SCRATCH_TEST(measurements_give_the_same_bytes),
+        CN_SCRATCH_TEST(so_do_those_of_gpus),
+        CN_SCRATCH_TEST(so_do_ranges_of_gpus),
+        CN_SCRATCH_TEST(damage_is_told_on_rank_0_in_order),
+        CN_SCRATCH_TEST(damage_fails_everywhere_when_it_must),
+        CN_SCRATCH_TEST(a_damaged_log_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

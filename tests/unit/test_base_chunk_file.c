@@ -15,18 +15,6 @@
 
 enum { CHUNKS = 5, CHUNK_MAX = 64 };
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Chunk i is a text of its own. */
 static struct cn_bytes text_of(int i, char text[static CHUNK_MAX])
 {
@@ -329,21 +317,16 @@ static void refuses_chunks_beyond_the_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_what_it_wrote, enter, leave),
-        cmocka_unit_test_setup_teardown(writes_the_bytes_of_the_specification, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(the_original_has_the_methods_exchanged, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(finds_a_chunk_by_its_offset, enter, leave),
-        cmocka_unit_test_setup_teardown(every_truncation_leaves_the_chunks_before_it,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(every_flipped_bit_costs_one_chunk_at_most, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(going_on_cuts_off_a_torn_tail, enter, leave),
-        cmocka_unit_test_setup_teardown(refuses_what_is_no_chunk_file, enter, leave),
-        cmocka_unit_test_setup_teardown(checks_are_linear_in_a_file_full_of_headers,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(refuses_chunks_beyond_the_limit, enter, leave),
+        CN_SCRATCH_TEST(reads_what_it_wrote),
+        CN_SCRATCH_TEST(writes_the_bytes_of_the_specification),
+        CN_SCRATCH_TEST(the_original_has_the_methods_exchanged),
+        CN_SCRATCH_TEST(finds_a_chunk_by_its_offset),
+        CN_SCRATCH_TEST(every_truncation_leaves_the_chunks_before_it),
+        CN_SCRATCH_TEST(every_flipped_bit_costs_one_chunk_at_most),
+        CN_SCRATCH_TEST(going_on_cuts_off_a_torn_tail),
+        CN_SCRATCH_TEST(refuses_what_is_no_chunk_file),
+        CN_SCRATCH_TEST(checks_are_linear_in_a_file_full_of_headers),
+        CN_SCRATCH_TEST(refuses_chunks_beyond_the_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

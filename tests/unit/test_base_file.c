@@ -12,18 +12,6 @@
 #include "base/file.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static void maps_what_is_in_the_file(void **state)
 {
     struct cn_file file = {0};
@@ -124,12 +112,12 @@ static void forgotten_pages_are_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(maps_what_is_in_the_file, enter, leave),
-        cmocka_unit_test_setup_teardown(finds_a_file_in_a_folder, enter, leave),
-        cmocka_unit_test_setup_teardown(an_empty_file_is_fine, enter, leave),
-        cmocka_unit_test_setup_teardown(says_why_it_cannot_open, enter, leave),
+        CN_SCRATCH_TEST(maps_what_is_in_the_file),
+        CN_SCRATCH_TEST(finds_a_file_in_a_folder),
+        CN_SCRATCH_TEST(an_empty_file_is_fine),
+        CN_SCRATCH_TEST(says_why_it_cannot_open),
         cmocka_unit_test(refuses_a_path_that_is_too_long),
-        cmocka_unit_test_setup_teardown(forgotten_pages_are_read_again, enter, leave),
+        CN_SCRATCH_TEST(forgotten_pages_are_read_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

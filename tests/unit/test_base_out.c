@@ -16,18 +16,6 @@
 
 enum { LARGE = 600 * 1024 }; /* more than any buffer */
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static uint8_t *pattern(size_t len)
 {
     uint8_t *data = malloc(len);
@@ -206,17 +194,14 @@ static void a_full_disk_is_noticed_when_closing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(appends_pieces_of_any_size, enter, leave),
-        cmocka_unit_test_setup_teardown(pads_to_any_power_of_two, enter, leave),
-        cmocka_unit_test_setup_teardown(reserved_room_is_filled_later, enter, leave),
-        cmocka_unit_test_setup_teardown(never_overwrites_a_file, enter, leave),
-        cmocka_unit_test_setup_teardown(opens_below_a_folder, enter, leave),
-        cmocka_unit_test_setup_teardown(an_abandoned_file_releases_its_memory, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(a_full_disk_is_noticed_while_writing, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(a_full_disk_is_noticed_when_closing, enter,
-                                        leave),
+        CN_SCRATCH_TEST(appends_pieces_of_any_size),
+        CN_SCRATCH_TEST(pads_to_any_power_of_two),
+        CN_SCRATCH_TEST(reserved_room_is_filled_later),
+        CN_SCRATCH_TEST(never_overwrites_a_file),
+        CN_SCRATCH_TEST(opens_below_a_folder),
+        CN_SCRATCH_TEST(an_abandoned_file_releases_its_memory),
+        CN_SCRATCH_TEST(a_full_disk_is_noticed_while_writing),
+        CN_SCRATCH_TEST(a_full_disk_is_noticed_when_closing),
     };
 
     (void)signal(SIGXFSZ, SIG_IGN);

@@ -13,18 +13,6 @@
 #include "base/outdir.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Write the file `name` into a directory under construction. */
 static void put(const struct cn_outdir *dir, const char *name, const char *text)
 {
@@ -191,19 +179,17 @@ static void others_may_read_it_as_the_umask_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(appears_complete_when_committed, enter, leave),
-        cmocka_unit_test_setup_teardown(lies_beside_its_target, enter, leave),
-        cmocka_unit_test_setup_teardown(nothing_is_left_when_abandoned, enter, leave),
-        cmocka_unit_test_setup_teardown(an_existing_target_is_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(a_dangling_link_counts_as_existing, enter, leave),
-        cmocka_unit_test_setup_teardown(only_a_directory_is_replaced, enter, leave),
-        cmocka_unit_test_setup_teardown(a_replaced_directory_is_gone, enter, leave),
-        cmocka_unit_test_setup_teardown(replacing_works_where_nothing_was, enter, leave),
-        cmocka_unit_test_setup_teardown(a_target_that_appeared_meanwhile_is_kept, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(says_when_there_is_no_place_for_it, enter, leave),
-        cmocka_unit_test_setup_teardown(others_may_read_it_as_the_umask_says, enter,
-                                        leave),
+        CN_SCRATCH_TEST(appears_complete_when_committed),
+        CN_SCRATCH_TEST(lies_beside_its_target),
+        CN_SCRATCH_TEST(nothing_is_left_when_abandoned),
+        CN_SCRATCH_TEST(an_existing_target_is_refused),
+        CN_SCRATCH_TEST(a_dangling_link_counts_as_existing),
+        CN_SCRATCH_TEST(only_a_directory_is_replaced),
+        CN_SCRATCH_TEST(a_replaced_directory_is_gone),
+        CN_SCRATCH_TEST(replacing_works_where_nothing_was),
+        CN_SCRATCH_TEST(a_target_that_appeared_meanwhile_is_kept),
+        CN_SCRATCH_TEST(says_when_there_is_no_place_for_it),
+        CN_SCRATCH_TEST(others_may_read_it_as_the_umask_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,18 +17,6 @@
 #include "base/text.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static void a_file_appears_when_it_is_complete(void **state)
 {
     struct cn_sink sink = {0};
@@ -182,16 +170,13 @@ static void digits_are_those_of_printf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_appears_when_it_is_complete, enter, leave),
-        cmocka_unit_test_setup_teardown(one_that_is_abandoned_leaves_nothing, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(an_existing_file_is_replaced_when_asked_for,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_that_appears_meanwhile_stays, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(fails_where_there_is_no_folder, enter, leave),
-        cmocka_unit_test_setup_teardown(gz_is_gzip, enter, leave),
-        cmocka_unit_test_setup_teardown(zst_is_zstd, enter, leave),
+        CN_SCRATCH_TEST(a_file_appears_when_it_is_complete),
+        CN_SCRATCH_TEST(one_that_is_abandoned_leaves_nothing),
+        CN_SCRATCH_TEST(an_existing_file_is_replaced_when_asked_for),
+        CN_SCRATCH_TEST(a_file_that_appears_meanwhile_stays),
+        CN_SCRATCH_TEST(fails_where_there_is_no_folder),
+        CN_SCRATCH_TEST(gz_is_gzip),
+        CN_SCRATCH_TEST(zst_is_zstd),
         cmocka_unit_test(plain_paths_have_no_suffix),
         cmocka_unit_test(digits_are_those_of_printf),
     };

@@ -26,18 +26,6 @@
 
 enum { FIRST_METRIC = 0, SECOND_METRIC = 1, THIRD_METRIC = 2 }; /* of the database */
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 struct built {
     struct cn_measurements *m;
     struct cn_database *db;
@@ -516,26 +504,20 @@ static void replaces_whole_components_of_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(carries_values_up, enter, leave),
-        cmocka_unit_test_setup_teardown(moves_values_to_the_outermost_scope, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(is_right_unless_asked_to_be_compatible, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(presents_formulas, enter, leave),
-        cmocka_unit_test_setup_teardown(numbers_nodes_by_first_appearance, enter, leave),
-        cmocka_unit_test_setup_teardown(drops_pauses_that_follow_pauses, enter, leave),
-        cmocka_unit_test_setup_teardown(writes_the_same_bytes_on_any_number_of_threads,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(names_and_counts_what_cannot_be_read, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(refuses_damage_when_strict, enter, leave),
-        cmocka_unit_test_setup_teardown(fails_when_nothing_can_be_read, enter, leave),
-        cmocka_unit_test_setup_teardown(merges_several_directories, enter, leave),
-        cmocka_unit_test_setup_teardown(analyses_only_the_programs_asked_for, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(
-            uses_symbols_and_debug_information_without_structure, enter, leave),
-        cmocka_unit_test_setup_teardown(replaces_whole_components_of_paths, enter, leave),
+        CN_SCRATCH_TEST(carries_values_up),
+        CN_SCRATCH_TEST(moves_values_to_the_outermost_scope),
+        CN_SCRATCH_TEST(is_right_unless_asked_to_be_compatible),
+        CN_SCRATCH_TEST(presents_formulas),
+        CN_SCRATCH_TEST(numbers_nodes_by_first_appearance),
+        CN_SCRATCH_TEST(drops_pauses_that_follow_pauses),
+        CN_SCRATCH_TEST(writes_the_same_bytes_on_any_number_of_threads),
+        CN_SCRATCH_TEST(names_and_counts_what_cannot_be_read),
+        CN_SCRATCH_TEST(refuses_damage_when_strict),
+        CN_SCRATCH_TEST(fails_when_nothing_can_be_read),
+        CN_SCRATCH_TEST(merges_several_directories),
+        CN_SCRATCH_TEST(analyses_only_the_programs_asked_for),
+        CN_SCRATCH_TEST(uses_symbols_and_debug_information_without_structure),
+        CN_SCRATCH_TEST(replaces_whole_components_of_paths),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

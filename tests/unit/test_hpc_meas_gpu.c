@@ -375,37 +375,23 @@ static void misplaced_nodes_of_ranges_are_refused(void **state)
     }
 }
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(shares_samples_by_what_calls_have),
-        TEST(recursion_is_taken_out),
-        TEST(kernels_that_were_not_launched_have_no_part),
-        TEST(splits_evenly_when_no_call_was_sampled),
-        TEST(code_outside_functions_is_called_by_nobody_known),
-        TEST(without_a_call_graph_nothing_is_guessed),
-        TEST(samples_without_launches_stay),
-        TEST(nodes_with_children_are_not_spread),
-        TEST(nothing_is_lost),
-        TEST(a_gpu_context_with_ranges_is_a_thread),
-        TEST(samples_of_a_range_are_shared_among_its_launches),
-        TEST(samples_of_a_range_without_launches_stay),
-        TEST(traces_leave_out_what_was_put_in_several_places),
-        TEST(misplaced_nodes_of_ranges_are_refused),
+        CN_SCRATCH_TEST(shares_samples_by_what_calls_have),
+        CN_SCRATCH_TEST(recursion_is_taken_out),
+        CN_SCRATCH_TEST(kernels_that_were_not_launched_have_no_part),
+        CN_SCRATCH_TEST(splits_evenly_when_no_call_was_sampled),
+        CN_SCRATCH_TEST(code_outside_functions_is_called_by_nobody_known),
+        CN_SCRATCH_TEST(without_a_call_graph_nothing_is_guessed),
+        CN_SCRATCH_TEST(samples_without_launches_stay),
+        CN_SCRATCH_TEST(nodes_with_children_are_not_spread),
+        CN_SCRATCH_TEST(nothing_is_lost),
+        CN_SCRATCH_TEST(a_gpu_context_with_ranges_is_a_thread),
+        CN_SCRATCH_TEST(samples_of_a_range_are_shared_among_its_launches),
+        CN_SCRATCH_TEST(samples_of_a_range_without_launches_stay),
+        CN_SCRATCH_TEST(traces_leave_out_what_was_put_in_several_places),
+        CN_SCRATCH_TEST(misplaced_nodes_of_ranges_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

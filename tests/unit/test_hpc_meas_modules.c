@@ -25,12 +25,6 @@ static int enter(void **state)
     return 0;
 }
 
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static struct cn_measurements *must_open(void)
 {
     struct cn_measurements *m = NULL;
@@ -236,7 +230,7 @@ static void a_truncated_file_of_frames_keeps_what_is_whole(void **state)
     cn_measurements_close(m);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, cn_scratch_teardown)
 
 int main(void)
 {

@@ -25,18 +25,6 @@
 
 static const char *const files[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static struct cn_database *must_open(const char *path)
 {
     struct cn_database *db = NULL;
@@ -260,15 +248,13 @@ static void copied_sources_come_along(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_back_what_was_written, enter, leave),
-        cmocka_unit_test_setup_teardown(the_bytes_do_not_depend_on_the_workers, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(writing_what_was_read_gives_the_same_bytes, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(goes_to_version_4_and_back, enter, leave),
-        cmocka_unit_test_setup_teardown(real_databases_keep_their_contents, enter, leave),
-        cmocka_unit_test_setup_teardown(tells_what_cannot_be_kept, enter, leave),
-        cmocka_unit_test_setup_teardown(copied_sources_come_along, enter, leave),
+        CN_SCRATCH_TEST(reads_back_what_was_written),
+        CN_SCRATCH_TEST(the_bytes_do_not_depend_on_the_workers),
+        CN_SCRATCH_TEST(writing_what_was_read_gives_the_same_bytes),
+        CN_SCRATCH_TEST(goes_to_version_4_and_back),
+        CN_SCRATCH_TEST(real_databases_keep_their_contents),
+        CN_SCRATCH_TEST(tells_what_cannot_be_kept),
+        CN_SCRATCH_TEST(copied_sources_come_along),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,18 +19,6 @@
 #include "support/scratch.h"
 #include "support/sparse_database.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Two threads, contexts 0 to 4, two metrics: 2 and 6. */
 static struct cn_database *small_database(void)
 {
@@ -262,15 +250,12 @@ static void ids_out_of_proportion_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_layout_is_that_of_its_time, enter, leave),
-        cmocka_unit_test_setup_teardown(values_come_back, enter, leave),
-        cmocka_unit_test_setup_teardown(
-            metric_ids_are_translated_and_dropped_values_counted, enter, leave),
-        cmocka_unit_test_setup_teardown(idle_samples_get_a_context_of_their_own, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(without_timelines_there_is_no_trace_db, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(ids_out_of_proportion_are_refused, enter, leave),
+        CN_SCRATCH_TEST(the_layout_is_that_of_its_time),
+        CN_SCRATCH_TEST(values_come_back),
+        CN_SCRATCH_TEST(metric_ids_are_translated_and_dropped_values_counted),
+        CN_SCRATCH_TEST(idle_samples_get_a_context_of_their_own),
+        CN_SCRATCH_TEST(without_timelines_there_is_no_trace_db),
+        CN_SCRATCH_TEST(ids_out_of_proportion_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

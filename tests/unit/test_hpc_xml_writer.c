@@ -23,18 +23,6 @@
 #include "support/scratch.h"
 #include "support/xml_files.h"
 
-static int enter_scratch(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave_scratch(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 typedef bool (*write_fn)(struct cn_database *db, const char *path,
                          const struct cn_write_options *options, struct cn_error *err);
 
@@ -268,8 +256,7 @@ static void the_same_bytes_on_any_number_of_threads(void **state)
     cn_database_close(db);
 }
 
-#define IN_SCRATCH(test) \
-    cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+#define IN_SCRATCH(test) CN_SCRATCH_TEST(test)
 
 int main(void)
 {

@@ -17,18 +17,6 @@
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Every entry has its exit, times do not run backwards. */
 static void traces_become_calls(void **state)
 {
@@ -121,7 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_become_calls),
-        cmocka_unit_test_setup_teardown(calls_become_traces, enter, leave),
+        CN_SCRATCH_TEST(calls_become_traces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

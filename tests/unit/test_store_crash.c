@@ -24,18 +24,6 @@
 
 enum { TRACES = 26, COMMITS = 400 };
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static uint64_t count_hits(struct cn_search *search, const char *text)
 {
     struct cn_query *query;
@@ -294,13 +282,10 @@ static void readers_see_a_whole_store_while_it_is_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_power_failure_loses_nothing_acknowledged, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(nor_does_it_while_segments_rotate, enter, leave),
-        cmocka_unit_test_setup_teardown(a_killed_writer_loses_nothing_acknowledged, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(readers_see_a_whole_store_while_it_is_written,
-                                        enter, leave),
+        CN_SCRATCH_TEST(a_power_failure_loses_nothing_acknowledged),
+        CN_SCRATCH_TEST(nor_does_it_while_segments_rotate),
+        CN_SCRATCH_TEST(a_killed_writer_loses_nothing_acknowledged),
+        CN_SCRATCH_TEST(readers_see_a_whole_store_while_it_is_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

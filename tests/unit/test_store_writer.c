@@ -21,18 +21,6 @@
 
 enum { TRACES = 60 };
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static struct cn_store_writer *open_writer(const struct cn_store_options *options)
 {
     struct cn_store_writer *writer;
@@ -458,20 +446,18 @@ static void opens_after_every_truncation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(gives_back_what_was_added, enter, leave),
-        cmocka_unit_test_setup_teardown(rotates_and_seals, enter, leave),
-        cmocka_unit_test_setup_teardown(takes_no_trace_twice, enter, leave),
-        cmocka_unit_test_setup_teardown(has_one_writer_only, enter, leave),
-        cmocka_unit_test_setup_teardown(readers_see_what_was_committed, enter, leave),
-        cmocka_unit_test_setup_teardown(recovers_without_its_indexes, enter, leave),
-        cmocka_unit_test_setup_teardown(a_bad_chunk_costs_that_chunk, enter, leave),
-        cmocka_unit_test_setup_teardown(a_lost_string_shows_its_number, enter, leave),
-        cmocka_unit_test_setup_teardown(the_number_of_a_lost_string_is_not_given_again,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(expires_whole_segments_and_keeps_pinned_traces,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(compacts_small_segments, enter, leave),
-        cmocka_unit_test_setup_teardown(opens_after_every_truncation, enter, leave),
+        CN_SCRATCH_TEST(gives_back_what_was_added),
+        CN_SCRATCH_TEST(rotates_and_seals),
+        CN_SCRATCH_TEST(takes_no_trace_twice),
+        CN_SCRATCH_TEST(has_one_writer_only),
+        CN_SCRATCH_TEST(readers_see_what_was_committed),
+        CN_SCRATCH_TEST(recovers_without_its_indexes),
+        CN_SCRATCH_TEST(a_bad_chunk_costs_that_chunk),
+        CN_SCRATCH_TEST(a_lost_string_shows_its_number),
+        CN_SCRATCH_TEST(the_number_of_a_lost_string_is_not_given_again),
+        CN_SCRATCH_TEST(expires_whole_segments_and_keeps_pinned_traces),
+        CN_SCRATCH_TEST(compacts_small_segments),
+        CN_SCRATCH_TEST(opens_after_every_truncation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

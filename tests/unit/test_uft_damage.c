@@ -32,12 +32,6 @@ static int enter_scratch(void **state)
     return 0;
 }
 
-static int leave_scratch(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* A file of the sample, copied. */
 struct copy {
     uint8_t *bytes;
@@ -396,7 +390,7 @@ static void a_good_recording_has_no_findings(void **state)
 }
 
 #define IN_SCRATCH(test) \
-    cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+    cmocka_unit_test_setup_teardown(test, enter_scratch, cn_scratch_teardown)
 
 int main(void)
 {

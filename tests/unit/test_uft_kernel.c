@@ -139,12 +139,6 @@ static int enter_scratch(void **state)
     return 0;
 }
 
-static int leave_scratch(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static struct cn_recording *open_sample(void)
 {
     struct cn_recording *rec;
@@ -271,7 +265,7 @@ static void tells_about_a_header_it_does_not_understand(void **state)
 }
 
 #define IN_SCRATCH(test) \
-    cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+    cmocka_unit_test_setup_teardown(test, enter_scratch, cn_scratch_teardown)
 
 int main(void)
 {

@@ -21,18 +21,6 @@
 
 enum { RECORDS = 150000 };
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Records and what they are packed. */
 struct pair {
     uint8_t *made;
@@ -361,16 +349,15 @@ static void gives_back_real_recordings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_packed_file_reads_like_the_plain_one, enter,
-                                        leave),
+        CN_SCRATCH_TEST(a_packed_file_reads_like_the_plain_one),
         cmocka_unit_test(a_plain_file_is_one_block),
         cmocka_unit_test(knows_packed_files_by_their_name),
-        cmocka_unit_test_setup_teardown(begins_with_the_chunk_of_a_time, enter, leave),
-        cmocka_unit_test_setup_teardown(damage_costs_one_chunk, enter, leave),
-        cmocka_unit_test_setup_teardown(notices_a_chunk_that_is_missing, enter, leave),
+        CN_SCRATCH_TEST(begins_with_the_chunk_of_a_time),
+        CN_SCRATCH_TEST(damage_costs_one_chunk),
+        CN_SCRATCH_TEST(notices_a_chunk_that_is_missing),
         cmocka_unit_test(refuses_what_is_not_packed),
-        cmocka_unit_test_setup_teardown(packs_a_directory_in_place, enter, leave),
-        cmocka_unit_test_setup_teardown(gives_back_real_recordings, enter, leave),
+        CN_SCRATCH_TEST(packs_a_directory_in_place),
+        CN_SCRATCH_TEST(gives_back_real_recordings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

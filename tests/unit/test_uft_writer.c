@@ -23,18 +23,6 @@
 
 static char *folder;
 
-static int enter_scratch(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave_scratch(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static struct cn_recording *open_recording(const char *path)
 {
     struct cn_recording *rec;
@@ -375,8 +363,7 @@ static void does_not_replace_what_exists(void **state)
     cn_recording_close(sample);
 }
 
-#define IN_SCRATCH(test) \
-    cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+#define IN_SCRATCH(test) CN_SCRATCH_TEST(test)
 
 int main(void)
 {

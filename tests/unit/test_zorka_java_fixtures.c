@@ -19,18 +19,6 @@
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 static void print_value(const struct cn_trace *trace, const struct cn_trace_value *value,
                         struct cn_text *out)
 {
@@ -379,7 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_last_release),
         cmocka_unit_test(reads_the_last_source),
-        cmocka_unit_test_setup_teardown(imports_what_it_reads, enter, leave),
+        CN_SCRATCH_TEST(imports_what_it_reads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

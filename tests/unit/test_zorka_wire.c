@@ -25,18 +25,6 @@
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
-static int enter(void **state)
-{
-    *state = cn_scratch_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    cn_scratch_leave(*state);
-    return 0;
-}
-
 /* Bytes with several traces: all bodies of a folder one after the other. */
 static struct cn_bytes load_bodies(const char *folder)
 {
@@ -429,10 +417,9 @@ int main(void)
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(records_give_back_traces),
         cmocka_unit_test(skip_leads_to_the_end_of_a_call),
-        cmocka_unit_test_setup_teardown(parts_become_one_trace, enter, leave),
-        cmocka_unit_test_setup_teardown(symbols_are_known_in_the_next_segment, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(a_refused_request_leaves_no_trace, enter, leave),
+        CN_SCRATCH_TEST(parts_become_one_trace),
+        CN_SCRATCH_TEST(symbols_are_known_in_the_next_segment),
+        CN_SCRATCH_TEST(a_refused_request_leaves_no_trace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
