@@ -21,7 +21,6 @@
 #include "cli/quantity.h"
 #include "cli/ranks.h"
 #include "cli/recording_options.h"
-#include "cli/store_recording.h"
 #include "cli/target.h"
 #include "formats/formats.h"
 #include "model/database.h"
@@ -104,15 +103,18 @@ static bool open_source(const struct analyze *a, struct cn_recording_setup *setu
                         const char *path, struct cn_error *err)
 {
     const char *query = cn_args_value(a->args, "query");
+    const struct cn_format *format;
     struct cn_recording *rec;
 
-    if (!cn_store_recording_probe(path)) {
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_traces) {
         if (query)
             return cn_fail(err, CN_ERR_USAGE, "%s is not a store: --query is for stores",
                            path);
         return cn_recording_setup_open(setup, a->args, path, err);
     }
-    return cn_store_recording_open(&rec, path, query ? query : "", err) &&
+    return format->open_traces(&rec, path, query ? query : "", err) &&
            cn_recording_setup_use(setup, a->args, rec, err);
 }
 

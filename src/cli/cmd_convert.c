@@ -297,8 +297,9 @@ static bool open_source(struct conversion *c, struct cn_error *err)
             cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
         return true;
     }
-    if (from->open_recording && (c->format->write_recording || c->format->write_calls)) {
-        if (!from->open_recording(&c->rec, c->source, NULL, err))
+    if ((from->open_recording || from->open_traces) &&
+        (c->format->write_recording || c->format->write_calls)) {
+        if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
             return false;
         for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);

@@ -20,8 +20,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return cn_dump_exchange(args, path, exchange, err);
     if (!cn_dump_exchange_check(args, err) || !cn_format_probe(path, &format, err))
         return false;
-    return format->open_recording ? cn_dump_recording(args, path, err)
-                                  : cn_dump_database(args, path, err);
+    return format->open_recording || format->open_traces
+               ? cn_dump_recording(args, path, err)
+               : cn_dump_database(args, path, err);
 }
 
 static const struct cn_option options[] = {

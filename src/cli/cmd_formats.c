@@ -9,6 +9,12 @@ static const char *yes_or_no(bool answer)
     return answer ? "yes" : "no";
 }
 
+/* A recording that is one file of text has no records of bytes. */
+static bool dumps(const struct cn_format *format)
+{
+    return format->dump || (format->open_recording && !format->is_file);
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     static const struct cn_column columns[] = {
@@ -30,11 +36,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         cn_table_str(table, format->name);
         cn_table_str(table, format->holds);
         cn_table_str(table, yes_or_no(format->open_database || format->open_recording ||
-                                      format->open_measurements));
+                                      format->open_traces || format->open_measurements));
         cn_table_str(table, yes_or_no(format->write_database || format->write_recording ||
                                       format->write_calls));
         cn_table_str(table, yes_or_no(format->verify));
-        cn_table_str(table, yes_or_no(format->dump || format->open_recording));
+        cn_table_str(table, yes_or_no(dumps(format)));
         cn_table_str(table, format->summary);
         cn_table_end_row(table);
     }

@@ -20,8 +20,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     if (strcmp(format->holds, "traces") == 0)
         return cn_info_store(args, path, err);
-    return format->open_recording ? cn_info_recording(args, path, err)
-                                  : cn_info_database(args, path, err);
+    return format->open_recording || format->open_traces
+               ? cn_info_recording(args, path, err)
+               : cn_info_database(args, path, err);
 }
 
 static const struct cn_option options[] = {

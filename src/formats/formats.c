@@ -107,6 +107,8 @@ bool cn_format_open_recording(const char *path,
 
     if (!cn_format_probe(path, &format, err))
         return false;
+    if (format->open_traces)
+        return format->open_traces(out, path, "", err);
     if (!format->open_recording)
         return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a recording", path,
                        format->name, format->holds);

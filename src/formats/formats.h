@@ -96,6 +96,9 @@ struct cn_format {
      * told from one. */
     bool (*write_calls)(const struct cn_call_query *query, const char *path,
                         const struct cn_write_options *options, struct cn_error *err);
+    /* Traces that match a query, all of them with "", as a recording of calls. */
+    bool (*open_traces)(struct cn_recording **out, const char *path, const char *query,
+                        struct cn_error *err);
     bool (*open_measurements)(struct cn_measurements **out, const char *path,
                               struct cn_error *err);
     bool (*verify)(const char *path, const struct cn_progress *progress,
@@ -118,7 +121,8 @@ CN_CHECK bool cn_format_probe(const char *path, const struct cn_format **out,
 CN_CHECK bool cn_format_open_database(const char *path, struct cn_database **out,
                                       struct cn_error *err);
 
-/* Open whatever recording is there. `options` may be NULL. The caller owns it. */
+/* Open whatever recording is there; traces become one. `options` may be NULL. The caller
+ * owns it. */
 CN_CHECK bool cn_format_open_recording(const char *path,
                                        const struct cn_recording_options *options,
                                        struct cn_recording **out, struct cn_error *err);

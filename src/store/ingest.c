@@ -309,7 +309,8 @@ bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
         return false;
     if (cn_zorka_request_probe(file.bytes)) {
         ok = add_requests(ingest, file.bytes, err);
-    } else if (!cn_zorka_body_probe(file.bytes) && cn_span_set_probe(file.bytes)) {
+    } else if (!cn_zorka_body_probe(file.bytes) &&
+               cn_span_set_probe(file.bytes) != CN_SPANS_NONE) {
         ok = cn_store_ingest_spans(ingest, file.bytes, err);
     } else {
         read_head_beside(path, &request);

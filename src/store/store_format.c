@@ -11,6 +11,7 @@
 #include "store/java_import.h"
 #include "store/log_format.h"
 #include "store/segments.h"
+#include "store/store_recording.h"
 
 static bool has_file(const char *dir, const char *name)
 {
@@ -115,5 +116,6 @@ const struct cn_format cn_format_store = {
     .summary = "a trace store: request traces, kept and searched",
     .holds = "traces",
     .probe = probe,
+    .open_traces = cn_store_recording_open,
     .verify = verify,
 };

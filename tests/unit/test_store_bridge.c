@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
+#include "analyze/trace_calls.h"
 #include "formats/formats.h"
 #include "model/recording.h"
 #include "model/trace.h"
 #include "store/cut_recording.h"
 #include "store/reader.h"
-#include "store/trace_calls.h"
 #include "support/fixtures.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"

@@ -12,6 +12,7 @@
 #include "formats/exchange/finished.h"
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/span_text.h"
+#include "formats/exchange/traces/span_calls.h"
 
 enum { PIECE_LEN = 64 << 10 };
 
@@ -263,6 +264,8 @@ const struct cn_format cn_format_otlp = {
     .summary = "traces of OpenTelemetry as protobuf: a span for each call, with values",
     .holds = "calls",
     .is_file = true,
+    .probe = cn_otlp_probe,
+    .open_traces = cn_span_calls_open,
     .write_calls = write_protobuf_calls,
 };
 
@@ -271,5 +274,7 @@ const struct cn_format cn_format_otlp_json = {
     .summary = "traces of OpenTelemetry as JSON",
     .holds = "calls",
     .is_file = true,
+    .probe = cn_otlp_json_probe,
+    .open_traces = cn_span_calls_open,
     .write_calls = write_json_calls,
 };

@@ -8,6 +8,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/finished.h"
 #include "formats/exchange/span_text.h"
+#include "formats/exchange/traces/span_calls.h"
 
 enum { NS_A_US = 1000 };
 
@@ -109,5 +110,7 @@ const struct cn_format cn_format_zipkin = {
     .summary = "spans of Zipkin, version 2, as JSON: one for each call, with values",
     .holds = "calls",
     .is_file = true,
+    .probe = cn_zipkin_probe,
+    .open_traces = cn_span_calls_open,
     .write_calls = write_calls,
 };

@@ -229,15 +229,18 @@ static bool looks_like_otlp(struct cn_bytes bytes)
     return at + 1 < bytes.len && (bytes.ptr[at + 1] == 0x0a || bytes.ptr[at + 1] == 0x12);
 }
 
-bool cn_span_set_probe(struct cn_bytes bytes)
+enum cn_span_system cn_span_set_probe(struct cn_bytes body)
 {
     uint8_t beginning[65536];
     struct cn_bytes view = {beginning,
-                            cn_unpack_beginning(bytes, beginning, sizeof(beginning))};
+                            cn_unpack_beginning(body, beginning, sizeof(beginning))};
     uint8_t first = first_char(view);
 
-    return (first == '[' && has_text(view, "\"traceId\"")) ||
-           (first == '{' && has_text(view, "\"resourceSpans\"")) || looks_like_otlp(view);
+    if (first == '[' && has_text(view, "\"traceId\""))
+        return CN_SPANS_ZIPKIN;
+    if (first == '{' && has_text(view, "\"resourceSpans\""))
+        return CN_SPANS_OTLP_JSON;
+    return looks_like_otlp(view) ? CN_SPANS_OTLP : CN_SPANS_NONE;
 }
 
 static bool read_plain(struct cn_span_set *set, struct cn_bytes body,

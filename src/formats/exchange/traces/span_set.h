@@ -54,8 +54,10 @@ struct cn_span_set {
     uint64_t left_out; /* values that a trace cannot hold */
 };
 
-/* Whether bytes look like spans of one of these systems. */
-bool cn_span_set_probe(struct cn_bytes bytes);
+enum cn_span_system { CN_SPANS_NONE, CN_SPANS_ZIPKIN, CN_SPANS_OTLP, CN_SPANS_OTLP_JSON };
+
+/* Which system's spans the beginning of a body looks like; it may be compressed. */
+enum cn_span_system cn_span_set_probe(struct cn_bytes body);
 
 /* Add all spans of a body, which may be compressed. On failure the set holds anything. */
 CN_CHECK bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body,

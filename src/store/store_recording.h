@@ -1,17 +1,15 @@
 /* The traces of a store that match a query, as a recording of calls.
  * Threads: one thread at a time.
  */
-#ifndef CN_CLI_STORE_RECORDING_H
-#define CN_CLI_STORE_RECORDING_H
+#ifndef CN_STORE_STORE_RECORDING_H
+#define CN_STORE_STORE_RECORDING_H
 
 #include "base/error.h"
 
 struct cn_recording;
 
-/* Whether the path is a store. */
-bool cn_store_recording_probe(const char *path);
-
-/* An empty query takes every trace. The caller closes the recording. */
+/* An empty query takes every trace, and is the only one that stores of the original
+ * implementation can answer. The caller closes the recording. */
 CN_CHECK bool cn_store_recording_open(struct cn_recording **out, const char *path,
                                       const char *query, struct cn_error *err);
 

@@ -1,18 +1,16 @@
-#include "cli/store_recording.h"
+#include "store/store_recording.h"
 
+#include <time.h>
+
+#include "analyze/trace_calls.h"
 #include "base/map.h"
-#include "cli/store_query.h"
+#include "model/recording.h"
 #include "model/trace.h"
+#include "store/java_import.h"
+#include "store/query.h"
 #include "store/reader.h"
 #include "store/search.h"
-#include "store/store_format.h"
 #include "store/text_file.h"
-#include "store/trace_calls.h"
-
-bool cn_store_recording_probe(const char *path)
-{
-    return cn_format_store.probe(path);
-}
 
 /* A span can arrive twice, on its own and inside its caller: it counts once. */
 struct adding {
@@ -64,15 +62,16 @@ static bool add_hit(struct adding *adding, const struct cn_search_hit *hit, bool
     return true;
 }
 
-static bool add_matching(struct cn_trace_calls *calls, const struct cn_store_query *query,
+static bool add_matching(struct cn_trace_calls *calls, const struct cn_store *store,
+                         struct cn_search *search, const struct cn_query *query,
                          struct cn_error *err)
 {
     struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
-    struct adding adding = {.store = query->store, .calls = calls};
+    struct adding adding = {.store = store, .calls = calls};
     struct cn_search_hits hits;
     bool ok = true;
 
-    if (!cn_search_rows(query->search, query->query, &oldest_first, &hits, err))
+    if (!cn_search_rows(search, query, &oldest_first, &hits, err))
         return false;
     if (hits.count == 0)
         ok = cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
@@ -86,20 +85,73 @@ static bool add_matching(struct cn_trace_calls *calls, const struct cn_store_que
     return ok;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool search_store(struct cn_trace_calls *calls, const char *path,
+                         const char *query_text, struct cn_error *err)
+{
+    struct cn_query *query = NULL;
+    struct cn_store *store = NULL;
+    struct cn_search *search = NULL;
+    bool ok = cn_query_parse(&query, query_text, now_ns(), err) &&
+              cn_store_open(&store, path, err) && cn_search_open(&search, store, err) &&
+              add_matching(calls, store, search, query, err);
+
+    cn_search_close(search);
+    cn_store_close(store);
+    cn_query_free(query);
+    return ok;
+}
+
+struct java_adding {
+    struct cn_trace_calls *calls;
+    uint64_t count;
+};
+
+static bool add_java_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
+                           struct cn_error *err)
+{
+    struct java_adding *adding = arg;
+
+    (void)data_off;
+    (void)err;
+    cn_trace_calls_add(adding->calls, trace);
+    adding->count++;
+    return true;
+}
+
+static bool walk_java_store(struct cn_trace_calls *calls, const char *path,
+                            const char *query, struct cn_error *err)
+{
+    struct java_adding adding = {.calls = calls};
+    struct cn_java_import_counts counts;
+
+    if (query[0] != '\0')
+        return cn_fail(err, CN_ERR_USAGE,
+                       "a store of the original implementation cannot be searched: "
+                       "import it into another");
+    if (!cn_java_store_walk(path, add_java_trace, &adding, &counts, err))
+        return false;
+    return adding.count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "no trace");
+}
+
 bool cn_store_recording_open(struct cn_recording **out, const char *path,
                              const char *query, struct cn_error *err)
 {
-    struct cn_store_query opened;
-    struct cn_trace_calls *calls;
-    bool ok;
+    struct cn_trace_calls *calls = cn_trace_calls_new();
+    bool ok = cn_java_store_probe(path) ? walk_java_store(calls, path, query, err)
+                                        : search_store(calls, path, query, err);
 
-    if (!cn_store_query_open_path(&opened, path, query, err))
-        return false;
-    calls = cn_trace_calls_new();
-    ok = add_matching(calls, &opened, err);
-    if (ok)
+    if (ok) {
         *out = cn_trace_calls_finish(calls);
+        (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    }
     cn_trace_calls_free(calls);
-    cn_store_query_close(&opened);
     return ok || cn_fail_in(err, "%s", path);
 }

@@ -9,8 +9,8 @@
  *     recording = cn_trace_calls_finish(calls);
  * Threads: one thread at a time.
  */
-#ifndef CN_STORE_TRACE_CALLS_H
-#define CN_STORE_TRACE_CALLS_H
+#ifndef CN_ANALYZE_TRACE_CALLS_H
+#define CN_ANALYZE_TRACE_CALLS_H
 
 #include "base/error.h"
 

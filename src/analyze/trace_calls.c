@@ -1,4 +1,4 @@
-#include "store/trace_calls.h"
+#include "analyze/trace_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

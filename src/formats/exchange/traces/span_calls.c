@@ -1,0 +1,72 @@
+#include "formats/exchange/traces/span_calls.h"
+
+#include "analyze/trace_calls.h"
+#include "base/file.h"
+#include "formats/exchange/traces/span_set.h"
+#include "model/recording.h"
+
+static bool looks_like(const char *path, enum cn_span_system system)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool does;
+
+    if (!cn_file_open(&file, path, &ignored))
+        return false;
+    does = cn_span_set_probe(file.bytes) == system;
+    cn_file_close(&file);
+    return does;
+}
+
+bool cn_zipkin_probe(const char *path)
+{
+    return looks_like(path, CN_SPANS_ZIPKIN);
+}
+
+bool cn_otlp_probe(const char *path)
+{
+    return looks_like(path, CN_SPANS_OTLP);
+}
+
+bool cn_otlp_json_probe(const char *path)
+{
+    return looks_like(path, CN_SPANS_OTLP_JSON);
+}
+
+static bool read_calls(struct cn_trace_calls *calls, struct cn_bytes body,
+                       struct cn_error *err)
+{
+    struct cn_span_set set = {0};
+    struct cn_trace trace = {0};
+    enum cn_step step = CN_FAIL;
+
+    if (cn_span_set_read(&set, body, err))
+        while ((step = cn_span_set_next(&set, &trace, err)) == CN_ITEM)
+            cn_trace_calls_add(calls, &trace);
+    cn_trace_done(&trace);
+    cn_span_set_done(&set);
+    return step == CN_END;
+}
+
+bool cn_span_calls_open(struct cn_recording **out, const char *path, const char *query,
+                        struct cn_error *err)
+{
+    struct cn_trace_calls *calls;
+    struct cn_file file = {0};
+    bool ok;
+
+    if (query[0] != '\0')
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: spans cannot be searched: add them to a store", path);
+    if (!cn_file_open(&file, path, err))
+        return false;
+    calls = cn_trace_calls_new();
+    ok = read_calls(calls, file.bytes, err) || cn_fail_in(err, "%s", path);
+    if (ok) {
+        *out = cn_trace_calls_finish(calls);
+        (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    }
+    cn_trace_calls_free(calls);
+    cn_file_close(&file);
+    return ok;
+}
