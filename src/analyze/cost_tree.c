@@ -83,25 +83,44 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
         .parent = parent,
         .first_child = CN_NONE,
         .next_sibling = *list,
+        .at = tree->index.nodes[tree->path[tree->depth - 1].node].at,
     };
     *list = (uint32_t)tree->group_count++;
     *slot = (uint32_t)tree->group_count;
     return *slot - 1;
 }
 
-void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
+static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
 {
-    struct cn_cost_group *group = &tree->groups[row];
-    uint32_t sides = 1U << CN_EXCLUSIVE;
-
-    if (group->active++ == 0)
-        sides |= 1U << CN_INCLUSIVE;
     tree->targets = cn_grow(tree->targets, tree->target_count, &tree->target_capacity,
                             sizeof(*tree->targets));
     tree->targets[tree->target_count++] = (struct cn_cost_target){row, sides};
+}
+
+void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
+{
+    uint32_t sides = 1U << CN_EXCLUSIVE;
+
+    if (tree->groups[row].active++ == 0)
+        sides |= 1U << CN_INCLUSIVE;
+    add_target(tree, row, sides);
     tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
                                 &tree->active_capacity, sizeof(*tree->active_rows));
     tree->active_rows[tree->active_count++] = row;
+}
+
+void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row)
+{
+    if (tree->groups[row].parent == from) {
+        add_target(tree, row, 1U << CN_EXCLUSIVE | 1U << CN_INCLUSIVE);
+        return;
+    }
+    add_target(tree, row, 1U << CN_EXCLUSIVE);
+    tree->folds = cn_grow(tree->folds, tree->fold_count, &tree->fold_capacity,
+                          sizeof(*tree->folds));
+    tree->folds[tree->fold_count++] =
+        (struct cn_cost_fold){from, row, tree->target_count};
+    add_target(tree, CN_NONE, 1U << CN_INCLUSIVE); /* its row is known at the end */
 }
 
 static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
@@ -236,10 +255,16 @@ bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_costs *costs,
     ok = cn_context_index_build(&tree->index, costs->db, err);
     ok = map_contexts(tree, map, arg, ok ? err : &later) && ok;
     cn_database_forget(costs->db);
+    for (size_t i = 0; i < tree->fold_count; i++)
+        tree->targets[tree->folds[i].target].row = (uint32_t)(tree->group_count + i);
     targets = (struct cn_cost_targets){tree->start, tree->targets};
-    return cn_costs_fill(costs, &tree->index, &targets, tree->group_count, progress,
-                         &tree->rows, ok ? err : &later) &&
-           ok;
+    ok =
+        cn_costs_fill(costs, &tree->index, &targets, tree->group_count + tree->fold_count,
+                      progress, &tree->rows, ok ? err : &later) &&
+        ok;
+    if (tree->fold_count > 0)
+        cn_cost_tree_unfold(tree);
+    return ok;
 }
 
 void cn_cost_tree_done(struct cn_cost_tree *tree)
@@ -255,6 +280,7 @@ void cn_cost_tree_done(struct cn_cost_tree *tree)
     free(tree->active_rows);
     free(tree->start);
     free(tree->targets);
+    free(tree->folds);
     cn_cost_rows_done(&tree->rows);
     *tree = (struct cn_cost_tree){0};
 }
@@ -264,6 +290,22 @@ struct cost_view {
     struct cn_cost_tree tree;
 };
 
+struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
+                                    double *values)
+{
+    const struct cn_cost_tree *tree = &((const struct cost_view *)view)->tree;
+
+    if (values)
+        cn_cost_rows_values(tree->costs, &tree->rows, row, values);
+    return (struct cn_row){
+        .id = row,
+        .kind = tree->groups[row].place.kind,
+        .context = CN_NONE,
+        .example = tree->groups[row].at,
+        .values = values,
+    };
+}
+
 static bool list_children(struct cn_view *view, const struct cn_row *parent,
                           struct cn_row_list *out, struct cn_error *err)
 {
@@ -272,11 +314,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
 
     (void)err;
     for (; row != CN_NONE; row = tree->groups[row].next_sibling) {
-        struct cn_row item = {
-            .id = row,
-            .kind = tree->groups[row].place.kind,
-            .context = CN_NONE,
-        };
+        struct cn_row item = cn_cost_tree_view_row(view, row, NULL);
 
         cn_cost_rows_values(tree->costs, &tree->rows, row, cn_row_list_add(out, item));
     }
@@ -316,8 +354,11 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
     case CN_ROW_INSTRUCTION:
         context.kind = CN_CONTEXT_INSTRUCTION;
         break;
-    case CN_ROW_LINE:
     case CN_ROW_ENTRY:
+        if (!cn_context_at(db, tree->groups[row->id].at, &context, err))
+            return false;
+        break;
+    case CN_ROW_LINE:
     case CN_ROW_OTHER:
         break;
     }

@@ -29,6 +29,13 @@ struct cn_cost_group {
     uint32_t parent; /* CN_NONE at the top */
     uint32_t first_child, next_sibling;
     uint32_t active; /* contexts of this row on the current path */
+    uint64_t at;     /* the first of its contexts, for cn_context_at() */
+};
+
+/* A context that counts for a row which is not below the one that it was called from. */
+struct cn_cost_fold {
+    uint32_t from, to;
+    size_t target; /* its inclusive cost goes there */
 };
 
 /* A context on the path from the top of the tree to the one being mapped. */
@@ -61,6 +68,8 @@ struct cn_cost_tree {
     size_t *start; /* what each node counts for: see struct cn_cost_targets */
     struct cn_cost_target *targets;
     size_t target_count, target_capacity;
+    struct cn_cost_fold *folds;
+    size_t fold_count, fold_capacity;
     struct cn_cost_rows rows;
 };
 
@@ -83,10 +92,24 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
 /* For `map`: the context at the end of the path counts for this row. */
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row);
 
+/* For `map`, instead: the context counts for this row, and `from` is the row of its parent
+ * (CN_NONE: it has none), so that rows hold what the rows below them hold. Where `row` is not
+ * right below `from`, what the context holds counts for the rows above `row`, and no longer for
+ * `from` and those above. Only for columns that are sums over threads. */
+void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row);
+
+/* Of cost_folds.c: give what was folded to the rows it counts for; rows beyond the groups
+ * are those of the folds. */
+void cn_cost_tree_unfold(struct cn_cost_tree *tree);
+
 /* A place with nothing in it but its kind. */
 struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
 
 /* A view that shows the tree and owns it. */
 struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree);
+
+/* One row of such a view; its values go into `values`, which it borrows. */
+struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
+                                    double *values);
 
 #endif

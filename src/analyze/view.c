@@ -131,17 +131,23 @@ static int compare_rows(const void *left, const void *right, void *arg)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed)
+{
+    struct order order = {column, is_reversed};
+
+    if (list->count > 1)
+        qsort_r(list->rows, list->count, sizeof(*list->rows), compare_rows, &order);
+}
+
 bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
                       size_t sort_column, bool is_reversed, struct cn_row_list *out,
                       struct cn_error *err)
 {
-    struct order order = {sort_column, is_reversed};
     bool ok;
 
     cn_row_list_begin(out, view->costs->column_count);
     ok = view->ops->children(view, parent, out, err);
-    if (out->count > 1)
-        qsort_r(out->rows, out->count, sizeof(*out->rows), compare_rows, &order);
+    cn_row_list_sort(out, sort_column, is_reversed);
     return ok;
 }
 

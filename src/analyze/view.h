@@ -33,6 +33,7 @@ struct cn_row {
     uint64_t id; /* the view's own; ascending in the order of first occurrence */
     enum cn_row_kind kind;
     uint32_t context;     /* context id; CN_NONE when it stands for many */
+    uint64_t example;     /* one of its contexts, for cn_context_at() */
     const double *values; /* one a column, NAN where there is none */
 };
 
@@ -93,7 +94,7 @@ struct cn_view_ops {
 /* The calling contexts themselves, top-down; read from the database as rows are asked for. */
 struct cn_view *cn_view_top_down_new(struct cn_costs *costs);
 
-/* The next two read all contexts when they are made. A failure leaves a view of what could
+/* The next ones read all contexts when they are made. A failure leaves a view of what could
  * be read: it is shown, and freed, either way.
  *
  * Functions at the top, below each its callers, their callers and so on up to
@@ -110,6 +111,26 @@ CN_CHECK bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
                                   const struct cn_progress *progress,
                                   struct cn_error *err);
 
+/* Of such a view: the row of the function that a context belongs to. CN_ERR_NOT_FOUND when
+ * it belongs to none. `values` has room for all columns, and is borrowed by the row. */
+CN_CHECK bool cn_view_function_of(struct cn_view *callers,
+                                  const struct cn_context *context, double *values,
+                                  struct cn_row *out, struct cn_error *err);
+
+/* Of such a view: the functions that a function calls, wherever it is called itself, with
+ * what they cost when called by it; their ids are those of top rows. Release with
+ * cn_row_list_done() either way. */
+CN_CHECK bool cn_view_callees(struct cn_view *callers, const struct cn_row *function,
+                              struct cn_row_list *out, struct cn_error *err);
+
+/* The calling contexts, top-down, without recursion: a call of a function that is above it
+ * in the tree counts for that row, and what it calls in turn goes below that. Every row
+ * holds the rows below it: what a folded call takes counts for the row it is folded into, no
+ * longer for those that called it. Only for columns that are sums over threads. */
+CN_CHECK bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
+                                    const struct cn_progress *progress,
+                                    struct cn_error *err);
+
 /* Module > file > function > loop > line, whatever the calling context. Counts recursion
  * once, as above. */
 CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
@@ -124,6 +145,9 @@ uint64_t cn_view_size(const struct cn_view *view);
 double *cn_row_list_add(struct cn_row_list *list, struct cn_row row);
 void cn_row_list_begin(struct cn_row_list *list, size_t column_count);
 void cn_row_list_done(struct cn_row_list *list);
+
+/* Put rows in the order of cn_view_children(). */
+void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed);
 
 /* Children in the order to be shown: by column `column`, largest first (or, when reversed,
  * last), rows without a value at the end; ties by id. */

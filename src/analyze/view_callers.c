@@ -6,6 +6,7 @@
  * the next callers of its contexts, and their numbers sums of what those contexts cost.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct caller_row {
     struct chain *chains; /* in the order of the leaves; NULL for top rows */
     size_t count, capacity;
     uint32_t covered_to; /* leaves below this are inside another one of the row */
+    uint32_t hottest, hottest_leaf; /* the caller under which a leaf costs most */
     bool has_callers;
     bool is_listed;            /* its children are known */
     uint32_t first, row_count; /* they have these numbers */
@@ -140,6 +142,16 @@ static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_out
     }
 }
 
+/* Whether a context costs more than another, by the first thing that is measured. */
+static bool is_hotter(const struct callers_view *self, uint32_t a, uint32_t b)
+{
+    size_t width = self->view.costs->input_count;
+    double left = self->node_costs.inputs[a * width];
+    double right = self->node_costs.inputs[b * width];
+
+    return left > right || (isnan(right) && !isnan(left));
+}
+
 /* Room for the inputs of one more child. */
 static void add_child(struct callers_view *self, struct cn_cost_rows *costs)
 {
@@ -175,6 +187,10 @@ static void list_callers(struct callers_view *self, uint32_t parent)
             add_child(self, &costs);
         }
         row = &self->rows[*child];
+        if (row->count == 0 || is_hotter(self, chain.leaf, row->hottest_leaf)) {
+            row->hottest = chain.caller;
+            row->hottest_leaf = chain.leaf;
+        }
         add_chain(self, row, chain);
         /* Recursion counts once: a context inside another one of the same row adds
          * nothing to what is inclusive. */
@@ -226,6 +242,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
             .id = row->first + i,
             .kind = self->rows[row->first + i].kind,
             .context = CN_NONE,
+            .example = self->index.nodes[self->rows[row->first + i].hottest].at,
         };
 
         cn_cost_rows_values(view->costs, &row->costs, i, cn_row_list_add(out, item));
@@ -264,6 +281,83 @@ static bool locate(struct cn_view *view, const struct cn_row *row,
 static bool is_leaf(struct cn_view *view, const struct cn_row *row)
 {
     return !((struct callers_view *)view)->rows[row->id].has_callers;
+}
+
+bool cn_view_function_of(struct cn_view *callers, const struct cn_context *context,
+                         double *values, struct cn_row *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    uint32_t node = cn_context_index_find(&self->index, context->id);
+
+    while (node != CN_NONE && self->top_of[node] == CN_NONE)
+        node = self->index.nodes[node].parent;
+    if (node == CN_NONE)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "context %" PRIu32 " belongs to no function", context->id);
+    *out = cn_cost_tree_view_row(self->tops, self->top_of[node], values);
+    return true;
+}
+
+/* The functions called so far: as many as rows in `costs`. */
+struct callee {
+    uint32_t function; /* top row */
+    uint32_t covered_to;
+    uint32_t hottest;
+};
+
+struct callees {
+    struct callee *list;
+    size_t capacity;
+    struct cn_map of_function;
+    struct cn_cost_rows costs;
+};
+
+static void add_callee(struct callers_view *self, struct callees *callees, uint32_t node)
+{
+    size_t width = self->view.costs->input_count;
+    uint32_t *number = cn_map_at(&callees->of_function, self->top_of[node], CN_NONE);
+    struct callee *callee;
+
+    if (*number == CN_NONE) {
+        *number = (uint32_t)callees->costs.row_count;
+        callees->list =
+            cn_grow(callees->list, *number, &callees->capacity, sizeof(*callees->list));
+        callees->list[*number] =
+            (struct callee){.function = self->top_of[node], .hottest = node};
+        add_child(self, &callees->costs);
+    }
+    callee = &callees->list[*number];
+    if (is_hotter(self, node, callee->hottest))
+        callee->hottest = node;
+    add_leaf(self, node, node >= callee->covered_to,
+             callees->costs.inputs + *number * width);
+    if (node >= callee->covered_to)
+        callee->covered_to = self->tree_end[node];
+}
+
+bool cn_view_callees(struct cn_view *callers, const struct cn_row *function,
+                     struct cn_row_list *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    struct callees callees = {0};
+
+    cn_row_list_begin(out, callers->costs->column_count);
+    if (!need_node_costs(self, err))
+        return false;
+    for (uint32_t i = 0; i < self->index.count; i++)
+        if (self->caller[i] != CN_NONE && self->top_of[self->caller[i]] == function->id)
+            add_callee(self, &callees, i);
+    for (size_t i = 0; i < callees.costs.row_count; i++) {
+        struct cn_row row =
+            cn_cost_tree_view_row(self->tops, callees.list[i].function, NULL);
+
+        row.example = self->index.nodes[callees.list[i].hottest].at;
+        cn_cost_rows_values(callers->costs, &callees.costs, i, cn_row_list_add(out, row));
+    }
+    free(callees.list);
+    cn_map_done(&callees.of_function);
+    cn_cost_rows_done(&callees.costs);
+    return true;
 }
 
 static void free_view(struct cn_view *view)

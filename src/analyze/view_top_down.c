@@ -23,6 +23,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
             .id = context.at,
             .kind = cn_row_kind_of(&context),
             .context = context.id,
+            .example = context.at,
         };
 
         if (!cn_costs_of_context(view->costs, context.id, cn_row_list_add(out, row), err))

@@ -28,6 +28,8 @@ bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err);
 bool cn_api_context(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err);
+bool cn_api_function(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err);
 bool cn_api_source(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err);
 bool cn_api_timeline(struct cn_served *served, struct cn_request *request,

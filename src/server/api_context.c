@@ -217,6 +217,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
         return false;
     row.kind = cn_row_kind_of(&context);
     row.context = context.id;
+    row.example = row.id;
     cn_json_object(json);
     cn_json_columns(json, &entry->costs);
     cn_json_key(json, "row");

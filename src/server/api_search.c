@@ -97,26 +97,18 @@ static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
                     struct cn_error *err)
 {
     const struct cn_context_index *index = search->index;
-    uint32_t path[CN_VIEW_LOOK_BACK];
     double values[CN_COST_COLUMN_MAX];
     struct cn_row row = {.id = index->nodes[node].at, .values = values};
     struct cn_context context;
-    size_t depth = 0;
 
     if (!cn_context_at(search->entry->costs.db, row.id, &context, err) ||
         !cn_costs_of_context(&search->entry->costs, context.id, values, err))
         return false;
     row.kind = cn_row_kind_of(&context);
     row.context = context.id;
-    for (uint32_t at = index->nodes[node].parent;
-         at != CN_NONE && depth < CN_VIEW_LOOK_BACK; at = index->nodes[at].parent)
-        path[depth++] = at;
+    row.example = row.id;
     cn_json_object(json);
-    cn_json_key(json, "path");
-    cn_json_array(json);
-    while (depth > 0)
-        cn_json_id(json, index->nodes[path[--depth]].at);
-    cn_json_end(json);
+    cn_json_path(json, index, index->nodes[node].parent);
     cn_json_key(json, "row");
     if (!cn_json_row(json, search->entry->view, &row, err))
         return false;

@@ -39,6 +39,7 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
         cn_json_add_id(json, "id", row->id);
         cn_json_add_str(json, "kind", cn_row_kind_name(row->kind));
         cn_json_add_str(json, "label", cn_text_str(&label));
+        cn_json_add_id(json, "context", row->example);
         cn_json_add_str(json, "module", place.module);
         cn_json_add_str(json, "file", place.file);
         cn_json_add_u64(json, "line", place.line);
@@ -52,6 +53,21 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
     }
     cn_text_done(&label);
     return ok;
+}
+
+void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
+                  uint32_t node)
+{
+    uint32_t path[CN_VIEW_LOOK_BACK];
+    size_t depth = 0;
+
+    for (; node != CN_NONE && depth < CN_VIEW_LOOK_BACK; node = index->nodes[node].parent)
+        path[depth++] = node;
+    cn_json_key(json, "path");
+    cn_json_array(json);
+    while (depth > 0)
+        cn_json_id(json, index->nodes[path[--depth]].at);
+    cn_json_end(json);
 }
 
 bool cn_request_row(const struct cn_request *request, const struct cn_view *view,

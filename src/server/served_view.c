@@ -76,13 +76,16 @@ static bool make_view(struct cn_served_view *entry, const char *name,
 
     if (strcmp(name, "top-down") == 0)
         entry->view = cn_view_top_down_new(&entry->costs);
+    else if (strcmp(name, "collapsed") == 0)
+        ok = cn_view_collapsed_new(&entry->view, &entry->costs, NULL, err);
     else if (strcmp(name, "bottom-up") == 0)
         ok = cn_view_callers_new(&entry->view, &entry->costs, NULL, err);
     else if (strcmp(name, "flat") == 0)
         ok = cn_view_flat_new(&entry->view, &entry->costs, NULL, err);
     else
         return cn_fail(err, CN_ERR_USAGE,
-                       "view '%.40s' is none of top-down, bottom-up, flat", name);
+                       "view '%.40s' is none of top-down, collapsed, bottom-up, flat",
+                       name);
     return ok;
 }
 

@@ -20,6 +20,7 @@ from schema import check
 from service import Service, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ROOT.parent / "shared" / "fixtures"))
 SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 
@@ -60,7 +61,7 @@ class Answers(unittest.TestCase):
             info = self.ask(source, "info")
             self.ask(source, "threads")
             top = self.ask(source, "rows")["rows"][0]
-            for view in ("top-down", "bottom-up", "flat"):
+            for view in ("top-down", "collapsed", "bottom-up", "flat"):
                 rows = self.ask(source, "rows", view=view)
                 self.assertGreater(rows["count"], 0)
             self.ask(source, "rows", row=top["id"])
@@ -82,14 +83,74 @@ class Answers(unittest.TestCase):
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
 
     def test_a_flame_graph_holds_its_children(self):
-        flame = self.ask(0, "flame", min=0)
-        path = []
-        for depth, _, _, value, own, _ in flame["nodes"]:
-            del path[depth:]
-            if path:
-                self.assertLessEqual(value, path[-1] * (1 + 1e-9))
-            self.assertLessEqual(own or 0, value * (1 + 1e-9))
-            path.append(value)
+        for source, view in ((0, "top-down"), (0, "collapsed"), (1, "collapsed")):
+            path = []
+            for depth, _, _, value, own, _ in self.ask(source, "flame", view=view, min=0)["nodes"]:
+                del path[depth:]
+                if path:
+                    self.assertLessEqual(value, path[-1] * (1 + 1e-9))
+                self.assertLessEqual(own or 0, value * (1 + 1e-9))
+                path.append(value)
+
+    def walk(self, source, view, row=None, above=""):
+        """What every row of a view costs, by the labels from the top down to it."""
+        found = {}
+        parameters = {} if row is None else {"row": row}
+        for item in self.ask(source, "rows", view=view, limit=1000, **parameters)["rows"]:
+            key = f"{above}/{item['label']}"
+            found[key] = item["values"]
+            if not item["isLeaf"]:
+                found.update(self.walk(source, view, item["id"], key))
+        return found
+
+    def costs_of(self, path, view, *options):
+        """What every row of a database made from `path` costs."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([OPTIONS.cairn, "analyze", *options, "-o", f"{folder}/db", path],
+                           check=True, stderr=subprocess.DEVNULL)
+            with serving(OPTIONS.cairn, f"{folder}/db") as service:
+                mine, self.service = self.service, service
+                try:
+                    return self.walk(0, view)
+                finally:
+                    self.service = mine
+
+    def test_recursion_folds(self):
+        with tempfile.NamedTemporaryFile(suffix=".folded", mode="w") as file:
+            file.write("main;f 1\nmain;f;g 2\nmain;f;g;f 4\nmain;f;g;f;h 8\nmain;f;h;g 16\n"
+                       "main;f;g;f;h;f;g 32\n")
+            file.flush()
+            found = self.costs_of(file.name, "collapsed")
+        self.assertEqual({key.removeprefix("/<unknown entry>"): [value or 0 for value in values]
+                          for key, values in found.items()},
+                         {"": [63, 0], "/main": [63, 0], "/main/f": [63, 5], "/main/f/g": [34, 34],
+                          "/main/f/h": [24, 8], "/main/f/h/g": [16, 16]})
+
+    def test_recursion_folds_as_analyze_does_it(self):
+        recording = FIXTURES / "uftrace" / "maxstack-1024"
+        if not recording.exists():
+            self.skipTest(f"there is no {recording}")
+        found = self.costs_of(recording, "collapsed")
+        wanted = self.costs_of(recording, "top-down", "--collapse-recursion")
+        self.assertEqual(sorted(found), sorted(wanted))
+        for key, values in found.items():
+            for value, other in zip(values, wanted[key]):
+                self.assertAlmostEqual(value or 0, other or 0, places=12, msg=key)
+
+    def test_callers_and_callees_agree(self):
+        for hit in self.ask(1, "search", q=".", limit=50)["hits"]:
+            if hit["row"]["kind"] != "function":
+                continue
+            answer = self.ask(1, "function", row=hit["row"]["id"])
+            name = answer["function"]["label"]
+            self.assertEqual(name, hit["row"]["label"])
+            for callee in answer["callees"]:
+                other = self.ask(1, "function", row=callee["path"][-1])
+                self.assertEqual(other["function"]["label"], callee["row"]["label"])
+                caller = [c for c in other["callers"] if c["row"]["label"] == name]
+                self.assertEqual(len(caller), 1)
+                for value, twin in zip(callee["row"]["values"], caller[0]["row"]["values"]):
+                    self.assertAlmostEqual(value or 0, twin or 0, places=12)
 
     def test_a_range_of_everything_is_the_whole(self):
         whole = self.ask(1, "range", min=0)

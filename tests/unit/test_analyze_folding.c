@@ -1,0 +1,326 @@
+/* Recursion folded, and who calls whom, against the slow and obvious way: for each row, the
+ * sum over all contexts that belong to it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/view.h"
+#include "support/check_costs.h"
+#include "support/random_tree.h"
+
+enum { TREES = 200, KEY_LEN = 1024, ROWS_MAX = 512 };
+enum { INCLUSIVE, EXCLUSIVE, COLUMNS };
+
+struct sums {
+    char key[KEY_LEN]; /* labels from the top down, each after a "/" */
+    double values[COLUMNS];
+};
+
+static struct cn_random_tree tree;
+static char keys[CN_RANDOM_CONTEXTS_MAX][KEY_LEN];
+static struct sums rows[ROWS_MAX];
+static size_t row_count;
+
+static void name_of(size_t at, char *room)
+{
+    static const char *const files[] = {"a.c", "b.c", "c.c"};
+    const struct cn_context *c = &tree.contexts[at].context;
+    const char *loop = c->kind == CN_CONTEXT_LOOP ? "loop at " : "";
+
+    if (c->kind == CN_CONTEXT_ENTRY)
+        (void)snprintf(room, 64, "/<main thread>");
+    else if (c->kind == CN_CONTEXT_FUNCTION && !c->has_function)
+        (void)snprintf(room, 64, "/<unknown function>");
+    else if (c->has_function)
+        (void)snprintf(room, 64, "/f%u", c->function < 7 ? c->function : 6);
+    else if (c->has_source)
+        (void)snprintf(room, 64, "/%s%s:%u", loop, files[c->file], c->line);
+    else
+        (void)snprintf(room, 64, "/%sm%u+0x%x", loop, c->module, (unsigned)c->offset);
+}
+
+/* The end of a component in a key, or NULL. */
+static const char *find_component(const char *key, const char *component)
+{
+    size_t len = strlen(component);
+
+    for (const char *at = strstr(key, component); at; at = strstr(at + 1, component))
+        if (at[len] == '/' || at[len] == '\0')
+            return at + len;
+    return NULL;
+}
+
+static void name_contexts(void)
+{
+    for (size_t at = 0; at < tree.count; at++) {
+        const struct cn_random_context *c = &tree.contexts[at];
+        const char *above = c->parent == at ? "" : keys[c->parent];
+        const char *end = NULL;
+        char name[64];
+
+        name_of(at, name);
+        if (c->context.has_function)
+            end = find_component(above, name);
+        if (end)
+            (void)snprintf(keys[at], KEY_LEN, "%.*s", (int)(end - above), above);
+        else
+            (void)snprintf(keys[at], KEY_LEN, "%.900s%s", above, name);
+    }
+}
+
+static struct sums *sums_of(const char *key)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    assert_true(row_count < ROWS_MAX);
+    rows[row_count] = (struct sums){0};
+    (void)snprintf(rows[row_count].key, KEY_LEN, "%s", key);
+    return &rows[row_count++];
+}
+
+static void add_row(const char *key, const struct cn_row *row)
+{
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (!isnan(row->values[k]))
+            sums_of(key)->values[k] += row->values[k];
+        else
+            (void)sums_of(key);
+}
+
+/* These trees are not deep. */
+static void add_view(struct cn_view *view, const struct cn_row *parent, const char *above)
+{
+    struct cn_row_list list;
+    struct cn_error err = {0};
+
+    assert_true(cn_view_children(view, parent, INCLUSIVE, false, &list, &err));
+    for (size_t i = 0; i < list.count; i++) {
+        char key[KEY_LEN];
+        struct cn_text label = {0};
+
+        assert_true(view->ops->label(view, &list.rows[i], &label, &err));
+        (void)snprintf(key, KEY_LEN, "%.900s/%.100s", above, cn_text_str(&label));
+        cn_text_done(&label);
+        add_row(key, &list.rows[i]);
+        add_view(view, &list.rows[i], key);
+    }
+    cn_row_list_done(&list);
+}
+
+static bool is_inside(const char *key, const char *of)
+{
+    size_t len = strlen(of);
+
+    return strncmp(key, of, len) == 0 && (key[len] == '/' || key[len] == '\0');
+}
+
+static void check_collapsed(const struct sums *row)
+{
+    double inclusive = 0, exclusive = 0;
+    bool is_known = false;
+
+    for (size_t at = 0; at < tree.count; at++)
+        for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
+            if (is_inside(keys[at], row->key))
+                inclusive += tree.contexts[at].point[t];
+            if (strcmp(keys[at], row->key) != 0)
+                continue;
+            exclusive += cn_random_exclusive(&tree, at, t);
+            is_known = true;
+        }
+    if (!is_known)
+        fail_msg("a row nobody expects: %s", row->key);
+    if (!cn_same_value(row->values[INCLUSIVE], inclusive) ||
+        !cn_same_value(row->values[EXCLUSIVE], exclusive))
+        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[INCLUSIVE],
+                 row->values[EXCLUSIVE], inclusive, exclusive);
+}
+
+static void init_costs(struct cn_costs *costs)
+{
+    struct cn_cost_request request = {.profile = CN_NONE};
+    struct cn_error err = {0};
+
+    cn_costs_init(costs, tree.db);
+    request.side = CN_INCLUSIVE;
+    assert_true(cn_costs_add(costs, &request, &err));
+    request.side = CN_EXCLUSIVE;
+    assert_true(cn_costs_add(costs, &request, &err));
+    assert_true(cn_costs_ready(costs, &err));
+}
+
+static void rows_hold_what_is_folded_into_them(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *view;
+
+        cn_random_tree_build(&tree, seed);
+        init_costs(&costs);
+        name_contexts();
+        row_count = 0;
+        assert_true(cn_view_collapsed_new(&view, &costs, NULL, &err));
+        add_view(view, NULL, "");
+        for (size_t at = 0; at < tree.count; at++)
+            (void)sums_of(keys[at]); /* none is missing */
+        for (size_t i = 0; i < row_count; i++)
+            check_collapsed(&rows[i]);
+        cn_view_free(view);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
+/* The position of the nearest call above, or its own when there is none. */
+static size_t caller_of(size_t at)
+{
+    size_t above = at;
+
+    while (tree.contexts[above].parent != above) {
+        above = tree.contexts[above].parent;
+        if (cn_random_is_call(&tree.contexts[above]))
+            return above;
+    }
+    return at;
+}
+
+/* "/caller/callee" of a call; "" of everything else. */
+static void name_call(size_t at, char *key)
+{
+    char caller[64], callee[64];
+    size_t above = caller_of(at);
+
+    key[0] = '\0';
+    if (!cn_random_is_call(&tree.contexts[at]) || above == at)
+        return;
+    name_of(above, caller);
+    name_of(at, callee);
+    (void)snprintf(key, KEY_LEN, "%s%s", caller, callee);
+}
+
+static bool is_below_the_same(size_t at)
+{
+    for (size_t i = at; tree.contexts[i].parent != i;) {
+        i = tree.contexts[i].parent;
+        if (strcmp(keys[i], keys[at]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_call(const struct sums *row)
+{
+    double inclusive = 0, exclusive = 0;
+
+    for (size_t at = 0; at < tree.count; at++)
+        for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
+            if (strcmp(keys[at], row->key) != 0)
+                continue;
+            exclusive += cn_random_exclusive(&tree, at, t);
+            if (!is_below_the_same(at))
+                inclusive += cn_random_inclusive(&tree, at, t);
+        }
+    if (!cn_same_value(row->values[INCLUSIVE], inclusive) ||
+        !cn_same_value(row->values[EXCLUSIVE], exclusive))
+        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[INCLUSIVE],
+                 row->values[EXCLUSIVE], inclusive, exclusive);
+}
+
+/* All that functions call, by the functions of all contexts. */
+static void add_callees(struct cn_view *view)
+{
+    bool is_done[CN_RANDOM_CONTEXTS_MAX] = {false};
+    double values[COLUMNS];
+    struct cn_error err = {0};
+
+    for (size_t at = 0; at < tree.count; at++) {
+        struct cn_row function;
+        struct cn_row_list list;
+        char key[KEY_LEN], name[64];
+
+        if (!cn_random_is_call(&tree.contexts[at]))
+            continue;
+        assert_true(cn_view_function_of(view, &tree.contexts[at].context, values,
+                                        &function, &err));
+        if (is_done[function.id])
+            continue;
+        is_done[function.id] = true;
+        name_of(at, name);
+        assert_true(cn_view_callees(view, &function, &list, &err));
+        for (size_t i = 0; i < list.count; i++) {
+            struct cn_text label = {0};
+
+            assert_true(view->ops->label(view, &list.rows[i], &label, &err));
+            (void)snprintf(key, KEY_LEN, "%s/%.100s", name, cn_text_str(&label));
+            cn_text_done(&label);
+            add_row(key, &list.rows[i]);
+        }
+        cn_row_list_done(&list);
+    }
+}
+
+static void callees_count_each_moment_once(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *view;
+
+        cn_random_tree_build(&tree, seed);
+        init_costs(&costs);
+        for (size_t at = 0; at < tree.count; at++)
+            name_call(at, keys[at]);
+        row_count = 0;
+        assert_true(cn_view_callers_new(&view, &costs, NULL, &err));
+        add_callees(view);
+        for (size_t at = 0; at < tree.count; at++)
+            if (keys[at][0]) /* none is missing */
+                (void)sums_of(keys[at]);
+        for (size_t i = 0; i < row_count; i++)
+            check_call(&rows[i]);
+        cn_view_free(view);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
+static void entry_points_belong_to_no_function(void **state)
+{
+    struct cn_error err = {0};
+    struct cn_costs costs;
+    struct cn_view *view;
+    struct cn_row row;
+    double values[COLUMNS];
+
+    (void)state;
+    cn_random_tree_build(&tree, 1);
+    init_costs(&costs);
+    assert_true(cn_view_callers_new(&view, &costs, NULL, &err));
+    assert_false(
+        cn_view_function_of(view, &tree.contexts[0].context, values, &row, &err));
+    assert_int_equal(err.kind, CN_ERR_NOT_FOUND);
+    cn_view_free(view);
+    cn_costs_done(&costs);
+    cn_random_tree_done(&tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_hold_what_is_folded_into_them),
+        cmocka_unit_test(callees_count_each_moment_once),
+        cmocka_unit_test(entry_points_belong_to_no_function),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
