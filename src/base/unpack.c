@@ -18,6 +18,7 @@ struct unpacking {
     struct cn_bytes rest;
     size_t whole_len;
     bool is_zstd, is_open; /* open: inside a member or frame */
+    bool is_endless;       /* ends with its bytes, wherever that is */
     z_stream gzip;
     ZSTD_DCtx *zstd;
 };
@@ -106,9 +107,10 @@ static bool next_zstd(struct unpacking *u, uint8_t *out, size_t room, size_t *le
     u->is_open = status != 0;
     (void)cn_bytes_take(&u->rest, in.pos, &used);
     *len = to.pos;
-    if (*len == 0 && used.len == 0 && u->is_open)
-        return damaged(u, "cut off", err);
-    return true;
+    if (*len > 0 || used.len > 0 || !u->is_open)
+        return true;
+    u->is_open = false;
+    return u->is_endless || damaged(u, "cut off", err);
 }
 
 /* The next bytes; none at the end. Zeros after the last member are padding. */
@@ -173,22 +175,24 @@ size_t cn_unpack_beginning(struct cn_bytes bytes, uint8_t *out, size_t room)
     return total;
 }
 
-static bool fill_spool(struct cn_unpacked *unpacked, struct cn_error *err)
+static bool fill_spool(struct cn_unpacked *unpacked, struct cn_bytes packed,
+                       uint64_t len_max, bool is_endless, struct cn_error *err)
 {
     uint8_t *piece = cn_alloc(1, PIECE_LEN);
     struct unpacking u;
     size_t len = 0;
     bool ok;
 
-    if (!begin(&u, unpacked->file.bytes, err)) {
+    if (!begin(&u, packed, err)) {
         free(piece);
         return false;
     }
+    u.is_endless = is_endless;
     do {
         ok = next(&u, piece, PIECE_LEN, &len, err);
-        if (ok && unpacked->spool.end_off + len > CN_UNPACKED_LEN_MAX)
+        if (ok && unpacked->spool.end_off + len > len_max)
             ok = cn_fail(err, CN_ERR_LIMIT, "decompresses to more than %" PRIu64 " bytes",
-                         CN_UNPACKED_LEN_MAX);
+                         len_max);
         ok = ok &&
              cn_spool_write(&unpacked->spool, cn_spool_reserve(&unpacked->spool, len),
                             piece, len, err);
@@ -198,14 +202,15 @@ static bool fill_spool(struct cn_unpacked *unpacked, struct cn_error *err)
     return ok;
 }
 
-static bool unpack_file(struct cn_unpacked *unpacked, struct cn_error *err)
+static bool unpack_bytes(struct cn_unpacked *unpacked, struct cn_bytes packed,
+                         uint64_t len_max, bool is_endless, struct cn_error *err)
 {
     const char *folder = getenv("TMPDIR");
     size_t len;
     void *map;
 
     if (!cn_spool_open(&unpacked->spool, folder && folder[0] ? folder : "/tmp", err) ||
-        !fill_spool(unpacked, err))
+        !fill_spool(unpacked, packed, len_max, is_endless, err))
         return false;
     len = (size_t)unpacked->spool.end_off;
     if (len == 0)
@@ -227,10 +232,22 @@ bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
     if (!cn_is_packed(unpacked->file.bytes))
         return true;
     unpacked->bytes = (struct cn_bytes){(const uint8_t *)"", 0};
-    if (unpack_file(unpacked, err))
+    if (unpack_bytes(unpacked, unpacked->file.bytes, CN_UNPACKED_LEN_MAX, false, err))
         return true;
     cn_unpacked_close(unpacked);
     return cn_fail_in(err, "%s", path);
+}
+
+bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,
+                        uint64_t len_max, struct cn_error *err)
+{
+    *unpacked = (struct cn_unpacked){.bytes = {(const uint8_t *)"", 0}};
+    if (!is_zstd(stream))
+        return cn_fail(err, CN_ERR_FORMAT, "does not begin as zstd does");
+    if (unpack_bytes(unpacked, stream, len_max, true, err))
+        return true;
+    cn_unpacked_close(unpacked);
+    return false;
 }
 
 void cn_unpacked_close(struct cn_unpacked *unpacked)

@@ -34,6 +34,11 @@ bool cn_is_packed(struct cn_bytes bytes);
 /* Zero-initialised means "not open". Messages name the path. */
 CN_CHECK bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
                                struct cn_error *err);
+
+/* The same for a stream of zstd in memory, which may end without an end of its own; fails
+ * beyond `len_max` bytes. Nothing is kept of the stream. */
+CN_CHECK bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,
+                                 uint64_t len_max, struct cn_error *err);
 void cn_unpacked_close(struct cn_unpacked *unpacked);
 
 /* What is inside, appended to `out`; fails beyond `len_max` bytes. Bytes that are not

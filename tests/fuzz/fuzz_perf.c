@@ -15,12 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
-    size_t len;
-    uint8_t *bytes = cn_test_perf(0, &len);
+    for (enum cn_test_perf_form form = 0; form < CN_TEST_PERF_FORMS; form++) {
+        size_t len;
+        uint8_t *bytes = cn_test_perf(form, &len);
 
-    emit(bytes, len);
-    free(bytes);
-    bytes = cn_test_perf(1, &len);
-    emit(bytes, len);
-    free(bytes);
+        emit(bytes, len);
+        free(bytes);
+    }
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -247,14 +248,44 @@ static void put_data(struct cn_text *text)
     put_sample(text, 100, 7, 60);
 }
 
-uint8_t *cn_test_perf(int is_pipe, size_t *len)
+/* As perf does: a stream that is flushed and never ended, cut without regard to records. */
+static void pack_data(struct cn_text *data, uint32_t type)
+{
+    enum { PIECE_LEN = 24, ROOM = 4096 };
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
+    char packed[ROOM];
+    ZSTD_inBuffer in = {data->chars, data->len, 0};
+    ZSTD_outBuffer out = {packed, sizeof(packed), 0};
+    size_t at = 0;
+
+    (void)ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush);
+    (void)ZSTD_freeCCtx(zstd);
+    cn_text_clear(data);
+    while (at < out.pos) {
+        size_t len = out.pos - at < PIECE_LEN ? out.pos - at : PIECE_LEN;
+        size_t room = type == CN_PERF_COMPRESSED2 ? PIECE_LEN + 8 : len;
+
+        put_head(data, type, 0, (uint16_t)(8 + room));
+        if (type == CN_PERF_COMPRESSED2)
+            put_u64(data, len);
+        cn_text_add(data, packed + at, len);
+        if (type == CN_PERF_COMPRESSED2)
+            cn_text_fill(data, '\0', PIECE_LEN - len);
+        at += len;
+    }
+}
+
+uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
 {
     struct cn_text text = {0}, data = {0};
     uint64_t attrs_off = cn_perf_header_size + 16;
 
     put_data(&data);
+    if (form >= CN_TEST_PERF_PACKED)
+        pack_data(&data,
+                  form == CN_TEST_PERF_PACKED ? CN_PERF_COMPRESSED : CN_PERF_COMPRESSED2);
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    if (is_pipe) {
+    if (form == CN_TEST_PERF_PIPE) {
         put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
         for (uint64_t i = 0; i < 2; i++) {
             put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);

@@ -15,7 +15,15 @@ extern const char cn_test_zipkin[], cn_test_otlp_json[];
 uint8_t *cn_test_pprof(size_t *len);
 uint8_t *cn_test_otlp(size_t *len);
 
-/* perf.data of two events, a fork, an exec, mappings and samples; as a pipe or a file. */
-uint8_t *cn_test_perf(int is_pipe, size_t *len);
+enum cn_test_perf_form {
+    CN_TEST_PERF_FILE,
+    CN_TEST_PERF_PIPE,
+    CN_TEST_PERF_PACKED,  /* a file with compressed records */
+    CN_TEST_PERF_PACKED2, /* the same, as later versions of perf write it */
+    CN_TEST_PERF_FORMS,
+};
+
+/* perf.data of two events, a fork, an exec, mappings and samples. */
+uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len);
 
 #endif

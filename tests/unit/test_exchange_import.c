@@ -120,10 +120,10 @@ static void speedscope_has_samples_and_events(void **state)
 }
 
 /* Before the exec the mapping is known, in the fork too; after it nothing is. */
-static void check_perf(int is_pipe)
+static void check_perf(enum cn_test_perf_form form)
 {
     size_t len;
-    uint8_t *bytes = cn_test_perf(is_pipe, &len);
+    uint8_t *bytes = cn_test_perf(form, &len);
     struct cn_database *db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
     struct cn_timeline timeline;
     struct cn_error err;
@@ -145,8 +145,35 @@ static void check_perf(int is_pipe)
 static void perf_data_is_read_in_the_order_of_time(void **state)
 {
     (void)state;
-    check_perf(0);
-    check_perf(1);
+    for (enum cn_test_perf_form form = 0; form < CN_TEST_PERF_FORMS; form++)
+        check_perf(form);
+}
+
+/* Cut anywhere, with another byte anywhere: read or refused, and cut it is refused. */
+static void damaged_perf_data_is_refused(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf(CN_TEST_PERF_PACKED, &len);
+    struct cn_error err = {0};
+
+    (void)state;
+    for (size_t cut = 0; cut < len; cut++) {
+        struct cn_import *import = cn_import_new("t", "d");
+
+        assert_false(cn_perf_read(import, (struct cn_bytes){bytes, cut}, &err));
+        cn_import_free(import);
+    }
+    for (size_t at = 0; at < len; at++) {
+        struct cn_import *import = cn_import_new("t", "d");
+        bool ok;
+
+        bytes[at] ^= 0x55;
+        ok = cn_perf_read(import, (struct cn_bytes){bytes, len}, &err);
+        bytes[at] ^= 0x55;
+        assert_true(ok || err.text[0] != '\0');
+        cn_import_free(import);
+    }
+    free(bytes);
 }
 
 static void perf_script_has_threads_and_inlined_calls(void **state)
@@ -322,6 +349,7 @@ int main(void)
         cmocka_unit_test(pprof_has_stacks_units_and_threads),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
+        cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(chrome_events_become_calls),
         cmocka_unit_test(spans_are_joined_by_their_parents),

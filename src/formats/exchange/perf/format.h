@@ -53,6 +53,7 @@ enum {
     CN_PERF_PIPE_HEADER_LEN = 16,
     CN_PERF_EVENT_MAX = 64,
     CN_PERF_BUILD_ID_MAX = 20,
+    CN_PERF_RATIO_MAX = 4096, /* bytes of records to a compressed byte */
 };
 
 #define CN_PERF_FLAG_FREQ          (UINT64_C(1) << 10)
@@ -74,8 +75,8 @@ enum cn_perf_type {
     CN_PERF_AUXTRACE = 71, /* the same, 8 bytes */
     CN_PERF_EVENT_UPDATE = 78,
     CN_PERF_HEADER_FEATURE = 80,
-    CN_PERF_COMPRESSED = 81,
-    CN_PERF_COMPRESSED2 = 83,
+    CN_PERF_COMPRESSED = 81,  /* a piece of a stream of zstd: records, cut anywhere */
+    CN_PERF_COMPRESSED2 = 83, /* the same, with its length before it */
 };
 
 enum { CN_PERF_FEATURE_BUILD_ID = 2, CN_PERF_FEATURE_EVENT_DESC = 12 };

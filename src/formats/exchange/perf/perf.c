@@ -252,7 +252,7 @@ static bool read_records(struct reading *r, struct cn_error *err)
         else if (record.head.type != CN_PERF_SAMPLE)
             cn_perf_spaces_take(&r->spaces, &r->file, &record);
         else if (!add_sample(r, &record, err))
-            return cn_fail_in(err, "record at %" PRIu64, r->file.data_off + record.off);
+            return cn_perf_fail_at(&r->file, record.off, err);
     }
     return step == CN_END;
 }

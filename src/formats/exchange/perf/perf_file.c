@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 
 enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8 };
 
@@ -259,6 +258,39 @@ static uint64_t trailing_len(uint32_t type, struct cn_bytes body)
     return 0;
 }
 
+/* Bytes of the data, or of what was compressed in it, which lies behind. */
+static bool bytes_at(const struct cn_perf_file *file, uint64_t off, uint64_t len,
+                     struct cn_bytes *out)
+{
+    if (off < file->data.len)
+        return cn_bytes_slice(file->data, off, len, out);
+    return cn_bytes_slice(file->unpacked.bytes, off - file->data.len, len, out);
+}
+
+bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_error *err)
+{
+    if (off < file->data.len)
+        return cn_fail_in(err, "record at %" PRIu64, file->data_off + off);
+    return cn_fail_in(err, "compressed record at %" PRIu64, off - file->data.len);
+}
+
+static bool add_packed(struct cn_perf_file *file, const struct cn_perf_record *record,
+                       struct cn_error *err)
+{
+    struct cn_bytes piece = record->body;
+
+    if (record->off >= file->data.len)
+        return cn_fail(err, CN_ERR_FORMAT, "is compressed again");
+    if (record->head.type == CN_PERF_COMPRESSED2 &&
+        (record->body.len < sizeof(uint64_t) ||
+         !cn_bytes_slice(record->body, sizeof(uint64_t), cn_u64_get(record->body.ptr),
+                         &piece)))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "a compressed piece is longer than its record");
+    cn_text_add(&file->packed, (const char *)piece.ptr, piece.len);
+    return true;
+}
+
 static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *record,
                         struct cn_error *err)
 {
@@ -280,7 +312,7 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
         read_update(file, body);
         return true;
     case CN_PERF_HEADER_BUILD_ID:
-        if (cn_bytes_slice(file->data, record->off, record->head.size, &bytes))
+        if (bytes_at(file, record->off, record->head.size, &bytes))
             read_build_ids(file, bytes);
         return true;
     case CN_PERF_HEADER_FEATURE:
@@ -289,8 +321,7 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
         return true;
     case CN_PERF_COMPRESSED:
     case CN_PERF_COMPRESSED2:
-        return cn_fail(err, CN_ERR_VERSION,
-                       "compressed records are not read: record without -z");
+        return add_packed(file, record, err);
     default:
         return true;
     }
@@ -301,36 +332,56 @@ static bool record_at(const struct cn_perf_file *file, uint64_t off,
 {
     struct cn_bytes head, record;
 
-    if (!cn_bytes_from(file->data, off, &head) || !cn_perf_head_decode(head, &out->head))
+    if (!bytes_at(file, off, cn_perf_head_size, &head) ||
+        !cn_perf_head_decode(head, &out->head))
         return false;
     out->off = off;
     return out->head.size >= cn_perf_head_size &&
-           cn_bytes_slice(file->data, off, out->head.size, &record) &&
+           bytes_at(file, off, out->head.size, &record) &&
            cn_bytes_from(record, cn_perf_head_size, &out->body);
 }
 
-static bool read_records(struct cn_perf_file *file, struct cn_error *err)
+static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_off,
+                         struct cn_error *err)
 {
-    uint64_t off = 0;
-
-    while (off < file->data.len) {
+    while (off < end_off) {
         struct cn_perf_record record;
         uint64_t trailing;
 
-        if (!record_at(file, off, &record))
-            return cn_fail(err, CN_ERR_FORMAT, "record at %" PRIu64 " is cut off",
-                           file->data_off + off);
+        if (!record_at(file, off, &record)) {
+            (void)cn_fail(err, CN_ERR_FORMAT, "is cut off");
+            return cn_perf_fail_at(file, off, err);
+        }
         if (!read_record(file, &record, err))
-            return cn_fail_in(err, "record at %" PRIu64, file->data_off + off);
+            return cn_perf_fail_at(file, off, err);
         trailing = trailing_len(record.head.type, record.body);
         off += record.head.size;
-        if (trailing > file->data.len - off)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "record at %" PRIu64 ": %" PRIu64 " bytes should follow",
-                           file->data_off + record.off, trailing);
+        if (trailing > end_off - off) {
+            (void)cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " bytes should follow",
+                          trailing);
+            return cn_perf_fail_at(file, record.off, err);
+        }
         off += trailing;
     }
     return true;
+}
+
+/* Records that were compressed do not end where the pieces do: they are read when all pieces
+ * are known. */
+static bool read_packed(struct cn_perf_file *file, struct cn_error *err)
+{
+    struct cn_bytes stream = {(const uint8_t *)file->packed.chars, file->packed.len};
+    uint64_t end_off;
+
+    if (stream.len == 0)
+        return true;
+    if (!cn_unpacked_stream(&file->unpacked, stream,
+                            (uint64_t)stream.len * CN_PERF_RATIO_MAX, err))
+        return cn_fail_in(err, "compressed records");
+    if (!cn_u64_add(file->data.len, file->unpacked.bytes.len, &end_off))
+        return cn_fail(err, CN_ERR_LIMIT, "%zu bytes of records",
+                       file->unpacked.bytes.len);
+    return read_records(file, file->data.len, end_off, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -378,7 +429,8 @@ bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
                        struct cn_error *err)
 {
     *file = (struct cn_perf_file){.bytes = bytes};
-    if (!open_parts(file, err) || !read_records(file, err)) {
+    if (!open_parts(file, err) || !read_records(file, 0, file->data.len, err) ||
+        !read_packed(file, err)) {
         cn_perf_file_close(file);
         return false;
     }
@@ -396,6 +448,8 @@ void cn_perf_file_close(struct cn_perf_file *file)
     cn_names_done(&file->build_id_keys);
     cn_arena_done(&file->arena);
     free(file->order);
+    cn_text_done(&file->packed);
+    cn_unpacked_close(&file->unpacked);
     *file = (struct cn_perf_file){0};
 }
 

@@ -4,7 +4,7 @@
  *     while ((step = cn_perf_next(&file, &record, err)) == CN_ITEM) ...
  *     cn_perf_file_close(&file);
  *
- * Borrows the bytes. Memory: 24 bytes a record.
+ * Borrows the bytes. Memory: 24 bytes a record, and what compressed records are stored as.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_PERF_PERF_FILE_H
@@ -14,6 +14,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/text.h"
+#include "base/unpack.h"
 #include "formats/exchange/perf/format.h"
 #include "model/step.h"
 
@@ -38,6 +40,9 @@ struct cn_perf_record {
 struct cn_perf_file {
     struct cn_bytes bytes, data;
     uint64_t data_off;
+    struct cn_text packed; /* pieces of compressed records, put together */
+    struct cn_unpacked
+        unpacked; /* the records in them; their offsets follow the data's */
     bool is_pipe;
     struct cn_perf_event events[CN_PERF_EVENT_MAX];
     uint32_t event_count;
@@ -55,6 +60,9 @@ void cn_perf_file_close(struct cn_perf_file *file);
 /* Records of samples, tasks and mappings. */
 CN_CHECK enum cn_step cn_perf_next(struct cn_perf_file *file, struct cn_perf_record *out,
                                    struct cn_error *err);
+
+/* Says which record it was that failed: returns false. */
+bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_error *err);
 
 CN_CHECK bool cn_perf_sample_decode(const struct cn_perf_file *file,
                                     const struct cn_perf_record *record,

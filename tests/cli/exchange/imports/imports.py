@@ -102,15 +102,28 @@ def check_spans(source):
         check(counts == {len(re.findall(rb'^      5: "', text, re.M))}, f"{source.name}: protoc has other spans")
 
 
-def perf_script_stacks():
+def perf_script_stacks(data):
     """How often perf script shows each stack of known functions of the program."""
     found = collections.Counter()
-    for sample in run("perf", "script", "--no-inline", "-i", "perf.data").decode(errors="replace").split("\n\n"):
+    for sample in run("perf", "script", "--no-inline", "-i", data).decode(errors="replace").split("\n\n"):
         frames = re.findall(r"^\s+[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \((.*)\)$", sample, re.M)
         names = [name for name, module in frames if module.endswith("/app")]
         if names:
             found[";".join(reversed(names))] += 1
     return found
+
+
+def check_perf_stacks(source, want):
+    found = collections.Counter()
+    for stack, value in stacks(source).items():
+        names = [name for name in stack.split(";") if name in ("main", "left", "right", "leaf", "_start")]
+        if names:
+            found[";".join(names)] += round(value / 1000000)
+    check(found == want, f"{source}: {dict(found)}, perf script: {dict(want)}")
+
+
+def can(*command):
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def check_perf():
@@ -119,9 +132,9 @@ def check_perf():
     if not shutil.which("perf") or not shutil.which("cc"):
         return
     run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "app", "app.c")
-    if subprocess.run([*record, "-o", "perf.data", "./app"], capture_output=True, check=False).returncode != 0:
+    if not can(*record, "-o", "perf.data", "./app"):
         return  # not allowed here
-    want = perf_script_stacks()
+    want = perf_script_stacks("perf.data")
     check(sum(want.values()) > 20, f"perf took {sum(want.values())} samples only")
     run("cairn", "analyze", "-q", "perf.data", "-o", "perf.db")
     pathlib.Path("perf.txt").write_bytes(run("perf", "script", "--no-inline", "-i", "perf.data"))
@@ -129,12 +142,9 @@ def check_perf():
         subprocess.run([*record, "-o", "-", "./app"], stdout=pipe, stderr=subprocess.DEVNULL, check=False)
     check("leaf" in " ".join(stacks("pipe.data")), "perf.data of a pipe has no stacks")
     for source in ("perf.data", "perf.db", "perf.txt"):
-        found = collections.Counter()
-        for stack, value in stacks(source).items():
-            names = [name for name in stack.split(";") if name in ("main", "left", "right", "leaf", "_start")]
-            if names:
-                found[";".join(names)] += round(value / 1000000)
-        check(found == want, f"{source}: {dict(found)}, perf script: {dict(want)}")
+        check_perf_stacks(source, want)
+    if can(*record, "-z", "-o", "packed.data", "./app"):
+        check_perf_stacks("packed.data", perf_script_stacks("packed.data"))
 
 
 def main():
