@@ -65,15 +65,17 @@ static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *er
     return true;
 }
 
+/* Up to `end` and no further: who runs after a thread that goes on recording makes ever
+ * smaller steps, and each is a system call. */
 static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int fd,
-                       struct cn_error *err)
+                       uint64_t end, struct cn_error *err)
 {
     const uint8_t *ring = ring_of(drain, track);
     uint64_t ring_len = drain->memory->head->ring_len;
 
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
-        uint64_t len = cn_rec_track_end(track) - drained;
+        uint64_t len = drained < end ? end - drained : 0;
         uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
         struct iovec parts[2] = {
             {(void *)(uintptr_t)(ring + at), len < to_end ? len : to_end},
@@ -100,12 +102,13 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
 static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
                         struct cn_error *err)
 {
+    uint64_t end = cn_rec_track_end(track);
     int fd = open_file(drain, track->tid, err);
     bool ok;
 
     if (fd < 0)
         return false;
-    ok = skip_written(track, fd, err) && write_ring(drain, track, fd, err);
+    ok = skip_written(track, fd, err) && write_ring(drain, track, fd, end, err);
     (void)close(fd);
     return ok;
 }
