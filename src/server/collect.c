@@ -90,22 +90,13 @@ static void name_sender(struct MHD_Connection *connection,
                         name, 80);
 }
 
-/* From the thread that commits, or from the one that submitted. */
+/* From a thread of the collector, or from the one that submitted. */
 static void answer(struct cn_collect *collect, unsigned status)
 {
     collect->status = status;
     collect->state = CN_COLLECT_ANSWERED;
     cn_text_done(&collect->body);
     MHD_resume_connection(collect->connection);
-}
-
-static void on_commit(void *arg, bool is_safe)
-{
-    struct cn_collect *collect = arg;
-
-    if (!is_safe)
-        (void)cn_fail(&collect->err, CN_ERR_IO, "the store cannot be written");
-    answer(collect, is_safe ? MHD_HTTP_ACCEPTED : MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
 /* An agent that refers to what this server never heard of is asked to send it again. */
@@ -126,6 +117,25 @@ static unsigned refusal_status(const struct cn_error *err)
         break;
     }
     return MHD_HTTP_BAD_REQUEST;
+}
+
+static void on_answer(void *arg, enum cn_collected how, const struct cn_error *err)
+{
+    struct cn_collect *collect = arg;
+
+    if (how != CN_COLLECTED)
+        collect->err = *err;
+    switch (how) {
+    case CN_COLLECTED:
+        answer(collect, MHD_HTTP_ACCEPTED);
+        break;
+    case CN_COLLECTED_NOT:
+        answer(collect, refusal_status(err));
+        break;
+    case CN_COLLECTED_NOT_SAVED:
+        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
+        break;
+    }
 }
 
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
@@ -149,17 +159,9 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     request.body =
         (struct cn_bytes){(const uint8_t *)collect->body.chars, collect->body.len};
     name_sender(collect->connection, &request, who);
-    switch (cn_collector_submit(server->collector, kind, &request, who, on_commit,
-                                collect, &collect->err)) {
-    case CN_COLLECTOR_TAKEN:
-        break;
-    case CN_COLLECTOR_REFUSED:
-        answer(collect, refusal_status(&collect->err));
-        break;
-    case CN_COLLECTOR_BUSY:
-        (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
-                      "too many requests are waiting: try again in a second");
-        answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
-        break;
-    }
+    if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
+        return;
+    (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
+                  "too many requests are waiting: try again in a second");
+    answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
 }

@@ -198,7 +198,7 @@ static bool open_collector(struct cn_server *server,
                        options->listen);
     if (!options->collect)
         return true;
-    if (!cn_collector_open(&server->collector, options->collect, err) ||
+    if (!cn_collector_open(&server->collector, options->collect, NULL, err) ||
         !cn_served_open(&server->things.list[server->things.count], options->collect,
                         err))
         return false;

@@ -10,6 +10,7 @@
 #include "store/posting_log.h"
 #include "store/posting_trace.h"
 #include "store/reader.h"
+#include "store/segment.h"
 
 /* Describes rows that no block does, and appends blocks of them to index->built. */
 struct builder {
@@ -146,7 +147,7 @@ static void open_log(struct cn_store_index *index)
 
     if (cn_file_open_at(&index->log, cn_segment_path(index->segment), CN_POSTING_LOG_NAME,
                         &ignored))
-        index->blocks = cn_posting_log_read(index->log.bytes, index->columns->row_count,
+        index->blocks = cn_posting_log_read(index->log.bytes, index->segment->logged_rows,
                                             &index->block_count, &len);
 }
 

@@ -85,14 +85,18 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
                            struct cn_error *err)
 {
     struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
-    struct cn_text text = {0};
+    struct cn_text text = {0}, plain = {0};
     bool ok;
 
     cn_text_log_header(&text);
-    ok = (words->count == 0 || cn_text_log_encode(words, 1, compressor, &text, err)) &&
+    cn_text_log_gather(words, 1, &plain);
+    ok = (words->count == 0 ||
+          cn_text_log_encode((struct cn_bytes){(const uint8_t *)plain.chars, plain.len},
+                             1, words->count, compressor, &text, err)) &&
          cn_disk_replace(&cn_disk_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
                          text.len, err);
     cn_compressor_free(compressor);
+    cn_text_done(&plain);
     cn_text_done(&text);
     return ok;
 }

@@ -43,6 +43,7 @@ enum {
     CN_ROW_EMBEDDED = 1 << 3, /* lies inside the data of another row */
     CN_ROW_LOSSY = 1 << 4,    /* the agent dropped calls */
     CN_ROW_PINNED = 1 << 5,   /* never expires */
+    CN_ROW_MORE = 1 << 6,     /* other rows of the same chunk follow */
 };
 
 /* Encode with the checksum; `row->checksum` is ignored. */

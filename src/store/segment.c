@@ -64,6 +64,7 @@ static void rebuild_rows(struct cn_segment *segment)
         .rows = &segment->rebuilt,
     };
 
+    segment->logged_rows = 0;
     cn_segment_scan_begin(&scan, segment->data.bytes);
     cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
     cn_segment_scan_done(&scan);
@@ -81,23 +82,50 @@ static uint32_t covered_rows(const struct cn_segment *segment, struct cn_bytes l
     return count;
 }
 
+/* Chunks whose rows a power failure has taken, or that are being written just now. */
+static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
+{
+    struct cn_segment_scan scan = {
+        .words = cn_segment_words(segment),
+        .rows = &segment->rebuilt,
+        .row_count = segment->logged_rows,
+    };
+    struct cn_bytes log = segment->rows_log.bytes;
+
+    cn_text_add(&segment->rebuilt, (const char *)rows.ptr, rows.len);
+    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_know_rows(&scan, log, segment->logged_rows);
+    cn_segment_scan_chunks(&scan, cn_segment_rows_end(log, segment->logged_rows));
+    cn_segment_scan_done(&scan);
+    if (scan.row_count > segment->logged_rows)
+        rows = (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
+                                 segment->rebuilt.len};
+    else
+        cn_text_done(&segment->rebuilt);
+    cn_columns_of_rows(&segment->columns, rows);
+}
+
 static bool open_rows_log(struct cn_segment *segment)
 {
-    struct cn_bytes rows;
+    struct cn_bytes log, rows;
     struct cn_error ignored;
     uint64_t len;
     uint32_t count;
 
     if (!cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored))
         return false;
-    count = cn_segment_scan_rows(segment->rows_log.bytes, &len);
+    log = segment->rows_log.bytes;
+    count = cn_segment_scan_rows(log, &len);
     if (len == 0)
         return false;
-    count = covered_rows(segment, segment->rows_log.bytes, count);
-    if (!cn_bytes_array(segment->rows_log.bytes, cn_store_log_header_size, count,
-                        cn_store_row_size, &rows))
+    count = cn_segment_rows_of_whole_chunks(log, covered_rows(segment, log, count));
+    if (!cn_bytes_array(log, cn_store_log_header_size, count, cn_store_row_size, &rows))
         return false;
-    cn_columns_of_rows(&segment->columns, rows);
+    segment->logged_rows = count;
+    if (cn_segment_rows_end(log, count) < segment->data.bytes.len)
+        rebuild_last_rows(segment, rows);
+    else
+        cn_columns_of_rows(&segment->columns, rows);
     return true;
 }
 
@@ -111,8 +139,11 @@ static bool open_meta(struct cn_segment *segment)
         cn_block_file_open(&segment->meta, cn_text_str(&path), CN_META_FILE_MAGIC,
                            CN_META_FILE_VERSION, &ignored);
     cn_text_done(&path);
-    return segment->has_meta &&
-           cn_columns_open(&segment->columns, &segment->meta, &ignored);
+    if (!segment->has_meta ||
+        !cn_columns_open(&segment->columns, &segment->meta, &ignored))
+        return false;
+    segment->logged_rows = segment->columns.row_count;
+    return true;
 }
 
 static void open_rows(struct cn_segment *segment)

@@ -27,6 +27,7 @@ struct cn_segment {
     struct cn_columns columns;
     struct cn_words words;  /* of the log; unused when text_file serves */
     struct cn_text rebuilt; /* rows found in traces.dat */
+    uint32_t logged_rows; /* others are found in traces.dat, maybe under other numbers */
     bool has_meta, has_text_file, is_damaged;
     /* What a search may do without is opened when it is needed. */
     struct cn_once words_once, chunks_once;

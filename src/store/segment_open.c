@@ -43,6 +43,10 @@ static void init(struct cn_segment_writer *segment, const char *base, uint32_t n
         .io = io,
         .dir = cn_segment_dir(base, number),
         .number = number,
+    };
+    segment->files = (struct cn_segment_files){
+        .io = io,
+        .dir = segment->dir,
         .text.fd = -1,
         .data.fd = -1,
         .rows.fd = -1,
@@ -63,9 +67,9 @@ static bool open_append(struct cn_segment_writer *segment, struct cn_store_appen
 
 static bool open_files(struct cn_segment_writer *segment, struct cn_error *err)
 {
-    return open_append(segment, &segment->text, CN_TEXT_LOG_NAME, err) &&
-           open_append(segment, &segment->data, CN_TRACES_NAME, err) &&
-           open_append(segment, &segment->rows, CN_ROWS_LOG_NAME, err);
+    return open_append(segment, &segment->files.text, CN_TEXT_LOG_NAME, err) &&
+           open_append(segment, &segment->files.data, CN_TRACES_NAME, err) &&
+           open_append(segment, &segment->files.rows, CN_ROWS_LOG_NAME, err);
 }
 
 /* How many rows, from the first on, the posting log describes. */
@@ -92,8 +96,8 @@ static uint32_t described_rows(const struct cn_segment_writer *segment)
 /* What is needed to add traces, when words and rows are known. */
 static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 {
-    segment->compressor = new_compressor(&segment->config);
-    segment->text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
+    segment->files.compressor = new_compressor(&segment->config);
+    segment->files.text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     segment->posting_words.words = &segment->words;
     segment->posting_words.extra = &segment->words;
     cn_words_index(&segment->words);
@@ -107,7 +111,7 @@ static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 /* The headers of the files; they go to the disk with the first commit. */
 static void begin_text(struct cn_segment_writer *segment)
 {
-    cn_text_log_header(&segment->text.waiting);
+    cn_text_log_header(&segment->files.text.waiting);
 }
 
 static void begin_rows(struct cn_segment_writer *segment)
@@ -119,7 +123,7 @@ static void begin_rows(struct cn_segment_writer *segment)
 
     cn_store_log_header_encode(&head, bytes);
     cn_u32_put(bytes + 12, cn_crc32c((struct cn_bytes){bytes, 12}));
-    cn_text_add(&segment->rows.waiting, (const char *)bytes, sizeof(bytes));
+    cn_text_add(&segment->files.rows.waiting, (const char *)bytes, sizeof(bytes));
 }
 
 static void begin_data(struct cn_segment_writer *segment)
@@ -129,7 +133,7 @@ static void begin_data(struct cn_segment_writer *segment)
     uint8_t bytes[cn_chunk_file_header_size];
 
     cn_chunk_file_header_encode(&head, bytes);
-    cn_text_add(&segment->data.waiting, (const char *)bytes, sizeof(bytes));
+    cn_text_add(&segment->files.data.waiting, (const char *)bytes, sizeof(bytes));
 }
 
 bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
@@ -174,28 +178,29 @@ static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
     if (!cn_text_log_read(log, &segment->words, &state, &ignored)) {
         begin_text(segment);
         segment->lacks_words = true;
-        return cut(segment, &segment->text, 0, log.len, err);
+        return cut(segment, &segment->files.text, 0, log.len, err);
     }
     segment->saved_words = segment->words.count;
     segment->lacks_words = state.bad_count > 0 || state.sound_len < log.len;
-    return cut(segment, &segment->text, state.sound_len, log.len, err);
+    return cut(segment, &segment->files.text, state.sound_len, log.len, err);
 }
 
-/* Rows whose chunk is not there any more go: their numbers are given again. */
+/* Rows whose chunk is not there any more go: their numbers are given again. So do those of a
+ * chunk that lacks some. */
 static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
                       struct cn_bytes data, struct cn_error *err)
 {
     uint64_t len;
+    uint32_t count = cn_segment_scan_rows(log, &len), kept = count;
 
-    segment->row_count = cn_segment_scan_rows(log, &len);
-    while (segment->row_count > 0 &&
-           cn_segment_rows_end(log, segment->row_count) > data.len) {
-        segment->row_count--;
-        len -= cn_store_row_size;
-    }
+    while (kept > 0 && cn_segment_rows_end(log, kept) > data.len)
+        kept--;
+    kept = cn_segment_rows_of_whole_chunks(log, kept);
+    segment->row_count = kept;
+    len -= (uint64_t)(count - kept) * cn_store_row_size;
     if (len == 0)
         begin_rows(segment);
-    return cut(segment, &segment->rows, len, log.len, err);
+    return cut(segment, &segment->files.rows, len, log.len, err);
 }
 
 /* Words that a record refers to and that no batch holds would be given to other strings. */
@@ -218,11 +223,11 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     if (cn_chunk_file_init(&file, data, CN_CHUNK_DIALECT_SPEC, &ignored))
         return true;
     begin_data(segment);
-    head = segment->data.waiting;
-    segment->data.waiting = (struct cn_text){0};
-    ok = segment->io->write(segment->io->arg, segment->data.fd, 0, cn_text_str(&head),
-                            head.len, err) &&
-         segment->io->sync(segment->io->arg, segment->data.fd, err);
+    head = segment->files.data.waiting;
+    segment->files.data.waiting = (struct cn_text){0};
+    ok = segment->io->write(segment->io->arg, segment->files.data.fd, 0,
+                            cn_text_str(&head), head.len, err) &&
+         segment->io->sync(segment->io->arg, segment->files.data.fd, err);
     cn_text_done(&head);
     return ok;
 }
@@ -248,13 +253,13 @@ static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
     uint64_t known_len = cn_segment_rows_end(rows, segment->row_count);
     struct cn_segment_scan scan = {
         .words = &segment->words,
-        .rows = &segment->rows.waiting,
+        .rows = &segment->files.rows.waiting,
         .row_count = segment->row_count,
     };
 
     if (data.len < cn_chunk_file_header_size) {
         begin_data(segment);
-        return cut(segment, &segment->data, 0, data.len, err);
+        return cut(segment, &segment->files.data, 0, data.len, err);
     }
     cn_segment_scan_begin(&scan, data);
     cn_segment_scan_know_rows(&scan, rows, segment->row_count);
@@ -265,7 +270,7 @@ static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
         reserve_words(segment, find_highest_word(segment, data));
     cn_segment_scan_done(&scan);
     return repair_header(segment, data, err) &&
-           cut(segment, &segment->data, scan.sound_len, data.len, err);
+           cut(segment, &segment->files.data, scan.sound_len, data.len, err);
 }
 
 struct mapped {

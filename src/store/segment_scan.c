@@ -37,19 +37,36 @@ uint32_t cn_segment_scan_rows(struct cn_bytes log, uint64_t *len)
     return count;
 }
 
+static bool take_row(struct cn_bytes log, uint32_t number, struct cn_store_row *out)
+{
+    struct cn_bytes rows;
+
+    return cn_bytes_array(log, cn_store_log_header_size, (uint64_t)number + 1,
+                          cn_store_row_size, &rows) &&
+           cn_store_row_take(cn_bytes_element(rows, number, cn_store_row_size), out);
+}
+
 uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count)
 {
-    uint64_t end_off = cn_chunk_file_header_size;
-    struct cn_bytes rows;
     struct cn_store_row row;
 
-    if (row_count == 0 || !cn_bytes_array(log, cn_store_log_header_size, row_count,
-                                          cn_store_row_size, &rows))
-        return end_off;
     /* Chunks are written in the order of their rows. */
-    if (cn_store_row_take(cn_bytes_element(rows, row_count - 1, cn_store_row_size), &row))
-        end_off = row.data_off + row.data_len;
-    return end_off;
+    if (row_count == 0 || !take_row(log, row_count - 1, &row))
+        return cn_chunk_file_header_size;
+    return row.data_off + row.data_len;
+}
+
+uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count)
+{
+    struct cn_store_row last, row;
+
+    if (row_count == 0 || !take_row(log, row_count - 1, &last) ||
+        !(last.flags & CN_ROW_MORE))
+        return row_count;
+    while (row_count > 0 && take_row(log, row_count - 1, &row) &&
+           row.data_off == last.data_off)
+        row_count--;
+    return row_count;
 }
 
 static bool can_read_some(const struct cn_chunk_file *file)
@@ -230,6 +247,22 @@ static void add_records(struct cn_segment_scan *scan, const struct cn_chunk *chu
     }
 }
 
+/* All rows from `begin` on but the last one say that others of their chunk follow. */
+static void mark_more(struct cn_text *rows, size_t begin)
+{
+    struct cn_store_row row;
+
+    for (size_t off = begin; off + cn_store_row_size < rows->len;
+         off += cn_store_row_size) {
+        uint8_t *at = (uint8_t *)rows->chars + off;
+
+        if (!cn_store_row_decode((struct cn_bytes){at, cn_store_row_size}, &row))
+            continue;
+        row.flags |= CN_ROW_MORE;
+        cn_store_row_put(&row, at);
+    }
+}
+
 static bool read_chunk(struct cn_segment_scan *scan, const struct cn_chunk *chunk)
 {
     struct cn_error ignored;
@@ -252,6 +285,8 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
         scan->sound_len = from_off;
     cn_chunk_walk_begin_at(&walk, &scan->file, from_off);
     while (!cn_chunk_walk_is_at_end(&walk)) {
+        size_t rows_begin = scan->rows->len;
+
         if (!cn_chunk_walk_next(&walk, true, &chunk, &ignored) ||
             !read_chunk(scan, &chunk)) {
             scan->bad_chunks++;
@@ -259,5 +294,6 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
         }
         scan->sound_len = walk.off;
         add_records(scan, &chunk, (struct cn_bytes){scan->plain, chunk.plain_len});
+        mark_more(scan->rows, rows_begin);
     }
 }

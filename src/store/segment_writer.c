@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/chunk_format.h"
-#include "base/crc32c.h"
 #include "model/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"
@@ -18,100 +17,47 @@ enum { CHUNK_LEN = 128 * 1024 };
 
 void cn_segment_writer_abandon(struct cn_segment_writer *segment)
 {
-    struct cn_store_append *files[] = {&segment->text, &segment->data, &segment->rows};
-
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (segment->io && files[i]->fd >= 0)
-            segment->io->close(segment->io->arg, files[i]->fd);
-        cn_text_done(&files[i]->waiting);
-    }
+    cn_segment_files_close(&segment->files);
+    cn_commit_done(&segment->commit);
     cn_words_done(&segment->words);
-    cn_cbor_out_done(&segment->plain);
-    free(segment->chunk_rows);
-    cn_compressor_free(segment->compressor);
-    cn_compressor_free(segment->text_compressor);
     cn_zorka_encoder_done(&segment->encoder);
     cn_posting_log_abandon(&segment->postings);
     cn_text_done(&segment->posting_words.text);
     cn_java_wal_free(segment->wal);
     free(segment->dir);
-    *segment = (struct cn_segment_writer){.text.fd = -1, .data.fd = -1, .rows.fd = -1};
+    *segment = (struct cn_segment_writer){
+        .files = {.text.fd = -1, .data.fd = -1, .rows.fd = -1}};
 }
 
 uint64_t cn_segment_writer_waiting(const struct cn_segment_writer *segment)
 {
-    return segment->data.waiting.len + segment->rows.waiting.len + segment->plain.len;
+    return cn_commit_len(&segment->commit);
 }
 
 uint64_t cn_segment_writer_len(const struct cn_segment_writer *segment)
 {
-    return segment->data.len + segment->text.len + segment->rows.len +
-           cn_segment_writer_waiting(segment);
+    return segment->files_len + cn_segment_writer_waiting(segment);
 }
 
-static void write_chunk_header(const struct cn_segment_writer *segment, uint8_t *out,
-                               struct cn_bytes stored)
+void cn_segment_writer_note_len(struct cn_segment_writer *segment)
 {
-    struct cn_chunk_header head = {
-        .magic = CN_CHUNK_MAGIC,
-        .stored_len = (uint32_t)stored.len,
-        .plain_len = (uint32_t)segment->plain.len,
-        .checksum = cn_crc32(stored),
-    };
+    const struct cn_segment_files *files = &segment->files;
 
-    cn_chunk_header_encode(&head, out);
+    segment->files_len = files->data.len + files->text.len + files->rows.len;
 }
 
-/* The rows of the chunk get to know where it is. */
-static void finish_rows(struct cn_segment_writer *segment, uint64_t chunk_off,
-                        uint32_t chunk_len)
-{
-    for (size_t i = 0; i < segment->chunk_row_count; i++) {
-        struct cn_store_row *row = &segment->chunk_rows[i];
-        uint8_t *at = (uint8_t *)cn_text_room(&segment->rows.waiting, cn_store_row_size);
-
-        row->data_off = chunk_off;
-        row->data_len = chunk_len;
-        cn_store_row_put(row, at);
-        cn_text_advance(&segment->rows.waiting, cn_store_row_size);
-    }
-    segment->chunk_row_count = 0;
-}
-
-static bool finish_chunk(struct cn_segment_writer *segment, struct cn_error *err)
-{
-    uint64_t chunk_off = segment->data.len + segment->data.waiting.len;
-    struct cn_bytes plain = {segment->plain.bytes, segment->plain.len};
-    size_t room, stored_len;
-    uint8_t *at;
-
-    if (plain.len == 0)
-        return true;
-    room = cn_chunk_header_size + cn_compressor_bound(segment->compressor, plain.len);
-    at = (uint8_t *)cn_text_room(&segment->data.waiting, room);
-    if (!cn_compress(segment->compressor, plain, at + cn_chunk_header_size, &stored_len,
-                     err))
-        return false;
-    write_chunk_header(segment, at,
-                       (struct cn_bytes){at + cn_chunk_header_size, stored_len});
-    cn_text_advance(&segment->data.waiting, cn_chunk_header_size + stored_len);
-    finish_rows(segment, chunk_off, (uint32_t)(cn_chunk_header_size + stored_len));
-    segment->plain.len = 0;
-    return true;
-}
-
-/* A row, waiting for its chunk to be complete, and its postings. */
+/* A row, waiting for its chunk to be saved, and its postings. */
 static bool add_row(struct cn_segment_writer *segment, const struct cn_trace *trace,
                     const struct cn_zorka_part *part, size_t record_off, uint32_t node,
                     struct cn_error *err)
 {
     struct cn_store_row row = cn_segment_row_of(trace, node, part);
+    struct cn_store_commit *commit = &segment->commit;
 
     row.in_chunk_off += (uint32_t)record_off;
-    segment->chunk_rows =
-        cn_grow(segment->chunk_rows, segment->chunk_row_count,
-                &segment->chunk_row_capacity, sizeof(*segment->chunk_rows));
-    segment->chunk_rows[segment->chunk_row_count++] = row;
+    commit->rows = cn_grow(commit->rows, commit->row_count, &commit->row_capacity,
+                           sizeof(*commit->rows));
+    commit->rows[commit->row_count++] = row;
     return cn_posting_log_add(&segment->postings, segment->row_count++, trace, node,
                               &segment->posting_words, err);
 }
@@ -136,45 +82,32 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
                            struct cn_zorka_part *part, struct cn_error *err)
 {
     bool is_java = segment->config.dialect == CN_STORE_JAVA;
-    size_t record_off = segment->plain.len;
+    struct cn_cbor_out *plain = &segment->commit.plain;
+    size_t chunk_begin = cn_commit_chunk_begin(&segment->commit), begin = plain->len;
     struct cn_trace copy = *trace; /* shares the arrays */
 
     if (is_java) {
-        cn_zorka_record_encode_java(&copy, &segment->plain);
+        cn_zorka_record_encode_java(&copy, plain);
         *part = (struct cn_zorka_part){
             .id_high = trace->id_high,
             .id_low = trace->id_low,
-            .part_len = (uint32_t)(segment->plain.len - record_off),
-            .record_len = segment->plain.len - record_off,
+            .part_len = (uint32_t)(plain->len - begin),
+            .record_len = plain->len - begin,
         };
     } else {
-        cn_zorka_record_encode(&segment->encoder, &copy, part_off, &segment->plain, part);
+        cn_zorka_record_encode(&segment->encoder, &copy, part_off, plain, part);
     }
-    if (segment->plain.len > CN_CHUNK_LEN_MAX) {
-        segment->plain.len = record_off;
+    if (plain->len - chunk_begin > CN_CHUNK_LEN_MAX) {
+        plain->len = begin;
         return cn_fail(err, CN_ERR_LIMIT, "a trace of %zu bytes, at most %d are allowed",
                        part->record_len, CN_CHUNK_LEN_MAX);
     }
     if (segment->first_ns == 0 && trace->span_count > 0)
         segment->first_ns = trace->spans[0].time_ns;
-    if (!add_rows(segment, trace, part, record_off, is_wanted, arg, err))
+    if (!add_rows(segment, trace, part, begin - chunk_begin, is_wanted, arg, err))
         return false;
-    return (!is_java && segment->plain.len < CHUNK_LEN) || finish_chunk(segment, err);
-}
-
-static bool append(struct cn_segment_writer *segment, struct cn_store_append *file,
-                   const char *name, struct cn_error *err)
-{
-    const struct cn_disk *io = segment->io;
-
-    if (file->waiting.len == 0)
-        return true;
-    if (!io->write(io->arg, file->fd, file->len, cn_text_str(&file->waiting),
-                   file->waiting.len, err) ||
-        !io->sync(io->arg, file->fd, err))
-        return cn_fail_in(err, "%s/%s", segment->dir, name);
-    file->len += file->waiting.len;
-    cn_text_clear(&file->waiting);
+    if (is_java || plain->len - chunk_begin >= CHUNK_LEN)
+        cn_commit_end_chunk(&segment->commit);
     return true;
 }
 
@@ -182,22 +115,37 @@ static bool gather_words(struct cn_segment_writer *segment, struct cn_error *err
 {
     if (segment->words.count == segment->saved_words)
         return true;
-    if (!cn_text_log_encode(&segment->words, segment->saved_words + 1,
-                            segment->text_compressor, &segment->text.waiting, err))
-        return false;
     if (segment->wal &&
         !cn_java_wal_add(segment->wal, &segment->words, segment->saved_words + 1, err))
         return false;
+    cn_commit_add_words(&segment->commit, &segment->words, segment->saved_words + 1);
     segment->saved_words = segment->words.count;
+    return true;
+}
+
+bool cn_segment_writer_cut(struct cn_segment_writer *segment,
+                           struct cn_store_commit *commit, struct cn_error *err)
+{
+    struct cn_store_commit gathered;
+
+    cn_commit_end_chunk(&segment->commit);
+    if (!gather_words(segment, err))
+        return false;
+    gathered = segment->commit;
+    segment->commit = *commit;
+    *commit = gathered;
+    commit->files = &segment->files;
     return true;
 }
 
 bool cn_segment_writer_commit(struct cn_segment_writer *segment, struct cn_error *err)
 {
-    return finish_chunk(segment, err) && gather_words(segment, err) &&
-           append(segment, &segment->text, CN_TEXT_LOG_NAME, err) &&
-           append(segment, &segment->data, CN_TRACES_NAME, err) &&
-           append(segment, &segment->rows, CN_ROWS_LOG_NAME, err);
+    cn_commit_end_chunk(&segment->commit);
+    if (!gather_words(segment, err) ||
+        !cn_commit_save(&segment->commit, &segment->files, err))
+        return false;
+    cn_segment_writer_note_len(segment);
+    return true;
 }
 
 bool cn_segment_writer_close(struct cn_segment_writer *segment, struct cn_error *err)

@@ -1,49 +1,37 @@
 /* The segment that is written to: the files of one numbered directory.
  *
- * Traces gather in memory: plain records of the chunk that is being filled, chunks that are
- * complete, rows, new words. cn_segment_writer_commit() writes them in the order that makes a
- * crash harmless: words, synced; chunks, synced; rows, synced.
+ * Traces gather in memory, in a commit (store/commit.h). cn_segment_writer_commit() saves it;
+ * or cn_segment_writer_cut() takes it out, to be saved by another thread while more is added.
  *
  * Internal to the store. Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEGMENT_WRITER_H
 #define CN_STORE_SEGMENT_WRITER_H
 
-#include "base/cbor.h"
-#include "base/compress.h"
 #include "base/disk.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "formats/zorka/record.h"
 #include "model/words.h"
+#include "store/commit.h"
 #include "store/config.h"
 #include "store/posting_log.h"
 #include "store/row.h"
 
 struct cn_java_wal;
 
-/* A file that is appended to. */
-struct cn_store_append {
-    int fd;       /* -1: not open */
-    uint64_t len; /* of what is in the file */
-    struct cn_text waiting;
-};
-
 struct cn_segment_writer {
     const struct cn_disk *io;
     struct cn_store_config config;
     char *dir;
     uint32_t number;
-    struct cn_store_append text, data, rows;
+    struct cn_segment_files files;
+    uint64_t files_len; /* of all of them, as far as commits are known to be saved */
+    struct cn_store_commit commit; /* what gathers */
     struct cn_words words;
-    bool lacks_words;         /* some of text.log could not be read when it was opened */
-    uint32_t saved_words;     /* of these are in the string log */
-    uint32_t row_count;       /* with those that wait */
-    uint32_t logged_rows;     /* that were in the log when it was opened */
-    struct cn_cbor_out plain; /* records of the chunk that is being filled */
-    struct cn_store_row *chunk_rows; /* that point into it */
-    size_t chunk_row_count, chunk_row_capacity;
-    struct cn_compressor *compressor, *text_compressor;
+    bool lacks_words;     /* some of text.log could not be read when it was opened */
+    uint32_t saved_words; /* of these are in the string log, or on their way */
+    uint32_t row_count;   /* with those that wait */
+    uint32_t logged_rows; /* that were in the log when it was opened */
     struct cn_zorka_encoder encoder;
     struct cn_posting_log postings;
     struct cn_posting_words posting_words;
@@ -74,6 +62,15 @@ CN_CHECK bool cn_segment_writer_add(struct cn_segment_writer *segment,
 
 CN_CHECK bool cn_segment_writer_commit(struct cn_segment_writer *segment,
                                        struct cn_error *err);
+
+/* Swap what has gathered for an empty commit. It is to be saved to the files of this segment,
+ * by one thread at a time and in the order of cutting, before the segment is committed or
+ * closed. The Java dialect writes its words at once, which may fail. */
+CN_CHECK bool cn_segment_writer_cut(struct cn_segment_writer *segment,
+                                    struct cn_store_commit *commit, struct cn_error *err);
+
+/* All that was cut is saved: how long the files are can be looked at. */
+void cn_segment_writer_note_len(struct cn_segment_writer *segment);
 
 /* Bytes that wait in memory, and bytes of all files with them. */
 uint64_t cn_segment_writer_waiting(const struct cn_segment_writer *segment);

@@ -46,11 +46,12 @@ static bool take_varint(struct cn_bytes *in, uint32_t *out)
     return false;
 }
 
-static uint8_t *plain_words(const struct cn_words *words, uint32_t first, size_t *len)
+void cn_text_log_gather(const struct cn_words *words, uint32_t first,
+                        struct cn_text *plain)
 {
     size_t room = words->arena_len - cn_words_end(words, first - 1) +
                   (size_t)(words->count - first + 1) * (1 + VARINT_MAX);
-    uint8_t *plain = cn_alloc(room, 1), *at = plain;
+    uint8_t *begin = (uint8_t *)cn_text_room(plain, room), *at = begin;
 
     for (uint32_t id = first; id <= words->count; id++) {
         struct cn_bytes word = cn_word_bytes(words, id);
@@ -61,8 +62,7 @@ static uint8_t *plain_words(const struct cn_words *words, uint32_t first, size_t
             memcpy(at, word.ptr, word.len);
         at += word.len;
     }
-    *len = (size_t)(at - plain);
-    return plain;
+    cn_text_advance(plain, (size_t)(at - begin));
 }
 
 static void finish_batch(uint8_t *batch, struct cn_text_batch *head)
@@ -75,37 +75,35 @@ static void finish_batch(uint8_t *batch, struct cn_text_batch *head)
     cn_u32_put(batch + CHECKED_LEN, cn_crc32c_add(crc, stored));
 }
 
-bool cn_text_log_encode(const struct cn_words *words, uint32_t first,
+bool cn_text_log_encode(struct cn_bytes plain, uint32_t first, uint32_t count,
                         struct cn_compressor *compressor, struct cn_text *text,
                         struct cn_error *err)
 {
     struct cn_text_batch head = {
         .magic = CN_TEXT_BATCH_MAGIC,
         .first_word = first,
-        .word_count = words->count - first + 1,
+        .word_count = count,
     };
-    size_t plain_len, stored_len, room;
-    uint8_t *plain = plain_words(words, first, &plain_len), *batch;
-    bool ok = plain_len <= CN_TEXT_BATCH_MAX;
+    size_t stored_len, room;
+    uint8_t *batch;
 
-    room = cn_text_batch_size + plain_len + cn_compressor_bound(compressor, plain_len);
+    if (plain.len > CN_TEXT_BATCH_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%zu bytes of new words, at most %d are allowed", plain.len,
+                       CN_TEXT_BATCH_MAX);
+    room = cn_text_batch_size + plain.len + cn_compressor_bound(compressor, plain.len);
     batch = (uint8_t *)cn_text_room(text, room);
-    ok = ok ? cn_compress(compressor, (struct cn_bytes){plain, plain_len},
-                          batch + cn_text_batch_size, &stored_len, err)
-            : cn_fail(err, CN_ERR_LIMIT, "%zu bytes of new words, at most %d are allowed",
-                      plain_len, CN_TEXT_BATCH_MAX);
-    if (ok) {
-        if (stored_len >= plain_len) {
-            memcpy(batch + cn_text_batch_size, plain, plain_len);
-            stored_len = plain_len;
-        }
-        head.plain_len = (uint32_t)plain_len;
-        head.stored_len = (uint32_t)stored_len;
-        finish_batch(batch, &head);
-        cn_text_advance(text, cn_text_batch_size + stored_len);
+    if (!cn_compress(compressor, plain, batch + cn_text_batch_size, &stored_len, err))
+        return false;
+    if (stored_len >= plain.len) {
+        memcpy(batch + cn_text_batch_size, plain.ptr, plain.len);
+        stored_len = plain.len;
     }
-    free(plain);
-    return ok;
+    head.plain_len = (uint32_t)plain.len;
+    head.stored_len = (uint32_t)stored_len;
+    finish_batch(batch, &head);
+    cn_text_advance(text, cn_text_batch_size + stored_len);
+    return true;
 }
 
 static bool is_sound(struct cn_bytes log, uint64_t off, struct cn_text_batch *head,

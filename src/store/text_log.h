@@ -23,10 +23,15 @@ struct cn_text_log_state {
 CN_CHECK bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
                                struct cn_text_log_state *state, struct cn_error *err);
 
-/* Append the words from number `first` on as a batch; the header of the log when `text` is to
- * be its beginning. */
+/* The header of the log, when `text` is to be its beginning. */
 void cn_text_log_header(struct cn_text *text);
-CN_CHECK bool cn_text_log_encode(const struct cn_words *words, uint32_t first,
+
+/* Append the words from number `first` on, as cn_text_log_encode() takes them. */
+void cn_text_log_gather(const struct cn_words *words, uint32_t first,
+                        struct cn_text *plain);
+
+/* Append `count` gathered words as a batch. */
+CN_CHECK bool cn_text_log_encode(struct cn_bytes plain, uint32_t first, uint32_t count,
                                  struct cn_compressor *compressor, struct cn_text *text,
                                  struct cn_error *err);
 

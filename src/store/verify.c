@@ -196,8 +196,11 @@ static bool check_rows(struct check *check, const struct cn_progress *progress,
     uint64_t whole = 0;
     bool ok = true;
 
-    if (check->segment->rebuilt.len > 0 || (check->segment->is_damaged && count == 0))
+    if (check->segment->is_damaged && (check->segment->rebuilt.len > 0 || count == 0))
         report(check, true, file, 0, "rows", "it cannot be read");
+    else if (count > check->segment->logged_rows)
+        report(check, true, file, 0, "rows-complete", "%u of %u rows are not in it",
+               count - check->segment->logged_rows, count);
     for (uint32_t i = 0; ok && i < count; i++) {
         struct cn_store_row row;
         struct cn_error ignored;

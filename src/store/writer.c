@@ -1,10 +1,12 @@
 #include "store/writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "model/trace.h"
+#include "store/commit.h"
 #include "store/lock.h"
 #include "store/log_format.h"
 #include "store/reader.h"
@@ -16,7 +18,7 @@
 #include "store/spans_seen.h"
 #include "store/translate.h"
 
-enum { COMMIT_LEN = 8 << 20 };
+enum { COMMIT_LEN = 16 << 20 }; /* not compressed */
 
 struct cn_store_writer {
     const struct cn_disk *io;
@@ -27,7 +29,10 @@ struct cn_store_writer {
     struct cn_segment_writer segment;
     struct cn_spans_seen seen, older; /* spans of this segment and of the one before */
     struct cn_translation translation;
-    bool is_broken; /* a failure left something half done: nothing more is added */
+    struct cn_store_commit *cut; /* on its way to the disk, in the hands of the owner */
+    struct cn_store_commit *spare;
+    bool seals_later; /* the owner seals segments that are full */
+    bool is_broken;   /* a failure left something half done: nothing more is added */
 };
 
 bool cn_store_init(const char *path, const struct cn_store_options *options,
@@ -128,7 +133,9 @@ bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
     writer->lock_fd = -1;
     writer->commit_len =
         options && options->commit_len ? options->commit_len : COMMIT_LEN;
-    writer->segment.text.fd = writer->segment.data.fd = writer->segment.rows.fd = -1;
+    writer->seals_later = options && options->seals_later;
+    writer->segment.files.text.fd = writer->segment.files.data.fd =
+        writer->segment.files.rows.fd = -1;
     if (!cn_store_config_read(&writer->config, path, err) ||
         !cn_store_lock(path, &writer->lock_fd, err) || !open_segments(writer, err)) {
         cn_store_writer_abandon(writer);
@@ -142,11 +149,20 @@ bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
     return true;
 }
 
+static void free_commit(struct cn_store_commit *commit)
+{
+    if (commit)
+        cn_commit_done(commit);
+    free(commit);
+}
+
 void cn_store_writer_abandon(struct cn_store_writer *writer)
 {
     if (!writer)
         return;
     cn_segment_writer_abandon(&writer->segment);
+    free_commit(writer->cut);
+    free_commit(writer->spare);
     cn_spans_seen_done(&writer->seen);
     cn_spans_seen_done(&writer->older);
     cn_translation_done(&writer->translation);
@@ -156,7 +172,7 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
 }
 
 /* A trace in flight must not be torn apart, unless it never ends. */
-static bool is_due(const struct cn_store_writer *writer)
+bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 {
     uint64_t len = cn_segment_writer_len(&writer->segment);
     uint64_t limit = writer->config.rotate_len;
@@ -178,7 +194,7 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
                        writer->base, number);
     writer->is_broken = true;
     if (!cn_segment_writer_close(&writer->segment, err) ||
-        !cn_segment_seal(writer->base, number, writer->io, err))
+        (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
     writer->config.created_ns = cn_store_now_ns();
     if (!cn_segment_writer_create(&writer->segment, writer->base, number + 1,
@@ -228,7 +244,8 @@ static bool check(const struct cn_store_writer *writer, struct cn_error *err)
 bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **words,
                            struct cn_error *err)
 {
-    if (!check(writer, err) || (is_due(writer) && !cn_store_writer_rotate(writer, err)))
+    if (!check(writer, err) || (!writer->cut && cn_store_writer_is_due(writer) &&
+                                !cn_store_writer_rotate(writer, err)))
         return false;
     *words = &writer->segment.words;
     return true;
@@ -314,7 +331,7 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
         return false;
     note_span(writer, trace, root_span_id(trace),
               first_flags & CN_TRACE_OPEN ? 0 : CN_ROW_LAST, &part);
-    if (cn_segment_writer_waiting(&writer->segment) > writer->commit_len)
+    if (!writer->cut && cn_segment_writer_waiting(&writer->segment) > writer->commit_len)
         return cn_store_writer_commit(writer, err);
     return true;
 }
@@ -339,6 +356,46 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
 bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)
 {
     return check(writer, err) && cn_segment_writer_commit(&writer->segment, err);
+}
+
+uint64_t cn_store_writer_waiting(const struct cn_store_writer *writer)
+{
+    return cn_segment_writer_waiting(&writer->segment);
+}
+
+bool cn_store_writer_cut(struct cn_store_writer *writer, struct cn_store_commit **out,
+                         struct cn_error *err)
+{
+    if (!check(writer, err))
+        return false;
+    assert(!writer->cut);
+    if (!writer->spare)
+        writer->spare = cn_alloc(1, sizeof(*writer->spare));
+    if (!cn_segment_writer_cut(&writer->segment, writer->spare, err)) {
+        writer->is_broken = true;
+        return false;
+    }
+    writer->cut = *out = writer->spare;
+    writer->spare = NULL;
+    return true;
+}
+
+bool cn_store_commit_save(struct cn_store_commit *commit, struct cn_error *err)
+{
+    return cn_commit_save(commit, commit->files, err);
+}
+
+void cn_store_writer_take_back(struct cn_store_writer *writer, bool is_saved)
+{
+    writer->spare = writer->cut;
+    writer->cut = NULL;
+    writer->is_broken |= !is_saved;
+    cn_segment_writer_note_len(&writer->segment);
+}
+
+uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)
+{
+    return writer->segment.number;
 }
 
 bool cn_store_writer_close(struct cn_store_writer *writer, struct cn_error *err)

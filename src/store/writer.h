@@ -21,6 +21,7 @@
 #include "base/error.h"
 
 struct cn_disk;
+struct cn_store_commit;
 struct cn_store_writer;
 struct cn_trace;
 struct cn_words;
@@ -37,6 +38,7 @@ struct cn_store_options {
     uint64_t rotate_len;      /* bytes of a segment before the next one begins */
     uint64_t rotate_ns;       /* time it covers; 0: any */
     uint64_t commit_len;      /* bytes waiting in memory before a commit is made anyway */
+    bool seals_later;         /* full segments are left to the owner, who seals them */
     const struct cn_disk *io; /* NULL: files */
 };
 
@@ -61,6 +63,29 @@ CN_CHECK bool cn_store_writer_add(struct cn_store_writer *writer,
 /* Returns when everything added is on the disk. */
 CN_CHECK bool cn_store_writer_commit(struct cn_store_writer *writer,
                                      struct cn_error *err);
+
+/* The same in two steps, so that more can be added while another thread waits for the disk:
+ *
+ *     cn_store_writer_cut(writer, &commit, err)      this thread goes on adding
+ *     cn_store_commit_save(commit, err)              another thread; true: all is on the disk
+ *     cn_store_writer_take_back(writer, true)        this thread, when the other is done
+ *
+ * One commit can be cut off at a time. Until it is taken back nothing else is committed, and
+ * no segment begun: see cn_store_writer_is_due(). After a failure to save, nothing more can
+ * be added. */
+CN_CHECK bool cn_store_writer_cut(struct cn_store_writer *writer,
+                                  struct cn_store_commit **out, struct cn_error *err);
+CN_CHECK bool cn_store_commit_save(struct cn_store_commit *commit, struct cn_error *err);
+void cn_store_writer_take_back(struct cn_store_writer *writer, bool is_saved);
+
+/* Bytes that were added since the last commit, or cut. */
+uint64_t cn_store_writer_waiting(const struct cn_store_writer *writer);
+
+/* Whether the next trace begins a new segment, when no commit is out. */
+bool cn_store_writer_is_due(const struct cn_store_writer *writer);
+
+/* The number of the segment that is written to. */
+uint32_t cn_store_writer_segment(const struct cn_store_writer *writer);
 
 /* Seal the current segment and start the next one. */
 CN_CHECK bool cn_store_writer_rotate(struct cn_store_writer *writer,

@@ -82,7 +82,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     struct cn_trace trace = {0};
     struct cn_words words = {0};
-    struct cn_text text = {0};
+    struct cn_text text = {0}, plain = {0};
     struct cn_error err;
 
     cn_text_log_header(&text);
@@ -90,7 +90,10 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         uint32_t before = words.count;
 
         cn_made_trace(&trace, &words, i);
-        if (cn_text_log_encode(&words, before + 1, compressor, &text, &err))
+        cn_text_clear(&plain);
+        cn_text_log_gather(&words, before + 1, &plain);
+        if (cn_text_log_encode((struct cn_bytes){(const uint8_t *)plain.chars, plain.len},
+                               before + 1, words.count - before, compressor, &text, &err))
             emit((const uint8_t *)text.chars, text.len);
     }
     emit_rows(emit);
@@ -98,5 +101,6 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     cn_compressor_free(compressor);
     cn_trace_done(&trace);
     cn_words_done(&words);
+    cn_text_done(&plain);
     cn_text_done(&text);
 }
