@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct cn_time_range cn_time_always = {0, UINT64_MAX};
@@ -40,6 +41,35 @@ bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
                             struct cn_error *err)
 {
     return rec->ops->part_open(rec, task, part, out, err);
+}
+
+static bool open_last_part(const struct cn_recording *rec, uint32_t task,
+                           struct cn_call_stream **out, struct cn_error *err)
+{
+    struct cn_call_part *parts;
+    size_t count = cn_recording_parts(rec, task, &parts);
+    bool ok = count > 0 ? cn_recording_part_open(rec, task, &parts[count - 1], out, err)
+                        : cn_recording_stream_open(rec, task, cn_time_always, out, err);
+
+    free(parts);
+    return ok;
+}
+
+uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task)
+{
+    struct cn_call_stream *stream = NULL;
+    struct cn_call_batch batch;
+    struct cn_error ignored;
+    uint64_t last_ns = 0;
+
+    if (!open_last_part(rec, task, &stream, &ignored))
+        return 0;
+    while (cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.calls[i].time_ns > last_ns)
+                last_ns = batch.calls[i].time_ns;
+    cn_call_stream_close(stream);
+    return last_ns;
 }
 
 bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,

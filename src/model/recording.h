@@ -330,6 +330,10 @@ CN_CHECK bool cn_recording_part_open(const struct cn_recording *rec, uint32_t ta
                                      const struct cn_call_part *part,
                                      struct cn_call_stream **out, struct cn_error *err);
 
+/* When the last record of a task was made, as far as it can be read; 0: it has none. Reads
+ * its last piece. */
+uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task);
+
 /* The records of one file in file order, nothing merged. */
 CN_CHECK bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,
                                        struct cn_call_stream **out, struct cn_error *err);

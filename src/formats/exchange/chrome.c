@@ -294,6 +294,7 @@ static bool write_ours(struct cn_export *x, struct cn_error *err)
 
 static bool write_uftrace(struct cn_export *x, struct cn_error *err)
 {
+    x->ends_with_tasks = true;
     return write_calls_as(x, true, err);
 }
 

@@ -31,6 +31,8 @@ struct cn_export {
     } losses[CN_EXPORT_LOSS_MAX];
     size_t loss_count;
     struct cn_call_damages damages; /* tasks that were read up to the damage only */
+    bool ends_with_tasks;           /* calls that never returned do, as in uftrace dump */
+    uint64_t end_ns;                /* of the recording, once it was asked for; else 0 */
 };
 
 typedef bool (*cn_export_fn)(struct cn_export *x, struct cn_error *err);
@@ -59,6 +61,12 @@ CN_CHECK bool cn_export_flush(struct cn_export *x, struct cn_error *err);
 
 /* When the recording starts: the smallest time of its tasks; 0 when there is none. */
 uint64_t cn_export_start_ns(const struct cn_call_query *query);
+
+/* When calls that never returned end: with the last record of all tasks. 0: they end with
+ * the last record of their task, because that is asked for or only a part of the time is
+ * looked at. Reads the ends of all
+ * tasks when it is asked for the first time. */
+uint64_t cn_export_end_ns(struct cn_export *x);
 
 /* What to add to times of the recording to count from the epoch; 0 when it does not
  * say. */

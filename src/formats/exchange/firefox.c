@@ -105,6 +105,8 @@ static bool add_column(struct pass *pass, uint32_t task)
         do
             step = cn_spans_next(&spans, visit, pass, &damage);
         while (step == CN_ITEM && pass->ok);
+    if (spans.count > 0)
+        cn_spans_finish(&spans, cn_export_end_ns(pass->x), visit, pass);
     cn_spans_close(&spans);
     if (step == CN_FAIL && pass->column == COLUMN_STACK)
         cn_call_damages_add(&pass->x->damages, task, &damage);

@@ -65,6 +65,9 @@ static void close_lane(struct rounds *rounds, struct cn_lane *lane)
     if (lane->step == CN_FAIL)
         cn_call_damages_add(&rounds->x->damages, rounds->x->query->tasks[lane->slot],
                             &lane->err);
+    if (lane->spans.count > 0)
+        cn_spans_finish(&lane->spans, cn_export_end_ns(rounds->x), rounds->ops->visit,
+                        lane);
     if (rounds->ops->end)
         rounds->ops->end(lane);
     cn_spans_close(&lane->spans);

@@ -211,7 +211,13 @@ enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
             visit_call(&walk, &batch.calls[i]);
         return CN_ITEM;
     }
-    while (spans->count > 0)
-        end(&walk, spans->last_ns, NULL);
     return step;
+}
+
+void cn_spans_finish(struct cn_spans *spans, uint64_t end_ns, cn_span_fn visit, void *arg)
+{
+    struct walk walk = {.spans = spans, .visit = visit, .arg = arg};
+
+    while (spans->count > 0)
+        end(&walk, end_ns > spans->last_ns ? end_ns : spans->last_ns, NULL);
 }

@@ -5,10 +5,10 @@
  *     do
  *         step = cn_spans_next(&spans, visit, arg, err);    some events at a time
  *     while (step == CN_ITEM);
+ *     cn_spans_finish(&spans, end_ns, visit, arg);          where spans are open
  *     cn_spans_close(&spans);
  *
- * At the end, and where the task is damaged, what is still open is ended. Zero-
- * initialised means "not open".
+ * Zero-initialised means "not open".
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_SPANS_H
@@ -62,6 +62,11 @@ CN_CHECK bool cn_spans_open(struct cn_spans *spans, const struct cn_call_query *
                             uint32_t task, struct cn_error *err);
 CN_CHECK enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
                                     struct cn_error *err);
+
+/* End the spans that are still open, because the recording has ended or the task is
+ * damaged: at `end_ns`, or with the task's last record, which may be later. */
+void cn_spans_finish(struct cn_spans *spans, uint64_t end_ns, cn_span_fn visit,
+                     void *arg);
 void cn_spans_close(struct cn_spans *spans);
 
 #endif

@@ -103,6 +103,7 @@ bool cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_
             do
                 step = cn_spans_next(&spans, visit, &count, &damage);
             while (step == CN_ITEM);
+        cn_spans_finish(&spans, 0, visit, &count); /* uftrace: with the task */
         cn_spans_close(&spans);
         if (step == CN_FAIL)
             cn_call_damages_add(&x->damages, count.task, &damage);

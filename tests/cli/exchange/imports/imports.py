@@ -149,7 +149,7 @@ def check_perf():
 
 def main():
     fixtures = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "none")) / "uftrace"
-    sources = [fixtures / name for name in ("cxx", "threads", "single") if (fixtures / name).is_dir()]
+    sources = [fixtures / name for name in ("cxx", "threads", "single", "crash") if (fixtures / name).is_dir()]
     for source in [pathlib.Path("testdata/recording"), *sources]:
         check_folded_and_calls(source)
     for source in sources:
