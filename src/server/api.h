@@ -56,6 +56,10 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err);
 bool cn_api_trace(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err);
+bool cn_api_trace_methods(struct cn_served *served, struct cn_request *request,
+                          struct cn_error *err);
+bool cn_api_trace_find(struct cn_served *served, struct cn_request *request,
+                       struct cn_error *err);
 bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
                          struct cn_error *err);
 

@@ -59,3 +59,9 @@ export function axisStep(span: number, wanted: number): number {
   for (const factor of [1, 2, 5, 10]) if (power * factor >= rough) return power * factor;
   return power * 10;
 }
+
+// "com.example.Dao.query": the class and the method, and what comes before them.
+export function splitMethod(name: string): { short: string; around: string } {
+  const match = /^((?:[\w$]+\.)+)([\w$]+\.[\w$<>]+)$/.exec(name);
+  return match ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") } : { short: name, around: "" };
+}

@@ -1,19 +1,102 @@
 // The query language as the search box deals with it: completing words, adding conditions,
 // pointing at mistakes.
 
-const FIELDS = [
-  "duration", "errors", "calls", "records", "time", "since", "until", "last", "type", "service",
-  "root", "method", "class", "exception", "exception.class", "exception.message", "text", "id",
-  "span", "parent", "AND", "OR", "NOT", "contains", "starts", "ends", "exists",
+const NUMBERS = ["duration", "errors", "calls", "records", "time"];
+const TEXTS = [
+  "type", "service", "root", "method", "class", "exception", "exception.class", "exception.message",
+  "text", "id", "span", "parent",
 ];
+const STARTS = ["since", "until", "last", "NOT"];
+const JOINS = ["AND", "OR"];
+const COMPARISONS = ["=", "!=", "<", "<=", ">", ">="];
+const TEXT_OPERATORS = ["=", "!=", "contains", "starts", "ends", "exists", "~", "!~"];
+const WORD_OPERATORS = ["contains", "starts", "ends"];
+const DURATIONS = ["1ms", "10ms", "100ms", "1s", "10s"];
+const SPANS = ["15m", "1h", "6h", "24h", "7d", "30d"];
+const OFFERED_MAX = 12;
 
-// The word that ends where the cursor is, and what it may become.
-export function complete(text: string, cursor: number, names: string[]): { begin: number; words: string[] } {
-  const word = /[\w.@-]*$/.exec(text.slice(0, cursor))?.[0] ?? "";
-  if (word === "") return { begin: cursor, words: [] };
-  const known = [...new Set([...FIELDS, ...names])];
-  const words = known.filter((name) => name.toLowerCase().startsWith(word.toLowerCase()) && name !== word);
-  return { begin: cursor - word.length, words: words.slice(0, 12) };
+interface Token {
+  begin: number;
+  end: number;
+  text: string; // without quotes
+  kind: "word" | "quoted" | "operator" | "bracket";
+}
+
+// The words of a query; quotes may be left open.
+export function tokenize(query: string): Token[] {
+  const pattern = /"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|([()])|(!=|<=|>=|!~|[=<>~])|[^\s()=<>~!"']+|!/g;
+  return [...query.matchAll(pattern)].map((match) => {
+    const quoted = match[1] ?? match[2];
+    return {
+      begin: match.index,
+      end: match.index + match[0].length,
+      text: quoted?.replace(/\\(["'\\])/g, "$1") ?? match[0],
+      kind: quoted !== undefined ? "quoted" : match[3] ? "bracket" : match[4] ? "operator" : "word",
+    };
+  });
+}
+
+export interface Offer {
+  kind: "name" | "operator" | "value";
+  field: string; // whose operators or values
+  begin: number; // what is replaced, up to the cursor
+  typed: string; // so far
+  words: string[];
+}
+
+function offer(kind: Offer["kind"], field: string, begin: number, typed: string, known: string[]): Offer {
+  const low = typed.toLowerCase();
+  const fitting = known.filter((word) => word.toLowerCase().startsWith(low) && word !== typed);
+  return { kind, field, begin, typed, words: [...new Set(fitting)].slice(0, OFFERED_MAX) };
+}
+
+// What may stand where the cursor is. Of values only those are offered that need no look
+// at the data.
+export function complete(text: string, cursor: number, names: string[]): Offer {
+  const before = tokenize(text.slice(0, cursor));
+  const last = before[before.length - 1];
+  const isTouching = last !== undefined && last.end === cursor && (last.kind === "word" || (last.kind === "quoted" && !isClosed(text.slice(last.begin, cursor))));
+  const typed = isTouching ? last.text : "";
+  const begin = isTouching ? last.begin : cursor;
+  const done = isTouching ? before.slice(0, -1) : before;
+  const previous = done[done.length - 1];
+  const field = done[done.length - 2]?.text ?? "";
+  if (previous?.kind === "operator" || (previous?.kind === "word" && WORD_OPERATORS.includes(previous.text) && done.length > 1))
+    return offer("value", field, begin, typed, fixedValues(field));
+  if (previous?.kind === "word" && ["since", "until", "last"].includes(previous.text))
+    return offer("value", previous.text, begin, typed, fixedValues(previous.text));
+  if (previous?.kind === "word" && isName(previous.text, names) && !isValue(done, done.length - 1)) {
+    const operators = NUMBERS.includes(previous.text) ? COMPARISONS : [...TEXT_OPERATORS, ...COMPARISONS.slice(2)];
+    return offer("operator", previous.text, begin, typed, previous.text === "errors" ? [...operators, ...JOINS] : operators);
+  }
+  const joins = previous && !/^(and|or|not|\()$/i.test(previous.text) ? JOINS : [];
+  return offer("name", "", begin, typed, [...joins, ...NUMBERS, ...TEXTS, ...STARTS, ...names]);
+}
+
+const isClosed = (quoted: string) => /^(["'])(?:\\.|(?!\1)[^\\])*\1$/.test(quoted);
+
+const isName = (word: string, names: string[]) =>
+  NUMBERS.includes(word) || TEXTS.includes(word) || names.includes(word.replace(/^(root\.|@)/, ""));
+
+// Whether a token is what something is compared with.
+function isValue(tokens: Token[], index: number): boolean {
+  const before = tokens[index - 1];
+  return before !== undefined && (before.kind === "operator" || (index > 1 && WORD_OPERATORS.includes(before.text)) || ["since", "until", "last"].includes(before.text));
+}
+
+function fixedValues(field: string): string[] {
+  if (field === "duration") return DURATIONS;
+  if (field === "last") return SPANS;
+  if (field === "since" || field === "until" || field === "time") return [new Date().toISOString().slice(0, 10)];
+  return [];
+}
+
+// What groups of traces have the values of a field; null when there are none to list.
+export function groupsOf(field: string): string | null {
+  if (field === "root" || field === "method") return "method";
+  return NUMBERS.includes(field) || (TEXTS.includes(field) && field !== "type" && field !== "service") || ["", "since", "until", "last"].includes(field)
+    ? null
+    : field;
 }
 
 // A value as it stands in a query: in quotes when it needs them.
@@ -23,24 +106,71 @@ export function quote(value: string): string {
     : `"${value.replace(/([\\"])/g, "\\$1")}"`;
 }
 
+// The name of an attribute as it stands in a query.
+export function fieldName(name: string): string {
+  return NUMBERS.includes(name) || ["since", "until", "last", ...TEXTS].includes(name) ? `@${name}` : name;
+}
+
+// Where a condition stands in a query, by its words; null: nowhere.
+function findCondition(query: string, condition: string): { begin: number; end: number } | null {
+  const wanted = tokenize(condition);
+  const tokens = tokenize(query);
+  for (let i = 0; i + wanted.length <= tokens.length; i++) {
+    if (isValue(tokens, i) || !wanted.every((token, k) => tokens[i + k]?.text === token.text)) continue;
+    return { begin: tokens[i]?.begin ?? 0, end: tokens[i + wanted.length - 1]?.end ?? 0 };
+  }
+  return null;
+}
+
+export function hasCondition(query: string, condition: string): boolean {
+  const at = findCondition(query, condition);
+  return at !== null && !/\bnot\s*$/i.test(query.slice(0, at.begin));
+}
+
 // The query with one more condition; the same condition again takes it away.
 export function toggleCondition(query: string, condition: string): string {
-  if (query === condition) return "";
-  const at = ` ${query} `.indexOf(` ${condition} `);
-  if (at >= 0) return `${query.slice(0, at)}${query.slice(at + condition.length + 1)}`.trim();
-  const rest = /\bor\b/i.test(query) ? `(${query})` : query;
-  return `${rest} ${condition}`.trim();
+  const at = findCondition(query, condition);
+  if (at === null || /\bnot\s*$/i.test(query.slice(0, at.begin))) {
+    const rest = tokenize(query).some((token) => token.kind === "word" && /^or$/i.test(token.text)) ? `(${query})` : query;
+    return `${rest} ${condition}`.trim();
+  }
+  const before = query.slice(0, at.begin).replace(/\s*\b(and|or)\s*$/i, "").trimEnd();
+  const after = query.slice(at.end).trimStart();
+  const rest = `${before} ${before.endsWith("(") || before === "" ? after.replace(/^(and|or)\s+/i, "") : after}`.trim();
+  return rest.replace(/\(\s*\)/g, "").trim();
 }
 
-// The query limited to a part of time; an earlier limit is replaced.
-export function withTimes(query: string, fromMs: number, toMs: number): string {
-  const rest = query.replace(/\s*\b(since|until)\s+("[^"]*"|\S+)/g, "").trim();
-  const print = (ms: number) => `"${new Date(ms).toISOString().replace("T", " ").replace("Z", "")}"`;
-  return `${rest} since ${print(fromMs)} until ${print(toMs)}`.trim();
+const CLOCK_DIGITS = 19; // 2026-01-31 23:59:59
+
+// Nanoseconds since the epoch as queries have them, UTC; no digits that are 0.
+export function printClock(ns: bigint): string {
+  const seconds = new Date(Number(ns / 1_000_000_000n) * 1000).toISOString().slice(0, CLOCK_DIGITS).replace("T", " ");
+  const fraction = (ns % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
+  return fraction === "" ? seconds : `${seconds}.${fraction}`;
 }
 
-// "query, column 10: a value is missing" -> 9, counted from 0; -1 when there is none.
-export function errorColumn(text: string): number {
+const TIMES = /\s*\b(since|until|last)\s+("[^"]*"|[^\s()]+)/g;
+
+// The query for all of the time.
+export function withoutTimes(query: string): string {
+  return query.replace(TIMES, "").trim();
+}
+
+// The query limited to a part of time, the end included; an earlier limit is replaced.
+export function withTimes(query: string, from: bigint, to: bigint): string {
+  return `${withoutTimes(query)} since "${printClock(from)}" until "${printClock(to)}"`.trim();
+}
+
+// "query, column 10: a value is missing" -> 9, the character that is meant, counted from 0;
+// -1 when there is none. Columns count bytes.
+export function errorColumn(text: string, query: string): number {
   const match = /column (\d+)/.exec(text);
-  return match ? Number(match[1]) - 1 : -1;
+  if (!match) return -1;
+  const bytes = new TextEncoder().encode(query).slice(0, Number(match[1]) - 1);
+  return new TextDecoder().decode(bytes).length;
+}
+
+// Queries asked before, the last one first.
+export function remember(history: string[], query: string): string[] {
+  return query === "" ? history : [query, ...history.filter((old) => old !== query)].slice(0, 50);
 }

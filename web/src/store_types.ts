@@ -63,10 +63,13 @@ export interface TraceException {
 }
 
 export interface TraceNode {
+  node: number; // its number in the trace
+  below: number; // calls inside it, all of them
   depth: number;
   method: string;
   start: number;
   duration: number;
+  self: number;
   calls: number;
   isError: boolean;
   isOpen: boolean;
@@ -80,5 +83,43 @@ export interface Trace {
   type: string | null;
   service: string | null;
   nodeCount: number;
+  path: number[]; // calls around the first of `nodes`
   nodes: TraceNode[];
+  next?: number; // the first call of nodes[0] that had no room
+  spans: TraceSpan[];
+}
+
+export interface TraceSpan {
+  node: number;
+  span: string | null;
+  parent: string | null;
+  time: string;
+  duration: number;
+  errors: number;
+  type: string | null;
+  service: string | null;
+  method: string;
+}
+
+export interface MethodRow {
+  method: string;
+  calls: number;
+  errors: number;
+  total: number; // of outermost calls
+  self: number;
+  longest: number;
+}
+
+export interface Methods {
+  count: number;
+  methods: MethodRow[];
+}
+
+export interface FoundCall {
+  isFound: boolean;
+  count: number;
+  place?: number;
+  node?: number;
+  duration?: number;
+  path?: number[];
 }

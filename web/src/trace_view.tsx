@@ -1,13 +1,18 @@
 // One trace: its calls as a tree and over time, what each method took, its attributes and
 // exceptions, and the other spans of the same request.
 
-import { useState } from "preact/hooks";
-import { FlameView } from "./flame_view";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { get } from "./api";
+import { matcher } from "./flame_layout";
 import { formatNs } from "./format";
 import { go, type State } from "./state";
-import { printTime } from "./store_view";
-import type { Trace, TraceList, TraceNode, Value } from "./store_types";
-import { methodStatistics, traceFlame, visibleNodes } from "./trace_model";
+import { printTime } from "./store_results";
+import type { FoundCall, Trace, TraceNode } from "./store_types";
+import { CallTree } from "./trace_calls";
+import { TraceChart } from "./trace_chart";
+import { Details } from "./trace_details";
+import { TraceMethods } from "./trace_methods";
+import { TraceSpans, useSpans } from "./trace_spans";
 import { useAnswer } from "./use_answer";
 
 interface Props {
@@ -24,207 +29,166 @@ const TABS = [
 
 export function TracePage(props: Props) {
   const { state } = props;
-  const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key: state["key"] });
+  const key = state["key"] ?? "";
+  const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key });
+  const spans = useSpans(props.path, value);
   const tab = state["tab"] ?? "calls";
+  useTraceKeys(tab);
   if (!value)
     return (
       <main class="status" role="status">
         {error ?? "loading…"}
       </main>
     );
-  const root = value.nodes[0];
   return (
     <main>
+      <TraceHead trace={value} />
       <div class="toolbar">
-        <button onClick={() => go({ key: "", tab: "", zoom: "" })}>‹ all traces</button>
-        <strong>{root?.method}</strong>
-        <span>{root ? formatNs(root.duration) : ""}</span>
-        <span class="status">
-          {printTime(value.time)} · {value.type} {value.service ?? ""} · {value.nodeCount.toLocaleString("en-US")} records · {value.trace}
-        </span>
+        <nav role="tablist" aria-label="views of the trace">
+          {TABS.map(([name, title]) => (
+            <button key={name} role="tab" aria-selected={tab === name} onClick={() => go({ tab: name })}>
+              {title}
+              {name === "spans" && spans.value ? ` (${Math.max(spans.value.count, 1)})` : ""}
+            </button>
+          ))}
+        </nav>
+        <FindInTrace path={props.path} state={state} />
       </div>
-      <nav class="toolbar" role="tablist" aria-label="views of the trace">
-        {TABS.map(([name, title]) => (
-          <button key={name} role="tab" aria-selected={tab === name} onClick={() => go({ tab: name })}>
-            {title}
-          </button>
-        ))}
-      </nav>
-      <div class="columns">
-        <div class="scroll" tabIndex={0}>
-          {tab === "calls" && <CallTree trace={value} />}
-          {tab === "chart" && <Chart trace={value} state={state} />}
-          {tab === "methods" && <Methods trace={value} />}
-          {tab === "spans" && <Spans path={props.path} trace={value} />}
-        </div>
-        {root && <Details node={root} />}
-      </div>
+      <TraceBody key={key} path={props.path} state={state} trace={value} />
     </main>
   );
 }
 
-function CallTree(props: { trace: Trace }) {
-  const { nodes } = props.trace;
-  const total = nodes[0]?.duration ?? 1;
-  const [closed, setClosed] = useState<Set<number>>(new Set());
-  const toggle = (i: number) => {
-    const next = new Set(closed);
-    if (!next.delete(i)) next.add(i);
-    setClosed(next);
-  };
+const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "" });
+
+function TraceHead(props: { trace: Trace }) {
+  const { trace } = props;
+  const root = trace.nodes[0];
   return (
-    <table class="list" role="treegrid">
-      <caption class="hidden">calls of the trace</caption>
-      <thead>
-        <tr>
-          <th scope="col">start</th>
-          <th scope="col">took</th>
-          <th scope="col">method</th>
-        </tr>
-      </thead>
-      <tbody>
-        {visibleNodes(nodes, closed).map((i) => {
-          const node = nodes[i] as TraceNode;
-          const hasChildren = (nodes[i + 1]?.depth ?? 0) > node.depth;
-          return (
-            <tr key={i} class={node.isError ? "failed" : ""} aria-level={node.depth + 1}>
-              <td>{formatNs(node.start)}</td>
-              <td>
-                <i class="bar" style={{ width: `${(node.duration / Math.max(total, 1)) * 100}%` }} />
-                <span>{formatNs(node.duration)}</span>
-              </td>
-              <td style={{ paddingLeft: `${node.depth * 16}px` }}>
-                <button class="twist" disabled={!hasChildren} aria-label={closed.has(i) ? "open" : "close"} onClick={() => toggle(i)}>
-                  {hasChildren ? (closed.has(i) ? "▸" : "▾") : ""}
-                </button>
-                <span class="kind-function">{node.method}</span>
-                {node.isOpen && <em> still running</em>}
-                {node.depth > 0 && node.attributes && <small> {node.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join(" ")}</small>}
-                {node.exceptions?.map((exception, k) => (
-                  <small key={k} class="failed">
-                    {" "}
-                    {exception.class}: {exception.message}
-                  </small>
-                ))}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <div class="toolbar">
+      <button onClick={leave}>‹ all traces</button>
+      <strong>{root?.method}</strong>
+      <span>{root ? formatNs(root.duration) : ""}</span>
+      <span class="status">
+        {printTime(trace.time)} UTC · {trace.type} {trace.service ?? ""} · {trace.nodeCount.toLocaleString("en-US")} records ·{" "}
+        <button class="link" title="all spans of this request" onClick={() => go({ tab: "spans" })}>
+          {trace.trace}
+        </button>
+      </span>
+    </div>
   );
 }
 
-function Chart(props: { trace: Trace; state: State }) {
+function TraceBody(props: Props & { trace: Trace }) {
+  const { state, trace, path } = props;
+  const tab = state["tab"] ?? "calls";
+  const matches = useMemo(() => matcher(state["find"] ?? ""), [state["find"]]);
+  const [call, setCall] = useState<TraceNode | null>(null);
+  const [span, setSpan] = useState(-1);
+  const shared = { path, traceKey: state["key"] ?? "", trace };
   return (
-    <FlameView
-      flame={traceFlame(props.trace.nodes)}
-      search={props.state["find"] ?? ""}
-      isInverted={false}
-      byModule={false}
-      zoom={props.state["zoom"] ?? ""}
-      onZoom={(id) => go({ zoom: id })}
-    />
+    <div class="columns">
+      {tab === "calls" && (
+        <CallTree
+          {...shared}
+          selected={Number(state["call"] ?? 0)}
+          matches={matches}
+          onSelect={(node) => {
+            setCall(node.call);
+            go({ call: node.call.node === 0 ? "" : String(node.call.node) }, true);
+          }}
+          onKey={(pressed) => onFindKey(path, state, pressed)}
+        />
+      )}
+      {tab === "chart" && <TraceChart {...shared} state={state} />}
+      {tab === "methods" && <TraceMethods {...shared} state={state} matches={matches} />}
+      {tab === "spans" && <TraceSpans {...shared} selected={span} onSelect={setSpan} />}
+      {(tab === "calls" || tab === "chart") && <CallDetails {...shared} state={state} known={call} />}
+    </div>
   );
 }
 
-function Methods(props: { trace: Trace }) {
+// The selected call may be one that the tree has not asked for.
+function CallDetails(props: { path: string; traceKey: string; trace: Trace; state: State; known: TraceNode | null }) {
+  const number = Number(props.state["call"] ?? 0);
+  const here = props.known?.node === number ? props.known : props.trace.nodes.find((node) => node.node === number);
+  const asked = useAnswer<Trace>(here ? null : `${props.path}/trace`, { key: props.traceKey, node: number, limit: 1 });
+  const call = here ?? asked.value?.nodes[0];
+  return call ? <Details call={call} /> : <aside class="panel" />;
+}
+
+// Goes to the next call that is meant, or the one before; what was found.
+async function findCall(path: string, state: State, isReversed: boolean, hasErrors: boolean): Promise<FoundCall> {
+  const found = await get<FoundCall>(`${path}/find`, {
+    key: state["key"],
+    method: hasErrors ? "" : state["find"],
+    at: state["call"] ?? 0,
+    reverse: isReversed ? 1 : 0,
+    errors: hasErrors ? 1 : 0,
+  });
+  if (found.node !== undefined) go({ tab: "calls", call: String(found.node) }, true);
+  return found;
+}
+
+function onFindKey(path: string, state: State, key: string): boolean {
+  if ((key !== "n" && key !== "N" && key !== "e" && key !== "E") || (key.toLowerCase() === "n" && !state["find"])) return false;
+  void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(() => undefined);
+  return true;
+}
+
+function FindInTrace(props: Props) {
+  const { state } = props;
+  const [note, setNote] = useState("");
+  useEffect(() => setNote(""), [state["find"]]);
+  const find = (isReversed: boolean, hasErrors: boolean) =>
+    findCall(props.path, state, isReversed, hasErrors).then(
+      (found) => setNote(found.isFound ? `${found.place} of ${found.count}` : hasErrors ? "no errors" : "no such call"),
+      (error: unknown) => setNote(error instanceof Error ? error.message : String(error)),
+    );
   return (
-    <table class="list">
-      <caption class="hidden">what each method took</caption>
-      <thead>
-        <tr>
-          <th scope="col">self</th>
-          <th scope="col">total</th>
-          <th scope="col">calls</th>
-          <th scope="col">longest</th>
-          <th scope="col">errors</th>
-          <th scope="col">method</th>
-        </tr>
-      </thead>
-      <tbody>
-        {methodStatistics(props.trace.nodes).map((row) => (
-          <tr key={row.method} class={row.errors > 0 ? "failed" : ""}>
-            <td>{formatNs(row.self)}</td>
-            <td>{formatNs(row.total)}</td>
-            <td>{row.calls.toLocaleString("en-US")}</td>
-            <td>{formatNs(row.longest)}</td>
-            <td>{row.errors || ""}</td>
-            <td>{row.method}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void find(false, false);
+      }}
+    >
+      <input
+        id="search"
+        type="search"
+        placeholder="find a method (/)"
+        aria-label="find a method in the trace, a regular expression"
+        value={state["find"] ?? ""}
+        onInput={(event) => go({ find: event.currentTarget.value }, true)}
+      />
+      <button type="submit" disabled={!state["find"]}>
+        next
+      </button>
+      <button type="button" disabled={!state["find"]} onClick={() => void find(true, false)}>
+        previous
+      </button>
+      <button type="button" onClick={() => void find(false, true)}>
+        next error
+      </button>
+      <span class="status" aria-live="polite">
+        {note}
+      </span>
+    </form>
   );
 }
 
-// Every span of the request on one axis of time.
-function Spans(props: { path: string; trace: Trace }) {
-  const { value, error } = useAnswer<TraceList>(`${props.path}/traces`, { q: `id = ${props.trace.trace}`, sort: "time", reverse: 1, limit: 1000 });
-  if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const begin = value.traces.reduce((least, row) => (BigInt(row.time) < least ? BigInt(row.time) : least), BigInt(value.traces[0]?.time ?? 0));
-  const offset = (time: string) => Number(BigInt(time) - begin);
-  const end = Math.max(1, ...value.traces.map((row) => offset(row.time) + row.duration));
-  return (
-    <table class="list spans">
-      <caption class="hidden">spans of the request</caption>
-      <thead>
-        <tr>
-          <th scope="col">start</th>
-          <th scope="col">took</th>
-          <th scope="col">span</th>
-          <th scope="col" class="axis" />
-        </tr>
-      </thead>
-      <tbody>
-        {value.traces.map((row) => (
-          <tr key={row.key} class={row.errors > 0 ? "failed" : ""}>
-            <td>{formatNs(offset(row.time))}</td>
-            <td>{formatNs(row.duration)}</td>
-            <td style={{ paddingLeft: row.parent ? "24px" : "8px" }}>
-              <button class="link" onClick={() => go({ key: row.key, tab: "calls", zoom: "" })}>
-                {row.service ?? row.type} {row.method}
-              </button>
-            </td>
-            <td class="axis">
-              <i class="span-bar" style={{ marginLeft: `${(offset(row.time) / end) * 100}%`, width: `${Math.max(0.3, (row.duration / end) * 100)}%` }} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function printValue(value: Value): string {
-  return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
-}
-
-function Details(props: { node: TraceNode }) {
-  const { node } = props;
-  return (
-    <aside class="panel" aria-label="attributes and exceptions">
-      <h2>Attributes</h2>
-      <table>
-        <tbody>
-          {(node.attributes ?? []).map(([key, value], i) => (
-            <tr key={i}>
-              <th scope="row">{key}</th>
-              <td class="wrap">{printValue(value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {node.exceptions?.map((exception, i) => (
-        <section key={i}>
-          <h2 class="failed">
-            {i > 0 && "caused by "}
-            {exception.class}
-          </h2>
-          <p>{exception.message}</p>
-          <pre class="source">{exception.stack.join("\n")}</pre>
-        </section>
-      ))}
-    </aside>
-  );
+// Escape leads back to the list, unless it has something else to do.
+function useTraceKeys(tab: string): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
+      if (event.key === "Escape" || event.key === "Backspace") leave();
+      else if (event.key >= "1" && event.key <= "4") go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [tab]);
 }
