@@ -1,5 +1,6 @@
 #include "server/trace_load.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,14 +13,19 @@ static bool find_key(const struct cn_served_store *store,
                      uint32_t *row, struct cn_error *err)
 {
     const char *key = cn_request_value(request, "key");
-    unsigned long number, index;
+    unsigned long number, index = 0;
+    bool is_key = false;
     char *end;
 
     if (!key)
         return cn_fail(err, CN_ERR_USAGE, "key is missing: which trace?");
     number = strtoul(key, &end, 16);
-    index = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
-    for (size_t i = 0; *end == '\0' && i < cn_store_segment_count(store->store); i++) {
+    if (isxdigit((unsigned char)key[0]) && end[0] == '.' &&
+        isdigit((unsigned char)end[1])) {
+        index = strtoul(end + 1, &end, 10);
+        is_key = *end == '\0';
+    }
+    for (size_t i = 0; is_key && i < cn_store_segment_count(store->store); i++) {
         *segment = cn_store_segment(store->store, i);
         if (cn_segment_number(*segment) != number ||
             index >= cn_segment_row_count(*segment))

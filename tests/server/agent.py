@@ -39,6 +39,44 @@ def trace(n, calls=3):
             + b"\xc4\x82" + number(900000 + n) + number(calls + 1) + b"\xff")
 
 
+def call(begin, end, inside=b"", method=1):
+    """A call of a method, with what happens in it."""
+    return (b"\xc3\x9f" + number(begin) + number(method) + inside
+            + b"\xc4\x82" + number(end) + number(1) + b"\xff")
+
+
+def span(n, uri):
+    """What makes a call the span of a request."""
+    return (b"\xc5\x84" + number(1700000000000 + n) + number(1) + number(n + 1) + number(0)
+            + b"\xc6\x82" + number(5) + text(uri))
+
+
+def exception(number_of_it, name, message, cause, lines):
+    """An exception with its stack."""
+    stack = b"".join(b"\x84" + text("com.example.Dao") + text("query") + text("Dao.java") + number(line)
+                     for line in lines)
+    return (b"\xc7\x85" + number(number_of_it) + text(name) + text(message) + number(cause)
+            + bytes([0x80 + len(lines)]) + stack)
+
+
+def failing_trace(n):
+    """A trace whose third call throws, for a reason."""
+    thrown = (exception(7, "java.io.IOException", "the disk is full", 0, (12, 13))
+              + exception(8, "com.example.Failure", "cannot save <b>it</b>", 7, (40, 41, 42)))
+    inside = call(1010, 1020) + call(1030, 1900, call(1040, 1800, thrown))
+    return call(1000, 950000, span(n, "/failing") + inside)
+
+
+def deep_trace(n, calls=8000):
+    """A trace of many calls: pairs of one in another, and at the end a nest of 60."""
+    pairs = b"".join(call(2000 + 10 * i, 2008 + 10 * i, call(2002 + 10 * i, 2006 + 10 * i))
+                     for i in range(calls // 2))
+    nest = b""
+    for depth in range(60, 0, -1):
+        nest = call(800000 + depth, 900000 - depth, nest)
+    return call(1000, 1000000, span(n, "/deep") + pairs + nest)
+
+
 HOSTILE = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
 
 
@@ -54,6 +92,7 @@ def main():
     hostile = SYMBOLS.replace(text("handle"), text(HOSTILE)).replace(text("HTTP"), text("<b>HTTP"))
     requests = [request("agd", hostile)]
     requests += [request("trc", trace(n, 3 + n % 7), n) for n in range(150)]
+    requests += [request("trc", failing_trace(200), 200), request("trc", deep_trace(201), 201)]
     pathlib.Path(sys.argv[1]).write_bytes(b"".join(requests))
 
 

@@ -1,10 +1,13 @@
-// A store of traces: search, facets, a trace.
+// A store of traces: search, histogram, facets, the list, and the flame graph of all hits.
 import assert from "node:assert/strict";
+
+const STORE = "s=2";
+const count = async (page) => page.textContent(".searchbox .status");
 
 export const tests = {
   async "a store is searched, narrowed and sorted"({ page, show, until, shot, hash }) {
-    await show("s=2");
-    await page.waitForSelector(".results tbody tr");
+    await show(STORE);
+    await page.waitForSelector(".results .vtable-body .kind-function");
     await shot("store");
     await page.waitForSelector(".histogram .plot-bar");
     await page.click("#search");
@@ -13,30 +16,131 @@ export const tests = {
     await page.keyboard.press("Tab");
     await page.keyboard.type("> 1us uri ends 7");
     await page.keyboard.press("Enter");
-    await until("fewer traces", async () => /^15 traces/.test(await page.textContent(".searchbox .status")));
-    await page.click(".results th:nth-child(2) button");
+    await until("fewer traces", async () => /^15 traces/.test(await count(page)));
+    await page.click(".results [role=columnheader]:nth-child(2) button");
     await until("sorted", () => /sort=duration/.test(hash()));
-    await show("s=2&q=duration+%3E");
-    await page.waitForSelector(".mistake");
-    assert.match(await page.textContent(".mistake"), /\^ .*column 10/);
-    await shot("store-mistake");
-    await show("s=2");
-    await page.waitForSelector(".facet .link");
-    await page.click(".facet .link");
-    await until("narrowed", () => /q=type/.test(hash()));
+    await page.waitForSelector(".results [aria-sort=descending]:nth-child(2)");
+    await page.click(".results [role=columnheader]:nth-child(2) button");
+    await until("the other way round", () => /rev=1/.test(hash()));
+    await page.waitForSelector(".results [aria-sort=ascending]:nth-child(2)");
   },
-  async "a trace shows calls, chart, methods and spans"({ page, show, shot }) {
-    await show("s=2");
-    await page.click(".results tbody tr:nth-child(3) .link");
-    await page.waitForSelector("table[role=treegrid] .kind-function");
-    await shot("trace");
-    for (const [tab, sign] of [["chart", ".flame canvas"], ["methods", ".list td"], ["spans", ".span-bar"]]) {
-      await page.click(`[role=tab]:has-text("${tab === "chart" ? "Flame chart" : tab === "methods" ? "Methods" : "Spans"}")`);
-      await page.waitForSelector(sign);
-      await shot(`trace-${tab}`);
-    }
-    await show("s=2&v=flame");
-    await page.waitForSelector(".flame canvas");
+  async "a mistake in a query is shown at its column"({ page, show, shot }) {
+    await show(`${STORE}&q=duration+%3E`);
+    await page.waitForSelector(".mistake");
+    assert.match(await page.textContent(".mistake"), /^duration >\n {9}\^ .*column 10/);
+    assert.equal(await page.getAttribute("#search", "aria-invalid"), "true");
+    await shot("store-mistake");
+  },
+  async "names, comparisons and values are completed, and queries remembered"({ page, show, until, shot }) {
+    await show(STORE);
+    const offered = () => page.locator("#completions [role=option]").allTextContents();
+    await page.click("#search");
+    await page.fill("#search", "");
+    await page.keyboard.type("ur");
+    await until("an attribute", async () => (await offered()).includes("uri"));
+    await page.keyboard.press("Tab");
+    await until("comparisons", async () => (await offered()).includes("contains"));
+    await page.keyboard.type("= ");
+    await until("values", async () => (await offered()).some((word) => word.startsWith("/item/")));
+    await shot("store-values");
+    await page.keyboard.type("deep");
+    await until("the value", async () => (await offered()).join() === "/deep");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.inputValue("#search"), "uri = /deep ");
+    await page.keyboard.press("Enter");
+    await until("one trace", async () => /^1 traces/.test(await count(page)));
+    await page.fill("#search", "");
+    await page.keyboard.press("ArrowDown");
+    await until("history", async () => (await offered())[0] === "uri = /deep");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#completions").count(), 0);
+  },
+  async "only what is on the screen is in the page, and the rest comes by scrolling"({ page, show, until, hash }) {
+    await show(STORE);
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    const total = Number(await page.getAttribute(".results", "aria-rowcount")) - 1;
+    assert.ok(total > 100, `${total} traces`);
+    assert.ok((await page.locator(".results .vtable-body [role=row]").count()) < 60, "too many rows");
+    await page.evaluate(() => { document.querySelector(".results").scrollTop = 1e6; });
+    await page.waitForSelector(`.results [aria-rowindex='${total + 1}'] .kind-function`);
+    await until("the place is in the address", () => /top=/.test(hash()));
+    const link = page.url();
+    const last = await page.textContent(`.results [aria-rowindex='${total + 1}']`);
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.waitForSelector(`.results [aria-rowindex='${total + 1}'] .kind-function`);
+    assert.equal(await page.textContent(`.results [aria-rowindex='${total + 1}']`), last);
+  },
+  async "the list is walked with the keyboard and leads to a trace and back"({ page, show, until, hash }) {
+    await show(STORE);
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    await page.focus(".results");
+    for (const key of ["j", "j", "j", "k", "ArrowDown", "End", "Home", "PageDown"]) await page.keyboard.press(key);
+    await until("a row is selected", () => /row=\d/.test(hash()));
+    await page.waitForSelector(".results [aria-selected=true]");
+    assert.ok(await page.getAttribute(".results", "aria-activedescendant"));
+    const row = /row=(\d+)/.exec(hash())[1];
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".trace-calls");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(`.results [aria-selected=true][aria-rowindex='${Number(row) + 2}']`);
+  },
+  async "a part of time is selected with the mouse and with the keyboard"({ page, show, until, shot, hash }) {
+    await show(STORE);
+    const plot = await page.waitForSelector(".histogram svg");
+    await page.waitForSelector(".plot-bar");
+    const all = await count(page);
+    const box = await plot.boundingBox();
+    await page.mouse.move(box.x + 5, box.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 5, box.y + 30, { steps: 4 });
+    await shot("store-drag");
+    await page.mouse.up();
+    await until("times in the query", () => /since/.test(hash()) && /until/.test(hash()));
+    await until("fewer traces", async () => (await count(page)) !== all && /traces/.test(await count(page)));
+    await page.click("text=all of the time");
+    await until("all again", async () => (await count(page)) === all);
+    await page.focus(".histogram svg");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.waitForSelector(".plot-drag");
+    await page.keyboard.press("Enter");
+    await until("times in the query", () => /since/.test(hash()));
+    await page.focus(".histogram svg");
+    await page.keyboard.press("0");
+    await until("no times", () => !/since/.test(hash()));
+  },
+  async "facets add to the query, and take away again"({ page, show, until, hash }) {
+    await show(STORE);
+    await page.waitForSelector(".facet .link");
+    const service = ".facet:has(caption:text('service')) .link:text-is('cart')";
+    await page.click(service);
+    await until("narrowed", () => hash().includes("service+%3D+cart"));
+    await page.waitForSelector(".facet [aria-pressed=true]");
+    await page.click(".facet [aria-pressed=true]");
+    await until("not any more", () => !/q=/.test(hash()));
+    await page.selectOption("[aria-label='add a facet']", "uri");
+    await page.waitForSelector(".facet caption:has-text('uri')");
+    assert.match(hash(), /by=/);
+    await page.click(".facet:has(caption:text('uri')) .link:has-text('more')");
+    await until("all values", async () => (await page.locator(".facet:has(caption:text('uri')) tr").count()) > 50);
+    await page.click(".facet:has(caption:text('service')) .link:text-is('cart')", { modifiers: ["Shift"] });
+    await until("all others", () => hash().includes("NOT+service"));
+    await page.click("[aria-label='remove the facet uri']");
+    await until("one facet less", async () => (await page.locator(".facet caption:has-text('uri')").count()) === 0);
+  },
+  async "the flame graph of all hits is searched and leads back to traces"({ page, show, until, shot, hash }) {
+    await show(`${STORE}&q=service+exists&v=flame`);
+    const canvas = await page.waitForSelector(".flame canvas");
+    await page.fill("[aria-label^='find a method in the flame graph']", "select");
+    await page.waitForSelector("text=matches hold");
     await shot("store-flame");
+    await canvas.focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await until("zoomed", () => /zoom=/.test(hash()));
+    await page.click("button:has-text('traces that call')");
+    await until("their traces", () => /method/.test(hash()) && !/v=flame/.test(hash()));
+    await page.waitForSelector(".results .vtable-body .kind-function");
   },
 };

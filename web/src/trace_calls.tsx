@@ -59,11 +59,11 @@ function useCalls(props: Props) {
   return { ...tree, refresh, load, open };
 }
 
-// Opens what is around a call; false when it cannot be reached.
+// Opens what is around a call.
 async function reveal(root: CallNode, number: number, open: (node: CallNode) => Promise<void>, load: (node: CallNode) => Promise<void>): Promise<void> {
   let node: CallNode | null = root;
   while (node && node.call.node !== number) {
-    await open(node);
+    if (!node.isOpen) await open(node);
     while (node.next !== null && node.next <= number) await load(node);
     const children: CallNode[] = node.children ?? [];
     node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
@@ -74,12 +74,11 @@ export function CallTree(props: Props) {
   const { root, refresh, load, open, version } = useCalls(props);
   const { selected } = props;
   useEffect(() => {
-    if (!root) return;
-    const node = find(root, selected);
+    if (root) void reveal(root, selected, open, load).catch(() => undefined);
+  }, [root, selected]);
+  useEffect(() => {
+    const node = root && find(root, selected);
     if (node) props.onSelect(node);
-    let isHidden = node === null;
-    for (let above = node?.parent ?? null; above; above = above.parent) isHidden ||= !above.isOpen;
-    if (isHidden) void reveal(root, selected, open, load);
   }, [root, selected, version]);
   if (!root) return null;
   const lines = visibleCalls(root);

@@ -1,0 +1,110 @@
+// One trace of a store: calls, chart, methods, exceptions, spans.
+import assert from "node:assert/strict";
+
+async function openTrace({ page, show }, query, tab = "") {
+  await show(`s=2&q=${encodeURIComponent(query)}`);
+  await page.waitForSelector(".results .vtable-body .kind-function");
+  await page.waitForTimeout(100);
+  await page.click(".results .vtable-body [role=row]");
+  await page.waitForSelector(".trace-calls .kind-function");
+  if (tab !== "") await page.click(`[role=tab]:has-text("${tab}")`);
+}
+
+export const tests = {
+  async "a trace of many calls grows as they are opened"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    await openTrace(viewer, "uri = /deep");
+    const rows = () => page.getAttribute(".trace-calls", "aria-rowcount").then(Number);
+    assert.ok((await page.locator(".trace-calls .vtable-body [role=row]").count()) < 60, "too many rows");
+    const before = await rows();
+    await page.focus(".trace-calls");
+    await page.keyboard.press("j");
+    await page.waitForSelector(".trace-calls [aria-selected=true][aria-level='2']");
+    await page.keyboard.press("ArrowRight");
+    await until("a call more", async () => (await rows()) > before);
+    await page.keyboard.press("ArrowLeft");
+    await until("closed again", async () => (await rows()) === before);
+    await page.keyboard.press("End");
+    await until("the last call", () => /call=/.test(hash()));
+    await shot("trace-deep");
+    // A link to a call that is deep inside opens everything around it.
+    const key = /key=([^&]*)/.exec(hash())[1];
+    await viewer.show(`s=2&key=${key}&call=8060`);
+    await page.waitForSelector(".trace-calls [aria-selected=true][aria-level='61']");
+    await page.waitForSelector(".panel h2");
+  },
+  async "calls are found by name and by failure"(viewer) {
+    const { page, until, hash } = viewer;
+    await openTrace(viewer, "uri = /failing");
+    await page.keyboard.press("/");
+    await page.keyboard.type("img");
+    await page.waitForSelector(".trace-calls .hit");
+    await page.keyboard.press("Enter");
+    await until("the next call", () => /call=1(&|$)/.test(hash()));
+    await page.click(".find button:has-text('previous')");
+    await until("the one before", () => !/call=/.test(hash()));
+    await page.focus(".trace-calls");
+    await page.keyboard.press("n");
+    await until("the next call", () => /call=1(&|$)/.test(hash()));
+    await page.keyboard.press("e");
+    await until("the failed call", () => /call=3(&|$)/.test(hash()));
+  },
+  async "a failed call shows its exceptions with stacks"(viewer) {
+    const { page, until, shot } = viewer;
+    await openTrace(viewer, "uri = /failing");
+    await page.click("text=next error");
+    await page.waitForSelector(".exception");
+    assert.deepEqual(await page.locator(".exception h3").allTextContents(), ["com.example.Failure", "caused by java.io.IOException"]);
+    assert.match(await page.textContent(".exception pre"), /^at com\.example\.Dao\.query.*Dao\.java:40/);
+    assert.match(await page.textContent(".exception p"), /cannot save <b>it<\/b>/);
+    await until("the row is on the screen", async () => (await page.locator(".trace-calls [aria-selected=true].failed").count()) === 1);
+    await shot("trace");
+  },
+  async "the chart of a trace zooms into a call and back"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    await openTrace(viewer, "uri = /deep", "Flame chart");
+    const canvas = await page.waitForSelector(".flame canvas");
+    await page.waitForSelector(".time-axis span");
+    await shot("trace-chart");
+    await canvas.focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+    await until("zoomed", () => /zoom=\d/.test(hash()));
+    await page.waitForSelector("text=up to its caller");
+    const link = page.url();
+    const shown = await page.textContent(".scroll .toolbar .status");
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.waitForSelector("text=up to its caller");
+    assert.equal(await page.textContent(".scroll .toolbar .status"), shown);
+    await page.click("text=show all");
+    await until("all of it", () => !/zoom=/.test(hash()));
+  },
+  async "methods of a trace are sorted and lead to their calls"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    await openTrace(viewer, "service = gateway", "Methods");
+    await page.waitForSelector(".methods .vtable-body .kind-function");
+    assert.equal(await page.locator(".methods .vtable-body [role=row]").count(), 3);
+    await page.click(".methods [role=columnheader] button:has-text('total')");
+    await page.waitForSelector(".methods [aria-sort=descending]:nth-child(2)");
+    assert.equal(await page.textContent(".methods .vtable-body [role=row] .kind-function"), "get /cart");
+    await shot("trace-methods");
+    await page.dblclick(".methods .vtable-body [role=row]:nth-child(2)");
+    await until("its calls", () => /tab=calls/.test(hash()) && /find=/.test(hash()));
+    await page.waitForSelector(".trace-calls .hit");
+  },
+  async "spans of several services stand on one axis"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    await openTrace(viewer, "service = gateway", "Spans");
+    await page.waitForSelector(".span-bar");
+    assert.match(await page.textContent(".spans .status"), /^3 spans of 3 services, 120/);
+    const names = await page.locator(".span-list .vtable-body strong").allTextContents();
+    assert.deepEqual(names, ["gateway", "cart", "database"]);
+    const boxes = await page.locator(".span-bar").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect()).map((box) => [box.left, box.right]));
+    assert.ok(boxes[0][0] < boxes[1][0] && boxes[1][0] < boxes[2][0], "each begins later");
+    assert.ok(boxes[2][1] < boxes[1][1] && boxes[1][1] < boxes[0][1], "and ends earlier");
+    await shot("trace-spans");
+    await page.dblclick(".span-list .vtable-body [role=row]:nth-child(2)");
+    await until("its calls", () => /tab=calls/.test(hash()));
+    await until("the service", async () => /cart/.test(await page.textContent("main .toolbar .status")));
+  },
+};
