@@ -101,13 +101,13 @@ export const tests = {
     await until("fewer traces", async () => (await count(page)) !== all && /traces/.test(await count(page)));
     await page.click("text=all of the time");
     await until("all again", async () => (await count(page)) === all);
-    await page.focus(".histogram svg");
+    await page.focus(".histogram-plot");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Shift+ArrowRight");
     await page.waitForSelector(".plot-drag");
     await page.keyboard.press("Enter");
     await until("times in the query", () => /since/.test(hash()));
-    await page.focus(".histogram svg");
+    await page.focus(".histogram-plot");
     await page.keyboard.press("0");
     await until("no times", () => !/since/.test(hash()));
   },

@@ -56,9 +56,8 @@ export function TimeHistogram(props: Props) {
   };
   return (
     <figure class="histogram">
-      <svg
-        viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-        preserveAspectRatio="none"
+      <div
+        class="histogram-plot"
         tabIndex={0}
         role="application"
         aria-label={`traces over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
@@ -74,9 +73,11 @@ export function TimeHistogram(props: Props) {
         onPointerUp={() => part && select(part)}
         onKeyDown={onKeyDown}
       >
-        <Bars steps={value.steps} most={most} />
-        {part && <Selected part={part} width={PLOT.width / count} />}
-      </svg>
+        <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} preserveAspectRatio="none" aria-hidden="true">
+          <Bars steps={value.steps} most={most} />
+          {part && <Selected part={part} width={PLOT.width / count} />}
+        </svg>
+      </div>
       <figcaption>
         <Caption value={value} part={part} hover={hover} timeAt={timeAt} />
         {withoutTimes(query) !== query && (
