@@ -17,6 +17,14 @@ const KEYS: [string, string][] = [
   ["+ −", "timeline: deeper, less deep"],
   ["0", "timeline: all of it"],
   ["Tab", "search of a store: take the word that is offered"],
+  ["↓ in the search box", "search of a store: what may come next; when it is empty, queries asked before"],
+  ["← → Shift Enter 0", "histogram of a store: select a part of time, take it, all of the time"],
+  ["click, shift-click", "facets of a store: only these, all others"],
+  ["j k ↑ ↓ PgUp PgDn Home End", "lists: move"],
+  ["Enter", "lists: open"],
+  ["1 … 4", "trace: calls, chart, methods, spans"],
+  ["n N e E", "trace: next and previous call that was looked for, that failed"],
+  ["Esc, Backspace", "trace: back to the list"],
 ];
 
 export function Help(props: { onClose: () => void }) {
@@ -30,7 +38,7 @@ export function Help(props: { onClose: () => void }) {
         <table>
           <tbody>
             {KEYS.map(([key, meaning]) => (
-              <tr key={key}>
+              <tr key={meaning}>
                 <th scope="row">
                   <kbd>{key}</kbd>
                 </th>
