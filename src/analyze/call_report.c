@@ -12,6 +12,7 @@
 struct remains {
     struct cn_call_stack stack;
     uint64_t last_ns;
+    uint64_t lost_count; /* records */
     enum cn_step step;
     struct cn_error err;
 };
@@ -68,6 +69,7 @@ static void count_call(struct cn_call_tally *tally, struct remains *task,
         count_event(tally, stack, call);
         break;
     case CN_CALL_LOST:
+        task->lost_count += call->address;
         break;
     }
 }
@@ -250,8 +252,10 @@ bool cn_call_report_build(struct cn_call_report *report,
             merge_tally(report, &build.tallies[i], &capacity);
         cn_call_tally_done(&build.tallies[i]);
     }
-    for (uint32_t i = 0; i < query->task_count; i++)
+    for (uint32_t i = 0; i < query->task_count; i++) {
+        report->lost_count += build.remains[i].lost_count;
         cn_call_stack_done(&build.remains[i].stack);
+    }
     free(build.tallies);
     free(build.remains);
     free(build.task_is_on);

@@ -52,6 +52,7 @@ struct cn_call_report {
     struct cn_call_row *rows; /* by name */
     size_t row_count;
     uint64_t call_count;
+    uint64_t lost_count; /* records that the recorder lost */
     struct cn_call_damages damages;
     struct cn_names names;
 };

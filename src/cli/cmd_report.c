@@ -1,5 +1,6 @@
 /* cairn report: what the functions of a recording cost. */
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/call_report.h"
@@ -71,6 +72,9 @@ static bool report_functions(struct cn_recording_setup *setup, struct cn_error *
         cn_report_sort(&layout, setup->rec, report.rows, report.row_count);
         cn_report_print(args, &layout, setup->rec, &report);
     }
+    if (ok && report.lost_count > 0)
+        cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
+                    report.lost_count);
     ok = ok && cn_recording_setup_result(setup, &report.damages, err);
     cn_call_report_done(&report);
     return ok;

@@ -172,11 +172,12 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
                   strcmp(cn_args_value(args, "trace"), "off") == 0,
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
+        .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
         .has_events = !cn_args_has(args, "no-event"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
-        .is_forced = cn_args_has(args, "force"),
+        .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = pass_on,
         .say_arg = (void *)(uintptr_t)args,
     };

@@ -78,6 +78,9 @@
          .value = "SIZE",                                                                \
          .help = "memory for the records of a thread, a power of two (default: 512K)"},  \
         {.name = "no-libcall", .help = "do not record calls of library functions"},      \
+        {.name = "nest-libcall",                                                         \
+         .letter = 'l',                                                                  \
+         .help = "record, too, the calls that libraries make of library functions"},     \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "pack",                                                                 \

@@ -98,19 +98,18 @@ static bool configure(struct launch *launch, struct cn_error *err)
     const struct cn_launch_options *options = launch->options;
     struct cn_rec_shared *head = launch->memory.head;
 
-    if (strlen(launch->dir) >= sizeof(head->dir))
-        return cn_fail(err, CN_ERR_LIMIT, "'%s' is a path of %zu bytes, limit %zu",
-                       launch->dir, strlen(launch->dir), sizeof(head->dir) - 1);
+    if (!cn_shared_memory_tell_dir(&launch->memory, launch->dir, err))
+        return false;
     if (strlen(launch->program.path) >= sizeof(head->exe))
         return cn_fail(err, CN_ERR_LIMIT, "'%s' is too long a path",
                        launch->program.path);
-    memcpy(head->dir, launch->dir, strlen(launch->dir) + 1);
     memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
     head->time_limit_ns = options->time_limit_ns;
     head->size_limit = options->size_limit;
     head->depth_limit = options->depth_limit;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
+    head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
     head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_on = !options->is_off;

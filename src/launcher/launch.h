@@ -30,9 +30,10 @@ struct cn_launch_options {
     struct cn_arguments *arguments; /* to record; recording adds what readers need */
     bool asks_kernel; /* for the time, in place of the processor's counter */
     bool is_packed, is_off, has_libcalls;
-    bool has_events; /* context switches and names of tasks, from the kernel */
-    bool has_sites;  /* calls are recorded with where they are made */
-    bool is_forced;  /* record even a program that offers nothing */
+    bool has_nested_libcalls; /* calls that libraries make of each other, too */
+    bool has_events;          /* context switches and names of tasks, from the kernel */
+    bool has_sites;           /* calls are recorded with where they are made */
+    bool is_forced;           /* record even a program that offers nothing */
 
     /* Something the user should know, while the program runs. */
     void (*say)(void *arg, const char *text);

@@ -34,11 +34,14 @@ static bool has_patterns(const struct cn_module_rules *modules)
     return cn_rules_actions(modules->rules) != 0 || needs_finder(modules);
 }
 
-/* Calls of a library are seen through its hooks only. */
-static bool is_seen(const struct cn_elf_file *elf, bool is_program)
+/* Calls of a library are seen through its hooks, and on request those that it makes. */
+static bool is_seen(const struct cn_module_rules *modules, const struct cn_elf_file *elf,
+                    bool is_program)
 {
     unsigned hooks = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
 
+    if (modules->memory->head->has_nested_libcalls)
+        hooks |= CN_ELF_LIBCALLS;
     return is_program || (elf->offers & hooks);
 }
 
@@ -71,7 +74,8 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
     struct cn_elf_file elf;
     bool ok = true;
 
-    if (cn_elf_file_open(&elf, path, false, &ignored) && is_seen(&elf, is_program)) {
+    if (cn_elf_file_open(&elf, path, false, &ignored) &&
+        is_seen(modules, &elf, is_program)) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
             ok = store(modules, path, &elf, &file.count, err);

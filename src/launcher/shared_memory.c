@@ -68,6 +68,29 @@ bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
     return true;
 }
 
+bool cn_shared_memory_tell_dir(struct cn_shared_memory *memory, const char *dir,
+                               struct cn_error *err)
+{
+    struct cn_rec_shared *head = memory->head;
+    struct cn_text link = {0};
+
+    if (strlen(dir) < sizeof(head->dir)) {
+        memcpy(head->dir, dir, strlen(dir) + 1);
+        return true;
+    }
+    cn_text_printf(&link, "%s.dir", memory->path);
+    if (link.len >= sizeof(head->dir) || symlink(dir, link.chars) != 0) {
+        cn_text_done(&link);
+        return cn_fail(err, CN_ERR_IO,
+                       "'%s' is a path of %zu bytes, limit %zu where /dev/shm cannot be "
+                       "written",
+                       dir, strlen(dir), sizeof(head->dir) - 1);
+    }
+    memcpy(head->dir, link.chars, link.len + 1);
+    memory->dir_link = link.chars;
+    return true;
+}
+
 /* Both clocks at the same moment, or nearly: the closest of a few tries. */
 static void read_pair(uint64_t *counter, uint64_t *ns)
 {
@@ -136,6 +159,9 @@ void cn_shared_memory_close(struct cn_shared_memory *memory)
         (void)munmap(memory->head, memory->len);
     if (memory->path)
         (void)unlink(memory->path);
+    if (memory->dir_link)
+        (void)unlink(memory->dir_link);
     free(memory->path);
+    free(memory->dir_link);
     *memory = (struct cn_shared_memory){0};
 }

@@ -11,6 +11,7 @@
 #include <unwind.h>
 
 #include "record/hooks.h"
+#include "record/loader.h"
 #include "record/process.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
@@ -129,7 +130,8 @@ uintptr_t cn_rec_dlopen_begin(uintptr_t sp, uint32_t number)
     struct cn_rec_thread *self = cn_rec_self;
 
     /* The next call that we see looks for what is new. */
-    if (self && !self->is_off) {
+    if (self && !self->is_off &&
+        (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
         self->dlopen_sp = sp;
         self->end = NULL;
     }

@@ -2,196 +2,200 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <link.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "record/arguments.h"
+#include "record/elf_image.h"
 #include "record/hooks.h"
 #include "record/layout.h"
+#include "record/libcall_names.h"
 #include "record/machine.h"
 #include "record/process.h"
+#include "record/syscalls.h"
 #include "record/thread.h"
 
+enum {
+    CALLS_MAX = 1 << 18, /* slots of all files, if those of libraries are recorded */
+    TABLES_MAX = 1024,   /* files with slots */
+    WRITABLE = PROT_READ | PROT_WRITE,
+};
+
 struct libcall {
-    uintptr_t *slot;
-    uintptr_t stub; /* the slot's own instructions */
+    uintptr_t *_Atomic slot; /* NULL: its file is not mapped any more */
+    uintptr_t stub;          /* the slot's own instructions */
     _Atomic uintptr_t target;
     bool is_bound; /* the slot held the function itself */
     bool is_quick; /* recorded when called: it must see who called it */
 };
 
+/* The slots of a file. When it is gone, another one with as many gets its numbers. */
 struct table {
-    const Elf64_Rela *relas;
-    size_t rela_count;
-    const Elf64_Sym *symbols;
-    const char *names;
-    uintptr_t base, high, relro_low, relro_high;
+    uintptr_t low; /* where the file lies; 0: it is gone */
+    uint8_t *stubs;
+    uint32_t first, count;
 };
 
-static struct libcall *calls; /* one for each slot, and one more for the probe */
+static struct libcall *calls; /* number 0 is the probe */
+static uint32_t call_count, call_capacity;
+static struct table tables[TABLES_MAX];
+static size_t table_count;
 static uintptr_t probe_slot;
 void (*cn_rec_libcall_probe)(void);
 
-/* Functions that look at their return address, or return twice. */
-static bool is_quick(const char *name)
+bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path)
 {
-    static const char *const names[] = {
-        "setjmp",         "_setjmp",
-        "sigsetjmp",      "__sigsetjmp",
-        "vfork",          "getcontext",
-        "swapcontext",    "setcontext",
-        "dlopen",         "dlmopen",
-        "dlsym",          "dlvsym",
-        "dladdr",         "backtrace",
-        "clone",          "_Unwind_Backtrace",
-        "_Unwind_Resume", "_Unwind_RaiseException",
-    };
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    if (!shared->has_libcalls || image->slot_count == 0)
+        return false;
+    return !path || (shared->has_nested_libcalls && !cn_rec_name_is_base(path));
 }
 
-/* The hooks themselves, and functions with rules of their own for registers. */
-static bool is_left_out(const char *name)
+static void *map_memory(uint64_t len)
 {
-    static const char *const names[] = {
-        "mcount",
-        "_mcount",
-        "__fentry__",
-        "__cyg_profile_func_enter",
-        "__gmon_start__",
-        "__cyg_profile_func_exit",
-        "__tls_get_addr",
-        "__libc_start_main",
-        "",
-    };
+    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, WRITABLE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
 }
 
-static void read_dynamic(struct table *table, const Elf64_Dyn *entry)
+static bool protect(uintptr_t low, uintptr_t high, int how)
 {
-    size_t len = 0;
-
-    for (; entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_JMPREL)
-            table->relas = (const Elf64_Rela *)entry->d_un.d_ptr;
-        else if (entry->d_tag == DT_PLTRELSZ)
-            len = entry->d_un.d_val;
-        else if (entry->d_tag == DT_SYMTAB)
-            table->symbols = (const Elf64_Sym *)entry->d_un.d_ptr;
-        else if (entry->d_tag == DT_STRTAB)
-            table->names = (const char *)entry->d_un.d_ptr;
-    }
-    table->rela_count = table->relas ? len / sizeof(Elf64_Rela) : 0;
-}
-
-/* The program itself comes first; its libraries' own calls are not asked for. */
-static int read_program(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    struct table *table = arg;
-
-    (void)size;
-    table->base = info->dlpi_addr;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const Elf64_Phdr *segment = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-
-        if (segment->p_type == PT_LOAD)
-            table->high = start + segment->p_memsz;
-        if (segment->p_type == PT_DYNAMIC)
-            read_dynamic(table, (const Elf64_Dyn *)start);
-        if (segment->p_type == PT_GNU_RELRO) {
-            table->relro_low = start & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-            table->relro_high =
-                (start + segment->p_memsz) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-        }
-    }
-    return 1;
-}
-
-/* Tables that were made read-only after binding are opened for a moment. */
-static bool protect(const struct table *table, int how)
-{
-    return table->relro_high <= table->relro_low ||
-           mprotect((void *)table->relro_low, table->relro_high - table->relro_low,
-                    how) == 0;
+    return high <= low ||
+           cn_rec_syscall3(SYS_mprotect, (long)low, (long)(high - low), how) == 0;
 }
 
 /* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
- * slot, would lead later calls past us. */
-static void bind(struct libcall *call, const char *name)
+ * slot, would lead later calls past us. Once the program runs, the loader is not asked: the
+ * slot is left alone. */
+static bool bind(struct libcall *call, const char *name)
 {
-    void *found = dlsym(RTLD_DEFAULT, name);
+    void *found = cn_rec_process.is_running ? NULL : dlsym(RTLD_DEFAULT, name);
 
     if (!found)
-        return;
+        return false;
     call->target = (uintptr_t)found;
     call->is_bound = true;
+    return true;
 }
 
-static void hook(const struct table *table, size_t i, uint8_t *stubs)
+static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i)
 {
-    const Elf64_Rela *rela = &table->relas[i];
-    const char *name = table->names + table->symbols[ELF64_R_SYM(rela->r_info)].st_name;
-    uintptr_t *slot = (uintptr_t *)(table->base + rela->r_offset);
+    const Elf64_Rela *rela = &image->slots[i];
+    const char *name = image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
+    uintptr_t *slot = (uintptr_t *)(image->bias + rela->r_offset);
+    struct libcall *call = &calls[table->first + i];
 
-    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || is_left_out(name))
+    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || cn_rec_name_is_left_out(name))
         return;
-    calls[i] = (struct libcall){
-        .slot = slot,
-        .stub = cn_rec_machine_slot_stub(stubs, (uint32_t)i),
-        .target = *slot,
-        .is_quick = is_quick(name),
-        /* An unbound slot leads back into the program. */
-        .is_bound = *slot < table->base || *slot >= table->high,
-    };
-    if (calls[i].is_quick && !calls[i].is_bound)
-        bind(&calls[i], name);
-    *slot = calls[i].stub;
+    call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
+    call->target = *slot;
+    call->is_quick = cn_rec_name_is_quick(name);
+    /* An unbound slot leads back into its own file. */
+    call->is_bound = *slot < image->low || *slot >= image->high;
+    if (call->is_quick && !call->is_bound && !bind(call, name))
+        return;
+    call->slot = slot;
 }
 
-static void make_probe(size_t i, uint8_t *stubs)
+/* Stubs for new numbers, and the numbers; false when there is no room. */
+static bool make_table(struct table *table, uint32_t count)
 {
-    calls[i] = (struct libcall){
-        .slot = &probe_slot,
-        .stub = cn_rec_machine_slot_stub(stubs, (uint32_t)i),
-        .target = (uintptr_t)cn_rec_probe_plain,
-        .is_bound = true,
-    };
-    cn_rec_libcall_probe = (void (*)(void))calls[i].stub;
-}
+    uint64_t len = cn_rec_machine_slot_stubs_len(count);
 
-bool cn_rec_libcalls_begin(void)
-{
-    struct table table = {0};
-    size_t len;
-    uint8_t *stubs;
-
-    (void)dl_iterate_phdr(read_program, &table);
-    if (table.rela_count == 0 || !table.symbols || !table.names)
-        return true;
-    len = cn_rec_machine_slot_stubs_len((uint32_t)table.rela_count + 1);
-    stubs = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    calls = calloc(table.rela_count + 1, sizeof(*calls));
-    if (stubs == MAP_FAILED || !calls || !protect(&table, PROT_READ | PROT_WRITE))
+    if (count > call_capacity - call_count)
         return false;
-    cn_rec_machine_slot_stubs_begin(stubs, (uintptr_t)cn_rec_libcall);
-    for (size_t i = 0; i < table.rela_count; i++)
-        hook(&table, i, stubs);
-    make_probe(table.rela_count, stubs);
+    table->stubs = map_memory(len);
+    if (!table->stubs)
+        return false;
+    cn_rec_machine_slot_stubs_begin(table->stubs, (uintptr_t)cn_rec_libcall);
+    table->first = call_count;
+    table->count = count;
+    call_count += count;
+    return true;
+}
+
+static struct table *take_table(uint32_t count)
+{
+    for (size_t i = 0; i < table_count; i++) {
+        if (tables[i].low == 0 && tables[i].count == count)
+            return &tables[i];
+    }
+    if (table_count == TABLES_MAX || !make_table(&tables[table_count], count))
+        return NULL;
+    return &tables[table_count++];
+}
+
+static bool set_up(uint32_t count)
+{
+    struct table probe;
+
+    call_capacity = cn_rec_process.shared->has_nested_libcalls ? CALLS_MAX : count + 1;
+    calls = map_memory(call_capacity * sizeof(*calls));
+    if (!calls || !make_table(&probe, 1))
+        return false;
+    calls[0].slot = &probe_slot;
+    calls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
+    calls[0].target = (uintptr_t)cn_rec_probe_plain;
+    calls[0].is_bound = true;
+    if (!protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
+                 PROT_READ | PROT_EXEC))
+        return false;
+    __builtin___clear_cache((char *)probe.stubs, (char *)probe.stubs + CN_REC_PAGE_LEN);
+    cn_rec_libcall_probe = (void (*)(void))calls[0].stub;
+    return true;
+}
+
+/* Slots lead through us once everything else is there. */
+static bool fill_slots(const struct table *table, const struct cn_rec_image *image)
+{
+    uintptr_t low = image->relro_low, high = image->relro_high;
+
+    /* Tables that were made read-only after binding are opened for a moment. */
+    if (!protect(low, high, WRITABLE))
+        return false;
+    for (uint32_t i = table->first; i < table->first + table->count; i++) {
+        if (calls[i].slot)
+            *(volatile uintptr_t *)calls[i].slot = calls[i].stub;
+    }
+    return protect(low, high, PROT_READ);
+}
+
+bool cn_rec_libcalls_add(const struct cn_rec_image *image)
+{
+    uint32_t count = (uint32_t)image->slot_count;
+    struct table *table;
+    uintptr_t stubs;
+    uint64_t len;
+
+    if (image->slot_count >= CALLS_MAX || (!calls && !set_up(count)))
+        return false;
+    table = take_table(count);
+    if (!table)
+        return false;
+    stubs = (uintptr_t)table->stubs;
+    len = cn_rec_machine_slot_stubs_len(count);
+    if (!protect(stubs, stubs + len, WRITABLE))
+        return false;
+    table->low = image->low;
+    for (uint32_t i = 0; i < count; i++)
+        hook(image, table, i);
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
-    return mprotect(stubs, len, PROT_READ | PROT_EXEC) == 0 && protect(&table, PROT_READ);
+    return protect(stubs, stubs + len, PROT_READ | PROT_EXEC) && fill_slots(table, image);
+}
+
+void cn_rec_libcalls_remove(const struct cn_rec_image *image)
+{
+    for (size_t i = 0; i < table_count; i++) {
+        struct table *table = &tables[i];
+
+        if (table->low != image->low)
+            continue;
+        for (uint32_t k = table->first; k < table->first + table->count; k++)
+            calls[k].slot = NULL;
+        table->low = 0;
+    }
 }
 
 static void record_quick(const struct libcall *call, uintptr_t *loc,
@@ -203,6 +207,8 @@ static void record_quick(const struct libcall *call, uintptr_t *loc,
         return;
     if (loc >= self->top->loc)
         cn_rec_close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
     if (cn_rec_push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
         cn_rec_enter_pushed(self, registers);
         cn_rec_pop(self);
@@ -249,11 +255,15 @@ uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *
 void cn_rec_libcall_leave(uint64_t number)
 {
     struct libcall *call = &calls[number];
-    uintptr_t now = *(volatile uintptr_t *)call->slot;
+    uintptr_t *slot = call->slot, now;
 
+    /* A call that was left, and whose file is gone. */
+    if (!slot)
+        return;
+    now = *(volatile uintptr_t *)slot;
     if (now == call->stub)
         return;
     atomic_store(&call->target, now);
-    *(volatile uintptr_t *)call->slot = call->stub;
+    *(volatile uintptr_t *)slot = call->stub;
     call->is_bound = true;
 }

@@ -1,9 +1,10 @@
-/* Library calls of the program: its table of addresses is made to lead through us.
+/* Library calls of the program, and on request of its libraries: their tables of addresses
+ * are made to lead through us.
  *
- * Each slot of the table gets a few instructions of its own, which name the slot and jump
+ * Each slot of a table gets a few instructions of its own, which name the slot and jump
  * to cn_rec_libcall(). A slot that is not bound yet is bound by the first call, through
  * the loader as always, and is led through us again when that call returns.
- * Threads: cn_rec_libcalls_begin() once, before the program runs.
+ * Threads: add and remove: one thread at a time; all else: any thread.
  */
 #ifndef CN_RECORD_LIBCALLS_H
 #define CN_RECORD_LIBCALLS_H
@@ -11,7 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool cn_rec_libcalls_begin(void);
+struct cn_rec_image;
+
+/* Whether the library calls of a file are to be recorded: the library at `path`, or the
+ * program, if that is NULL. */
+bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path);
+
+/* Record the library calls of a file that was relocated. Uses no function of the C
+ * library once the program runs. */
+bool cn_rec_libcalls_add(const struct cn_rec_image *image);
+
+/* The file is not mapped any more. */
+void cn_rec_libcalls_remove(const struct cn_rec_image *image);
 
 /* Called by the stub: a library function is called, to return to what is at `loc`. Gives
  * where to go. */

@@ -11,16 +11,25 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-enum { CN_REC_JUMP_SLOT = R_X86_64_JUMP_SLOT, CN_REC_REACH_LOG2 = 31 };
+enum {
+    CN_REC_JUMP_SLOT = R_X86_64_JUMP_SLOT,
+    CN_REC_RELATIVE = R_X86_64_RELATIVE,
+    CN_REC_REACH_LOG2 = 31,
+};
 #else
-enum { CN_REC_JUMP_SLOT = R_AARCH64_JUMP_SLOT, CN_REC_REACH_LOG2 = 27 };
+enum {
+    CN_REC_JUMP_SLOT = R_AARCH64_JUMP_SLOT,
+    CN_REC_RELATIVE = R_AARCH64_RELATIVE,
+    CN_REC_REACH_LOG2 = 27,
+};
 #endif
 
 /* Memory for the stubs of this many slots; its beginning, which they share and which
- * jumps to `target`; and the address of the stub that it writes for one slot. */
+ * jumps to `target`; and the address of the stub that it writes for the slot `index` of
+ * them, which tells `number`. */
 size_t cn_rec_machine_slot_stubs_len(uint32_t count);
 void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target);
-uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t number);
+uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
 /* Write a jump to `target`, however far; gives its length. */
 size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target);
@@ -28,5 +37,9 @@ size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target);
 /* Write a call of `stub` over the empty instructions at `at`. False when there are not
  * enough of them. */
 bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub);
+
+/* Write a jump to `stub` over a function that does nothing but return, of which 16 bytes
+ * can be written. False when it is another. */
+bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub);
 
 #endif

@@ -8,6 +8,7 @@ enum { STUB_LEN = 16 };
 #define BTI_C      0xd503245fu
 #define BTI_J      0xd503249fu
 #define MOV_X9_X30 0xaa1e03e9u
+#define RET        0xd65f03c0u
 
 static void put(uint8_t *at, uint32_t instruction)
 {
@@ -42,9 +43,9 @@ void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target)
 }
 
 /* bti c; movz x17, low; movk x17, high; b to the beginning */
-uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t number)
+uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number)
 {
-    uint8_t *at = stubs + STUB_LEN * ((size_t)number + 1);
+    uint8_t *at = stubs + STUB_LEN * ((size_t)index + 1);
     int64_t back = (stubs - (at + 12)) / 4;
 
     put(at, BTI_C);
@@ -54,17 +55,30 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t number)
     return (uintptr_t)at;
 }
 
+/* Write a branch at `at`, which `instruction` is without its distance. */
+static bool put_branch(uint8_t *at, uint32_t instruction, uintptr_t target)
+{
+    int64_t distance = ((int64_t)target - (int64_t)(uintptr_t)at) / 4;
+
+    if (distance < -(1 << 25) || distance >= 1 << 25)
+        return false;
+    put(at, instruction | ((uint32_t)distance & 0x3ffffff));
+    return true;
+}
+
 bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
 {
-    int64_t distance;
-
     if (get(at) == BTI_C || get(at) == BTI_J)
         at += 4;
-    distance = ((int64_t)stub - (int64_t)(uintptr_t)(at + 4)) / 4;
-    if (get(at) != NOP || get(at + 4) != NOP || distance < -(1 << 25) ||
-        distance >= 1 << 25)
+    if (get(at) != NOP || get(at + 4) != NOP || !put_branch(at + 4, 0x94000000, stub))
         return false;
     put(at, MOV_X9_X30);
-    put(at + 4, 0x94000000 | ((uint32_t)distance & 0x3ffffff));
     return true;
+}
+
+bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
+{
+    if (get(at) == BTI_C)
+        at += 4;
+    return get(at) == RET && put_branch(at, 0x14000000, stub);
 }

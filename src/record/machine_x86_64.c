@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { STUB_LEN = 16, CALL_LEN = 5, ENDBR_LEN = 4 };
+enum { STUB_LEN = 16, CALL_LEN = 5, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
 
 static const uint8_t endbr[ENDBR_LEN] = {0xf3, 0x0f, 0x1e, 0xfa};
 
@@ -26,9 +26,9 @@ void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target)
 }
 
 /* endbr64; push $number; jmp to the beginning */
-uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t number)
+uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number)
 {
-    uint8_t *at = stubs + STUB_LEN * ((size_t)number + 1);
+    uint8_t *at = stubs + STUB_LEN * ((size_t)index + 1);
     int32_t back = (int32_t)(stubs - (at + 14));
 
     memcpy(at, endbr, ENDBR_LEN);
@@ -49,18 +49,56 @@ static bool is_empty(const uint8_t *at)
     return memcmp(at, forms[0], CALL_LEN) == 0 || memcmp(at, forms[1], CALL_LEN) == 0;
 }
 
+/* Write a call or a jump of five bytes. */
+static bool put_branch(uint8_t *at, uint8_t opcode, uintptr_t target)
+{
+    int64_t distance = (int64_t)(target - ((uintptr_t)at + CALL_LEN));
+    int32_t near = (int32_t)distance;
+
+    if (near != distance)
+        return false;
+    at[0] = opcode;
+    memcpy(at + 1, &near, sizeof(near));
+    return true;
+}
+
 bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
 {
-    int64_t distance;
-    int32_t near;
+    if (memcmp(at, endbr, ENDBR_LEN) == 0)
+        at += ENDBR_LEN;
+    return is_empty(at) && put_branch(at, 0xe8, stub);
+}
+
+/* The bytes that fill up to the next function: instructions without an effect, of which
+ * the long ones begin with prefixes, 0f 1f and a byte that tells how many follow. */
+static size_t filler_len(const uint8_t *at, size_t limit)
+{
+    static const uint8_t lens[8] = {[0] = 3, [1] = 4, [2] = 7, [4] = 4, [5] = 5, [6] = 8};
+    size_t i = 0;
+
+    while (i < limit && (at[i] == 0x66 || at[i] == 0x2e))
+        i++;
+    if (i < limit && at[i] == 0x90)
+        return i + 1;
+    if (limit - i < 3 || at[i] != 0x0f || at[i + 1] != 0x1f || (at[i + 2] & 0x3b) != 0)
+        return 0;
+    return i + lens[at[i + 2] >> 6 | (at[i + 2] & 4)];
+}
+
+bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
+{
+    size_t len = 1;
 
     if (memcmp(at, endbr, ENDBR_LEN) == 0)
         at += ENDBR_LEN;
-    distance = (int64_t)(stub - ((uintptr_t)at + CALL_LEN));
-    near = (int32_t)distance;
-    if (!is_empty(at) || near != distance)
+    if (at[0] != 0xc3)
         return false;
-    at[0] = 0xe8;
-    memcpy(at + 1, &near, sizeof(near));
-    return true;
+    while (len < CALL_LEN) {
+        size_t more = filler_len(at + len, FUNCTION_LEN - ENDBR_LEN - len);
+
+        if (more == 0)
+            return false;
+        len += more;
+    }
+    return put_branch(at, 0xe9, stub);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "record/syscalls.h"
+#include "record/text.h"
 
 enum { READ_LEN = 1024, PATH_LEN = 1024 };
 
@@ -36,13 +37,7 @@ static void hand_out(struct walk *walk)
 
 static bool is_same_path(const struct walk *walk)
 {
-    const char *a = walk->path, *b = walk->line_path;
-
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return walk->file.path && *a == *b;
+    return walk->file.path && cn_rec_text_is_same(walk->path, walk->line_path);
 }
 
 /* Readers know from the place of the stack where addresses of the program end. */

@@ -9,17 +9,19 @@
 #include "record/maps.h"
 #include "record/process.h"
 #include "record/syscalls.h"
+#include "record/text.h"
 #include "record/track.h"
 
 enum {
     MODULES_MAX = 256, /* with rules; others need no place */
     NAP_MS = 50,
     PATIENCE_NAPS = 200, /* then we do without */
+    GONE = 1,            /* the file is not mapped any more; no address is lower */
 };
 
 struct module {
     uintptr_t low;
-    _Atomic uintptr_t high; /* 0 until the rest is there */
+    _Atomic uintptr_t high; /* 0 until the rest is there; GONE */
     uint32_t first, count;
 };
 
@@ -29,28 +31,33 @@ static struct {
     _Atomic bool is_hopeless;
 } modules;
 
+/* A place that a file left which is gone, else a new one. */
+static uint32_t find_place(void)
+{
+    uint32_t count = atomic_load(&modules.count);
+
+    for (uint32_t i = 0; i < count && i < MODULES_MAX; i++) {
+        uintptr_t gone = GONE;
+
+        if (atomic_compare_exchange_strong(&modules.list[i].high, &gone, 0))
+            return i;
+    }
+    return atomic_fetch_add(&modules.count, 1);
+}
+
 static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
 {
     uint32_t at;
 
     if (count == 0)
         return;
-    at = atomic_fetch_add(&modules.count, 1);
+    at = find_place();
     if (at >= MODULES_MAX)
         return;
     modules.list[at].low = low;
     modules.list[at].first = first;
     modules.list[at].count = count;
     atomic_store(&modules.list[at].high, high);
-}
-
-static bool is_same(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
 }
 
 /* Wait until the state of the request is not `state` any more. */
@@ -124,7 +131,7 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
 
     if (!shared->has_patterns)
         return;
-    if (is_same(path, shared->exe)) {
+    if (cn_rec_text_is_same(path, shared->exe)) {
         add(start, end, 0, shared->program_rule_count);
         return;
     }
@@ -134,6 +141,16 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
         add(start, end, first, count);
     else
         atomic_store(&modules.is_hopeless, true);
+}
+
+void cn_rec_module_rules_remove(uintptr_t start)
+{
+    uint32_t count = atomic_load(&modules.count);
+
+    for (uint32_t i = 0; i < count && i < MODULES_MAX; i++) {
+        if (modules.list[i].low == start && atomic_load(&modules.list[i].high) > GONE)
+            atomic_store(&modules.list[i].high, GONE);
+    }
 }
 
 static void add_mapping(const struct cn_rec_mapping *mapping, void *arg)

@@ -18,6 +18,9 @@ void cn_rec_module_rules_begin(void);
 /* Ask about one more. */
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end);
 
+/* The file at `start` is not mapped any more. */
+void cn_rec_module_rules_remove(uintptr_t start);
+
 /* The rule about the function at this address, and where its file is mapped. NULL when
  * there is none. */
 const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base);

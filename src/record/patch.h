@@ -1,11 +1,13 @@
 /* Functions built with -fpatchable-function-entry: their empty instructions become calls
  * of ours.
- * Threads: cn_rec_patch_begin() once, before the program runs.
+ * Threads: one thread at a time: while the library is loaded, or under the loader's lock.
  */
 #ifndef CN_RECORD_PATCH_H
 #define CN_RECORD_PATCH_H
 
-/* Patch the program and the libraries loaded with it. */
-void cn_rec_patch_begin(void);
+struct cn_rec_image;
+
+/* Patch a file that is mapped, whether it was relocated yet or not. */
+void cn_rec_patch(const struct cn_rec_image *image, const char *path);
 
 #endif

@@ -21,6 +21,7 @@ struct cn_rec_process {
     const char *path;                    /* of the shared memory */
     bool is_earlier_finished;            /* what an exec left was written out */
     uint64_t page_kb;
+    bool is_running;  /* set-up is over */
     bool has_filters; /* every call goes through cn_rec_filter_enter() */
 };
 

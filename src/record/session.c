@@ -12,9 +12,15 @@
 
 enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
 
+/* A file that is mapped. */
+struct module {
+    uintptr_t start;
+    bool is_seen; /* in the present walk */
+};
+
 struct session {
     char id[17];
-    uintptr_t modules[MODULES_MAX]; /* where the files known so far are mapped */
+    struct module modules[MODULES_MAX];
     uint32_t module_count;
 };
 
@@ -89,19 +95,32 @@ void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
     (void)end_line(&line);
 }
 
-static bool is_known(uintptr_t start)
+static struct module *find_known(uintptr_t start)
 {
     for (uint32_t i = 0; i < session.module_count; i++) {
-        if (session.modules[i] == start)
-            return true;
+        if (session.modules[i].start == start)
+            return &session.modules[i];
     }
-    return false;
+    return NULL;
 }
 
 static void add_known(uintptr_t start)
 {
-    if (session.module_count < MODULES_MAX)
-        session.modules[session.module_count++] = start;
+    if (session.module_count == MODULES_MAX)
+        return;
+    session.modules[session.module_count].start = start;
+    session.modules[session.module_count++].is_seen = true;
+}
+
+/* What is not mapped any more: another file may come to lie there. */
+static void forget_unseen(void)
+{
+    for (uint32_t i = session.module_count; i-- > 0;) {
+        if (session.modules[i].is_seen)
+            continue;
+        cn_rec_module_rules_remove(session.modules[i].start);
+        session.modules[i] = session.modules[--session.module_count];
+    }
 }
 
 static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
@@ -166,8 +185,11 @@ static void write_library_line(const struct cn_rec_mapping *mapping, void *arg)
 {
     struct map_writer *writer = arg;
     struct cn_rec_text *line = &writer->text;
+    struct module *known = find_known(mapping->start);
 
-    if (!mapping->is_code || is_known(mapping->start))
+    if (known)
+        known->is_seen = true;
+    if (!mapping->is_code || known)
         return;
     add_known(mapping->start);
     line->len = 0;
@@ -195,7 +217,10 @@ bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
     writer.time_ns = time_ns;
     writer.tid = tid;
     writer.has_new = false;
-    (void)cn_rec_maps_walk(write_library_line, &writer);
+    for (uint32_t i = 0; i < session.module_count; i++)
+        session.modules[i].is_seen = false;
+    if (cn_rec_maps_walk(write_library_line, &writer))
+        forget_unseen();
     if (writer.has_new)
         atomic_fetch_add(&cn_rec_process.shared->session_count, 1);
     return writer.has_new;

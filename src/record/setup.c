@@ -16,8 +16,7 @@
 #include "record/filter.h"
 #include "record/hooks.h"
 #include "record/interpose.h"
-#include "record/libcalls.h"
-#include "record/patch.h"
+#include "record/loader.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -106,12 +105,12 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_interpose_begin();
     cn_rec_filter_begin();
     self = cn_rec_thread_begin();
-    cn_rec_patch_begin();
-    if (cn_rec_process.shared->has_libcalls && !cn_rec_libcalls_begin())
+    if (!cn_rec_loader_begin())
         say("the library calls of this program cannot be recorded");
     if (self) {
         know_main_stack(self);
         cn_rec_cost_measure(self);
     }
+    cn_rec_process.is_running = true;
     errno = error;
 }

@@ -19,6 +19,7 @@
 #define CN_RECORD_SHARED_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CN_REC_ENV     "CAIRN_RECORD" /* where the shared memory lies */
@@ -71,7 +72,8 @@ struct cn_rec_track {
      * other: who takes over goes on from there. */
     struct cn_rec_packed packed[2];
     _Atomic uint32_t packed_index;
-    uint8_t padding[CN_REC_PAGE_LEN - 120];
+    uint64_t given_up_at; /* `drained` and 1 when its thread waited in vain; else 0 */
+    uint8_t padding[CN_REC_PAGE_LEN - 128];
 };
 
 /* How far the track can be written out. */
@@ -81,6 +83,13 @@ static inline uint64_t cn_rec_track_end(const struct cn_rec_track *track)
     uint64_t unfinished = atomic_load(&track->unfinished);
 
     return unfinished < recorded ? unfinished : recorded;
+}
+
+/* Its thread has waited for the launcher in vain, and nothing has changed since. */
+static inline bool cn_rec_track_is_stuck(const struct cn_rec_track *track)
+{
+    return track->given_up_at != 0 &&
+           track->given_up_at == atomic_load(&track->drained) + 1;
 }
 
 /* What to do when one function of the program is called. */
@@ -204,12 +213,13 @@ struct cn_rec_shared {
     uint8_t has_counter;     /* 0: ask the kernel for the time */
     uint8_t has_own_writing; /* threads write full rings themselves */
     uint8_t has_libcalls;
-    uint8_t has_sites;        /* all calls are recorded with where they were made */
-    uint8_t has_patterns;     /* there may be rules about functions of any file */
-    uint8_t has_call_rules;   /* and they are about calls, not only about patching */
-    uint8_t has_only;         /* some rule says CN_REC_RULE_ONLY */
-    uint8_t has_patch_list;   /* some rule says CN_REC_RULE_PATCH */
-    char exe[CN_REC_EXE_MAX]; /* the program whose functions the rules are about */
+    uint8_t has_nested_libcalls; /* those of libraries, too */
+    uint8_t has_sites;           /* all calls are recorded with where they were made */
+    uint8_t has_patterns;        /* there may be rules about functions of any file */
+    uint8_t has_call_rules;      /* and they are about calls, not only about patching */
+    uint8_t has_only;            /* some rule says CN_REC_RULE_ONLY */
+    uint8_t has_patch_list;      /* some rule says CN_REC_RULE_PATCH */
+    char exe[CN_REC_EXE_MAX];    /* the program whose functions the rules are about */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* the recording, an absolute path */
 };

@@ -47,6 +47,15 @@ static inline void cn_rec_text_number(struct cn_rec_text *text, uint64_t value,
         cn_rec_text_char(text, digits[--count]);
 }
 
+static inline bool cn_rec_text_is_same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 static inline void cn_rec_text_u64(struct cn_rec_text *text, uint64_t value)
 {
     cn_rec_text_number(text, value, 10, 1);

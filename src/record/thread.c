@@ -9,6 +9,7 @@
 
 #include "record/clock.h"
 #include "record/layout.h"
+#include "record/loader.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -319,7 +320,8 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
     uint64_t before;
     bool ok;
 
-    if (self->is_off)
+    if (self->is_off ||
+        (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
         return false;
     cn_rec_block_signals(&before);
     ok = make_room_blocked(self, len);
@@ -509,11 +511,15 @@ bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 
 void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp)
 {
-    uintptr_t dlopen_sp = self->dlopen_sp;
+    bool has_returned = sp >= self->dlopen_sp, is_done;
     uint64_t before;
 
     cn_rec_block_signals(&before);
-    if (cn_rec_session_libraries(cn_rec_now(self), self->tid) || sp >= dlopen_sp)
+    if (cn_rec_loader_is_watched())
+        is_done = has_returned && cn_rec_loader_settle(self->tid);
+    else
+        is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;
+    if (is_done)
         self->dlopen_sp = 0;
     if (!self->dlopen_sp && is_simple(self))
         self->end = self->real_end;

@@ -8,18 +8,21 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "record/clock.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
 #include "record/text.h"
 
 enum {
-    NAP_NS = 50000,
+    NAP_NS = 50000,      /* as asked for; the kernel makes it twice as long or more */
     NAPS_PER_CHECK = 40, /* then we look whether who writes is still alive */
     ABSENT_MAX = 50,     /* checks: who takes over from a dead launcher has to start */
-    NAPS_MAX = 200000,   /* ten seconds: the launcher is stopped, or the disk hangs */
     FALLOC_KEEP_SIZE = 1,
 };
+
+/* Then we drop records: the launcher is stopped, or the disk hangs. */
+#define PATIENCE_NS 5000000000u
 
 static void nap(void)
 {
@@ -133,17 +136,38 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
     return atomic_load(&track->drained) == cn_rec_track_end(track);
 }
 
+/* Whether to look once more for what we wait for. Who has waited in vain does not do so
+ * again, for every record, until the launcher shows a sign of life. */
+static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t *end_ns)
+{
+    uint64_t drained = atomic_load(&track->drained);
+
+    if (naps == 0)
+        return true;
+    if (cn_rec_track_is_stuck(track))
+        return false;
+    if (*end_ns == 0)
+        *end_ns = cn_rec_clock_monotonic_ns() + PATIENCE_NS;
+    if (naps % NAPS_PER_CHECK == 0 && cn_rec_clock_monotonic_ns() >= *end_ns) {
+        track->given_up_at = drained + 1;
+        return false;
+    }
+    nap();
+    return true;
+}
+
 /* The launcher may be writing, and it may have died while it was. */
 static bool lock(struct cn_rec_track *track)
 {
-    for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
+    uint64_t end_ns = 0;
+
+    for (uint32_t naps = 0; is_worth_waiting(track, naps, &end_ns); naps++) {
         uint32_t writer = 0;
 
         if (atomic_compare_exchange_strong(&track->writer, &writer, track->tid))
             return true;
         if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1 && !is_alive(writer))
             (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
-        nap();
     }
     return false;
 }
@@ -152,9 +176,10 @@ static bool wait_for_launcher(struct cn_rec_track *track)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     uint64_t recorded = atomic_load(&track->recorded), end = cn_rec_track_end(track);
+    uint64_t end_ns = 0;
     uint32_t absent = 0;
 
-    for (uint32_t naps = 0; naps < NAPS_MAX; naps++) {
+    for (uint32_t naps = 0; is_worth_waiting(track, naps, &end_ns); naps++) {
         uint64_t drained = atomic_load(&track->drained);
 
         if (recorded - drained <= shared->ring_len / 2 || drained >= end)
@@ -163,10 +188,11 @@ static bool wait_for_launcher(struct cn_rec_track *track)
             return false;
         if (naps % NAPS_PER_CHECK == NAPS_PER_CHECK - 1)
             absent = is_alive(shared->launcher_pid) ? 0 : absent + 1;
-        if (absent == ABSENT_MAX)
+        if (absent == ABSENT_MAX) {
+            track->given_up_at = drained + 1;
             return false;
+        }
         cn_rec_track_ring_bell();
-        nap();
     }
     return false;
 }
@@ -290,6 +316,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     atomic_store(&track->lost, 0);
     atomic_store(&track->extra_len, 0);
     atomic_store(&track->unfinished, UINT64_MAX);
+    track->given_up_at = 0;
     track->packed[0] = (struct cn_rec_packed){0};
     atomic_store(&track->packed_index, 0);
     atomic_store(&track->writer, 0);

@@ -1,0 +1,198 @@
+#include "record/loader.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "record/clock.h"
+#include "record/elf_image.h"
+#include "record/libcalls.h"
+#include "record/machine.h"
+#include "record/near_stub.h"
+#include "record/patch.h"
+#include "record/process.h"
+#include "record/session.h"
+#include "record/syscalls.h"
+#include "record/thread.h"
+
+enum { FUNCTION_LEN = 16, LIBRARIES_MAX = 1024 };
+
+struct library {
+    const void *segments; /* where its headers are; NULL: this place is free */
+    uint64_t seen;        /* the last time that the loader listed it */
+    struct cn_rec_image image;
+    /* Who opened it, until its library calls are recorded; else 0. Only who opened it knows
+     * when the loader is done with its slots. */
+    _Atomic uint32_t opener;
+};
+
+static struct {
+    struct library list[LIBRARIES_MAX];
+    _Atomic size_t count; /* places that were ever used */
+    uint64_t now;         /* counts how often we went through the list */
+    bool is_watched, is_begun, is_deleting;
+    /* The process in which a file is being unmapped, or somebody writes into files; 0: none.
+     * In a child that was forked meanwhile, nobody does. */
+    _Atomic uint32_t busy;
+} loader;
+
+static uint32_t own_tid(void)
+{
+    return (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+}
+
+static bool try_lock(void)
+{
+    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    uint32_t busy = atomic_load(&loader.busy);
+
+    return busy != pid && atomic_compare_exchange_strong(&loader.busy, &busy, pid);
+}
+
+static struct library *find(const void *segments)
+{
+    for (size_t i = 0; i < loader.count; i++) {
+        if (loader.list[i].segments == segments)
+            return &loader.list[i];
+    }
+    if (segments || loader.count == LIBRARIES_MAX)
+        return NULL;
+    return &loader.list[loader.count++];
+}
+
+static int take_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+    struct library *library = find(info->dlpi_phdr);
+    bool *is_program = arg, is_wanted;
+
+    (void)size;
+    if (!library && (library = find(NULL))) {
+        library->segments = info->dlpi_phdr;
+        cn_rec_image_read(&library->image, info->dlpi_addr, info->dlpi_phdr,
+                          info->dlpi_phnum);
+        cn_rec_patch(&library->image, path);
+        is_wanted =
+            cn_rec_libcalls_are_wanted(&library->image, *is_program ? NULL : path);
+        library->opener = is_wanted ? own_tid() : 0;
+    }
+    if (library)
+        library->seen = loader.now;
+    *is_program = false;
+    return 0;
+}
+
+static void forget_gone(void)
+{
+    for (size_t i = 0; i < loader.count; i++) {
+        struct library *library = &loader.list[i];
+
+        if (!library->segments || library->seen == loader.now)
+            continue;
+        library->opener = 0;
+        cn_rec_libcalls_remove(&library->image);
+        library->segments = NULL;
+    }
+}
+
+static void take_libraries(void)
+{
+    bool is_program = !loader.is_begun;
+
+    loader.now++;
+    (void)dl_iterate_phdr(take_library, &is_program);
+    forget_gone();
+    loader.is_begun = true;
+}
+
+/* Called by the loader, in the midst of dlopen() or dlclose(). */
+static void take_notice(void)
+{
+    const struct cn_rec_thread *self = cn_rec_self;
+    int error = errno;
+    uint64_t before;
+
+    if (_r_debug.r_state == RT_DELETE) {
+        while (!try_lock())
+            (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+        loader.is_deleting = true;
+    }
+    if (_r_debug.r_state != RT_CONSISTENT)
+        return;
+    cn_rec_block_signals(&before);
+    (void)cn_rec_session_libraries(self ? cn_rec_now(self) : cn_rec_clock_monotonic_ns(),
+                                   own_tid());
+    take_libraries();
+    if (loader.is_deleting) {
+        loader.is_deleting = false;
+        atomic_store(&loader.busy, 0);
+    }
+    cn_rec_restore_signals(&before);
+    errno = error;
+}
+
+/* Without the C library, which would call the loader to bind a function. */
+static bool protect(uintptr_t at, int how)
+{
+    uintptr_t low = at & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+
+    return cn_rec_syscall3(SYS_mprotect, (long)low, (long)(at + FUNCTION_LEN - low),
+                           how) == 0;
+}
+
+static bool watch(void)
+{
+    uintptr_t at = (uintptr_t)_r_debug.r_brk, stub;
+    bool is_diverted = false;
+    uint64_t before;
+
+    if (at == 0)
+        return false;
+    stub = cn_rec_near_stub(at, at + FUNCTION_LEN, (uintptr_t)take_notice);
+    cn_rec_block_signals(&before);
+    /* Other threads may be in the loader already. */
+    if (stub && protect(at, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+        is_diverted = cn_rec_machine_divert((uint8_t *)at, stub);
+        (void)protect(at, PROT_READ | PROT_EXEC);
+    }
+    cn_rec_restore_signals(&before);
+    __builtin___clear_cache((char *)at, (char *)at + FUNCTION_LEN);
+    return is_diverted;
+}
+
+static bool add_pending(uint32_t tid)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < atomic_load(&loader.count); i++) {
+        struct library *library = &loader.list[i];
+        uint32_t opener = tid;
+
+        if (atomic_compare_exchange_strong(&library->opener, &opener, 0))
+            ok = cn_rec_libcalls_add(&library->image) && ok;
+    }
+    return ok;
+}
+
+bool cn_rec_loader_begin(void)
+{
+    take_libraries();
+    loader.is_watched = watch();
+    return add_pending(own_tid());
+}
+
+bool cn_rec_loader_is_watched(void)
+{
+    return loader.is_watched;
+}
+
+bool cn_rec_loader_settle(uint32_t tid)
+{
+    if (!try_lock())
+        return false;
+    (void)add_pending(tid);
+    atomic_store(&loader.busy, 0);
+    return true;
+}
