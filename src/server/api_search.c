@@ -194,7 +194,7 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
 
     if (!pattern || !*pattern)
         return cn_fail(err, CN_ERR_USAGE, "q is missing: what should be searched for?");
-    if (view && strcmp(view, "top-down") != 0)
-        return cn_fail(err, CN_ERR_USAGE, "only the top-down view can be searched");
-    return cn_served_answer(served, request, answer, err);
+    return cn_served_answer(
+        served, request,
+        view && strcmp(view, "top-down") != 0 ? cn_api_search_rows : answer, err);
 }

@@ -104,6 +104,15 @@ static void add_costs(struct cn_json *json, const double *costs, size_t count)
     cn_json_end(json);
 }
 
+/* What the costs of lines are costs of. */
+static void add_column(struct cn_json *json, const struct cn_costs *costs, size_t column)
+{
+    bool has_one = column < costs->column_count;
+
+    cn_json_add_str(json, "column", has_one ? costs->columns[column].title : "");
+    cn_json_add_f64(json, "total", has_one ? costs->columns[column].total : NAN);
+}
+
 static bool show(struct cn_served *served, struct cn_request *request,
                  struct cn_served_view *entry, uint32_t file, struct cn_bytes text,
                  struct cn_error *err)
@@ -116,6 +125,7 @@ static bool show(struct cn_served *served, struct cn_request *request,
     for (size_t i = 0; i < entry->costs.column_count && column > i; i++)
         if (entry->costs.columns[i].side == CN_EXCLUSIVE)
             column = i;
+    add_column(&request->json, &entry->costs, column);
     ok = ok && (column == entry->costs.column_count ||
                 add_up(entry, &frames->index, file, column, costs, line_count, err));
     add_lines(&request->json, text, line_count);

@@ -193,6 +193,20 @@ class Answers(unittest.TestCase):
         self.assertTrue(found["isFound"])
         self.assertFalse(self.ask(1, "find", function="no_such_function")["isFound"])
 
+    def test_every_view_can_be_searched(self):
+        for view in ("collapsed", "bottom-up", "flat"):
+            found = self.ask(1, "search", view=view, q=".", limit=500)
+            self.assertEqual(found["count"], len(found["hits"]))
+            if view == "bottom-up":
+                self.assertEqual(found["count"], self.ask(1, "rows", view=view)["count"])
+            values = [hit["row"]["values"][0] or 0 for hit in found["hits"]]
+            self.assertEqual(values, sorted(values, reverse=True))
+            for hit in found["hits"]:
+                parameters = {"row": hit["path"][-1]} if hit["path"] else {}
+                self.assertIn(hit["row"], self.ask(1, "rows", view=view, limit=1000,
+                                                   **parameters)["rows"])
+            self.assertEqual(self.ask(1, "search", view=view, q="no such name")["count"], 0)
+
     def test_search_counts_all_and_lists_the_hottest(self):
         whole = self.ask(1, "search", q=".", limit=500)
         few = self.ask(1, "search", q=".", limit=3)

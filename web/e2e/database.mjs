@@ -49,7 +49,7 @@ export const tests = {
     await page.waitForSelector(".tree-row[aria-level='1']");
     const before = await page.locator(".tree-head .number").count();
     await page.click(".more-columns summary");
-    await page.click(".more-columns label >> nth=0");
+    await page.click(".more-columns label.metric >> nth=0");
     await until("a column more", async () => (await page.locator(".tree-head .number").count()) > before);
     await page.waitForSelector(".tree-row[aria-level='1']");
     assert.match(hash(), /more=/);

@@ -1,6 +1,6 @@
 // Where the boxes of a flame graph are, independent of how they are drawn.
 
-import type { Flame } from "./types";
+import type { Flame, FlameNode } from "./types";
 
 export interface Box {
   index: number; // in the flame's nodes
@@ -38,6 +38,35 @@ export function layOut(flame: Flame): Box[] {
     });
   }
   return boxes;
+}
+
+// A graph in which what is inside one box is drawn from another graph.
+export function graft(flame: Flame, id: string, inside: Flame): Flame {
+  const at = flame.nodes.findIndex((node) => node[5] === id);
+  const box = flame.nodes[at];
+  if (!box) return flame;
+  let end = at + 1;
+  while ((flame.nodes[end]?.[0] ?? 0) > box[0]) end++;
+  const names = flame.names.length;
+  const modules = flame.modules.length;
+  return {
+    ...flame,
+    isCut: inside.isCut,
+    names: [...flame.names, ...inside.names],
+    modules: [...flame.modules, ...inside.modules],
+    nodes: [
+      ...flame.nodes.slice(0, at + 1),
+      ...inside.nodes.map(([depth, name, module, value, own, node]): FlameNode => [depth + box[0] + 1, name + names, module + modules, value, own, node]),
+      ...flame.nodes.slice(end),
+    ],
+  };
+}
+
+// The ids from the top down to a box.
+export function boxPath(boxes: Box[], index: number): string[] {
+  const path: string[] = [];
+  for (let at = boxes[index]; at; at = boxes[at.parent]) path.unshift(at.id);
+  return path;
 }
 
 export interface View {

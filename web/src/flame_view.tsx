@@ -2,8 +2,9 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { colorOf, themeColor } from "./colors";
-import { findBox, layOut, matchedValue, matcher, zoomTo, type Box } from "./flame_layout";
+import { boxPath, findBox, layOut, matchedValue, matcher, zoomTo, type Box } from "./flame_layout";
 import { baseName, formatPercent, formatValue } from "./format";
+import { useSearchSteps } from "./tree_search";
 import type { Flame } from "./types";
 
 const ROW = 20;
@@ -15,8 +16,8 @@ interface Props {
   isInverted: boolean; // callers at the bottom, as flames burn
   byModule: boolean;
   zoom: string; // id of the box that fills the width; "": none
-  onZoom: (id: string) => void;
-  onOpen?: (id: string) => void; // asks for the details of a context
+  onZoom: (id: string, path: string[]) => void; // with the ids of the boxes it is in
+  onOpen?: (path: string[]) => void; // asks for the details of a context
 }
 
 function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
@@ -44,6 +45,7 @@ export function FlameView(props: Props) {
   const matches = useMemo(() => matcher(props.search), [props.search]);
   const [selected, setSelected] = useState(-1);
   const [hovered, setHovered] = useState(-1);
+  const [pointer, setPointer] = useState({ x: 0, y: 0 });
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const depths = useMemo(() => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1, [boxes]);
@@ -132,12 +134,27 @@ export function FlameView(props: Props) {
       setSelected(siblings[place + 1]?.index ?? selected);
   };
 
+  // From match to match, widest first.
+  useSearchSteps((by) => {
+    const found = matches ? boxes.filter((box) => matches(box.name)).sort((a, b) => b.value - a.value) : [];
+    const at = found.findIndex((box) => box.index === selected);
+    const next = found[at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length];
+    if (next) setSelected(next.index);
+  });
+
+  const zoomOn = (index: number) => {
+    const box = boxes[index];
+    setHovered(-1);
+    props.onZoom(box?.id ?? "", boxPath(boxes, index));
+  };
+
   const onKeyDown = (event: KeyboardEvent) => {
     const at = boxes[selected];
     if (event.key.startsWith("Arrow")) step(event.key);
-    else if (event.key === "Enter" && at) props.onZoom(at.id);
-    else if (event.key === "o" && at) props.onOpen?.(at.id);
-    else if (event.key === "Escape" || event.key === "Backspace") props.onZoom("");
+    else if (event.key === "Enter" && at) zoomOn(selected);
+    else if (event.key === "o" && at) props.onOpen?.(boxPath(boxes, selected));
+    else if (event.key === "Backspace") zoomOn(boxes[zoomed]?.parent ?? -1);
+    else if (event.key === "Escape") zoomOn(-1);
     else return;
     event.preventDefault();
   };
@@ -155,23 +172,58 @@ export function FlameView(props: Props) {
         ref={canvas}
         tabIndex={0}
         role="application"
-        aria-label="flame graph: arrow keys move, Enter zooms, Escape shows all"
+        aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms, Backspace goes back out, Escape shows all`}
         style={{ width: `${width}px`, height: `${height}px` }}
-        onMouseMove={(event) => setHovered(boxAt(event))}
+        onMouseMove={(event) => {
+          setHovered(boxAt(event));
+          setPointer({ x: event.clientX, y: event.clientY });
+        }}
         onMouseLeave={() => setHovered(-1)}
         onClick={(event) => {
           const hit = boxAt(event);
           setSelected(hit);
-          props.onZoom(boxes[hit]?.id ?? "");
+          zoomOn(hit);
         }}
         onContextMenu={(event) => {
-          const box = boxes[boxAt(event)];
-          if (!box || !props.onOpen) return;
+          const hit = boxAt(event);
+          if (hit < 0 || !props.onOpen) return;
           event.preventDefault();
-          props.onOpen(box.id);
+          props.onOpen(boxPath(boxes, hit));
         }}
         onKeyDown={onKeyDown}
       />
+      {boxes[hovered] && <Tooltip box={boxes[hovered]} flame={flame} at={pointer} />}
+    </div>
+  );
+}
+
+// What a box is, beside the pointer; it stays inside the window.
+function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }) {
+  const { box, flame, at } = props;
+  const isRight = at.x > innerWidth / 2;
+  const isLow = at.y > innerHeight / 2;
+  const style = {
+    ...(isRight ? { right: `${innerWidth - at.x + 12}px` } : { left: `${at.x + 12}px` }),
+    ...(isLow ? { bottom: `${innerHeight - at.y + 12}px` } : { top: `${at.y + 16}px` }),
+  };
+  return (
+    <div class="tooltip" role="tooltip" style={style}>
+      <strong>{box.name}</strong>
+      <table>
+        <tbody>
+          <tr>
+            <th scope="row">in all</th>
+            <td>{formatValue(box.value, flame.column)}</td>
+            <td>{formatPercent(box.value, flame.total)}</td>
+          </tr>
+          <tr>
+            <th scope="row">of its own</th>
+            <td>{formatValue(box.own, flame.column)}</td>
+            <td>{formatPercent(box.own, flame.total)}</td>
+          </tr>
+        </tbody>
+      </table>
+      {box.module && <small>{baseName(box.module)}</small>}
     </div>
   );
 }

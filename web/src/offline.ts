@@ -1,9 +1,10 @@
 // A page exported with `cairn export-html` has no server: what it can show came along, and
 // is answered from there.
 
-import { layOut, type Box } from "./flame_layout";
 import type { Parameters } from "./api";
-import type { Column, Flame, Info, Row, Rows, Sources, TimelineFrame } from "./types";
+import { matcher } from "./flame_layout";
+import { FlameRows } from "./flame_rows";
+import type { Flame, Info, Sources, TimelineFrame } from "./types";
 
 interface Exported {
   sources: Sources;
@@ -13,50 +14,23 @@ interface Exported {
 }
 
 let exported: Exported | null = null;
-let boxes: Box[] = [];
+const views = new Map<string, FlameRows>();
 
 export function loadOffline(): void {
   const element = document.getElementById("cairn-data");
   if (!element?.textContent) return;
   exported = JSON.parse(element.textContent) as Exported;
-  boxes = layOut(exported.flame);
 }
 
 export function isOffline(): boolean {
   return exported !== null;
 }
 
-function columns(flame: Flame): Column[] {
-  const metric = flame.column.replace(/ \(I\)$/, "");
-  const side = (name: "inclusive" | "exclusive", title: string): Column => ({
-    name,
-    title,
-    metric,
-    side: name,
-    isPercentile: false,
-    total: flame.total,
-  });
-  return [side("inclusive", `${metric} (I)`), side("exclusive", `${metric} (E)`)];
-}
-
-function rowOf(box: Box): Row {
-  const next = boxes[box.index + 1];
-  return {
-    id: String(box.index),
-    kind: "function",
-    label: box.name,
-    module: box.module,
-    file: null,
-    line: 0,
-    isLeaf: !next || next.parent !== box.index,
-    values: [box.value, box.own],
-  };
-}
-
-function childRows(flame: Flame, parameters: Parameters): Rows {
-  const parent = parameters["row"] === undefined ? -1 : Number(parameters["row"]);
-  const list = boxes.filter((box) => box.parent === parent);
-  return { columns: columns(flame), count: list.length, rows: list.map(rowOf) };
+function rowsOf(flame: Flame, parameters: Parameters): FlameRows {
+  const view = String(parameters["view"] ?? "top-down");
+  const rows = views.get(view) ?? new FlameRows(flame, view);
+  views.set(view, rows);
+  return rows;
 }
 
 export function answerOffline(path: string, parameters: Parameters): unknown {
@@ -69,8 +43,13 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
       return exported.info;
     case "flame":
       return exported.flame;
-    case "rows":
-      return childRows(exported.flame, parameters);
+    case "rows": {
+      const sort = String(parameters["sort"] ?? "");
+      const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
+      return rowsOf(exported.flame, parameters).ask(row, Number(parameters["offset"] ?? 0), Number(parameters["limit"] ?? 200), sort, parameters["reverse"] === "1");
+    }
+    case "search":
+      return rowsOf(exported.flame, parameters).find(matcher(String(parameters["q"] ?? "")) ?? (() => false), 500);
     case "timeline":
       if (exported.timeline) return exported.timeline;
       break;

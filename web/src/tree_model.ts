@@ -1,52 +1,107 @@
-// The rows of a tree that are open: which are visible, in which order, how deep.
+// The rows of a tree that are open, as lines from top to bottom. Only rows that were asked
+// for are here: a level knows how many it has, and which of them it has got.
 
 import type { Row } from "./types";
 
 export interface Node {
   row: Row;
   depth: number;
-  parent: Node | null;
+  place: number; // in its level
+  level: Level; // that it is in
   isOpen: boolean;
-  children: Node[] | null; // null: not asked for yet
-  total: number; // children the server has
+  children: Level | null; // null: not asked for yet
 }
 
-export type Line = { node: Node } | { more: Node | null; depth: number; rest: number };
-
-export function makeNodes(rows: Row[], parent: Node | null): Node[] {
-  return rows.map((row) => ({
-    row,
-    depth: parent ? parent.depth + 1 : 0,
-    parent,
-    isOpen: false,
-    children: null,
-    total: 0,
-  }));
+export interface Level {
+  parent: Node | null;
+  depth: number;
+  total: number; // rows the server has
+  nodes: Map<number, Node>; // those that are here, by place
+  opened: number[]; // places of open rows, ascending
+  lines: number; // of all its rows and of what is open in them
 }
 
-// Every visible line, top to bottom; "more" where the server has further children.
-export function visibleLines(top: Node[], topTotal: number): Line[] {
-  const lines: Line[] = [];
-  const stack: { list: Node[]; at: number; of: Node | null; total: number }[] = [
-    { list: top, at: 0, of: null, total: topTotal },
-  ];
-  for (let level = stack[0]; level; level = stack[stack.length - 1]) {
-    const node = level.list[level.at++];
-    if (node) {
-      lines.push({ node });
-      if (node.isOpen && node.children)
-        stack.push({ list: node.children, at: 0, of: node, total: node.total });
-      continue;
+// What a line shows: a row, or one that is not here yet.
+export type Line = { node: Node } | { hole: Level; place: number };
+
+export function makeLevel(parent: Node | null, total: number): Level {
+  return { parent, depth: parent ? parent.depth + 1 : 0, total, nodes: new Map(), opened: [], lines: total };
+}
+
+export function addRows(level: Level, offset: number, rows: Row[]): void {
+  rows.forEach((row, i) => {
+    if (level.nodes.has(offset + i)) return;
+    level.nodes.set(offset + i, { row, depth: level.depth, place: offset + i, level, isOpen: false, children: null });
+  });
+}
+
+// A change of the number of lines reaches the rows above, as far as they are open.
+function addLines(level: Level, lines: number): void {
+  for (let at: Level | null = level; at; at = at.parent?.isOpen ? at.parent.level : null) at.lines += lines;
+}
+
+export function openNode(node: Node): void {
+  if (node.isOpen || !node.children) return;
+  const { opened } = node.level;
+  const at = opened.findIndex((place) => place > node.place);
+  opened.splice(at < 0 ? opened.length : at, 0, node.place);
+  node.isOpen = true;
+  addLines(node.level, node.children.lines);
+}
+
+export function closeNode(node: Node): void {
+  if (!node.isOpen || !node.children) return;
+  node.level.opened.splice(node.level.opened.indexOf(node.place), 1);
+  addLines(node.level, -node.children.lines);
+  node.isOpen = false;
+}
+
+// The line with this number; null behind the last one.
+export function lineAt(top: Level, number: number): Line | null {
+  let level = top;
+  let rest = number;
+  while (rest >= 0 && rest < level.lines) {
+    let inside: Level | null = null;
+    let skipped = 0; // lines of open rows before
+    for (const place of level.opened) {
+      const node = level.nodes.get(place);
+      if (!node?.children || rest <= place + skipped) break;
+      if (rest <= place + skipped + node.children.lines) {
+        rest -= place + skipped + 1;
+        inside = node.children;
+        break;
+      }
+      skipped += node.children.lines;
     }
-    const rest = level.total - level.list.length;
-    if (rest > 0) lines.push({ more: level.of, depth: level.of ? level.of.depth + 1 : 0, rest });
-    stack.pop();
+    if (!inside) {
+      const node = level.nodes.get(rest - skipped);
+      return node ? { node } : { hole: level, place: rest - skipped };
+    }
+    level = inside;
   }
-  return lines;
+  return null;
+}
+
+// The number of the line of a row; the rows above it must be open.
+export function lineOf(node: Node): number {
+  let number = 0;
+  for (let at: Node | null = node; at; at = at.level.parent) {
+    number += at.place + (at === node ? 0 : 1);
+    for (const place of at.level.opened) {
+      if (place >= at.place) break;
+      number += at.level.nodes.get(place)?.children?.lines ?? 0;
+    }
+  }
+  return number;
+}
+
+export function findNode(level: Level, id: string): Node | undefined {
+  for (const node of level.nodes.values()) if (node.row.id === id) return node;
+  return undefined;
 }
 
 export function pathOf(node: Node): string[] {
   const path: string[] = [];
-  for (let at: Node | null = node; at; at = at.parent) path.unshift(at.row.id);
+  for (let at: Node | null = node; at; at = at.level.parent) path.unshift(at.row.id);
   return path;
 }

@@ -59,6 +59,7 @@ export interface Row {
   id: string;
   kind: string;
   label: string;
+  context: string; // id, in the top-down view, of one of the contexts it stands for
   module: string | null;
   file: string | null;
   line: number;
@@ -72,9 +73,14 @@ export interface Rows {
   rows: Row[];
 }
 
+export interface Hit {
+  path: string[]; // of the rows above
+  row: Row;
+}
+
 export interface Hits {
   count: number;
-  hits: { path: string[]; row: Row }[];
+  hits: Hit[];
 }
 
 // depth, name, module, value, own value, id
@@ -103,9 +109,24 @@ export interface ContextDetail {
   threads: [number, number][];
 }
 
+// A function and the way to where it costs most.
+export interface Other {
+  path: string[];
+  row: Row;
+}
+
+export interface FunctionDetail {
+  columns: Column[];
+  function: Row;
+  callers: Other[];
+  callees: Other[];
+}
+
 export interface SourceText {
   path: string;
   line: number;
+  column: string;
+  total: number | null;
   lines: string[];
   costs: [number, number][];
 }

@@ -1,0 +1,66 @@
+// The choices in the header: search, metric, threads.
+
+import { useState } from "preact/hooks";
+import { go, type State } from "./state";
+import { stepSearch } from "./tree_search";
+import type { Info, Thread } from "./types";
+import { useAnswer } from "./use_answer";
+
+export function Choices(props: { info: Info; state: State; path: string; view: string }) {
+  const { info, state } = props;
+  return (
+    <>
+      <input
+        id="search"
+        type="search"
+        placeholder="search (/)"
+        aria-label="search by name, a regular expression; Enter goes to the next match"
+        value={state["q"] ?? ""}
+        onInput={(event) => go({ q: event.currentTarget.value }, true)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") stepSearch(event.shiftKey ? -1 : 1);
+        }}
+      />
+      {props.view !== "timeline" && (
+        <select id="metric" aria-label="metric" value={state["m"] ?? ""} onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}>
+          {info.metrics
+            .filter((metric) => metric.isVisible)
+            .map((metric, i) => (
+              <option key={metric.name} value={i === 0 ? "" : metric.name}>
+                {metric.name}
+              </option>
+            ))}
+        </select>
+      )}
+      {info.threadCount > 1 && <ThreadChooser path={props.path} count={info.threadCount} chosen={state["t"] ?? ""} />}
+    </>
+  );
+}
+
+// Any selection that `cairn tree --thread` takes; the threads are offered.
+function ThreadChooser(props: { path: string; count: number; chosen: string }) {
+  const [isUsed, setIsUsed] = useState(false);
+  const threads = useAnswer<Thread[]>(isUsed ? `${props.path}/threads` : null, { count: 2000 });
+  return (
+    <>
+      <input
+        id="threads"
+        class="short"
+        list="thread-list"
+        placeholder={`all ${props.count.toLocaleString("en-US")} threads`}
+        aria-label="threads: numbers such as 1-3, or kinds such as RANK 0-3"
+        title="which threads count: 1-3,7 or RANK 0-3 THREAD 0; empty: all"
+        value={props.chosen}
+        onFocus={() => setIsUsed(true)}
+        onChange={(event) => go({ t: event.currentTarget.value.trim() })}
+      />
+      <datalist id="thread-list">
+        {threads.value?.map((thread) => (
+          <option key={thread.profile} value={String(thread.profile)}>
+            {thread.label}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}

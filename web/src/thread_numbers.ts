@@ -1,0 +1,29 @@
+// Numbers of threads as a selection: "1-3,7".
+
+export function printNumbers(numbers: number[]): string {
+  const list = [...new Set(numbers)].sort((a, b) => a - b);
+  const parts: string[] = [];
+  for (let i = 0; i < list.length; ) {
+    let end = i;
+    while ((list[end + 1] ?? -1) === (list[end] ?? 0) + 1) end++;
+    parts.push(end > i ? `${list[i]}-${list[end]}` : `${list[i]}`);
+    i = end + 1;
+  }
+  return parts.join(",");
+}
+
+// Whether a selection, empty for all, holds a number.
+export function holdsNumber(text: string, number: number): boolean {
+  if (text === "") return true;
+  return text.split(",").some((part) => {
+    const [low = "", high = low] = part.split("-");
+    return number >= Number(low) && number <= Number(high);
+  });
+}
+
+export function countNumbers(text: string): number {
+  return text.split(",").reduce((sum, part) => {
+    const [low = "", high = low] = part.split("-");
+    return sum + Number(high) - Number(low) + 1;
+  }, 0);
+}
