@@ -19,7 +19,7 @@
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
-    LEAST_LEN = 16 << 10, /* a running thread's bytes that are worth a system call */
+    LEAST_LEN = 64 << 10, /* a running thread's bytes that are worth a system call */
 };
 
 static bool is_gone(const struct cn_rec_track *track)

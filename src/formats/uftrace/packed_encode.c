@@ -252,26 +252,98 @@ static inline void put_pick(struct cn_uft_packer *packer, uint32_t pick,
     cn_uft_place_refresh(place, choice, pick);
 }
 
-/* A call with nothing attached, nested as expected, without branches that depend on what it
- * is. False when there is anything special about it; nothing is changed then. */
-static inline bool add_expected_call(struct cn_uft_packer *packer, uint64_t word,
-                                     uint32_t depth)
-{
-    struct cn_uft_places *places = &packer->places;
-    bool is_exit = word & CN_UFT_EXIT;
-    uint64_t entry_word = word & ~(uint64_t)CN_UFT_EXIT;
-    uint32_t pick = packer->slots[slot_of(entry_word)];
-    uint32_t old_depth = (depth + is_exit) & (CN_UFT_PACKED_DEPTH_MAX - 1);
+/* What changes with each call. The columns are bytes, which may alias anything that lies in
+ * memory: kept in the packer itself, all this would be loaded again after each of them. */
+struct run {
+    uint32_t item, depth, exit_count;
+    uint64_t last_ns;
+    uint64_t min_ns, max_ns; /* but for the last; changed where times jump */
+};
 
-    /* Masks instead of branches, which nobody could predict; CN_UFT_PICK_EXIT is 0. */
+static struct run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns)
+{
+    const struct cn_uft_packed_lead *lead = &packer->lead;
+
+    return (struct run){
+        .item = lead->item_count,
+        .depth = packer->places.depth,
+        .last_ns = packer->last_ns,
+        .min_ns = time_ns < lead->first_ns ? time_ns : lead->first_ns,
+        .max_ns = lead->last_ns,
+    };
+}
+
+static void end_run(struct cn_uft_packer *packer, const struct run *run)
+{
+    struct cn_uft_packed_lead *lead = &packer->lead;
+    uint32_t count = run->item - lead->item_count;
+
+    if (count == 0)
+        return;
+    lead->item_count = run->item;
+    lead->exit_count += run->exit_count;
+    lead->enter_count += count - run->exit_count;
+    lead->first_ns = run->min_ns;
+    lead->last_ns = run->last_ns > run->max_ns ? run->last_ns : run->max_ns;
+    packer->places.depth = run->depth;
+    packer->last_ns = run->last_ns;
+    packer->unpacked_len += count * (uint64_t)cn_uft_record_size;
+}
+
+/* A time that is not shortly after the one before. */
+static uint8_t run_long_time(struct cn_uft_packer *packer, struct run *run,
+                             uint64_t time_ns)
+{
+    if (time_ns < run->min_ns)
+        run->min_ns = time_ns;
+    if (time_ns < run->last_ns && run->last_ns > run->max_ns)
+        run->max_ns = run->last_ns;
+    return put_long_time(&packer->wide, time_ns - run->last_ns);
+}
+
+/* What happened here is not what happened the last time. */
+static unsigned run_other_pick(struct cn_uft_packer *packer, struct cn_uft_place *place,
+                               uint32_t pick)
+{
+    unsigned choice = find_choice(place, pick);
+
+    cn_uft_place_refresh(place, choice, pick);
+    if (choice == CN_UFT_CHOICE_NONE)
+        put_number(&packer->picks, pick);
+    return choice;
+}
+
+/* A call with nothing attached, nested as expected; whether it is an entry or an exit makes
+ * no branch, as nobody could predict that. False when there is anything special about it;
+ * nothing is changed then. */
+static inline bool run_call(struct cn_uft_packer *packer, struct run *run,
+                            uint64_t time_ns, uint64_t word)
+{
+    struct cn_uft_frame *frames = packer->places.frames;
+    struct cn_uft_frame *top = &frames[cn_uft_depth_below(run->depth)];
+    struct cn_uft_place *place = cn_uft_places_at(&packer->places, top->key);
+    uint64_t entry_word = word & ~(CN_UFT_DEPTH_MASK | CN_UFT_EXIT);
+    uint64_t delta_ns = time_ns - run->last_ns;
+    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
+    uint32_t pick = packer->slots[slot_of(entry_word)];
+    uint32_t is_exit = word & CN_UFT_EXIT;
     uint64_t exit_mask = 0 - (uint64_t)is_exit;
 
-    if (packer->words[pick] != entry_word || places->depth != old_depth ||
-        ((cn_uft_places_top(places)->word ^ entry_word) & exit_mask))
+    if ((word & PLAIN_MASK) != PLAIN_WORD || packer->words[pick] != entry_word ||
+        run->depth != ((depth + is_exit) & (CN_UFT_PACKED_DEPTH_MAX - 1)) ||
+        ((top->word ^ entry_word) & exit_mask))
         return false;
-    pick &= (uint32_t)~exit_mask;
-    put_pick(packer, pick, false);
-    cn_uft_places_call(places, pick, entry_word, is_exit);
+    pick &= (uint32_t)~exit_mask; /* CN_UFT_PICK_EXIT is 0 */
+    packer->choices[run->item] =
+        place->picks[0] == pick ? 0 : (uint8_t)run_other_pick(packer, place, pick);
+    packer->times[run->item] = delta_ns < CN_UFT_TIME_SHORT_END
+                                   ? (uint8_t)delta_ns
+                                   : run_long_time(packer, run, time_ns);
+    cn_uft_frame_call(frames, top, run->depth, pick, entry_word, is_exit);
+    run->last_ns = time_ns;
+    run->depth = (depth + 1 - is_exit) & (CN_UFT_PACKED_DEPTH_MAX - 1);
+    run->exit_count += is_exit;
+    run->item++;
     return true;
 }
 
@@ -332,13 +404,11 @@ static void add_special(struct cn_uft_packer *packer, uint64_t word, unsigned ty
         add_other(packer, word);
 }
 
-void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word,
-                       struct cn_bytes payload)
+static void add_unexpected(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word)
 {
     uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
     unsigned type = (unsigned)cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
 
-    assert(payload.len == 0 || word & CN_UFT_MORE_MASK);
     put_time(packer, packer->lead.item_count, time_ns - packer->last_ns);
     packer->last_ns = time_ns;
     if (type == CN_UFT_LOST)
@@ -348,45 +418,46 @@ void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t 
     packer->lead.enter_count += type == CN_UFT_ENTRY;
     packer->lead.exit_count += type == CN_UFT_EXIT;
     packer->lead.event_count += type == CN_UFT_EVENT;
-    if ((word & PLAIN_MASK) != PLAIN_WORD ||
-        !add_expected_call(packer, word & ~CN_UFT_DEPTH_MASK, depth))
-        add_special(packer, word, type, depth);
-    packer->unpacked_len += cn_uft_record_size + payload.len;
+    add_special(packer, word, type, depth);
+    packer->unpacked_len += cn_uft_record_size;
+}
+
+void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word,
+                       struct cn_bytes payload)
+{
+    struct run run = begin_run(packer, time_ns);
+
+    assert(payload.len == 0 || word & CN_UFT_MORE_MASK);
+    if (run_call(packer, &run, time_ns, word)) {
+        end_run(packer, &run);
+        return;
+    }
+    add_unexpected(packer, time_ns, word);
     if (word & CN_UFT_MORE_MASK) {
         put_number(&packer->lengths, (uint32_t)payload.len);
         put_payload(packer, payload);
+        packer->unpacked_len += payload.len;
     }
 }
 
 size_t cn_uft_packer_add_calls(struct cn_uft_packer *packer, struct cn_bytes records)
 {
     size_t room = ITEMS_MAX - packer->lead.item_count;
-    size_t count = records.len / cn_uft_record_size;
-    uint64_t last_ns = packer->last_ns;
-    uint32_t exits = 0;
-    size_t i;
+    size_t count = records.len / cn_uft_record_size, i;
+    struct run run;
 
-    if (packer->lead.flags & CN_UFT_PACKED_BIG_ENDIAN)
+    if (packer->lead.flags & CN_UFT_PACKED_BIG_ENDIAN || count == 0)
         return 0;
-    for (i = 0; i < count && i < room; i++) {
+    if (count > room)
+        count = room;
+    run = begin_run(packer, cn_u64_get(records.ptr));
+    for (i = 0; i < count; i++) {
         const uint8_t *at = records.ptr + i * cn_uft_record_size;
-        uint64_t time_ns = cn_u64_get(at), word = cn_u64_get(at + sizeof(time_ns));
-        uint32_t item = packer->lead.item_count;
 
-        if ((word & PLAIN_MASK) != PLAIN_WORD ||
-            !add_expected_call(
-                packer, word & ~CN_UFT_DEPTH_MASK,
-                (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS)))
+        if (!run_call(packer, &run, cn_u64_get(at), cn_u64_get(at + sizeof(uint64_t))))
             break;
-        put_time(packer, item, time_ns - last_ns);
-        count_time(&packer->lead, time_ns);
-        exits += word & CN_UFT_EXIT;
-        last_ns = time_ns;
     }
-    packer->last_ns = last_ns;
-    packer->lead.exit_count += exits;
-    packer->lead.enter_count += (uint32_t)i - exits;
-    packer->unpacked_len += i * cn_uft_record_size;
+    end_run(packer, &run);
     return i * cn_uft_record_size;
 }
 

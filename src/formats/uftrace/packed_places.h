@@ -51,12 +51,16 @@ static inline struct cn_uft_frame *cn_uft_places_top(struct cn_uft_places *place
     return &places->frames[cn_uft_depth_below(places->depth)];
 }
 
+static inline struct cn_uft_place *cn_uft_places_at(struct cn_uft_places *places,
+                                                    uint64_t key)
+{
+    return &places->list[(key * CN_UFT_PLACE_FACTOR) >> (64 - CN_UFT_PLACE_BITS)];
+}
+
 /* The place we are at. */
 static inline struct cn_uft_place *cn_uft_places_here(struct cn_uft_places *places)
 {
-    uint64_t key = cn_uft_places_top(places)->key;
-
-    return &places->list[(key * CN_UFT_PLACE_FACTOR) >> (64 - CN_UFT_PLACE_BITS)];
+    return cn_uft_places_at(places, cn_uft_places_top(places)->key);
 }
 
 /* `pick` was remembered as number `choice`: it becomes the latest. With CN_UFT_CHOICE_NONE
@@ -84,15 +88,23 @@ static inline void cn_uft_places_note(struct cn_uft_places *places, uint32_t pic
 /* An entry, or an exit from the innermost function, whose pick is 0. Both write the same
  * places, to save a branch that nobody could predict: an exit leaves the current frame as it
  * is and writes another one where it is never read. */
+static inline void cn_uft_frame_call(struct cn_uft_frame *frames,
+                                     struct cn_uft_frame *top, uint32_t depth,
+                                     uint32_t pick, uint64_t entry_word, bool is_exit)
+{
+    uint64_t kept_bits = ~(uint64_t)UINT32_MAX | (0 - (uint64_t)is_exit);
+    uint32_t at = depth | (uint32_t)is_exit << CN_UFT_DEPTH_BITS;
+
+    top->key = (top->key & kept_bits) | pick;
+    frames[at] = (struct cn_uft_frame){(uint64_t)pick << 32, entry_word};
+}
+
+/* The same, and the depth changes. */
 static inline void cn_uft_places_call(struct cn_uft_places *places, uint32_t pick,
                                       uint64_t entry_word, bool is_exit)
 {
-    struct cn_uft_frame *top = cn_uft_places_top(places);
-    uint64_t kept_bits = ~(uint64_t)UINT32_MAX | (0 - (uint64_t)is_exit);
-    uint32_t at = places->depth | (uint32_t)is_exit << CN_UFT_DEPTH_BITS;
-
-    top->key = (top->key & kept_bits) | pick;
-    places->frames[at] = (struct cn_uft_frame){(uint64_t)pick << 32, entry_word};
+    cn_uft_frame_call(places->frames, cn_uft_places_top(places), places->depth, pick,
+                      entry_word, is_exit);
     places->depth =
         (places->depth + (is_exit ? UINT32_MAX : 1)) & (CN_UFT_PACKED_DEPTH_MAX - 1);
 }
