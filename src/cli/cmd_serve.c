@@ -12,6 +12,8 @@
 #include "cli/command.h"
 #include "server/server.h"
 
+enum { COLLECT_LIMIT_MAX = 1 << 20 };
+
 /* Opens the address in whatever browser there is; failing is no matter, it was printed
  * as well. */
 static void open_browser(const struct cn_args *args, const char *url)
@@ -84,8 +86,12 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .paths = args->operands,
     };
     struct cn_server *server;
+    uint64_t limit = 0;
     bool ok;
 
+    if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err))
+        return false;
+    options.collect_limit = (size_t)limit;
     if (options.path_count == 0 && !options.collect)
         return cn_fail(err, CN_ERR_USAGE, "PATH is missing: what should be shown?");
     keep_memory_small();
@@ -129,6 +135,10 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
         {.name = "collect-token-file",                                                  \
          .value = "FILE",                                                               \
          .help = "the token that traces must bring (default: they need none)"},         \
+        {.name = "collect-limit",                                                       \
+         .value = "N",                                                                  \
+         .help = "put off agents while N requests wait for the disk, or a quarter of "  \
+                 "that of one of them (default: 4096)"},                                \
         {.name = "tls-cert", .value = "FILE", .help = "use TLS with this certificate"}, \
     {                                                                                   \
         .name = "tls-key", .value = "FILE", .help = "and this key"                      \

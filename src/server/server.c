@@ -188,6 +188,11 @@ static void make_url(struct cn_server *server)
 static bool open_collector(struct cn_server *server,
                            const struct cn_server_options *options, struct cn_error *err)
 {
+    struct cn_collector_options limits = {
+        .waiting_max = options->collect_limit,
+        .waiting_max_of_one = (options->collect_limit + 3) / 4,
+    };
+
     if (options->collect_token_file &&
         !cn_guard_read_token(&server->collector_guard, options->collect_token_file, err))
         return false;
@@ -198,7 +203,7 @@ static bool open_collector(struct cn_server *server,
                        options->listen);
     if (!options->collect)
         return true;
-    if (!cn_collector_open(&server->collector, options->collect, NULL, err) ||
+    if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->things.list[server->things.count], options->collect,
                         err))
         return false;

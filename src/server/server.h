@@ -25,6 +25,7 @@ struct cn_server_options {
     const char *tls_cert, *tls_key; /* files; NULL: no TLS */
     const char *collect;            /* the store that takes traces; NULL: none does */
     const char *collect_token_file; /* NULL: traces need no token */
+    size_t collect_limit;           /* requests that may wait for the disk; 0: default */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };

@@ -7,10 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"
+#include "store/sessions.h"
 
 /* A trace that an agent has not finished. */
 struct unfinished {
@@ -22,9 +22,7 @@ enum { UNFINISHED_MAX = 256 };
 
 struct cn_store_ingest {
     struct cn_store_writer *writer;
-    struct cn_names names; /* of sessions */
-    struct cn_zorka_session **sessions;
-    size_t session_count, session_capacity;
+    struct cn_sessions sessions;
     struct cn_trace trace;
     struct unfinished **unfinished; /* the oldest first */
     size_t unfinished_count;
@@ -44,13 +42,10 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
 {
     if (!ingest)
         return;
-    for (size_t i = 0; i < ingest->session_count; i++)
-        cn_zorka_session_free(ingest->sessions[i]);
     for (size_t i = 0; i < ingest->unfinished_count; i++)
         free(ingest->unfinished[i]);
     free(ingest->unfinished);
-    free(ingest->sessions);
-    cn_names_done(&ingest->names);
+    cn_sessions_done(&ingest->sessions);
     cn_trace_done(&ingest->trace);
     free(ingest);
 }
@@ -58,19 +53,6 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
 struct cn_store_ingest_counts cn_store_ingest_counts(const struct cn_store_ingest *ingest)
 {
     return ingest->counts;
-}
-
-static struct cn_zorka_session *find_session(struct cn_store_ingest *ingest,
-                                             const char *name)
-{
-    uint32_t number = cn_names_add(&ingest->names, name);
-
-    if (number == ingest->session_count) {
-        ingest->sessions = cn_grow(ingest->sessions, ingest->session_count,
-                                   &ingest->session_capacity, sizeof(*ingest->sessions));
-        ingest->sessions[ingest->session_count++] = cn_zorka_session_new();
-    }
-    return ingest->sessions[number];
 }
 
 static size_t find_unfinished(const struct cn_store_ingest *ingest,
@@ -198,7 +180,8 @@ static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *s
 bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                              const struct cn_zorka_request *request, struct cn_error *err)
 {
-    struct cn_zorka_session *session = find_session(ingest, request->session);
+    struct cn_zorka_session *session =
+        cn_sessions_find(&ingest->sessions, request->session);
     struct cn_zorka_body body;
     size_t open = find_unfinished(ingest, request);
     bool ok;

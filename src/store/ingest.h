@@ -5,7 +5,8 @@
  *     cn_store_writer_commit(writer, err);          now it is acknowledged
  *     cn_store_ingest_free(ingest);
  *
- * A request that is refused leaves the store as it was. Sessions live as long as the ingest.
+ * A request that is refused leaves the store as it was. Sessions live as long as
+ * the ingest, but those that are silent longest may have to go (store/sessions.h).
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_INGEST_H

@@ -67,6 +67,19 @@ void cn_zorka_session_free(struct cn_zorka_session *session)
     free(session);
 }
 
+static uint64_t symbols_len(const struct symbols *symbols)
+{
+    return symbols->capacity * sizeof(*symbols->list) +
+           symbols->direct_count * 2 * sizeof(uint32_t) +
+           symbols->by_id.capacity * sizeof(struct cn_map_slot);
+}
+
+uint64_t cn_zorka_session_len(const struct cn_zorka_session *session)
+{
+    return session->words.arena_capacity + session->words.count * sizeof(uint64_t) +
+           symbols_len(&session->strings) + symbols_len(&session->methods);
+}
+
 static uint32_t *direct_slot(struct symbols *symbols, uint32_t id)
 {
     size_t count = symbols->direct_count ? symbols->direct_count : DIRECT_FIRST;

@@ -23,6 +23,9 @@ void cn_zorka_session_free(struct cn_zorka_session *session); /* NULL is fine */
 /* Forget all symbols: the agent numbers them anew. */
 void cn_zorka_session_reset(struct cn_zorka_session *session);
 
+/* About how many bytes its symbols take. */
+uint64_t cn_zorka_session_len(const struct cn_zorka_session *session);
+
 /* A number that was used before gets a new meaning. */
 void cn_zorka_session_add_string(struct cn_zorka_session *session, uint32_t id,
                                  struct cn_bytes text);

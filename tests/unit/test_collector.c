@@ -1,0 +1,356 @@
+/* The collector on its own: who is called back, when, and what a disk that fails costs. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/disk.h"
+#include "base/record.h"
+#include "formats/zorka/request.h"
+#include "server/collector.h"
+#include "store/care.h"
+#include "store/query.h"
+#include "store/reader.h"
+#include "store/search.h"
+#include "store/writer.h"
+#include "support/scratch.h"
+
+enum { BODY_LEN = 32, PATIENCE_MS = 20000 };
+
+/* A disk that can be told to keep everybody waiting, or to be full. */
+struct moody_disk {
+    struct cn_disk io;
+    atomic_bool is_held, is_full;
+    atomic_uint syncs;
+};
+
+static void sleep_ms(long ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    (void)nanosleep(&pause, NULL);
+}
+
+static bool moody_sync(void *arg, int fd, struct cn_error *err)
+{
+    struct moody_disk *disk = arg;
+
+    atomic_fetch_add(&disk->syncs, 1);
+    while (atomic_load(&disk->is_held))
+        sleep_ms(1);
+    return cn_disk_files.sync(cn_disk_files.arg, fd, err);
+}
+
+/* Half of it fits. */
+static bool moody_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
+                        struct cn_error *err)
+{
+    struct moody_disk *disk = arg;
+    bool is_full = atomic_load(&disk->is_full);
+
+    if (!cn_disk_files.write(cn_disk_files.arg, fd, off, data, is_full ? len / 2 : len,
+                             err))
+        return false;
+    errno = ENOSPC;
+    return !is_full || cn_fail_errno(err, "cannot write");
+}
+
+static void moody_init(struct moody_disk *disk)
+{
+    *disk = (struct moody_disk){.io = cn_disk_files};
+    disk->io.arg = disk;
+    disk->io.sync = moody_sync;
+    disk->io.write = moody_write;
+}
+
+/* What became of requests. */
+struct answers {
+    atomic_uint safe, refused, not_saved;
+};
+
+static void on_answer(void *arg, enum cn_collected how, const struct cn_error *err)
+{
+    struct answers *answers = arg;
+
+    (void)err;
+    atomic_fetch_add(how == CN_COLLECTED       ? &answers->safe
+                     : how == CN_COLLECTED_NOT ? &answers->refused
+                                               : &answers->not_saved,
+                     1);
+}
+
+static void wait_for(const atomic_uint *count, unsigned expected)
+{
+    for (int ms = 0; ms < PATIENCE_MS && atomic_load(count) < expected; ms++)
+        sleep_ms(1);
+    assert_int_equal(atomic_load(count), expected);
+}
+
+static bool submit(struct cn_collector *collector, struct cn_bytes body, uint32_t id,
+                   const char *who, struct answers *answers)
+{
+    struct cn_zorka_request request = {
+        .session = "s",
+        .is_agent = true,
+        .has_trace_id = id > 0,
+        .id_high = 1,
+        .id_low = id,
+        .body = body,
+    };
+
+    return cn_collector_submit(collector, CN_COLLECT_AGENT, &request, who, on_answer,
+                               answers);
+}
+
+/* A string that is class, name and signature of a method, and the method. */
+static bool submit_symbols(struct cn_collector *collector, struct answers *answers)
+{
+    static const uint8_t body[] = {0xc1, 0x82, 1, 0x61, 'x', 0xc2, 0x84, 1, 1, 1, 1};
+
+    return submit(collector, (struct cn_bytes){body, sizeof(body)}, 0, "a", answers);
+}
+
+/* Traces that are one call each, and stay until the end of the test. */
+static uint8_t bodies[4096][BODY_LEN];
+
+static bool submit_trace(struct cn_collector *collector, uint32_t id, const char *who,
+                         struct answers *answers)
+{
+    static const uint8_t begin[] = {0xc3, 0x9f, 0x19, 3, 0xe8, 1, 0xc5, 0x84,
+                                    0x1a, 0x60, 0,    0, 0,    1, 0x1a},
+                         end[] = {0, 0xc4, 0x82, 0x19, 7, 0xd0, 1, 0xff};
+    uint8_t *body = bodies[id];
+    size_t len = sizeof(begin);
+
+    memcpy(body, begin, sizeof(begin));
+    cn_u32_be_put(body + len, id);
+    len += sizeof(uint32_t);
+    memcpy(body + len, end, sizeof(end));
+    return submit(collector, (struct cn_bytes){body, len + sizeof(end)}, id, who,
+                  answers);
+}
+
+static struct cn_collector *open_collector(const struct cn_collector_options *options)
+{
+    struct cn_collector *collector;
+    struct cn_error err = {0};
+
+    if (!cn_collector_open(&collector, "store", options, &err))
+        fail_msg("%s", err.text);
+    return collector;
+}
+
+static void close_collector(struct cn_collector *collector)
+{
+    struct cn_error err = {0};
+
+    if (!cn_collector_close(collector, &err))
+        fail_msg("%s", err.text);
+}
+
+static uint64_t count_traces(void)
+{
+    struct cn_store *store;
+    struct cn_search *search;
+    struct cn_query *query;
+    struct cn_error err = {0};
+    uint64_t count = 0;
+
+    assert_true(cn_store_open(&store, "store", &err));
+    assert_true(cn_search_open(&search, store, &err));
+    assert_true(cn_query_parse(&query, "method = x", 0, &err));
+    assert_true(cn_search_count(search, query, &count, &err));
+    cn_query_free(query);
+    cn_search_close(search);
+    cn_store_close(store);
+    return count;
+}
+
+static void on_finding(void *arg, const struct cn_store_finding *finding)
+{
+    unsigned *count = arg;
+
+    print_error("%s: %s: %s\n", finding->file, finding->rule, finding->text);
+    *count += finding->is_error;
+}
+
+static void expect_sound_store(uint64_t trace_count)
+{
+    struct cn_error err = {0};
+    unsigned findings = 0;
+
+    assert_true(cn_store_verify("store", NULL, on_finding, &findings, &err));
+    assert_int_equal(findings, 0);
+    assert_int_equal(count_traces(), trace_count);
+}
+
+static void says_when_a_request_is_safe(void **state)
+{
+    struct cn_collector *collector = open_collector(NULL);
+    struct answers answers = {0};
+
+    (void)state;
+    assert_true(submit_symbols(collector, &answers));
+    for (uint32_t id = 1; id <= 100; id++)
+        assert_true(submit_trace(collector, id, "a", &answers));
+    wait_for(&answers.safe, 101);
+    assert_int_equal(count_traces(), 100);
+    assert_true(submit_trace(collector, 7, "a", &answers)); /* again */
+    wait_for(&answers.safe, 102);
+    assert_int_equal(cn_collector_counts(collector).known, 1);
+    close_collector(collector);
+    expect_sound_store(100);
+}
+
+static void refuses_what_breaks_the_rules_at_once(void **state)
+{
+    struct moody_disk disk;
+    struct cn_collector *collector;
+    struct answers answers = {0};
+
+    (void)state;
+    moody_init(&disk);
+    collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
+    atomic_store(&disk.is_held, true);
+    assert_true(submit_trace(collector, 1, "a", &answers)); /* without symbols */
+    wait_for(&answers.refused, 1);
+    atomic_store(&disk.is_held, false);
+    close_collector(collector);
+    expect_sound_store(0);
+}
+
+static void reads_on_while_the_disk_is_busy(void **state)
+{
+    struct moody_disk disk;
+    struct cn_collector *collector;
+    struct answers answers = {0};
+    unsigned before;
+
+    (void)state;
+    moody_init(&disk);
+    collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
+    assert_true(submit_symbols(collector, &answers));
+    wait_for(&answers.safe, 1);
+    before = atomic_load(&disk.syncs);
+    atomic_store(&disk.is_held, true);
+    assert_true(submit_trace(collector, 1, "a", &answers));
+    wait_for(&disk.syncs, before + 1);
+    for (uint32_t id = 2; id <= 50; id++)
+        assert_true(submit_trace(collector, id, "a", &answers));
+    for (int ms = 0; ms < PATIENCE_MS && cn_collector_counts(collector).traces < 50; ms++)
+        sleep_ms(1);
+    assert_int_equal(cn_collector_counts(collector).traces, 50);
+    assert_int_equal(atomic_load(&answers.safe), 1);
+    atomic_store(&disk.is_held, false);
+    wait_for(&answers.safe, 51);
+    /* All that came meanwhile went with one commit. */
+    assert_int_equal(cn_collector_counts(collector).commits, 3);
+    close_collector(collector);
+    expect_sound_store(50);
+}
+
+static void puts_off_what_is_too_much(void **state)
+{
+    struct moody_disk disk;
+    struct cn_collector *collector;
+    struct answers answers = {0};
+
+    (void)state;
+    moody_init(&disk);
+    collector = open_collector(&(struct cn_collector_options){
+        .io = &disk.io, .waiting_max = 5, .waiting_max_of_one = 3});
+    assert_true(submit_symbols(collector, &answers));
+    wait_for(&answers.safe, 1);
+    atomic_store(&disk.is_held, true);
+    for (uint32_t id = 1; id <= 3; id++)
+        assert_true(submit_trace(collector, id, "a", &answers));
+    assert_false(submit_trace(collector, 4, "a", &answers));
+    assert_true(submit_trace(collector, 5, "b", &answers));
+    assert_true(submit_trace(collector, 6, "b", &answers));
+    assert_false(submit_trace(collector, 7, "c", &answers));
+    assert_int_equal(cn_collector_counts(collector).put_off, 2);
+    atomic_store(&disk.is_held, false);
+    wait_for(&answers.safe, 6);
+    assert_true(submit_trace(collector, 7, "a", &answers));
+    wait_for(&answers.safe, 7);
+    close_collector(collector);
+    expect_sound_store(6);
+}
+
+static void a_full_disk_costs_nothing_acknowledged(void **state)
+{
+    struct moody_disk disk;
+    struct cn_collector *collector;
+    struct answers answers = {0};
+
+    (void)state;
+    moody_init(&disk);
+    collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
+    assert_true(submit_symbols(collector, &answers));
+    assert_true(submit_trace(collector, 1, "a", &answers));
+    wait_for(&answers.safe, 2);
+    atomic_store(&disk.is_full, true);
+    assert_true(submit_trace(collector, 2, "a", &answers));
+    wait_for(&answers.not_saved, 1);
+    assert_true(submit_trace(collector, 3, "a", &answers));
+    wait_for(&answers.not_saved, 2);
+    atomic_store(&disk.is_full, false);
+    sleep_ms(1100);
+    /* The store is open again; what it knew of agents is gone. */
+    assert_true(submit_trace(collector, 2, "a", &answers));
+    wait_for(&answers.refused, 1);
+    assert_true(submit_symbols(collector, &answers));
+    assert_true(submit_trace(collector, 2, "a", &answers));
+    wait_for(&answers.safe, 4);
+    close_collector(collector);
+    expect_sound_store(2);
+}
+
+static void segments_follow_each_other_under_load(void **state)
+{
+    struct cn_store_options small = {.rotate_len = 20000};
+    struct cn_collector *collector;
+    struct answers answers = {0};
+    struct cn_error err = {0};
+    struct cn_store *store;
+
+    (void)state;
+    assert_true(cn_store_init("store", &small, &err));
+    collector = open_collector(NULL);
+    assert_true(submit_symbols(collector, &answers));
+    for (uint32_t id = 1; id < 2000; id++) {
+        while (!submit_trace(collector, id, id % 2 ? "a" : "b", &answers))
+            sleep_ms(1);
+        if (id % 100 == 0) /* or all of it would be one commit */
+            wait_for(&answers.safe, id + 1);
+    }
+    wait_for(&answers.safe, 2000);
+    close_collector(collector);
+    expect_sound_store(1999);
+    assert_true(cn_store_open(&store, "store", &err));
+    assert_true(cn_store_segment_count(store) > 3);
+    for (size_t i = 0; i + 1 < cn_store_segment_count(store); i++)
+        assert_true(cn_segment_is_sealed(cn_store_segment(store, i)));
+    cn_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CN_SCRATCH_TEST(says_when_a_request_is_safe),
+        CN_SCRATCH_TEST(refuses_what_breaks_the_rules_at_once),
+        CN_SCRATCH_TEST(reads_on_while_the_disk_is_busy),
+        CN_SCRATCH_TEST(puts_off_what_is_too_much),
+        CN_SCRATCH_TEST(a_full_disk_costs_nothing_acknowledged),
+        CN_SCRATCH_TEST(segments_follow_each_other_under_load),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
