@@ -34,7 +34,14 @@ export function ContextPanel(props: Props) {
         ×
       </button>
       <h2>{row.label}</h2>
-      {props.isContext ? <OneContext {...props} /> : <Costs columns={props.columns} row={row} />}
+      {props.isContext ? (
+        <OneContext {...props} />
+      ) : (
+        <>
+          <Costs columns={props.columns} row={row} />
+          <Place {...props} />
+        </>
+      )}
       {IN_FUNCTIONS.has(row.kind) && <Function {...props} />}
     </aside>
   );
@@ -102,6 +109,7 @@ function OneContext(props: Props) {
         ))}
       </nav>
       <Costs columns={props.columns} row={props.row} />
+      <Place {...props} />
       {error && <p class="status error">{error}</p>}
       {value && <LatencyPlot latency={value.latency} />}
       {value && metric && (
@@ -130,7 +138,6 @@ function Function(props: Props) {
   const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, { ...props.parameters, row: props.row.context });
   return (
     <>
-      <Place {...props} />
       {error && !value && <p class="status">{error}</p>}
       {value && (
         <>

@@ -37,7 +37,7 @@ export function FlamePage(props: ViewProps) {
             byModule={state["mod"] === "1"}
             zoom={(state["zoom"] ?? "").split(".").pop() ?? ""}
             onZoom={(_, path) => go({ zoom: path.join(".") })}
-            {...(isCallers || isFolded ? {} : { onOpen: (path: string[]) => go({ v: "top-down", open: path.join(".") }) })}
+            {...(isCallers || isFolded ? {} : { onOpen: (_: string, path: string[]) => go({ v: "top-down", open: path.join(".") }) })}
           />
         ) : (
           <p class="status">{error ?? "loading…"}</p>

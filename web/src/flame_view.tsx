@@ -17,7 +17,7 @@ interface Props {
   byModule: boolean;
   zoom: string; // id of the box that fills the width; "": none
   onZoom: (id: string, path: string[]) => void; // with the ids of the boxes it is in
-  onOpen?: (path: string[]) => void; // asks for the details of a context
+  onOpen?: (id: string, path: string[]) => void; // asks for the details of a box
 }
 
 function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
@@ -152,7 +152,7 @@ export function FlameView(props: Props) {
     const at = boxes[selected];
     if (event.key.startsWith("Arrow")) step(event.key);
     else if (event.key === "Enter" && at) zoomOn(selected);
-    else if (event.key === "o" && at) props.onOpen?.(boxPath(boxes, selected));
+    else if (event.key === "o" && at) props.onOpen?.(at.id, boxPath(boxes, selected));
     else if (event.key === "Backspace") zoomOn(boxes[zoomed]?.parent ?? -1);
     else if (event.key === "Escape") zoomOn(-1);
     else return;
@@ -186,9 +186,10 @@ export function FlameView(props: Props) {
         }}
         onContextMenu={(event) => {
           const hit = boxAt(event);
-          if (hit < 0 || !props.onOpen) return;
+          const box = boxes[hit];
+          if (!box || !props.onOpen) return;
           event.preventDefault();
-          props.onOpen(boxPath(boxes, hit));
+          props.onOpen(box.id, boxPath(boxes, hit));
         }}
         onKeyDown={onKeyDown}
       />

@@ -6,7 +6,8 @@ import { decades, nearest, threadPoints } from "./plot_scale";
 import type { ContextDetail, Thread } from "./types";
 import { useAnswer } from "./use_answer";
 
-const PLOT = { left: 44, right: 6, top: 26, bottom: 18, width: 340, height: 130 };
+const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
+const MARKS = 24; // room for names of marks above a plot
 const INNER = { width: PLOT.width - PLOT.left - PLOT.right, height: PLOT.height - PLOT.top - PLOT.bottom };
 const FLOOR = PLOT.height - PLOT.bottom;
 
@@ -49,11 +50,11 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       <figcaption>
         {bucket ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls` : `how long calls took: ${words}`}
       </figcaption>
-      <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={`distribution of durations: ${words}`} onMouseLeave={() => setHovered(-1)}>
+      <svg viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`} role="img" aria-label={`distribution of durations: ${words}`} onMouseLeave={() => setHovered(-1)}>
         <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
         {decades(low, high).map((ns) => (
           <text key={ns} class="plot-text" text-anchor="middle" x={x(ns)} y={PLOT.height - 5}>
-            {formatNs(ns)}
+            {formatNs(ns).replace(".0 ", " ")}
           </text>
         ))}
         {buckets.map(([from, to, count], i) => {
@@ -64,8 +65,8 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
         {marks.map(([name, ns], i) =>
           ns === null ? null : (
             <g key={name}>
-              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={6 + 7 * i} y2={FLOOR} />
-              <text class="plot-text" text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"} x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)} y={8 + 7 * i}>
+              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={7 * i - MARKS} y2={FLOOR} />
+              <text class="plot-text" text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"} x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)} y={7 * i - MARKS + 9}>
                 {name}
               </text>
             </g>

@@ -42,15 +42,15 @@ function Lines(props: { source: SourceText }) {
     <div class="source-frame">
       <p class="status">
         {source.path.replace(/^src\//, "/")}
+        {hottest > 0 && " · "}
         {hottest > 0 && (
           <button class="link" onClick={() => goTo(hottest)}>
-            {" "}
             hottest line: {hottest}
           </button>
         )}
+        {source.line > 0 && hottest !== source.line && " · "}
         {source.line > 0 && hottest !== source.line && (
           <button class="link" onClick={() => goTo(source.line)}>
-            {" "}
             line of this row: {source.line}
           </button>
         )}
