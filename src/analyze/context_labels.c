@@ -50,8 +50,10 @@ static bool add_node(struct builder *b, const struct cn_context *context, uint32
 }
 
 bool cn_context_labels_build(struct cn_context_labels *out, struct cn_database *db,
-                             const struct cn_context_index *index, struct cn_error *err)
+                             const struct cn_context_index *index,
+                             const struct cn_progress *progress, struct cn_error *err)
 {
+    enum { REPORT_EVERY = 1 << 16 };
     struct cn_context_labels labels = {
         .of_node = cn_alloc(index->count, sizeof(*labels.of_node)),
     };
@@ -62,7 +64,9 @@ bool cn_context_labels_build(struct cn_context_labels *out, struct cn_database *
         struct cn_context context;
 
         ok = cn_context_at(db, index->nodes[i].at, &context, err) &&
-             add_node(&b, &context, &labels.of_node[i], err);
+             add_node(&b, &context, &labels.of_node[i], err) &&
+             (i % REPORT_EVERY != 0 || cn_progress_report(progress, "reading labels", i,
+                                                          index->count, "contexts", err));
     }
     cn_map_done(&b.functions);
     cn_map_done(&b.inlined);

@@ -9,6 +9,7 @@
 
 #include "analyze/context_index.h"
 #include "base/map.h"
+#include "base/progress.h"
 
 struct cn_context_labels {
     struct cn_names names;
@@ -19,6 +20,7 @@ struct cn_context_labels {
 CN_CHECK bool cn_context_labels_build(struct cn_context_labels *out,
                                       struct cn_database *db,
                                       const struct cn_context_index *index,
+                                      const struct cn_progress *progress,
                                       struct cn_error *err);
 void cn_context_labels_done(struct cn_context_labels *labels);
 

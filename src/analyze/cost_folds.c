@@ -18,17 +18,18 @@ static bool moves(const struct cn_cost_input *input)
 }
 
 /* [group][input]: what is gained by each row itself. */
-static double *note_moves(const struct cn_cost_tree *tree)
+static double *note_moves(const struct cn_cost_tree *tree, const struct cn_costs *costs,
+                          const struct cn_cost_rows *rows)
 {
-    size_t width = tree->costs->input_count;
+    size_t width = costs->input_count;
     double *gains = cn_alloc(tree->group_count * width, sizeof(*gains));
 
     for (size_t i = 0; i < tree->fold_count; i++) {
         const struct cn_cost_fold *fold = &tree->folds[i];
-        const double *values = tree->rows.inputs + (tree->group_count + i) * width;
+        const double *values = rows->inputs + (tree->group_count + i) * width;
 
         for (size_t k = 0; k < width; k++) {
-            if (isnan(values[k]) || !moves(&tree->costs->inputs[k]))
+            if (isnan(values[k]) || !moves(&costs->inputs[k]))
                 continue;
             gains[fold->from * width + k] -= values[k];
             gains[fold->to * width + k] += values[k];
@@ -37,11 +38,8 @@ static double *note_moves(const struct cn_cost_tree *tree)
     return gains;
 }
 
-static void apply(const struct cn_cost_tree *tree, size_t row, const double *gains)
+static void apply(const double *gains, size_t width, double *inputs)
 {
-    size_t width = tree->costs->input_count;
-    double *inputs = tree->rows.inputs + row * width;
-
     for (size_t k = 0; k < width; k++) {
         bool was_cost = inputs[k] >= 0;
 
@@ -53,21 +51,22 @@ static void apply(const struct cn_cost_tree *tree, size_t row, const double *gai
     }
 }
 
-void cn_cost_tree_unfold(struct cn_cost_tree *tree)
+void cn_cost_tree_unfold(const struct cn_cost_tree *tree, const struct cn_costs *costs,
+                         struct cn_cost_rows *rows)
 {
-    size_t width = tree->costs->input_count;
-    double *gains = note_moves(tree);
+    size_t width = costs->input_count;
+    double *gains = note_moves(tree, costs, rows);
 
     /* Parents have smaller numbers than their children. */
     for (size_t i = tree->group_count; i-- > 0;) {
         uint32_t parent = tree->groups[i].parent;
 
-        apply(tree, i, gains + i * width);
+        apply(gains + i * width, width, rows->inputs + i * width);
         for (size_t k = 0; parent != CN_NONE && k < width; k++)
             gains[parent * width + k] += gains[i * width + k];
     }
     free(gains);
-    tree->rows.row_count = tree->group_count;
-    tree->rows.inputs = cn_realloc(tree->rows.inputs, tree->group_count,
-                                   width * sizeof(*tree->rows.inputs));
+    rows->row_count = tree->group_count;
+    rows->inputs =
+        cn_realloc(rows->inputs, tree->group_count, width * sizeof(*rows->inputs));
 }

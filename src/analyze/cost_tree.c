@@ -1,5 +1,6 @@
 #include "analyze/cost_tree.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
         .parent = parent,
         .first_child = CN_NONE,
         .next_sibling = *list,
-        .at = tree->index.nodes[tree->path[tree->depth - 1].node].at,
+        .at = tree->index->nodes[tree->path[tree->depth - 1].node].at,
     };
     *list = (uint32_t)tree->group_count++;
     *slot = (uint32_t)tree->group_count;
@@ -94,7 +95,7 @@ static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
 {
     tree->targets = cn_grow(tree->targets, tree->target_count, &tree->target_capacity,
                             sizeof(*tree->targets));
-    tree->targets[tree->target_count++] = (struct cn_cost_target){row, sides};
+    tree->targets[tree->target_count++] = cn_cost_target_of(row, sides);
 }
 
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
@@ -120,7 +121,7 @@ void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t 
                           sizeof(*tree->folds));
     tree->folds[tree->fold_count++] =
         (struct cn_cost_fold){from, row, tree->target_count};
-    add_target(tree, CN_NONE, 1U << CN_INCLUSIVE); /* its row is known at the end */
+    add_target(tree, 0, 1U << CN_INCLUSIVE); /* its row is known at the end */
 }
 
 static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
@@ -160,7 +161,7 @@ static struct cn_row_place place_of(const struct cn_context *context)
 static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
                                struct cn_error *err)
 {
-    struct cn_database *db = tree->costs->db;
+    struct cn_database *db = tree->db;
     struct cn_function record;
     struct cn_text key = {0};
     uint32_t *same = &tree->same_function[*function];
@@ -190,12 +191,12 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
 
 static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
 {
-    const struct cn_context_node *at = &tree->index.nodes[node];
+    const struct cn_context_node *at = &tree->index->nodes[node];
     const struct cn_cost_frame *above;
     struct cn_context context;
     size_t caller = 0;
 
-    if (!cn_context_at(tree->costs->db, at->at, &context, err))
+    if (!cn_context_at(tree->db, at->at, &context, err))
         return false;
     if (context.has_function && !find_same_function(tree, &context.function, err))
         return false;
@@ -218,85 +219,120 @@ static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err
 }
 
 static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
-                         struct cn_error *err)
+                         const struct cn_progress *progress, struct cn_error *err)
 {
-    enum { FORGET_EVERY = 1 << 18 };
+    enum { REPORT_EVERY = 1 << 16, FORGET_EVERY = 1 << 18 };
     bool ok = true;
 
-    tree->start = cn_alloc(tree->index.count + 1, sizeof(*tree->start));
+    tree->start = cn_alloc(tree->index->count + 1, sizeof(*tree->start));
     tree->same_function =
-        cn_alloc(tree->costs->db->function_count, sizeof(*tree->same_function));
+        cn_alloc(tree->db->function_count, sizeof(*tree->same_function));
     tree->row_of_function =
-        cn_alloc(tree->costs->db->function_count, sizeof(*tree->row_of_function));
-    for (uint32_t i = 0; i < tree->costs->db->function_count; i++)
+        cn_alloc(tree->db->function_count, sizeof(*tree->row_of_function));
+    for (uint32_t i = 0; i < tree->db->function_count; i++)
         tree->same_function[i] = tree->row_of_function[i] = CN_NONE;
-    for (size_t node = 0; node < tree->index.count; node++) {
+    for (size_t node = 0; node < tree->index->count; node++) {
         tree->start[node] = tree->target_count;
         /* What failed to be mapped counts for nothing; the rest is still shown. */
         if (ok)
             ok = enter(tree, (uint32_t)node, err) && map(arg, tree, err);
+        if (ok && node % REPORT_EVERY == 0)
+            ok = cn_progress_report(progress, "grouping contexts", node,
+                                    tree->index->count, "contexts", err);
         if (node % FORGET_EVERY == FORGET_EVERY - 1)
-            cn_database_forget(tree->costs->db);
+            cn_database_forget(tree->db);
     }
-    tree->start[tree->index.count] = tree->target_count;
+    tree->start[tree->index->count] = tree->target_count;
     leave_until(tree, CN_NONE);
     return ok;
 }
 
-bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_costs *costs,
-                        cn_cost_map map, void *arg, const struct cn_progress *progress,
-                        struct cn_error *err)
+/* What only building needs. */
+static void give_back(struct cn_cost_tree *tree)
+{
+    free(tree->same_function);
+    free(tree->row_of_function);
+    free(tree->function_of_key);
+    cn_names_done(&tree->function_keys);
+    free(tree->slots);
+    free(tree->path);
+    free(tree->active_rows);
+    tree->same_function = tree->row_of_function = tree->function_of_key = NULL;
+    tree->slots = tree->active_rows = NULL;
+    tree->path = NULL;
+    tree->slot_count = tree->key_capacity = 0;
+    tree->path_capacity = tree->active_capacity = 0;
+    if (tree->target_count > 0)
+        tree->targets =
+            cn_realloc(tree->targets, tree->target_count, sizeof(*tree->targets));
+    tree->target_capacity = tree->target_count;
+    if (tree->group_count > 0)
+        tree->groups = cn_realloc(tree->groups, tree->group_count, sizeof(*tree->groups));
+    tree->group_capacity = tree->group_count;
+}
+
+bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
+                        const struct cn_context_index *index, cn_cost_map map, void *arg,
+                        const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_error later;
-    struct cn_cost_targets targets;
-    bool ok;
+    bool ok = true;
 
-    *tree = (struct cn_cost_tree){.costs = costs, .first_top = CN_NONE};
-    ok = cn_context_index_build(&tree->index, costs->db, err);
-    ok = map_contexts(tree, map, arg, ok ? err : &later) && ok;
-    cn_database_forget(costs->db);
+    *tree = (struct cn_cost_tree){.db = db, .index = index, .first_top = CN_NONE};
+    if (!index) {
+        tree->index = tree->own_index = cn_alloc(1, sizeof(*tree->own_index));
+        ok = cn_context_index_build(tree->own_index, db, err);
+    }
+    ok = map_contexts(tree, map, arg, progress, ok ? err : &later) && ok;
     for (size_t i = 0; i < tree->fold_count; i++)
-        tree->targets[tree->folds[i].target].row = (uint32_t)(tree->group_count + i);
-    targets = (struct cn_cost_targets){tree->start, tree->targets};
-    ok =
-        cn_costs_fill(costs, &tree->index, &targets, tree->group_count + tree->fold_count,
-                      progress, &tree->rows, ok ? err : &later) &&
-        ok;
-    if (tree->fold_count > 0)
-        cn_cost_tree_unfold(tree);
+        tree->targets[tree->folds[i].target] =
+            cn_cost_target_of((uint32_t)(tree->group_count + i), 1U << CN_INCLUSIVE);
+    cn_database_forget(db);
+    give_back(tree);
     return ok;
 }
 
 void cn_cost_tree_done(struct cn_cost_tree *tree)
 {
-    cn_context_index_done(&tree->index);
-    free(tree->same_function);
-    free(tree->row_of_function);
-    free(tree->function_of_key);
-    cn_names_done(&tree->function_keys);
+    give_back(tree);
+    if (tree->own_index)
+        cn_context_index_done(tree->own_index);
+    free(tree->own_index);
     free(tree->groups);
-    free(tree->slots);
-    free(tree->path);
-    free(tree->active_rows);
     free(tree->start);
     free(tree->targets);
     free(tree->folds);
-    cn_cost_rows_done(&tree->rows);
     *tree = (struct cn_cost_tree){0};
+}
+
+uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree)
+{
+    uint64_t size = tree->group_count * sizeof(*tree->groups) +
+                    tree->target_count * sizeof(*tree->targets);
+
+    if (tree->start)
+        size += tree->index->count * sizeof(*tree->start);
+    if (tree->own_index)
+        size += tree->own_index->capacity * sizeof(*tree->own_index->nodes) +
+                tree->own_index->id_limit * sizeof(*tree->own_index->node_of_id);
+    return size;
 }
 
 struct cost_view {
     struct cn_view view;
-    struct cn_cost_tree tree;
+    const struct cn_cost_tree *tree;
+    struct cn_cost_tree own; /* when it belongs to the view */
+    struct cn_cost_rows rows;
 };
 
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
                                     double *values)
 {
-    const struct cn_cost_tree *tree = &((const struct cost_view *)view)->tree;
+    const struct cost_view *self = (const struct cost_view *)view;
+    const struct cn_cost_tree *tree = self->tree;
 
     if (values)
-        cn_cost_rows_values(tree->costs, &tree->rows, row, values);
+        cn_cost_rows_values(view->costs, &self->rows, row, values);
     return (struct cn_row){
         .id = row,
         .kind = tree->groups[row].place.kind,
@@ -309,14 +345,15 @@ struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
 static bool list_children(struct cn_view *view, const struct cn_row *parent,
                           struct cn_row_list *out, struct cn_error *err)
 {
-    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    struct cost_view *self = (struct cost_view *)view;
+    const struct cn_cost_tree *tree = self->tree;
     uint32_t row = parent ? tree->groups[parent->id].first_child : tree->first_top;
 
     (void)err;
     for (; row != CN_NONE; row = tree->groups[row].next_sibling) {
         struct cn_row item = cn_cost_tree_view_row(view, row, NULL);
 
-        cn_cost_rows_values(tree->costs, &tree->rows, row, cn_row_list_add(out, item));
+        cn_cost_rows_values(view->costs, &self->rows, row, cn_row_list_add(out, item));
     }
     out->weight = out->count;
     return true;
@@ -325,9 +362,9 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
 static bool label_row(struct cn_view *view, const struct cn_row *row,
                       struct cn_text *text, struct cn_error *err)
 {
-    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
     const struct cn_row_place *place = &tree->groups[row->id].place;
-    struct cn_database *db = tree->costs->db;
+    struct cn_database *db = tree->db;
     struct cn_context context = {
         .kind = CN_CONTEXT_LINE,
         .has_function = place->function != CN_NONE,
@@ -368,55 +405,40 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
 static bool locate(struct cn_view *view, const struct cn_row *row,
                    struct cn_location *out, struct cn_error *err)
 {
-    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
     const struct cn_row_place *place = &tree->groups[row->id].place;
 
-    return cn_location_find(tree->costs->db, place->function, place->module, place->file,
+    return cn_location_find(tree->db, place->function, place->module, place->file,
                             place->line, out, err);
 }
 
 static bool is_leaf(struct cn_view *view, const struct cn_row *row)
 {
-    struct cn_cost_tree *tree = &((struct cost_view *)view)->tree;
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
 
     return tree->groups[row->id].first_child == CN_NONE;
 }
 
 static void free_view(struct cn_view *view)
 {
-    cn_cost_tree_done(&((struct cost_view *)view)->tree);
-    free(view);
+    struct cost_view *self = (struct cost_view *)view;
+
+    cn_cost_rows_done(&self->rows);
+    cn_cost_tree_done(&self->own);
+    free(self);
 }
 
 static uint64_t size_of(const struct cn_view *view)
 {
-    const struct cn_cost_tree *tree = &((const struct cost_view *)view)->tree;
-    uint64_t tally_len = tree->rows.tallies ? sizeof(*tree->rows.tallies) : 0;
+    const struct cost_view *self = (const struct cost_view *)view;
+    uint64_t tally_len = self->rows.tallies ? sizeof(*self->rows.tallies) : 0;
 
-    return sizeof(struct cost_view) + tree->group_count * sizeof(*tree->groups) +
-           tree->rows.row_count * (tree->costs->input_count * sizeof(double) +
-                                   tree->costs->column_count * tally_len);
+    return sizeof(*self) + cn_cost_tree_size(&self->own) +
+           self->rows.row_count * (view->costs->input_count * sizeof(double) +
+                                   view->costs->column_count * tally_len);
 }
 
-/* What only building needs. */
-static void give_back(struct cn_cost_tree *tree)
-{
-    struct cn_cost_tree rest = *tree;
-
-    *tree = (struct cn_cost_tree){
-        .costs = rest.costs,
-        .groups = rest.groups,
-        .group_count = rest.group_count,
-        .group_capacity = rest.group_capacity,
-        .first_top = rest.first_top,
-        .rows = rest.rows,
-    };
-    rest.groups = NULL;
-    rest.rows = (struct cn_cost_rows){0};
-    cn_cost_tree_done(&rest);
-}
-
-struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
+static struct cost_view *new_view(const struct cn_cost_tree *tree, struct cn_costs *costs)
 {
     static const struct cn_view_ops ops = {list_children, label_row, locate,
                                            is_leaf,       free_view, size_of};
@@ -424,12 +446,72 @@ struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree)
 
     self->view = (struct cn_view){
         .ops = &ops,
-        .costs = tree->costs,
+        .costs = costs,
         .weight_limit = tree->group_count,
         .row_limit = tree->group_count,
     };
-    give_back(tree);
-    self->tree = *tree;
-    *tree = (struct cn_cost_tree){0};
+    self->tree = tree;
+    return self;
+}
+
+static bool fill(struct cost_view *self, const struct cn_progress *progress,
+                 struct cn_error *err)
+{
+    const struct cn_cost_tree *tree = self->tree;
+    struct cn_cost_targets targets = {tree->start, tree->targets};
+    bool ok =
+        cn_costs_fill(self->view.costs, tree->index, &targets,
+                      tree->group_count + tree->fold_count, progress, &self->rows, err);
+
+    if (tree->fold_count > 0)
+        cn_cost_tree_unfold(tree, self->view.costs, &self->rows);
+    return ok;
+}
+
+bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
+                           struct cn_costs *costs, const struct cn_progress *progress,
+                           struct cn_error *err)
+{
+    struct cost_view *self = new_view(tree, costs);
+
+    *out = &self->view;
+    return fill(self, progress, err);
+}
+
+struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
+                                        struct cn_costs *costs,
+                                        const struct cn_context_costs *known)
+{
+    struct cost_view *self = new_view(tree, costs);
+    struct cn_cost_targets targets = {tree->start, tree->targets};
+
+    assert(tree->fold_count == 0);
+    cn_costs_fill_known(costs, tree->index, &targets, tree->group_count, known,
+                        &self->rows);
     return &self->view;
+}
+
+bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
+                            struct cn_costs *costs, bool is_built,
+                            const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cost_view *self = new_view(tree, costs);
+    struct cn_error later;
+    bool ok;
+
+    self->own = *tree;
+    self->tree = &self->own;
+    *tree = (struct cn_cost_tree){0};
+    ok = fill(self, progress, is_built ? err : &later) && is_built;
+    free(self->own.start);
+    free(self->own.targets);
+    self->own.start = NULL;
+    self->own.targets = NULL;
+    self->own.target_count = 0;
+    free(self->own.folds);
+    self->own.folds = NULL;
+    if (self->own.own_index)
+        cn_context_index_done(self->own.own_index);
+    *out = &self->view;
+    return ok;
 }

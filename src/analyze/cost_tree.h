@@ -1,11 +1,11 @@
-/* A tree of groups of contexts, with the rows' numbers filled in one pass: what the flat and
- * the bottom-up view are made of.
+/* A tree of groups of contexts: what the flat and the bottom-up view are made of.
  *
  * A row is one group: it has a place (function, loop, line, ...) and a parent row. Building
  * goes over all contexts once, parents first; for each, `map` says for which rows it counts.
  * A row's inclusive cost counts a context only while no other context of the same row is on
- * the path above it: recursion is counted once.
- * Threads: one thread at a time.
+ * the path above it: recursion is counted once. The tree itself has no numbers: any number
+ * of views, each with columns of its own, can be made on it.
+ * Threads: one thread builds it; a finished tree is immutable and shareable.
  */
 #ifndef CN_ANALYZE_COST_TREE_H
 #define CN_ANALYZE_COST_TREE_H
@@ -49,8 +49,9 @@ struct cn_cost_frame {
 };
 
 struct cn_cost_tree {
-    struct cn_costs *costs;
-    struct cn_context_index index;
+    struct cn_database *db;
+    const struct cn_context_index *index; /* its own, or one that outlives the tree */
+    struct cn_context_index *own_index;
     uint32_t *row_of_function; /* for `map` to use: CN_NONE until it sets it */
     uint32_t *same_function;   /* by function: the first one of the same name and place */
     struct cn_names function_keys;
@@ -70,20 +71,22 @@ struct cn_cost_tree {
     size_t target_count, target_capacity;
     struct cn_cost_fold *folds;
     size_t fold_count, fold_capacity;
-    struct cn_cost_rows rows;
 };
 
 /* Called for each context with tree->path[tree->depth - 1] describing it: finds or makes
  * rows with cn_cost_tree_row() and counts the context for them with cn_cost_tree_count(). */
 typedef bool (*cn_cost_map)(void *arg, struct cn_cost_tree *tree, struct cn_error *err);
 
-/* Build the tree and fill its numbers. On failure the tree still holds what could be read;
- * release it either way. */
-CN_CHECK bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_costs *costs,
-                                 cn_cost_map map, void *arg,
-                                 const struct cn_progress *progress,
+/* Build the tree; `index` is NULL or one of the same database, which spares making one. On
+ * failure the tree still holds what could be read; release it either way. */
+CN_CHECK bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
+                                 const struct cn_context_index *index, cn_cost_map map,
+                                 void *arg, const struct cn_progress *progress,
                                  struct cn_error *err);
 void cn_cost_tree_done(struct cn_cost_tree *tree);
+
+/* Memory that it takes. */
+uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree);
 
 /* For `map`: the row of a place under a parent row (CN_NONE: at the top), made when new. */
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
@@ -100,13 +103,30 @@ void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t 
 
 /* Of cost_folds.c: give what was folded to the rows it counts for; rows beyond the groups
  * are those of the folds. */
-void cn_cost_tree_unfold(struct cn_cost_tree *tree);
+void cn_cost_tree_unfold(const struct cn_cost_tree *tree, const struct cn_costs *costs,
+                         struct cn_cost_rows *rows);
 
 /* A place with nothing in it but its kind. */
 struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
 
-/* A view that shows the tree and owns it. */
-struct cn_view *cn_cost_tree_view_new(struct cn_cost_tree *tree);
+/* A view with the numbers of `costs`, filled in one pass. The tree outlives it; on failure
+ * the view holds what could be read. */
+CN_CHECK bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
+                                    struct cn_costs *costs,
+                                    const struct cn_progress *progress,
+                                    struct cn_error *err);
+
+/* The same from what contexts are known to cost. */
+struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
+                                        struct cn_costs *costs,
+                                        const struct cn_context_costs *known);
+
+/* The same for one that takes the tree over, and gives back what only more views would
+ * need. `is_built` is what building it said. */
+CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
+                                     struct cn_costs *costs, bool is_built,
+                                     const struct cn_progress *progress,
+                                     struct cn_error *err);
 
 /* One row of such a view; its values go into `values`, which it borrows. */
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,

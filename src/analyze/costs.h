@@ -13,6 +13,7 @@
 #ifndef CN_ANALYZE_COSTS_H
 #define CN_ANALYZE_COSTS_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,7 +75,8 @@ struct cn_costs {
     size_t column_count;
     struct cn_cost_latency *latencies; /* shortest first; NULL until one is asked for */
     size_t latency_count;
-    bool *is_selected; /* by profile; NULL: all threads */
+    bool *is_selected;    /* by profile; NULL: all threads */
+    bool has_all_threads; /* none was left out: set by cn_costs_ready() */
     struct cn_cost_routes *summary_routes, *thread_routes; /* set by cn_costs_ready() */
 };
 
@@ -127,9 +129,14 @@ double cn_cost_percent(const struct cn_cost_column *column, double value);
  * `start[node + 1]` of `list`, where node numbers come from a context index. A zeroed one
  * means: every node is its own row. */
 struct cn_cost_target {
-    uint32_t row;
-    uint32_t sides; /* 1 << CN_INCLUSIVE | 1 << CN_EXCLUSIVE */
+    uint32_t row_and_sides; /* the latter in the lowest bits, by enum cn_cost_side */
 };
+
+static inline struct cn_cost_target cn_cost_target_of(uint32_t row, uint32_t sides)
+{
+    assert(row < 1U << 30);
+    return (struct cn_cost_target){row << 2 | sides};
+}
 struct cn_cost_targets {
     const size_t *start;
     const struct cn_cost_target *list;
@@ -151,6 +158,12 @@ CN_CHECK bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_inde
                             const struct cn_progress *progress, struct cn_cost_rows *out,
                             struct cn_error *err);
 void cn_cost_rows_done(struct cn_cost_rows *rows);
+
+/* The same from what contexts are known to cost. */
+struct cn_context_costs;
+void cn_costs_fill_known(struct cn_costs *costs, const struct cn_context_index *index,
+                         const struct cn_cost_targets *targets, size_t row_count,
+                         const struct cn_context_costs *known, struct cn_cost_rows *out);
 
 /* All columns of one row. */
 void cn_cost_rows_values(const struct cn_costs *costs, const struct cn_cost_rows *rows,

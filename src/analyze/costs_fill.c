@@ -1,8 +1,12 @@
-/* The numbers of many rows in one pass over the planes of profiles. */
+/* The numbers of many rows: sums from ranges of contexts, other statistics in one pass over
+ * the planes of profiles. */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyze/costs_blocks.h"
 #include "analyze/costs_internal.h"
 #include "base/alloc.h"
 
@@ -61,8 +65,8 @@ static void add_to_targets(struct fill *fill, uint32_t node, size_t input, doubl
         return;
     }
     for (size_t t = targets->start[node]; t < targets->start[node + 1]; t++)
-        if (targets->list[t].sides & side)
-            add_to_row(fill, targets->list[t].row, input, value, into_sum);
+        if (targets->list[t].row_and_sides & side)
+            add_to_row(fill, targets->list[t].row_and_sides >> 2, input, value, into_sum);
 }
 
 /* A value that feeds an input: one of the summary, or one of a thread that counts. */
@@ -136,8 +140,7 @@ static bool read_threads(struct fill *fill, const struct cn_progress *progress,
             continue;
         if (!read_plane(fill, p, err))
             return cn_fail_in(err, "profile %" PRIu32, p);
-        if (fill->rows.tallies)
-            tally_touched(fill);
+        tally_touched(fill);
         cn_database_forget(fill->costs->db);
         if (!cn_progress_report(progress, "reading threads", p, count - 1, "threads",
                                 err))
@@ -173,6 +176,38 @@ static bool read_summary(struct fill *fill, struct cn_error *err)
     return ok;
 }
 
+/* What a context costs goes to a row: the inputs of the sides that count there. */
+static inline void add_inputs(const struct cn_costs *costs, const double *inputs,
+                              uint32_t sides, double *row)
+{
+    for (size_t i = 0; i < costs->input_count; i++)
+        if (inputs[i] == inputs[i] && sides >> costs->inputs[i].side & 1) /* not NAN */
+            cn_cost_add(&costs->inputs[i], &row[i], inputs[i]);
+}
+
+static void add_block(void *arg, const struct cn_cost_block *block)
+{
+    const struct fill *fill = arg;
+    const struct cn_cost_targets *targets = fill->targets;
+    size_t width = fill->costs->input_count;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t node = cn_context_index_find(fill->index, block->first + i);
+        const double *inputs = block->inputs + i * width;
+
+        if (node != CN_NONE && !targets->start)
+            memcpy(fill->rows.inputs + node * width, inputs, width * sizeof(*inputs));
+        if (node == CN_NONE || !targets->start)
+            continue;
+        for (size_t t = targets->start[node]; t < targets->start[node + 1]; t++) {
+            uint32_t target = targets->list[t].row_and_sides;
+
+            add_inputs(fill->costs, inputs, target & 3,
+                       fill->rows.inputs + (target >> 2) * width);
+        }
+    }
+}
+
 bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_index *index,
                    const struct cn_cost_targets *targets, size_t row_count,
                    const struct cn_progress *progress, struct cn_cost_rows *out,
@@ -182,15 +217,37 @@ bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_index *index,
     bool ok;
 
     begin(&fill, row_count);
-    ok = read_summary(&fill, err);
-    cn_database_forget(costs->db);
-    if (ok && cn_costs_need_threads(costs))
-        ok = read_threads(&fill, progress, err);
+    if (fill.thread_inputs) {
+        ok = read_summary(&fill, err);
+        cn_database_forget(costs->db);
+        ok = ok && read_threads(&fill, progress, err);
+    } else {
+        ok = cn_costs_visit_blocks(costs, index->id_limit, add_block, &fill, progress,
+                                   err);
+    }
     *out = fill.rows;
     free(fill.thread_inputs);
     free(fill.touched);
     free(fill.is_touched);
     return ok;
+}
+
+void cn_costs_fill_known(struct cn_costs *costs, const struct cn_context_index *index,
+                         const struct cn_cost_targets *targets, size_t row_count,
+                         const struct cn_context_costs *known, struct cn_cost_rows *out)
+{
+    struct fill fill = {.costs = costs, .index = index, .targets = targets};
+
+    begin(&fill, row_count);
+    assert(!fill.thread_inputs);
+    for (uint32_t id = 0; id < known->id_limit; id++) {
+        uint32_t node = cn_context_index_find(index, id);
+
+        for (size_t i = known->start[id]; node != CN_NONE && i < known->start[id + 1];
+             i++)
+            add_to_targets(&fill, node, known->inputs[i], known->values[i], true);
+    }
+    *out = fill.rows;
 }
 
 void cn_cost_rows_done(struct cn_cost_rows *rows)

@@ -45,6 +45,10 @@ static inline void cn_cost_add(const struct cn_cost_input *input, double *sum,
 void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inputs,
                           struct cn_cost_tally *tallies);
 
+/* One column's value; `tallies` as below. */
+double cn_cost_column_value(const struct cn_costs *costs, size_t column,
+                            const double *inputs, const struct cn_cost_tally *tallies);
+
 /* The columns' values from summed inputs and, where columns need them, tallies. */
 void cn_cost_columns(const struct cn_costs *costs, const double *inputs,
                      const struct cn_cost_tally *tallies, double *values);

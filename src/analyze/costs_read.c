@@ -9,7 +9,8 @@
 bool cn_cost_input_is_summary(const struct cn_costs *costs,
                               const struct cn_cost_input *input)
 {
-    return !costs->is_selected && input->profile == CN_NONE && input->stat_id != CN_NO_ID;
+    return (!costs->is_selected || costs->has_all_threads) && input->profile == CN_NONE &&
+           input->stat_id != CN_NO_ID;
 }
 
 bool cn_costs_need_tallies(const struct cn_costs *costs)
@@ -103,19 +104,22 @@ static double statistic(enum cn_cost_stat stat, const struct cn_cost_tally *tall
     return tally->sum;
 }
 
+double cn_cost_column_value(const struct cn_costs *costs, size_t column,
+                            const double *inputs, const struct cn_cost_tally *tallies)
+{
+    const struct cn_cost_column *of = &costs->columns[column];
+
+    if (of->fraction > 0)
+        return cn_cost_percentile(costs, of->fraction, inputs);
+    return of->stat == CN_STAT_SUM ? cn_cost_eval(of->formula, inputs, costs->input_count)
+                                   : statistic(of->stat, &tallies[column]);
+}
+
 void cn_cost_columns(const struct cn_costs *costs, const double *inputs,
                      const struct cn_cost_tally *tallies, double *values)
 {
-    for (size_t i = 0; i < costs->column_count; i++) {
-        const struct cn_cost_column *column = &costs->columns[i];
-
-        if (column->fraction > 0)
-            values[i] = cn_cost_percentile(costs, column->fraction, inputs);
-        else
-            values[i] = column->stat == CN_STAT_SUM
-                            ? cn_cost_eval(column->formula, inputs, costs->input_count)
-                            : statistic(column->stat, &tallies[i]);
-    }
+    for (size_t i = 0; i < costs->column_count; i++)
+        values[i] = cn_cost_column_value(costs, i, inputs, tallies);
 }
 
 static struct cn_cost_routes *new_routes(const struct cn_costs *costs, bool of_summary)
@@ -287,10 +291,29 @@ static bool whole_inputs(struct cn_costs *costs, double *inputs, struct cn_error
     return step == CN_END;
 }
 
+/* The summary has the sums over all threads, however they were selected. */
+static bool note_all_threads(struct cn_costs *costs, struct cn_error *err)
+{
+    for (uint32_t i = 1; costs->is_selected && i < costs->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (costs->is_selected[i])
+            continue;
+        if (!cn_database_profile(costs->db, i, &profile, err))
+            return false;
+        if (!profile.is_summary)
+            return true;
+    }
+    costs->has_all_threads = true;
+    return true;
+}
+
 bool cn_costs_ready(struct cn_costs *costs, struct cn_error *err)
 {
     double inputs[CN_COST_INPUT_MAX];
 
+    if (!note_all_threads(costs, err))
+        return false;
     costs->summary_routes = new_routes(costs, true);
     costs->thread_routes = new_routes(costs, false);
     if (!whole_inputs(costs, inputs, err))

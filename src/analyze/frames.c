@@ -97,25 +97,32 @@ static bool add_node(struct builder *b, size_t node, struct cn_error *err)
     return true;
 }
 
-static bool add_nodes(struct builder *b, struct cn_error *err)
+static bool add_nodes(struct builder *b, const struct cn_progress *progress,
+                      struct cn_error *err)
 {
+    enum { REPORT_EVERY = 1 << 16 };
     struct cn_frames *frames = b->frames;
 
     frames->of_node = cn_alloc(frames->index.count, sizeof(*frames->of_node));
     (void)add_frame(frames, CN_NONE, 0,
                     cn_names_add(&frames->names, "<unknown context>"));
     for (size_t i = 0; i < frames->index.count; i++) {
-        if (!add_node(b, i, err))
+        if (!add_node(b, i, err) ||
+            (i % REPORT_EVERY == 0 &&
+             !cn_progress_report(progress, "reading contexts", i, frames->index.count,
+                                 "contexts", err)))
             return false;
     }
     return true;
 }
 
-bool cn_frames_build(struct cn_frames *out, struct cn_database *db, struct cn_error *err)
+bool cn_frames_build(struct cn_frames *out, struct cn_database *db,
+                     const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_frames frames = {0};
     struct builder b = {.frames = &frames, .db = db};
-    bool ok = cn_context_index_build(&frames.index, db, err) && add_nodes(&b, err);
+    bool ok =
+        cn_context_index_build(&frames.index, db, err) && add_nodes(&b, progress, err);
 
     cn_map_done(&b.place_of_function);
     cn_text_done(&b.text);

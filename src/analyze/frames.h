@@ -14,6 +14,7 @@
 #include "analyze/context_index.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/progress.h"
 
 struct cn_frame {
     uint32_t parent; /* frame, a smaller number than its own; CN_NONE at the top */
@@ -32,7 +33,7 @@ struct cn_frames {
 
 /* On failure nothing is left to release. */
 CN_CHECK bool cn_frames_build(struct cn_frames *frames, struct cn_database *db,
-                              struct cn_error *err);
+                              const struct cn_progress *progress, struct cn_error *err);
 
 /* The frame of a context id; 0 when no record describes it. */
 static inline uint32_t cn_frames_find(const struct cn_frames *frames, uint32_t context)

@@ -11,6 +11,7 @@ struct cn_name_pattern {
     enum cn_match match;
     char *glob;
     char *needed; /* of a regular expression: a name without this text cannot match */
+    bool is_text; /* the expression is just that text */
     regex_t regex;
 };
 
@@ -55,6 +56,7 @@ bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
     }
     added.glob = cn_strdup(pattern);
     added.needed = match == CN_MATCH_REGEX ? needed_text(pattern) : NULL;
+    added.is_text = added.needed && strcmp(added.needed, pattern) == 0;
     filter->patterns =
         cn_realloc(filter->patterns, filter->count + 1, sizeof(*filter->patterns));
     filter->patterns[filter->count++] = added;
@@ -67,7 +69,8 @@ bool cn_name_filter_matches(const struct cn_name_filter *filter, const char *nam
         const struct cn_name_pattern *pattern = &filter->patterns[i];
         if (pattern->match == CN_MATCH_REGEX
                 ? strstr(name, pattern->needed) &&
-                      regexec(&pattern->regex, name, 0, NULL, 0) == 0
+                      (pattern->is_text ||
+                       regexec(&pattern->regex, name, 0, NULL, 0) == 0)
                 : fnmatch(pattern->glob, name, 0) == 0)
             return true;
     }

@@ -13,21 +13,58 @@ struct visit {
     void *arg;
 };
 
+static bool time_at(struct cn_database *db, const struct cn_timeline *timeline,
+                    uint64_t at, uint64_t *out, struct cn_error *err)
+{
+    struct cn_sample sample;
+
+    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
+        return false;
+    *out = sample.time_ns;
+    return true;
+}
+
+/* Where a time is between two samples if those between were spread evenly; every other guess
+ * is the middle, so that it ends soon even when they are not. */
+static uint64_t guess(uint64_t low, uint64_t high, uint64_t low_ns, uint64_t high_ns,
+                      uint64_t time_ns, unsigned number)
+{
+    double share = (double)(time_ns - low_ns) / (double)(high_ns - low_ns);
+    uint64_t at = low + (uint64_t)(share * (double)(high - low));
+
+    if (number % 2 == 1)
+        return low + (high - low) / 2;
+    return at <= low ? low + 1 : at >= high ? high - 1 : at;
+}
+
 bool cn_timeline_find(struct cn_database *db, const struct cn_timeline *timeline,
                       uint64_t time_ns, uint64_t *out, struct cn_error *err)
 {
-    uint64_t low = 0, high = timeline->count;
+    uint64_t low = 0, high = timeline->count - 1, low_ns, high_ns, middle_ns;
 
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        struct cn_sample sample;
+    *out = 0;
+    if (timeline->count < 2)
+        return true;
+    if (!time_at(db, timeline, low, &low_ns, err) ||
+        !time_at(db, timeline, high, &high_ns, err))
+        return false;
+    if (time_ns >= high_ns) {
+        *out = high;
+        return true;
+    }
+    /* The sample at `low`, if any, does not begin later, the one at `high` does. */
+    for (unsigned i = 0; time_ns >= low_ns && high - low > 1; i++) {
+        uint64_t middle = guess(low, high, low_ns, high_ns, time_ns, i);
 
-        if (!cn_timeline_read(db, timeline, middle, 1, &sample, err))
+        if (!time_at(db, timeline, middle, &middle_ns, err))
             return false;
-        if (sample.time_ns <= time_ns)
+        if (middle_ns <= time_ns) {
             low = middle;
-        else
+            low_ns = middle_ns;
+        } else {
             high = middle;
+            high_ns = middle_ns;
+        }
     }
     *out = low;
     return true;

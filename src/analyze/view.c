@@ -86,6 +86,19 @@ void cn_view_free(struct cn_view *view)
         view->ops->free(view);
 }
 
+void cn_view_shape_free(struct cn_view_shape *shape)
+{
+    if (shape)
+        shape->free(shape);
+}
+
+bool cn_view_of_shape_new(struct cn_view **out, const struct cn_view_shape *shape,
+                          struct cn_costs *costs, const struct cn_progress *progress,
+                          struct cn_error *err)
+{
+    return shape->make(shape, out, costs, progress, err);
+}
+
 uint64_t cn_view_size(const struct cn_view *view)
 {
     return sizeof(*view->costs) + view->ops->size(view);

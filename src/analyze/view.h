@@ -119,9 +119,9 @@ CN_CHECK bool cn_view_function_of(struct cn_view *callers,
 
 /* Of such a view: the functions that a function calls, wherever it is called itself, with
  * what they cost when called by it; their ids are those of top rows. Release with
- * cn_row_list_done() either way. */
-CN_CHECK bool cn_view_callees(struct cn_view *callers, const struct cn_row *function,
-                              struct cn_row_list *out, struct cn_error *err);
+ * cn_row_list_done(). */
+void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
+                     struct cn_row_list *out);
 
 /* The calling contexts, top-down, without recursion: a call of a function that is above it
  * in the tree counts for that row, and what it calls in turn goes below that. Every row
@@ -135,6 +135,36 @@ CN_CHECK bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs
  * once, as above. */
 CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
                                const struct cn_progress *progress, struct cn_error *err);
+
+/* The rows of the last two views without numbers: which there are, and what counts for
+ * each. Costs a pass over all contexts once, for any number of views with other columns.
+ * Immutable after it was made; outlives its views. */
+struct cn_view_shape {
+    bool (*make)(const struct cn_view_shape *shape, struct cn_view **out,
+                 struct cn_costs *costs, const struct cn_progress *progress,
+                 struct cn_error *err);
+    void (*free)(struct cn_view_shape *shape);
+};
+
+/* `index` is of the same database and outlives the shape. On failure nothing is left to
+ * release. */
+CN_CHECK bool cn_view_shape_callers_new(struct cn_view_shape **out,
+                                        struct cn_database *db,
+                                        const struct cn_context_index *index,
+                                        const struct cn_progress *progress,
+                                        struct cn_error *err);
+CN_CHECK bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_database *db,
+                                     const struct cn_context_index *index,
+                                     const struct cn_progress *progress,
+                                     struct cn_error *err);
+void cn_view_shape_free(struct cn_view_shape *shape); /* NULL is fine */
+
+/* A view of a shape: as if it had been made by itself. */
+CN_CHECK bool cn_view_of_shape_new(struct cn_view **out,
+                                   const struct cn_view_shape *shape,
+                                   struct cn_costs *costs,
+                                   const struct cn_progress *progress,
+                                   struct cn_error *err);
 
 void cn_view_free(struct cn_view *view); /* NULL is fine */
 

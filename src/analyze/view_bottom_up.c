@@ -22,9 +22,10 @@ bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs, size_t 
                            const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_cost_tree tree;
-    bool ok = cn_cost_tree_build(&tree, costs, map_context, &depth_max, progress, err);
+    bool ok = cn_cost_tree_build(&tree, costs->db, NULL, map_context, &depth_max,
+                                 progress, err);
 
-    *out = cn_cost_tree_view_new(&tree);
+    ok = cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
     (*out)->exclusive_holds_all = true;
     return ok;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/cost_tree.h"
+#include "analyze/costs_blocks.h"
 #include "analyze/costs_internal.h"
 #include "analyze/view.h"
 #include "base/alloc.h"
@@ -34,16 +35,24 @@ struct caller_row {
     struct cn_cost_rows costs; /* of the children */
 };
 
-struct callers_view {
-    struct cn_view view;
-    struct cn_view *tops; /* functions, without callers */
-    struct cn_context_index index;
-    uint32_t top_count;
+/* Who calls whom, whatever it costs. */
+struct callers_shape {
+    struct cn_view_shape shape;
+    struct cn_cost_tree tops; /* functions, without callers */
     uint32_t *top_of;   /* by node: the row of its function; CN_NONE when it is no call */
     uint32_t *caller;   /* by node: the nearest call above; CN_NONE when there is none */
     uint32_t *tree_end; /* by node: one past its last descendant */
-    struct cn_cost_rows node_costs; /* by node, once callers are asked for */
-    bool has_node_costs;
+    bool *has_callers;  /* by top row */
+};
+
+struct callers_view {
+    struct cn_view view;
+    const struct callers_shape *shape;
+    struct callers_shape *own_shape; /* when it belongs to the view */
+    const struct cn_context_index *index;
+    struct cn_view *tops;
+    uint32_t top_count;
+    struct cn_context_costs context_costs;
     struct caller_row *rows; /* top rows first */
     size_t row_count, row_capacity;
 };
@@ -64,15 +73,15 @@ static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_row_place *pl
 /* While the functions are added up: note who calls whom. */
 static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
 {
-    struct callers_view *self = arg;
+    struct callers_shape *self = arg;
     const struct cn_cost_frame *frame = &tree->path[tree->depth - 1];
 
     (void)err;
     if (!self->top_of) {
-        self->top_of = cn_alloc(tree->index.count, sizeof(*self->top_of));
-        self->caller = cn_alloc(tree->index.count, sizeof(*self->caller));
-        memset(self->top_of, 0xff, tree->index.count * sizeof(*self->top_of));
-        memset(self->caller, 0xff, tree->index.count * sizeof(*self->caller));
+        self->top_of = cn_alloc(tree->index->count, sizeof(*self->top_of));
+        self->caller = cn_alloc(tree->index->count, sizeof(*self->caller));
+        memset(self->top_of, 0xff, tree->index->count * sizeof(*self->top_of));
+        memset(self->caller, 0xff, tree->index->count * sizeof(*self->caller));
     }
     if (!frame->is_call)
         return true;
@@ -84,11 +93,13 @@ static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err
 }
 
 /* Nodes are numbered depth first. */
-static void find_tree_ends(struct callers_view *self)
+static void find_tree_ends(struct callers_shape *self)
 {
-    self->tree_end = cn_alloc(self->index.count, sizeof(*self->tree_end));
-    for (size_t i = self->index.count; i-- > 0;) {
-        uint32_t parent = self->index.nodes[i].parent;
+    const struct cn_context_index *index = self->tops.index;
+
+    self->tree_end = cn_alloc(index->count, sizeof(*self->tree_end));
+    for (size_t i = index->count; i-- > 0;) {
+        uint32_t parent = index->nodes[i].parent;
 
         if (self->tree_end[i] == 0)
             self->tree_end[i] = (uint32_t)i + 1;
@@ -102,7 +113,7 @@ static void add_chain(struct callers_view *self, struct caller_row *row,
 {
     row->chains = cn_grow(row->chains, row->count, &row->capacity, sizeof(*row->chains));
     row->chains[row->count++] = chain;
-    if (self->caller[chain.caller] != CN_NONE)
+    if (self->shape->caller[chain.caller] != CN_NONE)
         row->has_callers = true;
 }
 
@@ -117,37 +128,40 @@ static uint32_t new_row(struct callers_view *self, uint32_t function)
     return (uint32_t)self->row_count++;
 }
 
-/* What each context costs, added up once: rows are sums of some of them. */
-static bool need_node_costs(struct callers_view *self, struct cn_error *err)
-{
-    const struct cn_cost_targets each_its_own = {0};
-
-    return self->has_node_costs || (self->has_node_costs = cn_costs_fill(
-                                        self->view.costs, &self->index, &each_its_own,
-                                        self->index.count, NULL, &self->node_costs, err));
-}
-
 /* Add what a context costs to the inputs of a row. */
 static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_outermost,
                      double *inputs)
 {
     const struct cn_costs *costs = self->view.costs;
-    const double *values = self->node_costs.inputs + leaf * costs->input_count;
+    const struct cn_context_costs *known = &self->context_costs;
+    uint32_t id = self->index->nodes[leaf].id;
 
-    for (size_t i = 0; i < costs->input_count; i++) {
-        bool counts = costs->inputs[i].side == CN_EXCLUSIVE || is_outermost;
+    /* Of contexts with the same id, one has the values. */
+    if (id >= known->id_limit || self->index->node_of_id[id] != leaf)
+        return;
+    for (size_t i = known->start[id]; i < known->start[id + 1]; i++) {
+        const struct cn_cost_input *input = &costs->inputs[known->inputs[i]];
 
-        if (counts && values[i] == values[i]) /* not NAN: there is one */
-            cn_cost_add(&costs->inputs[i], &inputs[i], values[i]);
+        if (input->side == CN_EXCLUSIVE || is_outermost)
+            cn_cost_add(input, &inputs[known->inputs[i]], known->values[i]);
     }
 }
 
-/* Whether a context costs more than another, by the first thing that is measured. */
+/* What a context costs of the first thing that is measured; NAN: nothing. */
+static double first_cost(const struct callers_view *self, uint32_t node)
+{
+    const struct cn_context_costs *known = &self->context_costs;
+    uint32_t id = self->index->nodes[node].id;
+    size_t at = id < known->id_limit ? known->start[id] : 0;
+
+    return id < known->id_limit && at < known->start[id + 1] && known->inputs[at] == 0
+               ? known->values[at]
+               : NAN;
+}
+
 static bool is_hotter(const struct callers_view *self, uint32_t a, uint32_t b)
 {
-    size_t width = self->view.costs->input_count;
-    double left = self->node_costs.inputs[a * width];
-    double right = self->node_costs.inputs[b * width];
+    double left = first_cost(self, a), right = first_cost(self, b);
 
     return left > right || (isnan(right) && !isnan(left));
 }
@@ -178,12 +192,12 @@ static void list_callers(struct callers_view *self, uint32_t parent)
         uint32_t *child;
         struct caller_row *row;
 
-        chain.caller = self->caller[chain.caller];
+        chain.caller = self->shape->caller[chain.caller];
         if (chain.caller == CN_NONE)
             continue;
-        child = cn_map_at(&child_of, self->top_of[chain.caller], CN_NONE);
+        child = cn_map_at(&child_of, self->shape->top_of[chain.caller], CN_NONE);
         if (*child == CN_NONE) {
-            *child = new_row(self, self->top_of[chain.caller]);
+            *child = new_row(self, self->shape->top_of[chain.caller]);
             add_child(self, &costs);
         }
         row = &self->rows[*child];
@@ -197,29 +211,21 @@ static void list_callers(struct callers_view *self, uint32_t parent)
         add_leaf(self, chain.leaf, chain.leaf >= row->covered_to,
                  costs.inputs + (*child - first) * width);
         if (chain.leaf >= row->covered_to)
-            row->covered_to = self->tree_end[chain.leaf];
+            row->covered_to = self->shape->tree_end[chain.leaf];
     }
     cn_map_done(&child_of);
     self->rows[parent].costs = costs;
     self->rows[parent].first = first;
     self->rows[parent].row_count = (uint32_t)self->row_count - first;
-}
-
-static bool find_callers(struct callers_view *self, uint32_t parent, struct cn_error *err)
-{
-    if (!need_node_costs(self, err))
-        return false;
-    list_callers(self, parent);
-    self->view.row_limit = self->view.weight_limit = self->row_count;
     self->rows[parent].is_listed = true;
-    return true;
+    self->view.row_limit = self->view.weight_limit = self->row_count;
 }
 
 /* The contexts of a function, found when its callers are. */
 static void list_leaves(struct callers_view *self, uint32_t top)
 {
-    for (size_t i = 0; i < self->index.count; i++)
-        if (self->top_of[i] == top)
+    for (size_t i = 0; i < self->index->count; i++)
+        if (self->shape->top_of[i] == top)
             add_chain(self, &self->rows[top], (struct chain){(uint32_t)i, (uint32_t)i});
 }
 
@@ -233,16 +239,15 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
         return self->tops->ops->children(self->tops, NULL, out, err);
     if (parent->id < self->top_count && !self->rows[parent->id].chains)
         list_leaves(self, (uint32_t)parent->id);
-    if (!self->rows[parent->id].is_listed &&
-        !find_callers(self, (uint32_t)parent->id, err))
-        return false;
+    if (!self->rows[parent->id].is_listed)
+        list_callers(self, (uint32_t)parent->id);
     row = &self->rows[parent->id];
     for (uint32_t i = 0; i < row->row_count; i++) {
         struct cn_row item = {
             .id = row->first + i,
             .kind = self->rows[row->first + i].kind,
             .context = CN_NONE,
-            .example = self->index.nodes[self->rows[row->first + i].hottest].at,
+            .example = self->index->nodes[self->rows[row->first + i].hottest].at,
         };
 
         cn_cost_rows_values(view->costs, &row->costs, i, cn_row_list_add(out, item));
@@ -287,14 +292,14 @@ bool cn_view_function_of(struct cn_view *callers, const struct cn_context *conte
                          double *values, struct cn_row *out, struct cn_error *err)
 {
     struct callers_view *self = (struct callers_view *)callers;
-    uint32_t node = cn_context_index_find(&self->index, context->id);
+    uint32_t node = cn_context_index_find(self->index, context->id);
 
-    while (node != CN_NONE && self->top_of[node] == CN_NONE)
-        node = self->index.nodes[node].parent;
+    while (node != CN_NONE && self->shape->top_of[node] == CN_NONE)
+        node = self->index->nodes[node].parent;
     if (node == CN_NONE)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "context %" PRIu32 " belongs to no function", context->id);
-    *out = cn_cost_tree_view_row(self->tops, self->top_of[node], values);
+    *out = cn_cost_tree_view_row(self->tops, self->shape->top_of[node], values);
     return true;
 }
 
@@ -315,7 +320,8 @@ struct callees {
 static void add_callee(struct callers_view *self, struct callees *callees, uint32_t node)
 {
     size_t width = self->view.costs->input_count;
-    uint32_t *number = cn_map_at(&callees->of_function, self->top_of[node], CN_NONE);
+    uint32_t *number =
+        cn_map_at(&callees->of_function, self->shape->top_of[node], CN_NONE);
     struct callee *callee;
 
     if (*number == CN_NONE) {
@@ -323,7 +329,7 @@ static void add_callee(struct callers_view *self, struct callees *callees, uint3
         callees->list =
             cn_grow(callees->list, *number, &callees->capacity, sizeof(*callees->list));
         callees->list[*number] =
-            (struct callee){.function = self->top_of[node], .hottest = node};
+            (struct callee){.function = self->shape->top_of[node], .hottest = node};
         add_child(self, &callees->costs);
     }
     callee = &callees->list[*number];
@@ -332,32 +338,43 @@ static void add_callee(struct callers_view *self, struct callees *callees, uint3
     add_leaf(self, node, node >= callee->covered_to,
              callees->costs.inputs + *number * width);
     if (node >= callee->covered_to)
-        callee->covered_to = self->tree_end[node];
+        callee->covered_to = self->shape->tree_end[node];
 }
 
-bool cn_view_callees(struct cn_view *callers, const struct cn_row *function,
-                     struct cn_row_list *out, struct cn_error *err)
+void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
+                     struct cn_row_list *out)
 {
     struct callers_view *self = (struct callers_view *)callers;
+    const struct callers_shape *shape = self->shape;
     struct callees callees = {0};
 
     cn_row_list_begin(out, callers->costs->column_count);
-    if (!need_node_costs(self, err))
-        return false;
-    for (uint32_t i = 0; i < self->index.count; i++)
-        if (self->caller[i] != CN_NONE && self->top_of[self->caller[i]] == function->id)
+    for (uint32_t i = 0; i < self->index->count; i++)
+        if (shape->caller[i] != CN_NONE &&
+            shape->top_of[shape->caller[i]] == function->id)
             add_callee(self, &callees, i);
     for (size_t i = 0; i < callees.costs.row_count; i++) {
         struct cn_row row =
             cn_cost_tree_view_row(self->tops, callees.list[i].function, NULL);
 
-        row.example = self->index.nodes[callees.list[i].hottest].at;
+        row.example = self->index->nodes[callees.list[i].hottest].at;
         cn_cost_rows_values(callers->costs, &callees.costs, i, cn_row_list_add(out, row));
     }
     free(callees.list);
     cn_map_done(&callees.of_function);
     cn_cost_rows_done(&callees.costs);
-    return true;
+}
+
+static void free_shape(struct cn_view_shape *shape)
+{
+    struct callers_shape *self = (struct callers_shape *)shape;
+
+    cn_cost_tree_done(&self->tops);
+    free(self->top_of);
+    free(self->caller);
+    free(self->tree_end);
+    free(self->has_callers);
+    free(self);
 }
 
 static void free_view(struct cn_view *view)
@@ -369,55 +386,49 @@ static void free_view(struct cn_view *view)
         cn_cost_rows_done(&self->rows[i].costs);
     }
     cn_view_free(self->tops);
-    cn_context_index_done(&self->index);
-    cn_cost_rows_done(&self->node_costs);
-    free(self->top_of);
-    free(self->caller);
-    free(self->tree_end);
+    cn_context_costs_done(&self->context_costs);
     free(self->rows);
+    if (self->own_shape)
+        free_shape(&self->own_shape->shape);
     free(self);
+}
+
+static uint64_t shape_size(const struct callers_shape *shape)
+{
+    return sizeof(*shape) + cn_cost_tree_size(&shape->tops) +
+           shape->tops.index->count * 3 * sizeof(uint32_t);
 }
 
 static uint64_t size_of(const struct cn_view *view)
 {
     const struct callers_view *self = (const struct callers_view *)view;
-    const struct cn_context_index *index = &self->index;
     uint64_t size = sizeof(*self) + self->tops->ops->size(self->tops);
 
-    size += index->capacity * sizeof(*index->nodes) +
-            index->id_limit * sizeof(*index->node_of_id) +
-            index->count * 3 * sizeof(uint32_t) +
-            self->row_capacity * sizeof(*self->rows);
-    size += self->node_costs.row_count * view->costs->input_count * sizeof(double);
+    size += self->row_capacity * sizeof(*self->rows);
+    size += self->own_shape ? shape_size(self->own_shape) : 0;
+    size += cn_context_costs_size(&self->context_costs);
     for (size_t i = 0; i < self->row_count; i++)
         size += self->rows[i].capacity * sizeof(*self->rows[i].chains) +
                 self->rows[i].costs.row_count * view->costs->input_count * sizeof(double);
     return size;
 }
 
-bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
-                         const struct cn_progress *progress, struct cn_error *err)
+static struct callers_view *new_view(const struct callers_shape *shape,
+                                     struct cn_costs *costs)
 {
     static const struct cn_view_ops ops = {list_children, label_row, locate,
                                            is_leaf,       free_view, size_of};
     struct callers_view *self = cn_alloc(1, sizeof(*self));
-    struct cn_cost_tree tree;
-    bool ok;
 
     assert(!cn_costs_need_tallies(costs));
-    ok = cn_cost_tree_build(&tree, costs, note_call, self, progress, err);
-    self->index = tree.index;
-    tree.index = (struct cn_context_index){0};
-    self->top_count = (uint32_t)tree.group_count;
+    self->shape = shape;
+    self->index = shape->tops.index;
+    self->top_count = (uint32_t)shape->tops.group_count;
     for (uint32_t i = 0; i < self->top_count; i++) {
         (void)new_row(self, i);
-        self->rows[i].kind = tree.groups[i].place.kind;
+        self->rows[i].kind = shape->tops.groups[i].place.kind;
+        self->rows[i].has_callers = shape->has_callers[i];
     }
-    self->tops = cn_cost_tree_view_new(&tree);
-    find_tree_ends(self);
-    for (size_t i = 0; self->top_of && i < self->index.count; i++)
-        if (self->top_of[i] != CN_NONE && self->caller[i] != CN_NONE)
-            self->rows[self->top_of[i]].has_callers = true;
     self->view = (struct cn_view){
         .ops = &ops,
         .costs = costs,
@@ -425,6 +436,64 @@ bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
         .row_limit = self->row_count,
         .exclusive_holds_all = true,
     };
+    return self;
+}
+
+static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
+                      struct cn_costs *costs, const struct cn_progress *progress,
+                      struct cn_error *err)
+{
+    struct callers_view *self = new_view((const struct callers_shape *)shape, costs);
+
+    bool ok = cn_context_costs_build(&self->context_costs, costs, self->index->id_limit,
+                                     progress, err);
+
+    self->tops = cn_cost_tree_view_known(&self->shape->tops, costs, &self->context_costs);
     *out = &self->view;
+    return ok;
+}
+
+/* On failure it holds what could be read. */
+static bool build_shape(struct callers_shape **out, struct cn_database *db,
+                        const struct cn_context_index *index,
+                        const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *self = cn_alloc(1, sizeof(*self));
+    bool ok;
+
+    self->shape = (struct cn_view_shape){make_view, free_shape};
+    ok = cn_cost_tree_build(&self->tops, db, index, note_call, self, progress, err);
+    find_tree_ends(self);
+    self->has_callers = cn_alloc(self->tops.group_count, sizeof(*self->has_callers));
+    for (size_t i = 0; self->top_of && i < self->tops.index->count; i++)
+        if (self->top_of[i] != CN_NONE && self->caller[i] != CN_NONE)
+            self->has_callers[self->top_of[i]] = true;
+    *out = self;
+    return ok;
+}
+
+bool cn_view_shape_callers_new(struct cn_view_shape **out, struct cn_database *db,
+                               const struct cn_context_index *index,
+                               const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *shape;
+
+    if (!build_shape(&shape, db, index, progress, err)) {
+        free_shape(&shape->shape);
+        return false;
+    }
+    *out = &shape->shape;
+    return true;
+}
+
+bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *shape;
+    struct cn_error later;
+    bool ok = build_shape(&shape, costs->db, NULL, progress, err);
+
+    ok = make_view(&shape->shape, out, costs, progress, ok ? err : &later) && ok;
+    ((struct callers_view *)*out)->own_shape = shape;
     return ok;
 }

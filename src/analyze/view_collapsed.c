@@ -33,7 +33,7 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
     (void)arg;
     (void)err;
     if (frame->place.kind == CN_ROW_ENTRY) /* each is a row of its own */
-        frame->place.offset = tree->index.nodes[frame->node].at;
+        frame->place.offset = tree->index->nodes[frame->node].at;
     frame->row = find_above(tree, frame, above);
     if (frame->row == CN_NONE)
         frame->row = cn_cost_tree_row(tree, above, &frame->place);
@@ -48,7 +48,6 @@ bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
     bool ok;
 
     assert(!cn_costs_need_tallies(costs));
-    ok = cn_cost_tree_build(&tree, costs, map_context, NULL, progress, err);
-    *out = cn_cost_tree_view_new(&tree);
-    return ok;
+    ok = cn_cost_tree_build(&tree, costs->db, NULL, map_context, NULL, progress, err);
+    return cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
 }

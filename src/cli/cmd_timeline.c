@@ -291,7 +291,7 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
     if (!open_database(view, err) || !select_threads(view, err) ||
         !select_range(view, err))
         return false;
-    if (!cn_frames_build(&view->frames, view->db, err))
+    if (!cn_frames_build(&view->frames, view->db, NULL, err))
         return cn_fail_in(err, "%s", view->path);
     make_labels(view);
     if (!draw(view, err))

@@ -205,7 +205,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     struct cn_json *json = &request->json;
     double values[CN_COST_COLUMN_MAX];
     struct cn_row row = {.values = values};
-    struct cn_frames *frames;
+    const struct cn_frames *frames;
     struct cn_context context;
 
     if (!cn_request_value(request, "row"))

@@ -63,9 +63,10 @@ static bool add_callees(const struct question *question, struct cn_json *json,
                         const struct cn_row *function, struct cn_error *err)
 {
     struct cn_row_list list = {0};
-    bool ok = cn_view_callees(question->entry->view, function, &list, err) &&
-              add_others(question, json, "callees", &list, err);
+    bool ok;
 
+    cn_view_callees(question->entry->view, function, &list);
+    ok = add_others(question, json, "callees", &list, err);
     cn_row_list_done(&list);
     return ok;
 }
@@ -78,7 +79,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     double values[CN_COST_COLUMN_MAX];
     struct cn_row function;
     struct cn_context context;
-    struct cn_frames *frames;
+    const struct cn_frames *frames;
     uint64_t row;
 
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||

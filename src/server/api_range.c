@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "analyze/label.h"
-#include "analyze/spans.h"
+#include "analyze/range_sums.h"
 #include "base/alloc.h"
-#include "base/map.h"
 #include "server/api.h"
 #include "server/flame_json.h"
 #include "server/request.h"
@@ -17,23 +16,10 @@
 struct range {
     struct cn_database *db;
     const struct cn_context_index *index;
-    uint64_t begin_ns, end_ns;
     double *own, *total;
     uint32_t *first_child, *next; /* node; CN_NONE: none */
     uint32_t first_top;
-    uint64_t sample_count;
 };
-
-static void count_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
-{
-    struct range *range = arg;
-    uint32_t node = context == 0 ? CN_NONE : cn_context_index_find(range->index, context);
-
-    if (node == CN_NONE)
-        return;
-    range->own[node] += (double)(end_ns - begin_ns) / 1e9;
-    range->sample_count++;
-}
 
 /* Parents have smaller numbers than their children: one pass backwards adds up. */
 static void add_up(struct range *range)
@@ -109,64 +95,129 @@ static bool paint(struct range *range, struct cn_flame *flame, double smallest,
     return true;
 }
 
-static bool answer(struct range *range, struct cn_request *request,
-                   const struct cn_thread_list *threads, struct cn_error *err)
+static void begin(struct range *range, const struct cn_range_sums *sums)
 {
-    struct cn_flame flame;
-    double share, total = 0;
-    bool ok = true;
+    const struct cn_context_index *index = range->index;
 
-    if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err))
-        return false;
-    for (size_t i = 0; ok && i < threads->count; i++)
-        ok = cn_spans_visit(range->db, threads->profiles[i], range->begin_ns,
-                            range->end_ns, count_span, range, err);
-    if (!ok)
-        return false;
-    add_up(range);
+    range->own = cn_alloc(index->count, sizeof(*range->own));
+    range->total = cn_alloc(index->count, sizeof(*range->total));
+    range->first_child = cn_alloc(index->count, sizeof(*range->first_child));
+    range->next = cn_alloc(index->count, sizeof(*range->next));
+    for (uint32_t id = 1; id < index->id_limit; id++)
+        if (sums->ns[id] > 0 && index->node_of_id[id] != CN_NONE)
+            range->own[index->node_of_id[id]] = (double)sums->ns[id] / 1e9;
+}
+
+static void done(struct range *range)
+{
+    free(range->own);
+    free(range->total);
+    free(range->first_child);
+    free(range->next);
+}
+
+static bool print(struct range *range, struct cn_served_range *kept,
+                  const struct cn_range_sums *sums, struct cn_error *err)
+{
+    struct cn_json json = {.text = &kept->answer};
+    struct cn_flame flame;
+    double total = 0;
+    bool ok;
+
     for (uint32_t i = range->first_top; i != CN_NONE; i = range->next[i])
         total += range->total[i];
     cn_flame_begin(&flame);
-    ok = paint(range, &flame, total * share, err);
-    cn_json_object(&request->json);
-    cn_json_add_str(&request->json, "column", "time (s)");
-    cn_json_add_u64(&request->json, "samples", range->sample_count);
-    cn_flame_end(&flame, &request->json, total);
-    cn_json_end(&request->json);
+    ok = paint(range, &flame, total * kept->min_share, err);
+    cn_json_object(&json);
+    cn_json_add_str(&json, "column", "time (s)");
+    cn_json_add_u64(&json, "samples", sums->sample_count);
+    cn_flame_end(&flame, &json, total);
+    cn_json_end(&json);
     return ok;
 }
 
-static bool build(struct cn_served *served, struct cn_request *request,
-                  struct cn_error *err)
+static bool work(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_database *db = served->db;
-    struct range range = {.db = db};
-    struct cn_thread_list threads;
-    struct cn_frames *frames;
-    size_t count;
+    struct cn_served_range *kept = arg;
+    struct range range = {.db = kept->db, .index = &kept->frames->index};
+    struct cn_range_request wanted = {
+        .profiles = kept->threads.profiles,
+        .profile_count = kept->threads.count,
+        .begin_ns = kept->begin_ns,
+        .end_ns = kept->end_ns,
+        .id_limit = kept->frames->index.id_limit,
+    };
+    struct cn_range_sums sums;
     bool ok;
 
-    if (!cn_request_range(request, db, &range.begin_ns, &range.end_ns, err) ||
-        !cn_served_frames(served, &frames, err) ||
-        !cn_thread_list_build(&threads, db, request, err))
+    if (!cn_range_sums_build(&sums, kept->db, &wanted, progress, err))
         return false;
-    range.index = &frames->index;
-    count = frames->index.count;
-    range.own = cn_alloc(count, sizeof(*range.own));
-    range.total = cn_alloc(count, sizeof(*range.total));
-    range.first_child = cn_alloc(count, sizeof(*range.first_child));
-    range.next = cn_alloc(count, sizeof(*range.next));
-    ok = answer(&range, request, &threads, err);
-    free(range.own);
-    free(range.total);
-    free(range.first_child);
-    free(range.next);
-    cn_thread_list_done(&threads);
+    begin(&range, &sums);
+    add_up(&range);
+    cn_text_clear(&kept->answer);
+    ok = print(&range, kept, &sums, err);
+    done(&range);
+    cn_range_sums_done(&sums);
+    return ok;
+}
+
+/* What a request asks for, as the place of its answer is set up. */
+struct question {
+    struct cn_served *served;
+    struct cn_request *request;
+    const struct cn_frames *frames;
+};
+
+static bool set_up(void *arg, struct cn_served_range *range, struct cn_error *err)
+{
+    const struct question *question = arg;
+    struct cn_database *db = question->served->db;
+
+    range->db = db;
+    range->frames = question->frames;
+    range->chore.work = work;
+    return cn_request_range(question->request, db, &range->begin_ns, &range->end_ns,
+                            err) &&
+           cn_request_f64(question->request, "min", 0, 1, 0.0005, &range->min_share,
+                          err) &&
+           cn_thread_list_build(&range->threads, db, question->request, err);
+}
+
+static char *key_of(const struct cn_request *request)
+{
+    struct cn_text key = {0};
+
+    for (size_t i = 0; i < request->parameter_count; i++)
+        cn_text_printf(&key, "%s=%s\n", request->parameters[i].name,
+                       request->parameters[i].value);
+    cn_text_char(&key, '.');
+    return key.chars;
+}
+
+static bool answer(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    struct question question = {.served = served, .request = request};
+    struct cn_served_range *range;
+    char *key;
+    bool ok;
+
+    if (!cn_served_frames(served, &question.frames, err))
+        return false;
+    key = key_of(request);
+    ok = cn_served_range_borrow(&served->ranges, key, set_up, &question, &range, err);
+    free(key);
+    if (!ok)
+        return false;
+    ok = cn_chore_wait(&range->chore, err);
+    if (ok)
+        cn_text_str_add(request->json.text, cn_text_str(&range->answer));
+    cn_served_range_return(&served->ranges, range);
     return ok;
 }
 
 bool cn_api_range(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    return cn_served_ready(served, err) && build(served, request, err);
+    return cn_served_ready(served, err) && answer(served, request, err);
 }

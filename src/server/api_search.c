@@ -62,6 +62,9 @@ static void keep_match(struct search *search, struct match match)
             swap(&heap[(i - 1) / 2], &heap[i]);
         return;
     }
+    /* Matches come in the order of the tree: of equals, those that are there stay. */
+    if (!(match.value > heap[0].value) && !isnan(heap[0].value))
+        return;
     if (!is_hotter(&match, &heap[0]))
         return;
     heap[0] = match;
@@ -136,50 +139,19 @@ static bool find(struct search *search, struct cn_request *request,
     return ok;
 }
 
-/* What every context costs, kept with the view. */
-static bool need_values(struct cn_served_view *entry,
-                        const struct cn_context_index *index, size_t column,
-                        struct cn_error *err)
-{
-    const struct cn_cost_targets each_its_own = {0};
-    double values[CN_COST_COLUMN_MAX];
-    struct cn_cost_rows rows;
-
-    if (entry->node_values && entry->node_column == column)
-        return true;
-    if (!cn_costs_fill(&entry->costs, index, &each_its_own, index->count, NULL, &rows,
-                       err))
-        return false;
-    if (!entry->node_values)
-        entry->node_values = cn_alloc(index->count, sizeof(*entry->node_values));
-    entry->node_count = index->count;
-    entry->node_column = column;
-    for (size_t i = 0; i < index->count; i++) {
-        cn_cost_rows_values(&entry->costs, &rows, i, values);
-        entry->node_values[i] = values[column];
-    }
-    cn_cost_rows_done(&rows);
-    return true;
-}
-
 static bool answer(struct cn_served *served, struct cn_served_view *entry,
                    struct cn_request *request, struct cn_error *err)
 {
     struct search search = {.entry = entry};
     struct cn_name_filter filter = {0};
-    struct cn_frames *frames;
     uint64_t limit;
-    size_t column;
     bool ok;
 
     if (!cn_request_u64(request, "limit", 1, HIT_MAX, 100, &limit, err) ||
-        !cn_request_column(request, &entry->costs, &column, err) ||
-        !cn_served_frames(served, &frames, err) ||
         !cn_served_labels(served, &search.labels, err) ||
-        !need_values(entry, &frames->index, column, err) ||
         !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
-    search.index = &frames->index;
+    search.index = entry->index;
     search.limit = limit;
     ok = find(&search, request, &filter, err);
     cn_name_filter_done(&filter);
@@ -194,7 +166,7 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
 
     if (!pattern || !*pattern)
         return cn_fail(err, CN_ERR_USAGE, "q is missing: what should be searched for?");
-    return cn_served_answer(
-        served, request,
-        view && strcmp(view, "top-down") != 0 ? cn_api_search_rows : answer, err);
+    if (view && strcmp(view, "top-down") != 0)
+        return cn_served_answer(served, request, cn_api_search_rows, err);
+    return cn_served_answer_values(served, request, answer, err);
 }

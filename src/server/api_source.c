@@ -119,7 +119,7 @@ static bool show(struct cn_served *served, struct cn_request *request,
 {
     size_t line_count = count_lines(text), column = entry->costs.column_count;
     double *costs = cn_alloc(line_count, sizeof(*costs));
-    struct cn_frames *frames;
+    const struct cn_frames *frames;
     bool ok = cn_served_frames(served, &frames, err);
 
     for (size_t i = 0; i < entry->costs.column_count && column > i; i++)

@@ -206,7 +206,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
                             const struct cn_thread_list *threads, struct cn_error *err)
 {
     struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
-    struct cn_frames *frames;
+    const struct cn_frames *frames;
     uint64_t columns, depth, first, count;
 
     if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
@@ -217,7 +217,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         !cn_served_frames(served, &frames, err))
         return false;
     wanted.depth = (uint32_t)depth;
-    if (depth == 0 && !cn_served_depth(served, frames, &wanted.depth, err))
+    if (depth == 0 && !cn_served_depth(served, &wanted.depth, err))
         return false;
     if (first > threads->count)
         first = threads->count;
@@ -278,7 +278,7 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
     struct cn_database *db = served->db;
     struct cn_sample samples[2] = {{0}};
     struct cn_timeline timeline;
-    struct cn_frames *frames;
+    const struct cn_frames *frames;
     uint64_t profile, time_ns, at, count;
 
     if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||

@@ -46,7 +46,10 @@ static bool add_answer(struct cn_text *data, struct cn_served *served, const cha
     bool ok;
 
     begin_request(&request, &text);
-    ok = ask(served, &request, err);
+    while (!(ok = ask(served, &request, err)) && err->kind == CN_ERR_INTERRUPTED) {
+        cn_text_clear(&text);
+        begin_request(&request, &text);
+    }
     if (ok)
         cn_text_printf(data, ",\n\"%s\": %s", name, cn_text_str(&text));
     cn_text_done(&text);

@@ -21,6 +21,12 @@ static const char *last_part(const char *path)
     return begin;
 }
 
+/* What people look at next is made before they ask. */
+static void warm_up(void *arg)
+{
+    cn_served_warm_up(arg);
+}
+
 static struct cn_served *new_served(const char *path, const char *format)
 {
     struct cn_served *served = cn_alloc(1, sizeof(*served));
@@ -32,7 +38,11 @@ static struct cn_served *new_served(const char *path, const char *format)
         served->name[len - 1] = '\0';
     served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
-    (void)pthread_mutex_init(&served->frames_lock, NULL);
+    cn_prepared_init(&served->prepared);
+    served->prepared.after = warm_up;
+    served->prepared.arg = served;
+    cn_chore_group_init(&served->chores);
+    cn_served_ranges_init(&served->ranges, &served->chores);
     for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
         (void)pthread_mutex_init(&served->views[i].lock, NULL);
     cn_served_pyramids_init(&served->pyramids);
@@ -70,7 +80,8 @@ bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *e
     if (format->open_database) {
         served->kind = CN_SERVED_DATABASE;
         served->state = CN_SERVED_READY;
-        ok = format->open_database(&served->db, path, err);
+        ok = format->open_database(&served->db, path, err) &&
+             cn_prepared_start(&served->prepared, served->db, err);
     } else {
         served->kind = CN_SERVED_RECORDING;
         ok = format->open_recording(&served->recording, path, NULL, err) &&
@@ -89,23 +100,22 @@ void cn_served_close(struct cn_served *served)
     if (!served)
         return;
     cn_served_analysis_end(served);
+    cn_chore_group_stop(&served->chores);
+    cn_prepared_stop(&served->prepared);
+    cn_served_ranges_done(&served->ranges);
     cn_served_pyramids_done(&served->pyramids);
     cn_served_views_done(served);
-    if (served->frames)
-        cn_frames_done(served->frames);
-    free(served->frames);
-    if (served->labels)
-        cn_context_labels_done(served->labels);
-    free(served->labels);
+    cn_chore_group_done(&served->chores);
+    cn_prepared_done(&served->prepared);
     cn_served_store_close(&served->store);
     cn_database_close(served->db);
     cn_recording_close(served->recording);
     if (served->folder)
         cn_outdir_remove(served->folder);
     free(served->folder);
+    free(served->default_metric);
     free(served->path);
     free(served->name);
-    (void)pthread_mutex_destroy(&served->frames_lock);
     (void)pthread_mutex_destroy(&served->lock);
     free(served);
 }
@@ -137,57 +147,26 @@ bool cn_served_ready(struct cn_served *served, struct cn_error *err)
     return true;
 }
 
-/* With the lock of frames held. */
-static bool make_frames(struct cn_served *served, struct cn_error *err)
-{
-    struct cn_frames *frames = cn_alloc(1, sizeof(*frames));
-
-    if (!cn_frames_build(frames, served->db, err)) {
-        free(frames);
-        return false;
-    }
-    served->frames = frames;
-    return true;
-}
-
-bool cn_served_frames(struct cn_served *served, struct cn_frames **out,
+bool cn_served_frames(struct cn_served *served, const struct cn_frames **out,
                       struct cn_error *err)
 {
-    bool ok;
-
-    (void)pthread_mutex_lock(&served->frames_lock);
-    ok = served->frames || make_frames(served, err);
-    if (ok)
-        *out = served->frames;
-    (void)pthread_mutex_unlock(&served->frames_lock);
-    return ok;
-}
-
-/* With the lock of frames held. */
-static bool make_labels(struct cn_served *served, struct cn_error *err)
-{
-    struct cn_context_labels *labels = cn_alloc(1, sizeof(*labels));
-
-    if (!cn_context_labels_build(labels, served->db, &served->frames->index, err)) {
-        free(labels);
-        return false;
-    }
-    served->labels = labels;
-    return true;
+    *out = &served->prepared.frames;
+    return cn_prepared_wait(&served->prepared, CN_PIECE_FRAMES, err);
 }
 
 bool cn_served_labels(struct cn_served *served, const struct cn_context_labels **out,
                       struct cn_error *err)
 {
-    bool ok;
+    *out = &served->prepared.labels;
+    return cn_prepared_wait(&served->prepared, CN_PIECE_LABELS, err);
+}
 
-    (void)pthread_mutex_lock(&served->frames_lock);
-    ok = (served->frames || make_frames(served, err)) &&
-         (served->labels || make_labels(served, err));
-    if (ok)
-        *out = served->labels;
-    (void)pthread_mutex_unlock(&served->frames_lock);
-    return ok;
+bool cn_served_depth(struct cn_served *served, uint32_t *out, struct cn_error *err)
+{
+    if (!cn_prepared_wait(&served->prepared, CN_PIECE_DEPTH, err))
+        return false;
+    *out = served->prepared.depth;
+    return true;
 }
 
 /* The pages of mapped files that this process has at the moment. */

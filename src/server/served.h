@@ -3,7 +3,9 @@
  * A recording is also analysed, in the background, so that everything that can be asked
  * of a database can be asked of it; until then requests say how far the analysis is.
  *
- * Views cost a pass over all contexts when they are made: the last few are kept.
+ * What views have in common is prepared from the start (prepared.h). A view with other columns or
+ * threads is made by a chore (chore.h); the last few are kept. Requests for what is not there yet
+ * wait a moment, then say how far it is.
  * Threads: any thread. A database is immutable and has no lock; each view has one, so that a
  * request which takes long keeps only those waiting that want the same view.
  */
@@ -13,35 +15,41 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "analyze/context_labels.h"
 #include "analyze/costs.h"
-#include "analyze/frames.h"
 #include "analyze/view.h"
 #include "base/error.h"
-#include "base/progress.h"
 #include "model/database.h"
 #include "model/recording.h"
+#include "server/chore.h"
+#include "server/prepared.h"
 #include "server/served_pyramids.h"
+#include "server/served_ranges.h"
 #include "server/served_store.h"
 
 enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
 
 struct cn_request;
+struct cn_served;
 
 /* A view with the columns somebody asked for. */
 struct cn_served_view {
     /* Under the lock of the thing. */
+    struct cn_served *served;
     char *key; /* what was asked for; NULL: free */
     uint64_t used_at;
     unsigned user_count;
     uint64_t size; /* of the view in memory */
 
-    /* Under its own. */
+    /* Under its own; while a chore works, it is the chore's. */
     pthread_mutex_t lock;
     struct cn_costs costs;
+    bool has_columns;
+    const struct cn_view_shape *shape;
     struct cn_view *view; /* NULL: not made yet */
-    double *node_values;  /* of all contexts, once a search needs them; NULL: not yet */
-    size_t node_count, node_column; /* how many, and of which column */
+    const struct cn_context_index *index;
+    double *node_values; /* of all contexts, where searches need them; NULL: not yet */
+    size_t node_column;  /* of which column */
+    struct cn_chore making;
 };
 
 /* More than there are requests at a time. */
@@ -64,11 +72,11 @@ struct cn_served {
     struct cn_served_store store; /* of a store */
     struct cn_served_view views[CN_SERVED_VIEW_MAX];
     uint64_t use_count;
+    char *default_metric; /* NULL: not known yet; "": there is none */
 
-    pthread_mutex_t frames_lock;
-    struct cn_frames *frames;         /* NULL until a timeline is asked for */
-    struct cn_context_labels *labels; /* NULL until somebody searches */
-    uint32_t depth;                   /* at which its threads differ; 0: not known yet */
+    struct cn_prepared prepared;
+    struct cn_chore_group chores;
+    struct cn_served_ranges ranges;
     struct cn_served_pyramids pyramids;
 
     pthread_t analyst; /* the thread that analyses a recording */
@@ -96,13 +104,23 @@ typedef bool (*cn_view_answer_fn)(struct cn_served *served, struct cn_served_vie
                                   struct cn_request *request, struct cn_error *err);
 CN_CHECK bool cn_served_answer(struct cn_served *served, struct cn_request *request,
                                cn_view_answer_fn answer, struct cn_error *err);
+
+/* The same for the top-down view with entry->node_values: what each context costs in the
+ * column that the request sorts by. */
+CN_CHECK bool cn_served_answer_values(struct cn_served *served,
+                                      struct cn_request *request,
+                                      cn_view_answer_fn answer, struct cn_error *err);
+
+/* Make the views that are asked for first: those of the default metric. */
+void cn_served_warm_up(struct cn_served *served);
 void cn_served_views_done(struct cn_served *served);
 
 /* Give back memory that can be had again, if it is much. */
 void cn_served_tidy(struct cn_served *served);
 
-/* The stacks behind contexts; they stay. */
-CN_CHECK bool cn_served_frames(struct cn_served *served, struct cn_frames **out,
+/* The stacks behind contexts; they stay. This and the next two fail with CN_ERR_INTERRUPTED
+ * while it is still being made. */
+CN_CHECK bool cn_served_frames(struct cn_served *served, const struct cn_frames **out,
                                struct cn_error *err);
 
 /* The labels of the contexts, by the frames' index; they stay. */
@@ -111,7 +129,7 @@ CN_CHECK bool cn_served_labels(struct cn_served *served,
                                struct cn_error *err);
 
 /* The depth at which the threads of a database differ. */
-CN_CHECK bool cn_served_depth(struct cn_served *served, const struct cn_frames *frames,
-                              uint32_t *out, struct cn_error *err);
+CN_CHECK bool cn_served_depth(struct cn_served *served, uint32_t *out,
+                              struct cn_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 #include "server/served_analysis.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +10,7 @@
 #include "base/pool.h"
 #include "formats/formats.h"
 #include "server/served.h"
+#include "server/worker.h"
 
 /* Reading the calls is the first half of the work, writing what they cost the second. */
 static bool note_progress(void *arg, const char *what, uint64_t done, uint64_t total,
@@ -84,7 +84,8 @@ static void *analyse(void *arg)
     cn_call_filter_init(&filter, served->recording);
     filter.depth = UINT32_MAX;
     cn_call_filter_ready(&filter);
-    ok = make_database(served, &query, &db, &err);
+    ok = make_database(served, &query, &db, &err) &&
+         cn_prepared_start(&served->prepared, db, &err);
     (void)pthread_mutex_lock(&served->lock);
     served->db = db;
     served->failure = err;
@@ -110,21 +111,11 @@ static bool make_folder(struct cn_served *served, struct cn_error *err)
 
 bool cn_served_analyse(struct cn_served *served, struct cn_error *err)
 {
-    sigset_t all, before;
-    int failure;
-
     if (!make_folder(served, err))
         return false;
     served->state = CN_SERVED_WORKING;
-    /* Signals are for the thread that waits for them. */
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failure = pthread_create(&served->analyst, NULL, analyse, served);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure != 0)
-        return cn_fail(err, CN_ERR_IO, "cannot start a thread (error %d)", failure);
-    served->has_analyst = true;
-    return true;
+    served->has_analyst = cn_worker_start(&served->analyst, analyse, served, err);
+    return served->has_analyst;
 }
 
 void cn_served_analysis_end(struct cn_served *served)

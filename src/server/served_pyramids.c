@@ -1,12 +1,12 @@
 #include "server/served_pyramids.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "analyze/time_pyramid.h"
 #include "base/alloc.h"
 #include "model/database.h"
+#include "server/worker.h"
 
 enum {
     SIZE_MAX_BYTES = 48 << 20, /* of all that are kept */
@@ -201,18 +201,13 @@ static void *build(void *arg)
 static void start_builder(struct cn_served_pyramids *pyramids, struct cn_database *db,
                           const struct cn_frames *frames)
 {
-    sigset_t all, before;
+    struct cn_error err; /* without a builder, frames stay estimates */
 
     if (pyramids->has_builder)
         return;
     pyramids->db = db;
     pyramids->frames = frames;
-    /* Signals are for the thread that waits for them. */
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pyramids->has_builder =
-        pthread_create(&pyramids->builder, NULL, build, pyramids) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pyramids->has_builder = cn_worker_start(&pyramids->builder, build, pyramids, &err);
 }
 
 static void enqueue(struct cn_served_pyramids *pyramids, uint32_t profile, uint32_t depth)

@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/costs_blocks.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/request.h"
+#include "server/rows_json.h"
 #include "server/served.h"
 
 enum {
@@ -19,14 +21,42 @@ static const char *view_name(const struct cn_request *request)
     return name ? name : "top-down";
 }
 
-/* Everything that makes one view differ from another. */
-static char *view_key(const struct cn_request *request)
+/* The metric that is shown when none is asked for; "" when that cannot be told. */
+static char *find_default_metric(struct cn_served *served)
 {
-    static const char *const names[] = {"metric", "thread", "percentiles"};
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    struct cn_cost_request request = {.profile = CN_NONE};
+    struct cn_error err;
+    char *name;
+
+    cn_costs_init(costs, served->db);
+    name = cn_strdup(cn_costs_add(costs, &request, &err) ? costs->columns[0].metric : "");
+    cn_costs_done(costs);
+    free(costs);
+    return name;
+}
+
+static const char *default_metric(struct cn_served *served)
+{
+    (void)pthread_mutex_lock(&served->lock);
+    if (!served->default_metric)
+        served->default_metric = find_default_metric(served);
+    (void)pthread_mutex_unlock(&served->lock);
+    return served->default_metric;
+}
+
+/* Everything that makes one view differ from another; with the values of all contexts, the
+ * column too. */
+static char *view_key(struct cn_served *served, const struct cn_request *request,
+                      bool with_values)
+{
+    static const char *const names[] = {"metric", "thread", "percentiles", "sort"};
     struct cn_text key = {0};
 
-    cn_text_str_add(&key, view_name(request));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    cn_text_str_add(&key, with_values ? "values" : view_name(request));
+    if (!cn_request_value(request, "metric") && !cn_request_value(request, "thread"))
+        cn_text_printf(&key, "\nmetric=%s", default_metric(served));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) - !with_values; i++) {
         const char *value;
 
         for (size_t k = 0; (value = cn_request_value_at(request, names[i], k)); k++)
@@ -69,32 +99,14 @@ static bool add_columns(struct cn_costs *costs, const struct cn_request *request
             cn_costs_add_percentile(costs, 0.99, "p99", err));
 }
 
-static bool make_view(struct cn_served_view *entry, const char *name,
-                      struct cn_error *err)
-{
-    bool ok = true;
-
-    if (strcmp(name, "top-down") == 0)
-        entry->view = cn_view_top_down_new(&entry->costs);
-    else if (strcmp(name, "collapsed") == 0)
-        ok = cn_view_collapsed_new(&entry->view, &entry->costs, NULL, err);
-    else if (strcmp(name, "bottom-up") == 0)
-        ok = cn_view_callers_new(&entry->view, &entry->costs, NULL, err);
-    else if (strcmp(name, "flat") == 0)
-        ok = cn_view_flat_new(&entry->view, &entry->costs, NULL, err);
-    else
-        return cn_fail(err, CN_ERR_USAGE,
-                       "view '%.40s' is none of top-down, collapsed, bottom-up, flat",
-                       name);
-    return ok;
-}
-
 static void empty(struct cn_served_view *entry)
 {
+    cn_chore_end(&entry->making);
+    entry->making = (struct cn_chore){0};
     cn_view_free(entry->view);
     free(entry->node_values);
     entry->node_values = NULL;
-    entry->node_count = 0;
+    entry->has_columns = false;
     cn_costs_done(&entry->costs);
     free(entry->key);
     entry->view = NULL;
@@ -121,6 +133,7 @@ static struct cn_served_view *oldest(struct cn_served *served, bool is_made)
         struct cn_served_view *entry = &served->views[i];
 
         if (entry->user_count == 0 && (entry->key || !is_made) &&
+            !cn_chore_is_working(&entry->making) &&
             (!found || entry->used_at < found->used_at))
             found = entry;
     }
@@ -150,6 +163,7 @@ static struct cn_served_view *borrow(struct cn_served *served, char *key)
             empty(entry);
         if (entry) {
             entry->key = key;
+            entry->served = served;
             cn_costs_init(&entry->costs, served->db);
         }
     }
@@ -161,16 +175,22 @@ static struct cn_served_view *borrow(struct cn_served *served, char *key)
     return entry;
 }
 
-static void give_back(struct cn_served *served, struct cn_served_view *entry,
+static uint64_t size_of(const struct cn_served_view *entry)
+{
+    return entry->view ? cn_view_size(entry->view) +
+                             (entry->node_values ? entry->index->count : 0) *
+                                 sizeof(*entry->node_values)
+                       : 0;
+}
+
+/* With the lock of the thing held: note what a view takes, and give up others when all
+ * together take too much. */
+static void note_size(struct cn_served *served, struct cn_served_view *entry,
                       uint64_t size)
 {
     uint64_t sum = 0;
 
-    (void)pthread_mutex_lock(&served->lock);
-    entry->user_count--;
     entry->size = size;
-    if (size == 0 && entry->user_count == 0)
-        empty(entry);
     for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
         sum += served->views[i].size;
     while (sum > SIZE_MAX_BYTES) {
@@ -181,47 +201,222 @@ static void give_back(struct cn_served *served, struct cn_served_view *entry,
         sum -= victim->size;
         empty(victim);
     }
+}
+
+static void give_back(struct cn_served *served, struct cn_served_view *entry)
+{
+    (void)pthread_mutex_lock(&served->lock);
+    entry->user_count--;
+    if (entry->user_count == 0 && !entry->has_columns)
+        empty(entry);
     (void)pthread_mutex_unlock(&served->lock);
 }
 
 /* Costs are added to once: after a failure the next one to ask begins again. */
-static bool make(struct cn_served *served, struct cn_served_view *entry,
-                 const struct cn_request *request, struct cn_error *err)
+static bool need_columns(struct cn_served_view *entry, const struct cn_request *request,
+                         struct cn_error *err)
 {
-    if (entry->view)
+    entry->has_columns =
+        entry->has_columns ||
+        (add_columns(&entry->costs, request, err) && cn_costs_ready(&entry->costs, err));
+    if (entry->has_columns)
         return true;
-    if (add_columns(&entry->costs, request, err) && cn_costs_ready(&entry->costs, err) &&
-        make_view(entry, view_name(request), err))
-        return true;
-    cn_view_free(entry->view);
-    entry->view = NULL;
     cn_costs_done(&entry->costs);
-    cn_costs_init(&entry->costs, served->db);
+    cn_costs_init(&entry->costs, entry->served->db);
     return false;
 }
 
-static uint64_t size_of(const struct cn_served_view *entry)
+/* From a chore: what was made is for all to see. */
+static void publish(struct cn_served_view *entry, struct cn_view *view, double *values)
 {
-    return cn_view_size(entry->view) + entry->node_count * sizeof(*entry->node_values);
+    struct cn_served *served = entry->served;
+    uint64_t size;
+
+    (void)pthread_mutex_lock(&entry->lock);
+    if (view)
+        entry->view = view;
+    if (values)
+        entry->node_values = values;
+    size = size_of(entry);
+    (void)pthread_mutex_unlock(&entry->lock);
+    (void)pthread_mutex_lock(&served->lock);
+    note_size(served, entry, size);
+    (void)pthread_mutex_unlock(&served->lock);
+}
+
+static bool make_view(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served_view *entry = arg;
+    struct cn_view *view = NULL;
+
+    if (!cn_view_of_shape_new(&view, entry->shape, &entry->costs, progress, err)) {
+        cn_view_free(view);
+        return false;
+    }
+    publish(entry, view, NULL);
+    return true;
+}
+
+static bool read_values(void *arg, const struct cn_progress *progress,
+                        struct cn_error *err)
+{
+    struct cn_served_view *entry = arg;
+    double *values = cn_alloc(entry->index->count, sizeof(*values));
+
+    if (!cn_costs_column_of_nodes(&entry->costs, entry->index, entry->node_column, values,
+                                  progress, err)) {
+        free(values);
+        return false;
+    }
+    publish(entry, NULL, values);
+    return true;
+}
+
+static void set_chore(struct cn_served_view *entry, cn_chore_fn work, const char *what)
+{
+    entry->making = (struct cn_chore){
+        .group = &entry->served->chores, .work = work, .arg = entry, .what = what};
+}
+
+static bool set_up_values(struct cn_served_view *entry, const struct cn_request *request,
+                          struct cn_error *err)
+{
+    struct cn_prepared *prepared = &entry->served->prepared;
+
+    if (!cn_request_column(request, &entry->costs, &entry->node_column, err) ||
+        !cn_prepared_wait(prepared, CN_PIECE_FRAMES, err))
+        return false;
+    entry->index = &prepared->frames.index;
+    set_chore(entry, read_values, "what each context costs");
+    return true;
+}
+
+/* It has about as many rows as there are contexts: its shape is not kept. */
+static bool make_collapsed(void *arg, const struct cn_progress *progress,
+                           struct cn_error *err)
+{
+    struct cn_served_view *entry = arg;
+    struct cn_view *view = NULL;
+
+    if (!cn_view_collapsed_new(&view, &entry->costs, progress, err)) {
+        cn_view_free(view);
+        return false;
+    }
+    publish(entry, view, NULL);
+    return true;
+}
+
+static bool set_up_shape(struct cn_served_view *entry, const char *name,
+                         struct cn_error *err)
+{
+    struct cn_prepared *prepared = &entry->served->prepared;
+    bool is_flat = strcmp(name, "flat") == 0;
+
+    if (strcmp(name, "collapsed") == 0) {
+        set_chore(entry, make_collapsed, "the tree without recursion");
+        return true;
+    }
+    if (!is_flat && strcmp(name, "bottom-up") != 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "view '%.40s' is none of top-down, collapsed, bottom-up, flat",
+                       name);
+    if (!cn_prepared_wait(prepared, is_flat ? CN_PIECE_FLAT : CN_PIECE_CALLERS, err))
+        return false;
+    entry->shape = is_flat ? prepared->flat : prepared->callers;
+    set_chore(entry, make_view, is_flat ? "the flat view" : "the bottom-up view");
+    return true;
+}
+
+/* With the lock of the view held: have all that it takes to make it, and make at once what can
+ * be made at once. From then on the chore reads what is set here. */
+static bool set_up(struct cn_served_view *entry, const struct cn_request *request,
+                   bool with_values, struct cn_error *err)
+{
+    const char *name = view_name(request);
+
+    if (!need_columns(entry, request, err))
+        return false;
+    if (entry->making.group)
+        return true;
+    if (strcmp(name, "top-down") != 0)
+        return set_up_shape(entry, name, err);
+    if (!entry->view)
+        entry->view = cn_view_top_down_new(&entry->costs);
+    return !with_values || set_up_values(entry, request, err);
+}
+
+static bool answer_with(struct cn_served *served, struct cn_served_view *entry,
+                        struct cn_request *request, bool with_values,
+                        cn_view_answer_fn answer, struct cn_error *err)
+{
+    bool ok, is_made;
+
+    (void)pthread_mutex_lock(&entry->lock);
+    ok = set_up(entry, request, with_values, err);
+    is_made = !entry->making.group;
+    (void)pthread_mutex_unlock(&entry->lock);
+    if (!ok || (!is_made && !cn_chore_wait(&entry->making, err)))
+        return false;
+    (void)pthread_mutex_lock(&entry->lock);
+    ok = answer(served, entry, request, err);
+    (void)pthread_mutex_lock(&served->lock);
+    note_size(served, entry, size_of(entry));
+    (void)pthread_mutex_unlock(&served->lock);
+    (void)pthread_mutex_unlock(&entry->lock);
+    return ok;
+}
+
+static bool borrow_and_answer(struct cn_served *served, struct cn_request *request,
+                              bool with_values, cn_view_answer_fn answer,
+                              struct cn_error *err)
+{
+    struct cn_served_view *entry;
+    bool ok;
+
+    if (!cn_served_ready(served, err))
+        return false;
+    entry = borrow(served, view_key(served, request, with_values));
+    if (!entry)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time",
+                       CN_SERVED_VIEW_MAX);
+    ok = answer_with(served, entry, request, with_values, answer, err);
+    give_back(served, entry);
+    return ok;
 }
 
 bool cn_served_answer(struct cn_served *served, struct cn_request *request,
                       cn_view_answer_fn answer, struct cn_error *err)
 {
-    struct cn_served_view *entry;
-    uint64_t size;
-    bool ok;
+    return borrow_and_answer(served, request, false, answer, err);
+}
 
-    if (!cn_served_ready(served, err))
-        return false;
-    entry = borrow(served, view_key(request));
-    if (!entry)
-        return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time",
-                       CN_SERVED_VIEW_MAX);
-    (void)pthread_mutex_lock(&entry->lock);
-    ok = make(served, entry, request, err) && answer(served, entry, request, err);
-    size = entry->view ? size_of(entry) : 0;
-    (void)pthread_mutex_unlock(&entry->lock);
-    give_back(served, entry, size);
-    return ok;
+bool cn_served_answer_values(struct cn_served *served, struct cn_request *request,
+                             cn_view_answer_fn answer, struct cn_error *err)
+{
+    return borrow_and_answer(served, request, true, answer, err);
+}
+
+static bool answer_nothing(struct cn_served *served, struct cn_served_view *entry,
+                           struct cn_request *request, struct cn_error *err)
+{
+    (void)served;
+    (void)entry;
+    (void)request;
+    (void)err;
+    return true;
+}
+
+void cn_served_warm_up(struct cn_served *served)
+{
+    static const char *const views[] = {"bottom-up", "flat"};
+    struct cn_request *request = cn_alloc(1, sizeof(*request));
+    struct cn_error err; /* whoever asks will be told */
+
+    (void)!cn_served_answer_values(served, request, answer_nothing, &err);
+    request->parameter_count = 1;
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+        request->parameters[0] = (struct cn_parameter){"view", views[i]};
+        (void)!cn_served_answer(served, request, answer_nothing, &err);
+    }
+    free(request);
 }

@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import json
 import subprocess
+import time
 import urllib.parse
 
 
@@ -20,7 +21,16 @@ class Service:
         self.token = urllib.parse.parse_qs(parts.query)["token"][0]
 
     def ask(self, path, headers=None, method="GET", body=None):
-        """The status, headers and bytes of an answer."""
+        """The status, headers and bytes of an answer; asked again while it is being worked out."""
+        end = time.monotonic() + 120
+        while True:
+            answer = self.ask_once(path, headers, method, body)
+            if answer[0] != 503 or b'"not-ready"' not in answer[2] or time.monotonic() > end:
+                return answer
+            time.sleep(0.05)
+
+    def ask_once(self, path, headers=None, method="GET", body=None):
+        """The status, headers and bytes of an answer, whatever it is."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         with contextlib.closing(connection):
             connection.request(

@@ -81,7 +81,7 @@ static void world_finish(struct world *w)
     struct cn_error err;
 
     w->db = cn_memory_database_finish(w->m);
-    assert_true(cn_frames_build(&w->frames, w->db, &err));
+    assert_true(cn_frames_build(&w->frames, w->db, NULL, &err));
 }
 
 static void world_end(struct world *w)

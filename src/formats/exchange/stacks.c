@@ -356,7 +356,7 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_database *db,
     struct cn_stacks stacks = {0};
 
     if (!choose_metric(&stacks, db, metric, err) ||
-        !cn_frames_build(&stacks.frames, db, err))
+        !cn_frames_build(&stacks.frames, db, NULL, err))
         return false;
     if (!add_frames(&stacks, db, err) || !sum_threads(&stacks, db, err)) {
         cn_stacks_done(&stacks);

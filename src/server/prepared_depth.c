@@ -1,10 +1,11 @@
-/* The depth at which the threads of a database differ: worked out once, from some of them. */
+/* The depth at which the threads of a database differ, from some of them. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyze/occupancy.h"
 #include "base/alloc.h"
-#include "server/served.h"
+#include "model/database.h"
+#include "server/prepared.h"
 
 enum { THREAD_MAX = 32, COLUMNS = 64, POINTS = 8 };
 
@@ -28,8 +29,8 @@ static bool choose_threads(struct cn_database *db, uint32_t profiles[THREAD_MAX]
     return true;
 }
 
-static bool find_depth(struct cn_database *db, const struct cn_frames *frames,
-                       uint32_t *out, struct cn_error *err)
+bool cn_prepared_find_depth(struct cn_database *db, const struct cn_frames *frames,
+                            uint32_t *out, struct cn_error *err)
 {
     uint64_t span_ns = db->end_ns - db->begin_ns;
     uint32_t profiles[THREAD_MAX];
@@ -48,17 +49,4 @@ static bool find_depth(struct cn_database *db, const struct cn_frames *frames,
     *out = occupancy.depth;
     cn_occupancy_done(&occupancy);
     return true;
-}
-
-bool cn_served_depth(struct cn_served *served, const struct cn_frames *frames,
-                     uint32_t *out, struct cn_error *err)
-{
-    bool ok;
-
-    (void)pthread_mutex_lock(&served->frames_lock);
-    ok = served->depth > 0 || find_depth(served->db, frames, &served->depth, err);
-    if (ok)
-        *out = served->depth;
-    (void)pthread_mutex_unlock(&served->frames_lock);
-    return ok;
 }
