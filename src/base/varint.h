@@ -27,6 +27,13 @@ static inline bool cn_varint_take(struct cn_bytes *b, uint64_t *out)
 {
     uint64_t value = 0;
 
+    /* Most numbers are small. */
+    if (b->len > 0 && b->ptr[0] < 0x80) {
+        *out = b->ptr[0];
+        *b = (struct cn_bytes){b->ptr + 1, b->len - 1};
+        return true;
+    }
+
     for (size_t i = 0; i < b->len && i < CN_VARINT_LEN_MAX; i++) {
         uint64_t byte = b->ptr[i];
 

@@ -267,7 +267,7 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
 
     if (has_values_only)
         by = cn_args_value(args, "values");
-    if (!cn_search_group(query->search, query->query, by, &groups, err))
+    if (!cn_search_group(query->search, query->query, by, SIZE_MAX, &groups, err))
         return false;
     table = group_table(args, is_text);
     for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {

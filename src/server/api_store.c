@@ -13,6 +13,7 @@
 #include "store/index.h"
 
 enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
+enum { BUDGET_NS = 25000000 };
 
 static bool begin(struct cn_served *served, const struct cn_request *request,
                   struct cn_query **query, struct cn_error *err)
@@ -213,23 +214,23 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
 {
     const char *by = cn_request_value(request, "by");
     struct cn_json *json = &request->json;
-    struct cn_groups groups;
+    const struct cn_served_groups *found;
     uint64_t limit;
 
     if (!by || !*by)
         return cn_fail(err, CN_ERR_USAGE, "by is missing: group by what?");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_search_group(store->search, query, by, &groups, err))
+        !cn_served_groups_find(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
         return false;
     cn_json_object(json);
-    cn_json_add_u64(json, "count", groups.count);
+    cn_json_add_u64(json, "count", found->groups.all_count);
+    cn_json_add_bool(json, "isPartial", found->grouping != NULL);
     cn_json_key(json, "groups");
     cn_json_array(json);
-    for (size_t i = 0; i < groups.count && i < limit; i++)
-        add_group(json, &groups, &groups.list[i]);
+    for (size_t i = 0; i < found->groups.count; i++)
+        add_group(json, &found->groups, &found->groups.list[i]);
     cn_json_end(json);
     cn_json_end(json);
-    cn_groups_done(&groups);
     return true;
 }
 

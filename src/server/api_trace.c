@@ -1,28 +1,18 @@
-/* One trace of a store, and the flame graph of many. */
+/* One trace of a store. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "base/text.h"
 #include "model/trace.h"
 #include "server/api.h"
-#include "server/flame_json.h"
 #include "server/request.h"
 #include "server/served.h"
 #include "server/trace_load.h"
 
-enum {
-    NODE_MAX = 100000,
-    NODE_USUAL = 5000,
-    SPAN_MAX = 1000,
-    VALUE_DEPTH = 8,
-    FLAME_TRACES_MAX = 2000,
-    FORGET_EVERY = 64 /* traces */
-};
+enum { NODE_MAX = 100000, NODE_USUAL = 5000, SPAN_MAX = 1000, VALUE_DEPTH = 8 };
 
 static void add_value(struct cn_json *json, const struct cn_trace *trace,
                       const struct cn_trace_value *value, unsigned depth)
@@ -329,161 +319,6 @@ bool cn_api_trace(struct cn_served *served, struct cn_request *request,
         return false;
     ok = add_trace(&served->store, request, &trace, err);
     cn_trace_done(&trace);
-    cn_served_unlock(served);
-    return ok;
-}
-
-/* The calls of all traces together: one node a path of methods. */
-struct merged_node {
-    uint32_t parent, name;
-    uint32_t first_child, next; /* CN_NONE: none */
-    double total_ns, own_ns;
-};
-
-struct merged {
-    struct merged_node *nodes;
-    size_t count, capacity;
-    struct cn_map children; /* by parent and name */
-    struct cn_names names;
-    uint32_t first_top;
-    double total_ns;
-};
-
-static uint32_t merged_child(struct merged *merged, uint32_t parent, uint32_t name)
-{
-    uint64_t key = (uint64_t)(parent + 1) << 32 | name; /* no parent is CN_NONE: 0 */
-    uint32_t *at = cn_map_at(&merged->children, key, CN_NONE);
-    uint32_t *list;
-
-    if (*at != CN_NONE)
-        return *at;
-    *at = (uint32_t)merged->count;
-    merged->nodes =
-        cn_grow(merged->nodes, merged->count, &merged->capacity, sizeof(*merged->nodes));
-    list = parent == CN_NONE ? &merged->first_top : &merged->nodes[parent].first_child;
-    merged->nodes[merged->count] = (struct merged_node){
-        .parent = parent,
-        .name = name,
-        .first_child = CN_NONE,
-        .next = *list,
-    };
-    *list = (uint32_t)merged->count;
-    return (uint32_t)merged->count++;
-}
-
-static void merge_trace(struct merged *merged, const struct cn_trace *trace)
-{
-    uint32_t *place = cn_alloc(trace->node_count, sizeof(*place));
-    struct cn_text name = {0};
-
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        const struct cn_trace_node *node = &trace->nodes[i];
-        uint32_t parent = node->parent == CN_NONE ? CN_NONE : place[node->parent];
-
-        cn_text_clear(&name);
-        cn_words_print_method_name(trace->words, node->method, &name);
-        place[i] = merged_child(merged, parent,
-                                cn_names_add(&merged->names, cn_text_str(&name)));
-        merged->nodes[place[i]].total_ns += (double)node->duration_ns;
-        merged->nodes[place[i]].own_ns += (double)node->duration_ns;
-        if (parent == CN_NONE)
-            merged->total_ns += (double)node->duration_ns;
-        else
-            merged->nodes[parent].own_ns -= (double)node->duration_ns;
-    }
-    cn_text_done(&name);
-    free(place);
-}
-
-/* Depth first, without what is too small to be seen. */
-static void paint(const struct merged *merged, struct cn_flame *flame, double smallest_ns)
-{
-    uint32_t node = merged->first_top, depth = 0;
-
-    while (node != CN_NONE) {
-        const struct merged_node *at = &merged->nodes[node];
-        bool is_shown = at->total_ns > smallest_ns &&
-                        cn_flame_add(flame, depth, merged->names.list[at->name], NULL,
-                                     at->total_ns / 1e9, fmax(at->own_ns, 0) / 1e9, node);
-
-        if (is_shown && at->first_child != CN_NONE) {
-            node = at->first_child;
-            depth++;
-            continue;
-        }
-        while (node != CN_NONE && merged->nodes[node].next == CN_NONE) {
-            node = merged->nodes[node].parent;
-            depth--;
-        }
-        if (node != CN_NONE)
-            node = merged->nodes[node].next;
-    }
-}
-
-static bool merge_hits(struct cn_served_store *store, const struct cn_query *query,
-                       struct merged *merged, uint64_t limit, struct cn_error *err)
-{
-    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = limit};
-    struct cn_trace trace = {0};
-    struct cn_search_hits hits;
-    bool ok = cn_search_rows(store->search, query, &order, &hits, err);
-
-    if (!ok)
-        return false;
-    for (size_t i = 0; ok && i < hits.count; i++) {
-        const struct cn_segment *segment =
-            cn_store_segment(store->store, hits.list[i].segment);
-
-        ok = cn_segment_load(store->loader, segment, hits.list[i].row, &trace, err);
-        if (ok)
-            merge_trace(merged, &trace);
-        if (i % FORGET_EVERY == FORGET_EVERY - 1)
-            cn_served_store_forget(store);
-    }
-    cn_trace_done(&trace);
-    cn_search_hits_done(&hits);
-    return ok;
-}
-
-static bool answer_flame(struct cn_served_store *store, struct cn_request *request,
-                         const struct cn_query *query, struct cn_error *err)
-{
-    struct merged merged = {.first_top = CN_NONE};
-    struct cn_flame flame;
-    uint64_t limit;
-    double share;
-    bool ok = cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) &&
-              cn_request_u64(request, "limit", 1, FLAME_TRACES_MAX, 500, &limit, err) &&
-              merge_hits(store, query, &merged, limit, err);
-
-    if (ok) {
-        cn_flame_begin(&flame);
-        paint(&merged, &flame, merged.total_ns * share);
-        cn_json_object(&request->json);
-        cn_json_add_str(&request->json, "column", "time (s)");
-        cn_flame_end(&flame, &request->json, merged.total_ns / 1e9);
-        cn_json_end(&request->json);
-    }
-    free(merged.nodes);
-    cn_map_done(&merged.children);
-    cn_names_done(&merged.names);
-    return ok;
-}
-
-bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
-                         struct cn_error *err)
-{
-    struct cn_query *query;
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = cn_served_store_refresh(&served->store, err) &&
-         cn_request_query(request, &query, err);
-    if (ok) {
-        ok = answer_flame(&served->store, request, query, err);
-        cn_query_free(query);
-    }
     cn_served_unlock(served);
     return ok;
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "store/group_rank.h"
 #include "store/query.h"
 #include "store/query_term.h"
 #include "store/search_segments.h"
@@ -13,22 +14,24 @@
 struct member {
     uint32_t group; /* word of its value */
     uint32_t row;
-    uint64_t duration_ns;
-    bool has_errors;
 };
 
-struct grouping {
+struct cn_grouping {
+    struct cn_search *search;
+    const struct cn_query *query;
     struct cn_query_term by;
-    struct cn_words values;
-    struct member *members;
-    size_t count, capacity;
+    struct cn_group_members all;
+    char *name;      /* of an attribute, its own */
+    size_t position; /* of the next segment */
 
     /* Of the segment at hand. */
     const struct cn_store_index *index;
     const struct cn_rows *rows;
-    struct cn_store_column duration, errors;
-    size_t segment_begin;  /* its first member */
-    uint32_t group;        /* of the entry at hand */
+    struct member *members;
+    size_t count, capacity;
+    uint32_t group;          /* of the entry at hand */
+    uint32_t *group_of_word; /* 1 + the group; 0: not looked up yet */
+    uint32_t word_count;
     unsigned source_count; /* names and places that gave members */
     bool has_synonyms;     /* words that differ in kind only */
     uint32_t *words;       /* per group: the word of this segment */
@@ -36,25 +39,16 @@ struct grouping {
     struct cn_text text;
 };
 
-static void add_member(struct grouping *grouping, uint32_t row)
+static void add_member(struct cn_grouping *grouping, uint32_t row)
 {
-    const struct cn_joined *joined = &grouping->index->joined;
-
     if (grouping->count == grouping->capacity)
         grouping->members = cn_grow(grouping->members, grouping->count,
                                     &grouping->capacity, sizeof(*grouping->members));
-    grouping->members[grouping->count++] = (struct member){
-        .group = grouping->group,
-        .row = row,
-        .duration_ns = cn_joined_number(joined, CN_STORE_FIELD_duration_ns, row,
-                                        cn_store_column_at(&grouping->duration, row)),
-        .has_errors = cn_joined_number(joined, CN_STORE_FIELD_errors, row,
-                                       cn_store_column_at(&grouping->errors, row)) > 0,
-    };
+    grouping->members[grouping->count++] = (struct member){grouping->group, row};
 }
 
 /* Remember which word a group stands for, and whether it is not the only one. */
-static void note_word(struct grouping *grouping, uint32_t word)
+static void note_word(struct cn_grouping *grouping, uint32_t word)
 {
     size_t needed = (size_t)grouping->group + 1, old = grouping->word_capacity;
 
@@ -71,55 +65,70 @@ static void note_word(struct grouping *grouping, uint32_t word)
 }
 
 /* The group of a word: words with the same text, of any segment, are one. */
-static bool choose_group(struct grouping *grouping, uint32_t word, struct cn_error *err)
+static bool choose_group(struct cn_grouping *grouping, uint32_t word,
+                         struct cn_error *err)
 {
     struct cn_bytes text;
 
-    cn_text_clear(&grouping->text);
-    if (!cn_store_index_print(grouping->index, word, &grouping->text, err))
-        return false;
-    text = (struct cn_bytes){(const uint8_t *)cn_text_str(&grouping->text),
-                             grouping->text.len};
-    grouping->group = cn_words_add(&grouping->values, CN_WORD_TEXT, text);
+    if (cn_store_index_is_text(grouping->index, word)) {
+        if (!cn_store_index_text(grouping->index, word, &text, err))
+            return false;
+    } else {
+        cn_text_clear(&grouping->text);
+        if (!cn_store_index_print(grouping->index, word, &grouping->text, err))
+            return false;
+        text = (struct cn_bytes){(const uint8_t *)cn_text_str(&grouping->text),
+                                 grouping->text.len};
+    }
+    grouping->group = cn_words_add(&grouping->all.values, CN_WORD_TEXT, text);
     note_word(grouping, word);
     return true;
 }
 
-static bool group_by_column(struct grouping *grouping, enum cn_store_field field,
+/* Looked up once for each word of a segment. */
+static bool find_group(struct cn_grouping *grouping, uint32_t word, struct cn_error *err)
+{
+    if (word > grouping->word_count)
+        return choose_group(grouping, word, err);
+    if (grouping->group_of_word[word] == 0) {
+        if (!choose_group(grouping, word, err))
+            return false;
+        grouping->group_of_word[word] = grouping->group + 1;
+    }
+    grouping->group = grouping->group_of_word[word] - 1;
+    return true;
+}
+
+static bool group_by_column(struct cn_grouping *grouping, enum cn_store_field field,
                             struct cn_error *err)
 {
-    uint32_t word_count = cn_store_index_word_count(grouping->index);
-    uint32_t *groups = cn_alloc((size_t)word_count + 1, sizeof(*groups));
     struct cn_store_column column;
-    bool ok = cn_columns_field(grouping->index->columns, field, &column, err);
 
-    for (uint32_t row = cn_rows_next(grouping->rows, 0);
-         ok && row < grouping->rows->count; row = cn_rows_next(grouping->rows, row + 1)) {
+    if (!cn_columns_field(grouping->index->columns, field, &column, err))
+        return false;
+    for (uint32_t row = cn_rows_next(grouping->rows, 0); row < grouping->rows->count;
+         row = cn_rows_next(grouping->rows, row + 1)) {
         uint32_t word = (uint32_t)cn_store_column_at(&column, row);
 
-        if (word == 0 || word > word_count)
+        if (word == 0 || word > grouping->word_count)
             continue;
-        if (groups[word] == 0) {
-            ok = choose_group(grouping, word, err);
-            groups[word] = grouping->group;
-        }
-        grouping->group = groups[word];
+        if (!find_group(grouping, word, err))
+            return false;
         add_member(grouping, row);
     }
-    free(groups);
-    return ok;
+    return true;
 }
 
 static void visit_row(void *arg, uint32_t row)
 {
-    struct grouping *grouping = arg;
+    struct cn_grouping *grouping = arg;
 
     if (cn_rows_has(grouping->rows, row))
         add_member(grouping, row);
 }
 
 /* All values of a name in a block. */
-static bool group_block(struct grouping *grouping, const struct cn_posting_block *block,
+static bool group_block(struct cn_grouping *grouping, const struct cn_posting_block *block,
                         enum cn_posting_kind kind, uint32_t name, struct cn_error *err)
 {
     cn_posting_key first = cn_posting_key_of(kind, name, 0);
@@ -136,7 +145,7 @@ static bool group_block(struct grouping *grouping, const struct cn_posting_block
         if (entry.form == CN_POSTING_ONE &&
             !cn_rows_has(grouping->rows, block->first_row + entry.row))
             continue;
-        if (!choose_group(grouping, cn_posting_word(entry.key), err) ||
+        if (!find_group(grouping, cn_posting_word(entry.key), err) ||
             !cn_posting_rows_walk(block, &entry, visit_row, grouping, err))
             return false;
     }
@@ -144,7 +153,7 @@ static bool group_block(struct grouping *grouping, const struct cn_posting_block
 }
 
 /* All values of a name, at the root or below it. */
-static bool group_source(struct grouping *grouping, enum cn_posting_kind kind,
+static bool group_source(struct cn_grouping *grouping, enum cn_posting_kind kind,
                          uint32_t name, struct cn_error *err)
 {
     const struct cn_store_index *index = grouping->index;
@@ -159,7 +168,7 @@ static bool group_source(struct grouping *grouping, enum cn_posting_kind kind,
 }
 
 struct names {
-    struct grouping *grouping;
+    struct cn_grouping *grouping;
     struct cn_error *err;
     bool is_ok;
 };
@@ -186,41 +195,27 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* A value that a row has at its root and below, or under two names, counts once. */
-static void drop_repeated(struct grouping *grouping)
+static void drop_repeated(struct cn_grouping *grouping)
 {
-    struct member *members = grouping->members + grouping->segment_begin;
-    size_t count = grouping->count - grouping->segment_begin, kept = 0;
+    struct member *members = grouping->members;
+    size_t kept = 0;
 
     if (grouping->source_count < 2 && !grouping->has_synonyms)
         return;
-    qsort(members, count, sizeof(*members), compare_members);
-    for (size_t i = 0; i < count; i++) {
+    qsort(members, grouping->count, sizeof(*members), compare_members);
+    for (size_t i = 0; i < grouping->count; i++) {
         if (kept == 0 || compare_members(&members[kept - 1], &members[i]) != 0)
             members[kept++] = members[i];
     }
-    grouping->count = grouping->segment_begin + kept;
+    grouping->count = kept;
 }
 
-static bool group_segment(void *arg, uint32_t segment, const struct cn_store_index *index,
-                          const struct cn_rows *rows, struct cn_error *err)
+static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
 {
-    struct grouping *grouping = arg;
     const struct cn_query_term *by = &grouping->by;
     struct names names = {grouping, err, true};
     struct cn_bytes name;
 
-    (void)segment;
-    grouping->index = index;
-    grouping->rows = rows;
-    grouping->segment_begin = grouping->count;
-    grouping->source_count = 0;
-    grouping->has_synonyms = false;
-    if (grouping->word_capacity > 0)
-        memset(grouping->words, 0, grouping->word_capacity * sizeof(*grouping->words));
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &grouping->duration,
-                          err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_errors, &grouping->errors, err))
-        return false;
     if (by->field == CN_QUERY_TYPE)
         return group_by_column(grouping, CN_STORE_FIELD_type, err);
     if (by->field == CN_QUERY_SERVICE)
@@ -228,139 +223,124 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     if (by->field == CN_QUERY_METHOD || by->field == CN_QUERY_ROOT)
         return group_by_column(grouping, CN_STORE_FIELD_method, err);
     name = (struct cn_bytes){(const uint8_t *)by->name, strlen(by->name)};
-    if (!cn_store_index_find(index, name, group_by_name, &names, err) || !names.is_ok)
+    if (!cn_store_index_find(grouping->index, name, group_by_name, &names, err) ||
+        !names.is_ok)
         return false;
     drop_repeated(grouping);
     return true;
 }
 
-static int compare_durations(const void *a, const void *b)
+static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const struct cn_store_index *index = grouping->index;
+    struct cn_store_column duration, errors;
 
-    return x < y ? -1 : x > y;
-}
-
-/* The smallest duration that so many percent of all do not exceed. */
-static uint64_t percentile(const uint64_t *sorted, size_t count, unsigned percent)
-{
-    return sorted[(count * percent + 99) / 100 - 1];
-}
-
-static void summarize(struct cn_group *group, uint64_t *durations)
-{
-    size_t count = (size_t)group->count;
-
-    qsort(durations, count, sizeof(*durations), compare_durations);
-    for (size_t i = 0; i < count; i++)
-        group->total_ns += durations[i];
-    group->p50_ns = percentile(durations, count, 50);
-    group->p90_ns = percentile(durations, count, 90);
-    group->p99_ns = percentile(durations, count, 99);
-    group->max_ns = durations[count - 1];
-}
-
-/* Durations of each group one after the other, by counting. */
-static void summarize_all(const struct grouping *grouping, struct cn_groups *groups)
-{
-    uint64_t *durations = cn_alloc(grouping->count, sizeof(*durations));
-    size_t *ends = cn_alloc(groups->count, sizeof(*ends)), sum = 0;
-
-    for (size_t i = 0; i < groups->count; i++) {
-        ends[i] = sum;
-        sum += (size_t)groups->list[i].count;
-    }
-    for (size_t i = 0; i < grouping->count; i++)
-        durations[ends[grouping->members[i].group]++] = grouping->members[i].duration_ns;
-    for (size_t i = 0; i < groups->count; i++) {
-        if (groups->list[i].count > 0)
-            summarize(&groups->list[i],
-                      durations + (ends[i] - (size_t)groups->list[i].count));
-    }
-    free(durations);
-    free(ends);
-}
-
-struct ranked {
-    struct cn_group group;
-    struct cn_bytes value;
-};
-
-static int compare_groups(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    size_t len = x->value.len < y->value.len ? x->value.len : y->value.len;
-    int order;
-
-    if (x->group.count != y->group.count)
-        return x->group.count > y->group.count ? -1 : 1;
-    order = len > 0 ? memcmp(x->value.ptr, y->value.ptr, len) : 0;
-    if (order != 0)
-        return order;
-    return x->value.len < y->value.len ? -1 : x->value.len > y->value.len;
-}
-
-static void rank(struct cn_groups *groups)
-{
-    struct ranked *ranked = cn_alloc(groups->count, sizeof(*ranked));
-    size_t count = 0;
-
-    for (size_t i = 0; i < groups->count; i++) {
-        if (groups->list[i].count > 0)
-            ranked[count++] = (struct ranked){
-                groups->list[i], cn_word_bytes(&groups->values, groups->list[i].value)};
-    }
-    if (count > 0)
-        qsort(ranked, count, sizeof(*ranked), compare_groups);
-    for (size_t i = 0; i < count; i++)
-        groups->list[i] = ranked[i].group;
-    groups->count = count;
-    free(ranked);
-}
-
-/* Numbers of words become places in the list; the empty text is 0. */
-static void take_groups(struct grouping *grouping, struct cn_groups *out)
-{
-    *out = (struct cn_groups){.values = grouping->values};
-    out->count = (size_t)grouping->values.count + 1;
-    out->list = cn_alloc(out->count, sizeof(*out->list));
-    for (uint32_t i = 0; i < out->count; i++)
-        out->list[i].value = i;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_errors, &errors, err))
+        return false;
+    cn_group_members_reserve(&grouping->all, grouping->count);
     for (size_t i = 0; i < grouping->count; i++) {
-        struct cn_group *group = &out->list[grouping->members[i].group];
+        uint32_t row = grouping->members[i].row;
 
-        group->count++;
-        group->error_count += grouping->members[i].has_errors;
+        cn_group_members_add(
+            &grouping->all, grouping->members[i].group,
+            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
+                             cn_store_column_at(&duration, row)),
+            cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
+                             cn_store_column_at(&errors, row)) > 0);
     }
-    summarize_all(grouping, out);
-    rank(out);
+    return true;
 }
 
-bool cn_search_group(struct cn_search *search, const struct cn_query *query,
-                     const char *by, struct cn_groups *out, struct cn_error *err)
+static bool group_segment(void *arg, uint32_t segment, const struct cn_store_index *index,
+                          const struct cn_rows *rows, struct cn_error *err)
 {
-    struct grouping grouping = {.by = {.op = CN_QUERY_EXISTS}};
+    struct cn_grouping *grouping = arg;
     bool ok;
 
-    if (!cn_query_term_init(&grouping.by, by, NULL, 0, err))
+    (void)segment;
+    grouping->index = index;
+    grouping->rows = rows;
+    grouping->count = 0;
+    grouping->source_count = 0;
+    grouping->has_synonyms = false;
+    if (grouping->word_capacity > 0)
+        memset(grouping->words, 0, grouping->word_capacity * sizeof(*grouping->words));
+    grouping->word_count = cn_store_index_word_count(index);
+    grouping->group_of_word =
+        cn_alloc((size_t)grouping->word_count + 1, sizeof(*grouping->group_of_word));
+    ok = find_members(grouping, err) && add_members(grouping, err);
+    free(grouping->group_of_word);
+    grouping->group_of_word = NULL;
+    return ok;
+}
+
+bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
+                     const struct cn_query *query, const char *by, struct cn_error *err)
+{
+    struct cn_query_term term = {.op = CN_QUERY_EXISTS};
+    struct cn_grouping *grouping;
+
+    if (!cn_query_term_init(&term, by, NULL, 0, err))
         return false;
-    if (grouping.by.field <= CN_QUERY_PARENT ||
-        (grouping.by.field >= CN_QUERY_CLASS &&
-         grouping.by.field <= CN_QUERY_EXCEPTION_MESSAGE) ||
-        grouping.by.field == CN_QUERY_TEXT)
+    if (term.field <= CN_QUERY_PARENT ||
+        (term.field >= CN_QUERY_CLASS && term.field <= CN_QUERY_EXCEPTION_MESSAGE) ||
+        term.field == CN_QUERY_TEXT)
         return cn_fail(err, CN_ERR_USAGE,
                        "'%s' cannot be grouped by, but type, service, method and "
                        "attributes can",
                        by);
-    ok = cn_search_walk(search, query, NULL, group_segment, &grouping, err);
-    if (ok)
-        take_groups(&grouping, out);
-    else
-        cn_words_done(&grouping.values);
-    cn_text_done(&grouping.text);
-    free(grouping.members);
-    free(grouping.words);
-    return ok;
+    grouping = cn_alloc(1, sizeof(*grouping));
+    grouping->search = search;
+    grouping->query = query;
+    grouping->by = term;
+    if (term.name)
+        grouping->by.name = grouping->name = cn_strdup(term.name);
+    *out = grouping;
+    return true;
+}
+
+void cn_grouping_free(struct cn_grouping *grouping)
+{
+    if (!grouping)
+        return;
+    cn_group_members_done(&grouping->all);
+    cn_text_done(&grouping->text);
+    free(grouping->name);
+    free(grouping->members);
+    free(grouping->words);
+    free(grouping);
+}
+
+enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err)
+{
+    struct cn_search_visitor visitor = {.visit = group_segment, .arg = grouping};
+
+    return cn_search_visit_next(grouping->search, grouping->query, &visitor,
+                                &grouping->position, err);
+}
+
+void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
+                        struct cn_groups *out)
+{
+    cn_group_members_rank(&grouping->all, limit, out);
+}
+
+bool cn_search_group(struct cn_search *search, const struct cn_query *query,
+                     const char *by, size_t limit, struct cn_groups *out,
+                     struct cn_error *err)
+{
+    struct cn_grouping *grouping;
+    enum cn_step step;
+
+    if (!cn_grouping_new(&grouping, search, query, by, err))
+        return false;
+    while ((step = cn_grouping_next(grouping, err)) == CN_ITEM)
+        continue;
+    if (step == CN_END)
+        cn_grouping_groups(grouping, limit, out);
+    cn_grouping_free(grouping);
+    return step == CN_END;
 }
 
 void cn_groups_done(struct cn_groups *groups)

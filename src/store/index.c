@@ -195,6 +195,12 @@ void cn_store_index_close(struct cn_store_index *index)
     *index = (struct cn_store_index){0};
 }
 
+void cn_store_index_forget(const struct cn_store_index *index)
+{
+    cn_file_forget(index->file.file.blocks);
+    cn_file_forget(index->log.bytes);
+}
+
 bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
                          struct cn_bytes *out, struct cn_error *err)
 {

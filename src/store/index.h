@@ -52,6 +52,9 @@ static inline bool cn_store_index_has_file(const struct cn_store_index *index)
 }
 void cn_store_index_close(struct cn_store_index *index); /* safe when never opened */
 
+/* Give back the mapped pages of its postings. */
+void cn_store_index_forget(const struct cn_store_index *index);
+
 /* The bytes of a word of the index, found sound. A composite word has none to compare. */
 CN_CHECK bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
                                   struct cn_bytes *out, struct cn_error *err);

@@ -9,6 +9,21 @@
 
 enum { FULL_EVERY = 16 }; /* lists, after which to look whether the set is full */
 
+struct found {
+    uint32_t *words;
+    size_t count, capacity;
+};
+
+static void note(void *arg, uint32_t word)
+{
+    struct found *found = arg;
+
+    if (found->count == found->capacity)
+        found->words =
+            cn_grow(found->words, found->count, &found->capacity, sizeof(*found->words));
+    found->words[found->count++] = word;
+}
+
 /* Entries of all blocks with keys from `first` to `last`, those whose word matches. */
 struct selection {
     const struct cn_store_index *index;
@@ -219,29 +234,29 @@ bool cn_match_exception(const struct cn_store_index *index,
                        rows, err);
 }
 
-struct found {
-    uint32_t *words;
-    size_t count, capacity;
-};
-
-static void note(void *arg, uint32_t word)
+/* Rows of a block that have exactly this name and one of these values. */
+static bool seek_words(const struct selection *selection, enum cn_posting_kind kind,
+                       uint32_t name, const struct cn_posting_block *block,
+                       const struct found *values, struct cn_error *err)
 {
-    struct found *found = arg;
+    struct cn_posting_entry entry;
+    bool is_found;
 
-    if (found->count == found->capacity)
-        found->words =
-            cn_grow(found->words, found->count, &found->capacity, sizeof(*found->words));
-    found->words[found->count++] = word;
+    for (size_t i = 0; i < values->count; i++) {
+        cn_posting_key key = cn_posting_key_of(kind, name, values->words[i]);
+
+        if (!cn_posting_block_find(block, key, &entry, &is_found, err) ||
+            (is_found && !cn_posting_rows_add(block, &entry, selection->rows, err)))
+            return false;
+    }
+    return true;
 }
 
-/* Rows that have exactly this name and one of these values. */
-static bool add_values(struct selection *selection, enum cn_posting_kind kind,
+static bool add_values(const struct selection *selection, enum cn_posting_kind kind,
                        uint32_t name, const struct found *values, struct cn_error *err)
 {
-    for (size_t i = 0; i < values->count; i++) {
-        selection->first = cn_posting_key_of(kind, name, values->words[i]);
-        selection->last = selection->first;
-        if (!select_rows(selection, err))
+    for (size_t i = 0; i < selection->index->block_count; i++) {
+        if (!seek_words(selection, kind, name, &selection->index->blocks[i], values, err))
             return false;
     }
     return true;
@@ -291,25 +306,91 @@ bool cn_match_attribute(const struct cn_store_index *index,
     return ok;
 }
 
+/* Rows that have one of a few words under any name: names are found one by one, and asked for each
+ * word. */
+static bool seek_attributes(const struct selection *selection, enum cn_posting_kind kind,
+                            const struct cn_posting_block *block,
+                            const struct found *words, struct cn_error *err)
+{
+    struct selection part = {.index = selection->index, .rows = selection->rows};
+    struct cn_posting_walk walk;
+    struct cn_posting_entry entry;
+    bool is_match = false;
+    enum cn_step step;
+
+    for (uint32_t name = 0; name <= CN_POSTING_NAME_MAX; name++) {
+        if (!cn_posting_walk_begin(&walk, block, cn_posting_key_of(kind, name, 0), err))
+            return false;
+        step = cn_posting_walk_next(&walk, &entry, err);
+        if (step != CN_ITEM || cn_posting_kind(entry.key) != kind)
+            return step != CN_FAIL;
+        name = cn_posting_name(entry.key);
+        if (!cn_word_match(selection->names, name, &is_match, err))
+            return false;
+        part.first = cn_posting_key_of(kind, name, 0);
+        part.last = part.first | UINT32_MAX;
+        if (!(is_match ? select_in_block(&part, block, err)
+                       : seek_words(&part, kind, name, block, words, err)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether looking for each word takes less than looking at all entries. A block has some ten
+ * names, and finding an entry takes as long as reading sixty. */
+static bool are_few(const struct found *words, const struct cn_posting_block *block)
+{
+    return words->count < block->key_count / 640;
+}
+
+static bool seek_in_block(const struct selection *selection,
+                          const struct cn_posting_block *block, const struct found *words,
+                          struct cn_error *err)
+{
+    return seek_attributes(selection, CN_POSTING_ROOT_ATTRIBUTE, block, words, err) &&
+           seek_attributes(selection, CN_POSTING_ATTRIBUTE, block, words, err) &&
+           seek_words(selection, CN_POSTING_EXCEPTION_CLASS, 0, block, words, err) &&
+           seek_words(selection, CN_POSTING_EXCEPTION_MESSAGE, 0, block, words, err);
+}
+
+static bool walk_block(const struct selection *selection,
+                       const struct cn_posting_block *block, struct cn_error *err)
+{
+    struct selection part = *selection;
+
+    part.first = cn_posting_key_of(CN_POSTING_ROOT_ATTRIBUTE, 0, 0);
+    part.last = cn_posting_key_of(CN_POSTING_ATTRIBUTE, CN_POSTING_NAME_MAX, UINT32_MAX);
+    if (!select_in_block(&part, block, err))
+        return false;
+    part.first = cn_posting_key_of(CN_POSTING_EXCEPTION_CLASS, 0, 0);
+    part.last = cn_posting_key_of(CN_POSTING_EXCEPTION_MESSAGE, 0, UINT32_MAX);
+    part.names = NULL;
+    return select_in_block(&part, block, err);
+}
+
 /* Rows of attributes and exceptions with a word that matches. */
-static bool select_words(const struct cn_store_index *index, struct cn_word_match *words,
+static bool select_words(const struct cn_store_index *index, struct cn_word_match *match,
                          struct cn_rows *rows, struct cn_error *err)
 {
     struct selection selection = {
         .index = index,
-        .first = cn_posting_key_of(CN_POSTING_ROOT_ATTRIBUTE, 0, 0),
-        .last = cn_posting_key_of(CN_POSTING_ATTRIBUTE, CN_POSTING_NAME_MAX, UINT32_MAX),
-        .words = words,
-        .names = words,
+        .words = match,
+        .names = match,
         .rows = rows,
     };
+    struct found words = {0};
+    bool ok = true;
 
-    if (!select_rows(&selection, err))
-        return false;
-    selection.first = cn_posting_key_of(CN_POSTING_EXCEPTION_CLASS, 0, 0);
-    selection.last = cn_posting_key_of(CN_POSTING_EXCEPTION_MESSAGE, 0, UINT32_MAX);
-    selection.names = NULL;
-    return select_rows(&selection, err);
+    for (uint32_t word = 0; word <= match->word_count; word++) {
+        if (match->known[word] == 2)
+            note(&words, word);
+    }
+    for (size_t i = 0; ok && i < index->block_count; i++)
+        ok = are_few(&words, &index->blocks[i])
+                 ? seek_in_block(&selection, &index->blocks[i], &words, err)
+                 : walk_block(&selection, &index->blocks[i], err);
+    free(words.words);
+    return ok;
 }
 
 bool cn_match_text(const struct cn_store_index *index, const struct cn_query_term *term,

@@ -7,7 +7,7 @@
 #include "store/index.h"
 #include "store/query.h"
 
-enum { UNKNOWN = 0, NO = 1, YES = 2 };
+enum { NO = 1, YES = 2 };
 
 void cn_word_match_init(struct cn_word_match *match, const struct cn_store_index *index,
                         const struct cn_query_term *term, enum cn_word_aspect aspect)
@@ -16,8 +16,9 @@ void cn_word_match_init(struct cn_word_match *match, const struct cn_store_index
         .index = index,
         .term = term,
         .aspect = aspect,
-        .known = cn_alloc((size_t)cn_store_index_word_count(index) + 1, 1),
+        .word_count = cn_store_index_word_count(index),
     };
+    match->known = cn_alloc((size_t)match->word_count + 1, 1);
 }
 
 void cn_word_match_done(struct cn_word_match *match)
@@ -61,20 +62,17 @@ static bool compare(struct cn_word_match *match, uint32_t word, bool *is_match,
     return true;
 }
 
-bool cn_word_match(struct cn_word_match *match, uint32_t word, bool *is_match,
-                   struct cn_error *err)
+bool cn_word_match_new(struct cn_word_match *match, uint32_t word, bool *is_match,
+                       struct cn_error *err)
 {
     /* A number that no dictionary has: a word that was lost. */
-    if (word > cn_store_index_word_count(match->index)) {
+    if (word > match->word_count) {
         *is_match = false;
         return true;
     }
-    if (match->known[word] == UNKNOWN) {
-        if (!compare(match, word, is_match, err))
-            return false;
-        match->known[word] = *is_match ? YES : NO;
-    }
-    *is_match = match->known[word] == YES;
+    if (!compare(match, word, is_match, err))
+        return false;
+    match->known[word] = *is_match ? YES : NO;
     return true;
 }
 
@@ -161,7 +159,7 @@ static bool scan(struct cn_word_match *match, struct cn_error *err)
 
 bool cn_word_match_all(struct cn_word_match *match, uint32_t *count, struct cn_error *err)
 {
-    uint32_t word_count = cn_store_index_word_count(match->index), first = 0;
+    uint32_t word_count = match->word_count, first = 0;
     bool is_match;
 
     if (match->term->op == CN_QUERY_CONTAINS && match->term->text.len > 0) {

@@ -29,6 +29,7 @@ struct cn_word_match {
     const struct cn_store_index *index;
     const struct cn_query_term *term;
     enum cn_word_aspect aspect;
+    uint32_t word_count;
     uint8_t *known; /* per word: 0 not looked at, 1 no, 2 yes */
     struct cn_text text;
 };
@@ -37,8 +38,18 @@ void cn_word_match_init(struct cn_word_match *match, const struct cn_store_index
                         const struct cn_query_term *term, enum cn_word_aspect aspect);
 void cn_word_match_done(struct cn_word_match *match);
 
-CN_CHECK bool cn_word_match(struct cn_word_match *match, uint32_t word, bool *is_match,
-                            struct cn_error *err);
+/* The first look at a word; use cn_word_match(). */
+CN_CHECK bool cn_word_match_new(struct cn_word_match *match, uint32_t word,
+                                bool *is_match, struct cn_error *err);
+
+static inline bool cn_word_match(struct cn_word_match *match, uint32_t word,
+                                 bool *is_match, struct cn_error *err)
+{
+    if (word > match->word_count || match->known[word] == 0)
+        return cn_word_match_new(match, word, is_match, err);
+    *is_match = match->known[word] == 2;
+    return true;
+}
 
 /* Look at all texts at once, which for "contains" is one scan of their bytes. The aspect must be
  * CN_WORD_AS_TEXT. `count` is how many match. */

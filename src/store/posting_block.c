@@ -203,29 +203,28 @@ static bool fail_rows(struct cn_error *err)
 }
 
 /* The next row of a list: above `row`, which is UINT64_MAX before the first. */
-static bool take_row(const struct cn_posting_block *block, struct cn_bytes *list,
-                     uint64_t *row, struct cn_error *err)
+static inline bool take_row(uint32_t row_count, struct cn_bytes *list, uint64_t *row)
 {
+    bool is_first = *row == UINT64_MAX;
     uint64_t step;
 
-    if (!cn_varint_take(list, &step) || step >= block->row_count)
-        return fail_rows(err);
-    if (*row == UINT64_MAX)
-        *row = step;
-    else if (step == 0 || (*row += step) >= block->row_count)
-        return fail_rows(err);
-    return true;
+    if (!cn_varint_take(list, &step) || step >= row_count || (step == 0 && !is_first))
+        return false;
+    *row = is_first ? step : *row + step;
+    return *row < row_count;
 }
 
 static bool add_list(const struct cn_posting_block *block, struct cn_bytes list,
                      struct cn_rows *rows, struct cn_error *err)
 {
+    uint32_t first_row = block->first_row, row_count = block->row_count;
+    struct cn_rows set = *rows;
     uint64_t row = UINT64_MAX;
 
     while (list.len > 0) {
-        if (!take_row(block, &list, &row, err))
-            return false;
-        cn_rows_set(rows, block->first_row + (uint32_t)row);
+        if (!take_row(row_count, &list, &row))
+            return fail_rows(err);
+        cn_rows_set(&set, first_row + (uint32_t)row);
     }
     return true;
 }
@@ -258,7 +257,11 @@ static void walk_bits(const struct cn_posting_block *block, struct cn_bytes bits
                       cn_posting_visit visit, void *arg)
 {
     for (uint32_t row = 0; row < block->row_count; row++) {
-        if (bits.ptr[row / 8] >> row % 8 & 1)
+        unsigned byte = (unsigned)bits.ptr[row / 8] >> row % 8;
+
+        if (byte == 0)
+            row |= 7; /* nothing is left in this byte */
+        else if (byte & 1)
             visit(arg, block->first_row + row);
     }
 }
@@ -269,8 +272,8 @@ static bool walk_list(const struct cn_posting_block *block, struct cn_bytes list
     uint64_t row = UINT64_MAX;
 
     while (list.len > 0) {
-        if (!take_row(block, &list, &row, err))
-            return false;
+        if (!take_row(block->row_count, &list, &row))
+            return fail_rows(err);
         visit(arg, block->first_row + (uint32_t)row);
     }
     return true;

@@ -173,6 +173,17 @@ static bool is_time_word(const char *at)
     return is_word(at, "since") || is_word(at, "until") || is_word(at, "last");
 }
 
+static bool parse_time_word(struct parser *p, const char *begin, const char *name)
+{
+    const char *value_at;
+    char *value;
+
+    if (is_word(name, "last"))
+        p->query->now_ns = p->now_ns;
+    return take_value(p, begin, &value_at, &value) &&
+           add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
+}
+
 static bool parse_term(struct parser *p)
 {
     const char *begin = p->at, *operator_at, *value_at;
@@ -189,8 +200,7 @@ static bool parse_term(struct parser *p)
     name = cn_arena_copy(&p->query->arena, p->at, len);
     p->at += len;
     if (is_time_word(name))
-        return take_value(p, begin, &value_at, &value) &&
-               add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
+        return parse_time_word(p, begin, name);
     skip_blanks(p);
     operator_at = p->at;
     if (!take_operator(p, &op, &is_negated)) {
@@ -286,6 +296,7 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
         return cn_fail(err, CN_ERR_USAGE, "a query of %zu bytes, the limit is %d",
                        strlen(text), CN_QUERY_LEN_MAX);
     query = cn_alloc(1, sizeof(*query));
+    query->text = cn_arena_strdup(&query->arena, text);
     p.query = query;
     skip_blanks(&p);
     if (*p.at)

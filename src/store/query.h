@@ -110,6 +110,8 @@ struct cn_query_step {
 
 struct cn_query {
     struct cn_arena arena;
+    const char *text;            /* as it was given */
+    uint64_t now_ns;             /* that "last" counts from; 0 where nothing does */
     struct cn_query_step *steps; /* none: everything matches */
     size_t count, capacity;
 };

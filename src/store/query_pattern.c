@@ -16,6 +16,7 @@ struct state {
     uint64_t
         at[WORDS]; /* instructions that wait for a byte, for the end, or have matched */
     bool is_match, is_match_at_end;
+    bool is_over; /* it has matched, or nothing that follows can make it match */
     int16_t next[256];
 };
 
@@ -23,6 +24,7 @@ struct cn_query_pattern {
     struct cn_query_program program;
     struct state *states;
     size_t count;
+    int first; /* state before the first byte of a text that has some; or UNKNOWN */
     unsigned *stack;
 };
 
@@ -36,6 +38,7 @@ bool cn_query_pattern_new(struct cn_query_pattern **out, const char *text,
         return false;
     pattern = cn_alloc(1, sizeof(*pattern));
     pattern->program = program;
+    pattern->first = UNKNOWN;
     pattern->states = cn_alloc(STATES_MAX, sizeof(*pattern->states));
     pattern->stack = cn_alloc(2 * CN_QUERY_PATTERN_SIZE_MAX + 2, sizeof(*pattern->stack));
     *out = pattern;
@@ -92,6 +95,18 @@ static bool reaches_match_at_end(struct cn_query_pattern *pattern, const uint64_
     return has(reached, (unsigned)pattern->program.count - 1);
 }
 
+/* Whether an instruction of the set waits for a byte or for the end. */
+static bool waits(const struct cn_query_pattern *pattern, const uint64_t *set)
+{
+    for (unsigned at = 0; at < pattern->program.count; at++) {
+        enum cn_query_pattern_op op = pattern->program.code[at].op;
+
+        if (has(set, at) && (op == CN_QUERY_PATTERN_SET || op == CN_QUERY_PATTERN_END))
+            return true;
+    }
+    return false;
+}
+
 /* The state of a set, new or not; all others are forgotten when there is no room. */
 static size_t state_of(struct cn_query_pattern *pattern, const uint64_t *set)
 {
@@ -101,12 +116,15 @@ static size_t state_of(struct cn_query_pattern *pattern, const uint64_t *set)
         if (memcmp(pattern->states[i].at, set, sizeof(state->at)) == 0)
             return i;
     }
-    if (pattern->count == STATES_MAX)
+    if (pattern->count == STATES_MAX) {
         pattern->count = 0;
+        pattern->first = UNKNOWN;
+    }
     state = &pattern->states[pattern->count];
     memcpy(state->at, set, sizeof(state->at));
     state->is_match = has(set, (unsigned)pattern->program.count - 1);
     state->is_match_at_end = state->is_match || reaches_match_at_end(pattern, set);
+    state->is_over = state->is_match || !waits(pattern, set);
     for (unsigned byte = 0; byte < 256; byte++)
         state->next[byte] = UNKNOWN;
     return pattern->count++;
@@ -132,14 +150,25 @@ static size_t step(struct cn_query_pattern *pattern, size_t from, uint8_t byte)
     return to;
 }
 
-bool cn_query_pattern_matches(struct cn_query_pattern *pattern, struct cn_bytes text)
+static size_t first_state(struct cn_query_pattern *pattern, bool is_end)
 {
     uint64_t first[WORDS] = {0};
     size_t state;
 
-    add(pattern, first, 0, true, text.len == 0);
+    if (!is_end && pattern->first != UNKNOWN)
+        return (size_t)pattern->first;
+    add(pattern, first, 0, true, is_end);
     state = state_of(pattern, first);
-    for (size_t i = 0; i < text.len && !pattern->states[state].is_match; i++) {
+    if (!is_end)
+        pattern->first = (int)state;
+    return state;
+}
+
+bool cn_query_pattern_matches(struct cn_query_pattern *pattern, struct cn_bytes text)
+{
+    size_t state = first_state(pattern, text.len == 0);
+
+    for (size_t i = 0; i < text.len && !pattern->states[state].is_over; i++) {
         int next = pattern->states[state].next[text.ptr[i]];
 
         state = next != UNKNOWN ? (size_t)next : step(pattern, state, text.ptr[i]);

@@ -236,11 +236,30 @@ bool cn_query_term_init(struct cn_query_term *term, const char *name, const char
     return false;
 }
 
+/* Whole numbers that a double holds exactly: most of those in attributes. */
+static bool parse_whole(struct cn_bytes text, double *out)
+{
+    enum { DIGITS_MAX = 15 };
+    uint64_t value = 0;
+
+    if (text.len > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *out = (double)value;
+    return text.len > 0;
+}
+
 bool cn_query_number_parse(struct cn_bytes text, double *out)
 {
     enum { NUMBER_LEN_MAX = 40 };
     char copy[NUMBER_LEN_MAX + 1], *end;
 
+    if (parse_whole(text, out))
+        return true;
     /* strtod() also knows names, hexadecimal digits and blanks; none is a number here. */
     if (text.len == 0 || text.len > NUMBER_LEN_MAX ||
         (text.ptr[0] != '-' && (text.ptr[0] < '0' || text.ptr[0] > '9')))

@@ -32,13 +32,29 @@ const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i
     return store->segments[i];
 }
 
-static bool open_segments(struct cn_store *store, const char *base,
-                          const uint32_t *numbers, size_t count, struct cn_error *err)
+/* The segment of this number if it was sealed and is as it was; NULL: open it. Numbers ascend. */
+static struct cn_segment *share_sealed(const struct cn_store *earlier, uint32_t number,
+                                       size_t *at)
 {
+    while (earlier && *at < earlier->count && earlier->segments[*at]->number < number)
+        ++*at;
+    return earlier && *at < earlier->count && earlier->segments[*at]->number == number
+               ? cn_segment_share(earlier->segments[*at])
+               : NULL;
+}
+
+static bool open_segments(struct cn_store *store, const char *base,
+                          const uint32_t *numbers, size_t count,
+                          const struct cn_store *earlier, struct cn_error *err)
+{
+    size_t at = 0;
+
     store->segments = cn_alloc(count, sizeof(struct cn_segment *));
     for (size_t i = 0; i < count; i++) {
+        store->segments[store->count] = share_sealed(earlier, numbers[i], &at);
         /* Expiry may remove a segment between listing and opening it. */
-        if (cn_segment_open(&store->segments[store->count], base, numbers[i], err))
+        if (store->segments[store->count] ||
+            cn_segment_open(&store->segments[store->count], base, numbers[i], err))
             store->count++;
         else if (err->kind != CN_ERR_IO)
             return false;
@@ -46,7 +62,8 @@ static bool open_segments(struct cn_store *store, const char *base,
     return true;
 }
 
-static bool open_base(struct cn_store *store, const char *base, struct cn_error *err)
+static bool open_base(struct cn_store *store, const char *base,
+                      const struct cn_store *earlier, struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
@@ -54,7 +71,7 @@ static bool open_base(struct cn_store *store, const char *base, struct cn_error 
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
-    ok = open_segments(store, base, numbers, count, err);
+    ok = open_segments(store, base, numbers, count, earlier, err);
     free(numbers);
     if (ok && count > 0 && store->count == 0)
         return false; /* err says why the last one could not be opened */
@@ -70,17 +87,18 @@ static bool open_one(struct cn_store *store, const char *path, uint32_t number,
 
     if (slash)
         *slash = '\0';
-    ok = open_segments(store, slash ? base : ".", &number, 1, err);
+    ok = open_segments(store, slash ? base : ".", &number, 1, NULL, err);
     free(base);
     return ok && (store->count == 1 || cn_fail_in(err, "%s", path));
 }
 
-bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
+bool cn_store_open_again(struct cn_store **out, const char *path,
+                         const struct cn_store *earlier, struct cn_error *err)
 {
     struct cn_store *store = cn_alloc(1, sizeof(*store));
     uint32_t number;
     bool ok = cn_segments_parse(path, &number) ? open_one(store, path, number, err)
-                                               : open_base(store, path, err);
+                                               : open_base(store, path, earlier, err);
 
     if (!ok) {
         cn_store_close(store);
@@ -88,4 +106,9 @@ bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err
     }
     *out = store;
     return true;
+}
+
+bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
+{
+    return cn_store_open_again(out, path, NULL, err);
 }

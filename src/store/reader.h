@@ -33,6 +33,11 @@ struct cn_words;
 /* The base directory, or one of its segments. */
 CN_CHECK bool cn_store_open(struct cn_store **out, const char *path,
                             struct cn_error *err);
+
+/* The same, with the sealed segments of an earlier snapshot that are still there: they do not
+ * change. Either of the two may be closed first. */
+CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
+                                  const struct cn_store *earlier, struct cn_error *err);
 void cn_store_close(struct cn_store *store); /* NULL is fine */
 
 /* By number, oldest first. */

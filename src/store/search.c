@@ -2,91 +2,12 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "store/search_best.h"
 #include "store/search_segments.h"
 
-/* The best hits so far: a heap with the worst of them on top once there are `limit`. */
-struct best {
-    struct cn_search_hit *hits;
-    size_t count, capacity, limit;
-    const struct cn_search_order *order;
-};
-
-/* Whether a comes before b in the result. */
-static bool is_before(const struct cn_search_order *order, const struct cn_search_hit *a,
-                      const struct cn_search_hit *b)
+static bool goes_on(void *arg, uint64_t time_ns)
 {
-    if (order->is_reversed) {
-        const struct cn_search_hit *swap = a;
-
-        a = b;
-        b = swap;
-    }
-    if (a->key != b->key)
-        return a->key > b->key;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns > b->time_ns;
-    return a->segment != b->segment ? a->segment > b->segment : a->row > b->row;
-}
-
-static void swap(struct best *best, size_t a, size_t b)
-{
-    struct cn_search_hit hit = best->hits[a];
-
-    best->hits[a] = best->hits[b];
-    best->hits[b] = hit;
-}
-
-static void sink(struct best *best, size_t count)
-{
-    for (size_t at = 0;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= count)
-            return;
-        if (child + 1 < count &&
-            is_before(best->order, &best->hits[child], &best->hits[child + 1]))
-            child++;
-        if (!is_before(best->order, &best->hits[at], &best->hits[child]))
-            return;
-        swap(best, at, child);
-        at = child;
-    }
-}
-
-static void raise_last(struct best *best)
-{
-    size_t at = best->count - 1;
-
-    while (at > 0 && is_before(best->order, &best->hits[(at - 1) / 2], &best->hits[at])) {
-        swap(best, at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-}
-
-static void offer(struct best *best, const struct cn_search_hit *hit)
-{
-    if (best->count == best->limit) {
-        if (best->limit > 0 && is_before(best->order, hit, &best->hits[0])) {
-            best->hits[0] = *hit;
-            sink(best, best->count);
-        }
-        return;
-    }
-    if (best->count == best->capacity)
-        best->hits =
-            cn_grow(best->hits, best->count, &best->capacity, sizeof(*best->hits));
-    best->hits[best->count++] = *hit;
-    raise_last(best);
-}
-
-static bool goes_on(void *arg, uint64_t last_ns)
-{
-    const struct best *best = arg;
-
-    return best->order->sort != CN_SEARCH_BY_TIME || best->order->is_reversed ||
-           best->count < best->limit ||
-           (best->limit > 0 && last_ns >= best->hits[0].time_ns);
+    return cn_best_may_take(arg, time_ns);
 }
 
 static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
@@ -99,15 +20,18 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
         [CN_SEARCH_BY_ERRORS] = CN_STORE_FIELD_errors,
         [CN_SEARCH_BY_RECORDS] = CN_STORE_FIELD_records,
     };
-    struct best *best = arg;
+    struct cn_best *best = arg;
+    bool is_reversed = best->order->is_reversed;
     struct cn_store_column key, time;
 
     if (!cn_columns_field(index->columns, fields[best->order->sort], &key, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
     /* What came last is mostly the newest: with it in place the others are soon refused. */
-    for (uint32_t row = cn_rows_before(rows, rows->count); row < rows->count;
-         row = cn_rows_before(rows, row)) {
+    for (uint32_t row = is_reversed ? cn_rows_next(rows, 0)
+                                    : cn_rows_before(rows, rows->count);
+         row < rows->count;
+         row = is_reversed ? cn_rows_next(rows, row + 1) : cn_rows_before(rows, row)) {
         struct cn_search_hit hit = {
             .segment = segment,
             .row = row,
@@ -116,39 +40,29 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
             .time_ns = cn_store_column_at(&time, row),
         };
 
-        offer(best, &hit);
+        cn_best_offer(best, &hit);
     }
     return true;
-}
-
-/* The heap becomes a list, the best first. */
-static void sort_best(struct best *best)
-{
-    for (size_t rest = best->count; rest > 1; rest--) {
-        swap(best, 0, rest - 1);
-        sink(best, rest - 1);
-    }
 }
 
 bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_order *order, struct cn_search_hits *out,
                     struct cn_error *err)
 {
-    struct best best = {.order = order, .limit = SIZE_MAX};
-    size_t skipped;
+    struct cn_best best;
+    struct cn_search_visitor visitor = {
+        .visit = offer_rows,
+        .goes_on = order->sort == CN_SEARCH_BY_TIME ? goes_on : NULL,
+        .arg = &best,
+        .is_oldest_first = order->is_reversed,
+    };
 
-    if (order->limit < SIZE_MAX - order->offset)
-        best.limit = (size_t)(order->limit + order->offset);
-    if (!cn_search_walk(search, query, goes_on, offer_rows, &best, err)) {
-        free(best.hits);
+    cn_best_init(&best, order);
+    if (!cn_search_walk(search, query, &visitor, err)) {
+        cn_best_done(&best);
         return false;
     }
-    sort_best(&best);
-    skipped = order->offset < best.count ? (size_t)order->offset : best.count;
-    if (skipped > 0 && best.count > skipped)
-        memmove(best.hits, best.hits + skipped,
-                (best.count - skipped) * sizeof(*best.hits));
-    *out = (struct cn_search_hits){best.hits, best.count - skipped};
+    cn_best_take(&best, out);
     return true;
 }
 
@@ -172,8 +86,9 @@ bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                      uint64_t *count, struct cn_error *err)
 {
     uint64_t sum = 0;
+    struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum};
 
-    if (!cn_search_walk(search, query, NULL, count_rows, &sum, err))
+    if (!cn_search_walk(search, query, &visitor, err))
         return false;
     *count = sum;
     return true;
@@ -215,10 +130,11 @@ bool cn_search_histogram(struct cn_search *search, const struct cn_query *query,
                          struct cn_search_time_step *out, struct cn_error *err)
 {
     struct histogram histogram = {first_ns, step_ns > 0 ? step_ns : 1, count, out};
+    struct cn_search_visitor visitor = {.visit = count_steps, .arg = &histogram};
 
     for (size_t i = 0; i < count; i++)
         out[i] = (struct cn_search_time_step){0};
-    return cn_search_walk(search, query, NULL, count_steps, &histogram, err);
+    return cn_search_walk(search, query, &visitor, err);
 }
 
 static bool extend_range(void *arg, uint32_t segment, const struct cn_store_index *index,
@@ -244,8 +160,9 @@ bool cn_search_time_range(struct cn_search *search, const struct cn_query *query
                           uint64_t *first_ns, uint64_t *last_ns, struct cn_error *err)
 {
     uint64_t range[2] = {UINT64_MAX, 0};
+    struct cn_search_visitor visitor = {.visit = extend_range, .arg = range};
 
-    if (!cn_search_walk(search, query, NULL, extend_range, range, err))
+    if (!cn_search_walk(search, query, &visitor, err))
         return false;
     *first_ns = range[0];
     *last_ns = range[1];

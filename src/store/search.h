@@ -28,6 +28,14 @@ CN_CHECK bool cn_search_open(struct cn_search **out, const struct cn_store *stor
                              struct cn_error *err);
 void cn_search_close(struct cn_search *search); /* NULL is fine */
 
+/* A search of a store that shares segments with an earlier one: what that one knows of them need
+ * not be found again. The hits it kept move over; it goes on to work, by the same thread. */
+CN_CHECK bool cn_search_open_again(struct cn_search **out, const struct cn_store *store,
+                                   struct cn_search *earlier, struct cn_error *err);
+
+/* Give back the mapped pages of postings. */
+void cn_search_forget(struct cn_search *search);
+
 enum cn_search_sort {
     CN_SEARCH_BY_TIME,     /* the newest first */
     CN_SEARCH_BY_DURATION, /* these: the largest first, of equal ones the newest */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/pool.h"
+#include "store/kept_hits.h"
 #include "store/match.h"
 #include "store/query.h"
 #include "store/reader.h"
@@ -13,20 +15,38 @@ struct part {
     uint64_t first_ns, last_ns;
 };
 
-struct cn_search {
-    const struct cn_store *store;
-    struct part *parts; /* the one with the newest row first */
-    size_t count;
-    struct cn_store_index *indexes; /* by number of the segment */
+/* An index that one or several searches have. */
+struct shared_index {
+    struct cn_store_index index;
+    unsigned user_count;
 };
 
-static int compare_parts(const void *a, const void *b)
+struct cn_search {
+    const struct cn_store *store;
+    struct part *newest; /* the one with the newest row first */
+    struct part *oldest; /* the one with the oldest row first */
+    size_t count;
+    struct cn_kept_hits kept;
+    struct shared_index **indexes; /* by place of the segment; NULL: not open */
+    uint64_t row_count;
+};
+
+static int compare_newest(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
 
     if (x->last_ns != y->last_ns)
         return x->last_ns > y->last_ns ? -1 : 1;
     return x->segment > y->segment ? -1 : 1;
+}
+
+static int compare_oldest(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    return x->segment < y->segment ? -1 : 1;
 }
 
 bool cn_search_open(struct cn_search **out, const struct cn_store *store,
@@ -37,17 +57,58 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
     (void)err;
     search->store = store;
     search->count = cn_store_segment_count(store);
-    search->parts = cn_alloc(search->count, sizeof(*search->parts));
+    search->newest = cn_alloc(search->count, sizeof(*search->newest));
+    search->oldest = cn_alloc(search->count, sizeof(*search->oldest));
+    cn_kept_hits_init(&search->kept, search->count);
     search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
     for (size_t i = 0; i < search->count; i++) {
-        struct part *part = &search->parts[i];
+        struct part *part = &search->newest[i];
 
         part->segment = (uint32_t)i;
+        search->row_count += cn_segment_row_count(cn_store_segment(store, i));
         cn_columns_range(cn_segment_columns(cn_store_segment(store, i)),
                          CN_STORE_FIELD_time_ns, &part->first_ns, &part->last_ns);
+        search->oldest[i] = *part;
     }
-    if (search->count > 0)
-        qsort(search->parts, search->count, sizeof(*search->parts), compare_parts);
+    if (search->count > 0) {
+        qsort(search->newest, search->count, sizeof(struct part), compare_newest);
+        qsort(search->oldest, search->count, sizeof(struct part), compare_oldest);
+    }
+    *out = search;
+    return true;
+}
+
+static void release_index(struct shared_index *shared)
+{
+    if (!shared || --shared->user_count > 0)
+        return;
+    cn_store_index_close(&shared->index);
+    free(shared);
+}
+
+bool cn_search_open_again(struct cn_search **out, const struct cn_store *store,
+                          struct cn_search *earlier, struct cn_error *err)
+{
+    struct cn_search *search;
+    size_t at = 0;
+
+    if (!cn_search_open(&search, store, err))
+        return false;
+    cn_kept_hits_begin_again(&search->kept, &earlier->kept);
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_segment *segment = cn_store_segment(store, i);
+
+        while (at < earlier->count &&
+               cn_segment_number(cn_store_segment(earlier->store, at)) <
+                   cn_segment_number(segment))
+            at++;
+        if (at == earlier->count || cn_store_segment(earlier->store, at) != segment)
+            continue;
+        search->indexes[i] = earlier->indexes[at];
+        if (search->indexes[i])
+            search->indexes[i]->user_count++;
+        cn_kept_hits_move(&search->kept, i, &earlier->kept, at);
+    }
     *out = search;
     return true;
 }
@@ -57,8 +118,10 @@ void cn_search_close(struct cn_search *search)
     if (!search)
         return;
     for (size_t i = 0; i < search->count; i++)
-        cn_store_index_close(&search->indexes[i]);
-    free(search->parts);
+        release_index(search->indexes[i]);
+    cn_kept_hits_done(&search->kept);
+    free(search->newest);
+    free(search->oldest);
     free(search->indexes);
     free(search);
 }
@@ -66,66 +129,206 @@ void cn_search_close(struct cn_search *search)
 static bool open_index(struct cn_search *search, uint32_t segment,
                        const struct cn_store_index **out, struct cn_error *err)
 {
-    struct cn_store_index *index = &search->indexes[segment];
+    struct shared_index *shared = search->indexes[segment];
 
-    if (!index->segment &&
-        !cn_store_index_open(index, cn_store_segment(search->store, segment), err))
-        return false;
-    *out = index;
+    if (!shared) {
+        shared = cn_alloc(1, sizeof(*shared));
+        if (!cn_store_index_open(&shared->index, cn_store_segment(search->store, segment),
+                                 err)) {
+            free(shared);
+            return false;
+        }
+        shared->user_count = 1;
+        search->indexes[segment] = shared;
+    }
+    *out = &shared->index;
     return true;
 }
 
+void cn_search_forget(struct cn_search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->indexes[i])
+            cn_store_index_forget(&search->indexes[i]->index);
+    }
+}
+
 /* An index that turns out to be damaged is made again, once. */
+static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query *query,
+                             struct cn_rows *rows, struct cn_error *err)
+{
+    if (cn_match(index, query, rows, err))
+        return true;
+    return err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
+           cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
+}
+
 static bool match(struct cn_search *search, uint32_t segment,
                   const struct cn_query *query, struct cn_rows *rows,
                   struct cn_error *err)
 {
-    struct cn_store_index *index = &search->indexes[segment];
+    enum { LARGE = 1 << 19 }; /* rows whose postings together do not stay in memory */
+    struct cn_store_index *index = &search->indexes[segment]->index;
 
-    if (cn_match(index, query, rows, err))
+    if (!match_or_rebuild(index, query, rows, err))
+        return cn_fail_in(err, "%s",
+                          cn_segment_path(cn_store_segment(search->store, segment)));
+    if (search->row_count > LARGE)
+        cn_store_index_forget(index);
+    return true;
+}
+
+/* The rows of a segment that match, as they were found before or now. */
+static bool hits_of(struct cn_search *search, uint32_t segment,
+                    const struct cn_query *query, struct cn_rows *rows, bool *is_kept,
+                    struct cn_error *err)
+{
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
+
+    *is_kept = kept->rows[segment].words != NULL;
+    if (*is_kept) {
+        *rows = kept->rows[segment];
         return true;
-    if (err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
-        cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err))
-        return true;
-    return cn_fail_in(err, "%s",
-                      cn_segment_path(cn_store_segment(search->store, segment)));
+    }
+    if (!match(search, segment, query, rows, err))
+        return false;
+    *is_kept = cn_kept_hits_add(&search->kept, kept, segment, rows);
+    return true;
 }
 
 static bool search_part(struct cn_search *search, const struct part *part,
-                        const struct cn_query *query, cn_search_visit visit, void *arg,
-                        struct cn_error *err)
+                        const struct cn_query *query,
+                        const struct cn_search_visitor *visitor, struct cn_error *err)
 {
     const struct cn_store_index *index;
     struct cn_rows rows;
-    bool ok;
+    bool is_kept, ok;
 
     if (!open_index(search, part->segment, &index, err) ||
-        !match(search, part->segment, query, &rows, err))
+        !hits_of(search, part->segment, query, &rows, &is_kept, err))
         return false;
-    ok = cn_rows_is_empty(&rows) || visit(arg, part->segment, index, &rows, err);
-    cn_rows_done(&rows);
+    ok = cn_rows_is_empty(&rows) ||
+         visitor->visit(visitor->arg, part->segment, index, &rows, err);
+    if (!is_kept)
+        cn_rows_done(&rows);
     return ok;
 }
 
-bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
-                    cn_search_goes_on goes_on, cn_search_visit visit, void *arg,
-                    struct cn_error *err)
+static bool may_have_hits(const struct part *part, const struct cn_query *query)
 {
     uint64_t first_ns, last_ns;
 
     cn_query_time_range(query, &first_ns, &last_ns);
-    for (size_t i = 0; i < search->count; i++) {
-        const struct part *part = &search->parts[i];
+    return part->first_ns <= part->last_ns && part->last_ns >= first_ns &&
+           part->first_ns <= last_ns;
+}
 
-        if (part->first_ns > part->last_ns || part->last_ns < first_ns ||
-            part->first_ns > last_ns)
+/* Segments that are matched at the same time. Patterns belong to one thread: each worker has a
+ * query of its own. */
+struct ahead {
+    struct cn_search *search;
+    struct cn_kept_query *kept;
+    struct cn_query **queries; /* a worker each; NULL: not needed yet */
+    const struct cn_query *query;
+    struct ahead_job {
+        uint32_t segment;
+        struct cn_rows rows; /* no words: it failed */
+    } *jobs;
+};
+
+/* A segment that cannot be matched is left to whoever needs it, who then learns why. */
+static void match_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+    const struct cn_store_index *index;
+    struct cn_error ignored;
+    struct cn_rows rows;
+
+    if (!ahead->queries[worker] &&
+        !cn_query_parse(&ahead->queries[worker], ahead->query->text, ahead->query->now_ns,
+                        &ignored))
+        return;
+    if (open_index(ahead->search, job->segment, &index, &ignored) &&
+        match(ahead->search, job->segment, ahead->queries[worker], &rows, &ignored))
+        job->rows = rows;
+}
+
+static void keep_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+
+    (void)worker;
+    if (job->rows.words && !cn_kept_hits_add(&ahead->search->kept, ahead->kept,
+                                             job->segment, &job->rows))
+        cn_rows_done(&job->rows);
+}
+
+/* All segments will be asked for: match those that are not known on all processors. */
+static void match_ahead(struct cn_search *search, const struct cn_query *query)
+{
+    enum { ROWS_MIN = 1 << 16 }; /* less is done before a thread has begun */
+    unsigned workers = cn_pool_default_workers();
+    struct ahead ahead = {
+        .search = search,
+        .kept = cn_kept_hits_of(&search->kept, query),
+        .query = query,
+        .jobs = cn_alloc(search->count, sizeof(*ahead.jobs)),
+        .queries = cn_alloc(workers, sizeof(struct cn_query *)),
+    };
+    struct cn_jobs jobs = {.arg = &ahead, .run = match_job, .take = keep_job};
+    uint64_t row_count = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        uint32_t segment = search->newest[i].segment;
+
+        if (!may_have_hits(&search->newest[i], query) ||
+            ahead.kept->rows[segment].words)
             continue;
-        if (goes_on && !goes_on(arg, part->last_ns))
-            return true;
-        if (!search_part(search, part, query, visit, arg, err))
-            return false;
+        ahead.jobs[jobs.count++].segment = segment;
+        row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
     }
-    return true;
+    if (workers > 1 && jobs.count > 1 && row_count >= ROWS_MIN)
+        cn_pool_run(&jobs, workers);
+    for (unsigned i = 0; i < workers; i++)
+        cn_query_free(ahead.queries[i]);
+    free(ahead.queries);
+    free(ahead.jobs);
+}
+
+enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
+                                  const struct cn_search_visitor *visitor,
+                                  size_t *position, struct cn_error *err)
+{
+    const struct part *parts = visitor->is_oldest_first ? search->oldest : search->newest;
+    const struct part *part;
+
+    if (*position == 0 && !visitor->goes_on)
+        match_ahead(search, query);
+    while (*position < search->count && !may_have_hits(&parts[*position], query))
+        ++*position;
+    if (*position == search->count)
+        return CN_END;
+    part = &parts[*position];
+    if (visitor->goes_on &&
+        !visitor->goes_on(visitor->arg,
+                          visitor->is_oldest_first ? part->first_ns : part->last_ns))
+        return CN_END;
+    ++*position;
+    return search_part(search, part, query, visitor, err) ? CN_ITEM : CN_FAIL;
+}
+
+bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
+                    const struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    enum cn_step step;
+    size_t position = 0;
+
+    do {
+        step = cn_search_visit_next(search, query, visitor, &position, err);
+    } while (step == CN_ITEM);
+    return step == CN_END;
 }
 
 bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,

@@ -1,6 +1,7 @@
 #include "store/segment.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 
 void cn_segment_close(struct cn_segment *segment)
 {
-    if (!segment)
+    if (!segment || segment->user_count-- > 0)
         return;
     cn_file_close(&segment->data);
     cn_file_close(&segment->rows_log);
@@ -27,6 +28,32 @@ void cn_segment_close(struct cn_segment *segment)
     cn_once_done(&segment->chunks_once);
     free(segment->dir);
     free(segment);
+}
+
+static struct cn_segment_identity identity_of(const char *dir)
+{
+    struct stat st;
+
+    if (stat(dir, &st) < 0)
+        return (struct cn_segment_identity){0};
+    return (struct cn_segment_identity){
+        .device = st.st_dev,
+        .inode = st.st_ino,
+        .changed_ns =
+            (uint64_t)st.st_mtim.tv_sec * 1000000000U + (uint64_t)st.st_mtim.tv_nsec,
+    };
+}
+
+struct cn_segment *cn_segment_share(struct cn_segment *segment)
+{
+    struct cn_segment_identity now = identity_of(segment->dir);
+
+    if (!segment->config.is_sealed || now.inode == 0 ||
+        now.inode != segment->identity.inode || now.device != segment->identity.device ||
+        now.changed_ns != segment->identity.changed_ns)
+        return NULL;
+    segment->user_count++;
+    return segment;
 }
 
 static void open_words(void *arg)
@@ -194,6 +221,7 @@ bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
     cn_once_init(&segment->chunks_once);
     segment->number = number;
     segment->dir = cn_segment_dir(base, number);
+    segment->identity = identity_of(segment->dir);
     if (!open_files(segment, err)) {
         cn_segment_close(segment);
         return false;

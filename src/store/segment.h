@@ -16,8 +16,16 @@
 #include "store/reader.h"
 #include "store/text_file.h"
 
+/* Whether a directory is still the one that was opened: files in it appear under their names, which
+ * changes its time. */
+struct cn_segment_identity {
+    uint64_t device, inode, changed_ns;
+};
+
 struct cn_segment {
     uint32_t number;
+    unsigned user_count; /* stores that have it, less one */
+    struct cn_segment_identity identity;
     char *dir;
     struct cn_store_config config;
     struct cn_file data, rows_log, text_log;
@@ -37,6 +45,10 @@ struct cn_segment {
 CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
                               struct cn_error *err);
 void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
+
+/* One more store has it: it lives until each has closed it. Stores that share segments are opened
+ * and closed by one thread at a time. NULL when it may have changed. */
+struct cn_segment *cn_segment_share(struct cn_segment *segment);
 
 /* How to read its traces.dat. */
 const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment);

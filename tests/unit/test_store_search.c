@@ -210,7 +210,7 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
 
     (void)state;
     assert_true(cn_query_parse(&query, "duration > 20ms", 0, &err));
-    assert_true(cn_search_group(search, query, "user", &groups, &err));
+    assert_true(cn_search_group(search, query, "user", SIZE_MAX, &groups, &err));
     for (size_t t = 0; t < CN_RANDOM_TEXTS; t++) {
         const struct cn_group *group = find_group(&groups, cn_random_texts[t]);
         uint64_t durations[TRACES], errors = 0;
@@ -240,10 +240,10 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
     }
     assert_true(found > 5);
     cn_groups_done(&groups);
-    assert_true(cn_search_group(search, query, "service", &groups, &err));
+    assert_true(cn_search_group(search, query, "service", SIZE_MAX, &groups, &err));
     assert_int_equal(groups.count, 2);
     cn_groups_done(&groups);
-    assert_false(cn_search_group(search, query, "duration", &groups, &err));
+    assert_false(cn_search_group(search, query, "duration", SIZE_MAX, &groups, &err));
     cn_query_free(query);
 }
 

@@ -12,7 +12,8 @@ interface Props {
 }
 
 interface HitsFlameAnswer extends Flame {
-  isPartial?: boolean; // ask again: more traces will have been added
+  isPartial: boolean; // more traces are added in the next answer
+  traceCount: number; // added so far
 }
 
 const LIMITS = ["100", "500", "2000"];
@@ -25,7 +26,7 @@ function nameOf(flame: Flame, id: string): string | null {
 export function HitsFlame(props: Props) {
   const { state } = props;
   const limit = state["most"] ?? "500";
-  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, { q: state["q"], limit }, (answer) => answer.isPartial === true);
+  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, { q: state["q"], limit });
   const zoom = state["zoom"] ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
@@ -47,6 +48,7 @@ export function HitsFlame(props: Props) {
           </select>{" "}
           longest traces that match
         </label>
+        {value?.isPartial && <span class="status">{value.traceCount} so far</span>}
         <input
           type="search"
           placeholder="find a method"

@@ -47,6 +47,7 @@ export interface Group {
 
 export interface Groups {
   count: number;
+  isPartial: boolean;
   groups: Group[];
 }
 

@@ -11,6 +11,12 @@ export interface Answer<T> {
 }
 
 const RETRY_MS = 400;
+const MORE_MS = 20; // before the next part of an answer that says it is not complete
+
+// An answer that is a part is shown, and the next one is asked for.
+function isPartial(value: unknown): boolean {
+  return typeof value === "object" && value !== null && (value as { isPartial?: boolean }).isPartial === true;
+}
 
 // With `isProvisional`, an answer for which it holds is shown and asked for again.
 export function useAnswer<T>(
@@ -30,7 +36,8 @@ export function useAnswer<T>(
         (value) => {
           if (stop.signal.aborted) return;
           setAnswer({ value, error: null, isLoading: false });
-          if (isProvisional?.(value)) timer = setTimeout(load, RETRY_MS);
+          if (isPartial(value)) timer = setTimeout(load, MORE_MS);
+          else if (isProvisional?.(value)) timer = setTimeout(load, RETRY_MS);
         },
         (error: unknown) => {
           if (stop.signal.aborted) return;
