@@ -87,7 +87,8 @@ static bool ask(struct cn_search *search, size_t i, uint64_t *count, struct cn_e
     if (!cn_query_parse(&query, questions[i].query, 0, err))
         return false;
     if (questions[i].group_by) {
-        ok = cn_search_group(search, query, questions[i].group_by, SIZE_MAX, &groups, err);
+        ok =
+            cn_search_group(search, query, questions[i].group_by, SIZE_MAX, &groups, err);
         *count = groups.count;
         cn_groups_done(&groups);
     } else {

@@ -49,6 +49,11 @@ bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
         return cn_fail(err, CN_ERR_LIMIT,
                        "chunk at 0x%" PRIx64 ": %u bytes, at most %d are allowed", off,
                        head.plain_len, CN_CHUNK_LEN_MAX);
+    if (head.plain_len / CN_CHUNK_GROWTH_MAX > head.stored_len)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "chunk at 0x%" PRIx64 ": %u bytes do not come out of %u, at most "
+                       "%d times as many do",
+                       off, head.plain_len, head.stored_len, CN_CHUNK_GROWTH_MAX);
     *out = (struct cn_chunk){
         .off = off,
         .stored = stored,

@@ -41,4 +41,7 @@ enum {
 /* What a chunk may hold, before and after compression. */
 enum { CN_CHUNK_LEN_MAX = 1 << 28 };
 
+/* How many bytes one stored byte can stand for: deflate makes 258 of two bits at best. */
+enum { CN_CHUNK_GROWTH_MAX = 1032 };
+
 #endif

@@ -180,8 +180,7 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
     for (size_t i = 0; !is_known && i < CN_SERVED_FLAME_MAX; i++) {
         struct cn_served_flame *at = &served->flames[i];
 
-        is_known = at->query && at->limit == limit &&
-                   strcmp(at->query, query->text) == 0;
+        is_known = at->query && at->limit == limit && strcmp(at->query, query->text) == 0;
         if (is_known || at->used_at < chosen->used_at)
             chosen = at;
     }

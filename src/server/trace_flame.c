@@ -105,7 +105,7 @@ struct batch {
         struct cn_trace trace;
         struct cn_error err;
         bool is_ok;
-    } *workers;
+    } * workers;
     bool is_ok;
     struct cn_error *err; /* of the first hit that failed */
 };

@@ -128,8 +128,9 @@ static void visit_row(void *arg, uint32_t row)
 }
 
 /* All values of a name in a block. */
-static bool group_block(struct cn_grouping *grouping, const struct cn_posting_block *block,
-                        enum cn_posting_kind kind, uint32_t name, struct cn_error *err)
+static bool group_block(struct cn_grouping *grouping,
+                        const struct cn_posting_block *block, enum cn_posting_kind kind,
+                        uint32_t name, struct cn_error *err)
 {
     cn_posting_key first = cn_posting_key_of(kind, name, 0);
     struct cn_posting_walk walk;
@@ -242,12 +243,11 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
     for (size_t i = 0; i < grouping->count; i++) {
         uint32_t row = grouping->members[i].row;
 
-        cn_group_members_add(
-            &grouping->all, grouping->members[i].group,
-            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
-                             cn_store_column_at(&duration, row)),
-            cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
-                             cn_store_column_at(&errors, row)) > 0);
+        cn_group_members_add(&grouping->all, grouping->members[i].group,
+                             cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
+                                              row, cn_store_column_at(&duration, row)),
+                             cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
+                                              cn_store_column_at(&errors, row)) > 0);
     }
     return true;
 }

@@ -166,7 +166,8 @@ static unsigned bucket_of(uint64_t value)
     if (value >> BUCKET_BITS == 0)
         return (unsigned)value;
     shift = 63 - (unsigned)__builtin_clzll(value) - BUCKET_BITS;
-    return (shift + 1) << BUCKET_BITS | (unsigned)(value >> shift & ((1 << BUCKET_BITS) - 1));
+    return (shift + 1) << BUCKET_BITS |
+           (unsigned)(value >> shift & ((1 << BUCKET_BITS) - 1));
 }
 
 /* Values, and how many there are in each bucket. */

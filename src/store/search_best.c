@@ -79,7 +79,8 @@ static void select_best(struct cn_search_hit *hits, size_t count, size_t wanted)
 
     while (first < last) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-        at = divide(hits, first, last, first + (size_t)(random >> 33) % (last - first + 1));
+        at = divide(hits, first, last,
+                    first + (size_t)(random >> 33) % (last - first + 1));
         if (at == wanted - 1)
             return;
         if (at < wanted - 1)
@@ -132,8 +133,8 @@ void cn_best_take(struct cn_best *best, struct cn_search_hits *out)
 
     if (best->limit > 0 && best->count > best->limit)
         drop_worse(best);
-    skipped = best->order->offset < best->count ? (size_t)best->order->offset
-                                                : best->count;
+    skipped =
+        best->order->offset < best->count ? (size_t)best->order->offset : best->count;
     count = best->count - skipped;
     /* What comes before the page need not be in order. */
     if (skipped > 0 && count > 0) {

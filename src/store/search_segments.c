@@ -233,7 +233,7 @@ struct ahead {
     struct ahead_job {
         uint32_t segment;
         struct cn_rows rows; /* no words: it failed */
-    } *jobs;
+    } * jobs;
 };
 
 /* A segment that cannot be matched is left to whoever needs it, who then learns why. */
@@ -260,8 +260,8 @@ static void keep_job(void *arg, size_t i, unsigned worker)
     struct ahead_job *job = &ahead->jobs[i];
 
     (void)worker;
-    if (job->rows.words && !cn_kept_hits_add(&ahead->search->kept, ahead->kept,
-                                             job->segment, &job->rows))
+    if (job->rows.words &&
+        !cn_kept_hits_add(&ahead->search->kept, ahead->kept, job->segment, &job->rows))
         cn_rows_done(&job->rows);
 }
 
@@ -283,8 +283,7 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query)
     for (size_t i = 0; i < search->count; i++) {
         uint32_t segment = search->newest[i].segment;
 
-        if (!may_have_hits(&search->newest[i], query) ||
-            ahead.kept->rows[segment].words)
+        if (!may_have_hits(&search->newest[i], query) || ahead.kept->rows[segment].words)
             continue;
         ahead.jobs[jobs.count++].segment = segment;
         row_count += cn_segment_row_count(cn_store_segment(search->store, segment));

@@ -37,7 +37,8 @@ static int compare_hits(const void *a, const void *b)
     return x->row > y->row ? -1 : x->row < y->row;
 }
 
-static void check_page(const struct cn_search_hit *hits, const struct cn_search_hit *sorted,
+static void check_page(const struct cn_search_hit *hits,
+                       const struct cn_search_hit *sorted,
                        const struct cn_search_order *order)
 {
     struct cn_search_hits page;
@@ -56,8 +57,7 @@ static void check_page(const struct cn_search_hit *hits, const struct cn_search_
         size_t at = (size_t)order->offset + i;
 
         assert_int_equal(
-            compare_hits(&page.list[i],
-                         &sorted[order->is_reversed ? HITS - 1 - at : at]),
+            compare_hits(&page.list[i], &sorted[order->is_reversed ? HITS - 1 - at : at]),
             0);
     }
     cn_search_hits_done(&page);
@@ -142,7 +142,8 @@ static void make_members(struct cn_group_members *members)
     }
     cn_group_members_reserve(members, MEMBERS);
     for (size_t i = 0; i < MEMBERS; i++) {
-        uint32_t group = (uint32_t)(random_below(3) ? random_below(3) : random_below(VALUES));
+        uint32_t group =
+            (uint32_t)(random_below(3) ? random_below(3) : random_below(VALUES));
         uint64_t duration = random_below(5) ? random_below(1 << 20) : random_below(3);
 
         cn_group_members_add(members, group + 1, i % 1000 ? duration : UINT64_MAX >> 20,
