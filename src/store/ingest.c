@@ -219,16 +219,22 @@ static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
     return step == CN_END;
 }
 
-bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
-                           struct cn_error *err)
+static bool ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
+                         size_t unpacked_max, struct cn_error *err)
 {
-    struct cn_span_set set = {0};
+    struct cn_span_set set = {.unpacked_max = unpacked_max};
     bool ok = cn_span_set_read(&set, body, err) && add_spans(ingest, &set, err);
 
     cn_span_set_done(&set);
     ingest->counts.requests++;
     ingest->counts.refused += !ok;
     return ok;
+}
+
+bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
+                           struct cn_error *err)
+{
+    return ingest_spans(ingest, body, CN_STORE_SPANS_LEN_MAX, err);
 }
 
 static bool add_requests(struct cn_store_ingest *ingest, struct cn_bytes rest,
@@ -294,7 +300,7 @@ bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
         ok = add_requests(ingest, file.bytes, err);
     } else if (!cn_zorka_body_probe(file.bytes) &&
                cn_span_set_probe(file.bytes) != CN_SPANS_NONE) {
-        ok = cn_store_ingest_spans(ingest, file.bytes, err);
+        ok = ingest_spans(ingest, file.bytes, 0, err);
     } else {
         read_head_beside(path, &request);
         request.body = file.bytes;

@@ -35,8 +35,9 @@ CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                                       const struct cn_zorka_request *request,
                                       struct cn_error *err);
 
-/* Spans of Zipkin or OpenTelemetry, whichever the body is; it may be compressed. All of it
- * is added, or nothing. */
+/* Spans of Zipkin or OpenTelemetry, whichever the body is; it may be compressed, if that
+ * hides no more than this. All of it is added, or nothing. */
+enum { CN_STORE_SPANS_LEN_MAX = 64 << 20 };
 CN_CHECK bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
                                     struct cn_error *err);
 

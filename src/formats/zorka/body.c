@@ -78,7 +78,7 @@ static bool read_method_def(struct cn_zorka_reader *reader, struct cn_error *err
         !read_id(reader, &parts[2], err))
         return false;
     return cn_zorka_session_add_method(reader->session, id, parts) ||
-           cn_fail(err, CN_ERR_FORMAT,
+           cn_fail(err, CN_ERR_NOT_FOUND,
                    "offset %zu: method %u is made of a string that was never sent",
                    reader->in.off, id);
 }

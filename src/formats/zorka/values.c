@@ -15,7 +15,7 @@ void cn_zorka_reader_done(struct cn_zorka_reader *reader)
 bool cn_zorka_unknown(const struct cn_zorka_reader *reader, const char *what, uint64_t id,
                       struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "offset %zu: %s %llu was never sent",
+    return cn_fail(err, CN_ERR_NOT_FOUND, "offset %zu: %s %llu was never sent",
                    reader->in.off, what, (unsigned long long)id);
 }
 

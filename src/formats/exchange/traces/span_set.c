@@ -262,7 +262,8 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
     bool ok;
 
     if (cn_is_packed(body)) {
-        ok = cn_unpack(body, UNPACKED_MAX, &text, err) &&
+        ok = cn_unpack(body, set->unpacked_max ? set->unpacked_max : UNPACKED_MAX, &text,
+                       err) &&
              read_plain(set,
                         (struct cn_bytes){(const uint8_t *)cn_text_str(&text), text.len},
                         err);

@@ -42,6 +42,7 @@ struct cn_set_attribute {
 };
 
 struct cn_span_set {
+    size_t unpacked_max; /* bytes of a compressed body; 0: 256 MiB */
     struct cn_words words;
     struct cn_set_span *spans;
     struct cn_set_attribute *attributes;

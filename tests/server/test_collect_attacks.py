@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""What strangers may try with a collector: it answers them, keeps its memory, and goes on for
+everybody else.
+
+Usage: test_collect_attacks.py --cairn PROGRAM
+"""
+import argparse
+import gzip
+import os
+import pathlib
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from agent import HOSTILE, SYMBOLS, number, text, trace
+from service import Service
+
+TOKEN = "collect-0123456789"
+MIB = 1 << 20
+
+
+class Attacks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.store = os.path.join(cls.folder.name, "store")
+        token = pathlib.Path(cls.folder.name) / "token"
+        token.write_text(TOKEN + "\n", encoding="utf-8")
+        cls.service = Service(OPTIONS.cairn, "--collect", cls.store, "--collect-token-file", str(token))
+
+    @classmethod
+    def tearDownClass(cls):
+        status, talk = cls.service.end()
+        if status != 0 or "ERROR" in talk:
+            raise AssertionError(f"cairn serve ended with {status}: {talk}")
+        subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", cls.store])
+        cls.folder.cleanup()
+
+    def tearDown(self):
+        """Whatever was tried: others are served."""
+        self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
+
+    def post(self, path, body, **more):
+        fields = {"Host": "127.0.0.1", "X-Zorka-Session-Id": "honest",
+                  "Authorization": f"Bearer {TOKEN}", **more}
+        status, fields, answer = self.service.ask(
+            path, method="POST", body=body,
+            headers={name: value for name, value in fields.items() if value is not None})
+        self.assertNotIn("", fields.values(), "agents stumble over headers without a value")
+        return status, answer
+
+    def head(self, *lines):
+        return "\r\n".join(("POST /agent/submit/trc HTTP/1.1", "Host: 127.0.0.1",
+                            f"Authorization: Bearer {TOKEN}", *lines, "", "")).encode()
+
+    def raw(self, *pieces):
+        with socket.create_connection((self.service.host, self.service.port), 10) as peer:
+            try:
+                for piece in pieces:
+                    peer.sendall(piece)
+                return peer.recv(65536)
+            except (TimeoutError, ConnectionError):
+                return b""
+
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.service.process.pid}/status").read_text(encoding="utf-8")
+        return int(status.split("VmRSS:")[1].split()[0]) << 10
+
+    def test_tokens(self):
+        for token in (None, "", "Bearer", "Bearer ", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x",
+                      f"Basic {TOKEN}", f"Bearer {self.service.token}"):
+            self.assertEqual(self.post("/agent/submit/agd", SYMBOLS, Authorization=token)[0], 401, token)
+        # And the token for traces opens nothing else.
+        self.assertEqual(self.service.ask("/api/v1/sources", headers={
+            "Host": "127.0.0.1", "Authorization": f"Bearer {TOKEN}"})[0], 401)
+
+    def test_other_hosts(self):
+        for host in ("example.com", "127.0.0.1.example.com", "127.0.0.1:1", "localhost@example.com", ""):
+            self.assertIn(self.post("/agent/submit/agd", SYMBOLS, Host=host)[0], (400, 421), host)
+
+    def test_other_paths_and_methods(self):
+        for path in ("/agent/submit/../../etc/passwd", "/agent/submit/agd/..", "/agent/submit/%2e%2e/x",
+                     "/agent/submit/", "/agent/submit/AGD", "//agent/submit/agd"):
+            self.assertIn(self.post(path, SYMBOLS)[0], (400, 404, 405), path)
+        for method in ("GET", "PUT", "DELETE", "OPTIONS", "PATCH"):
+            status = self.service.ask("/agent/submit/agd", method=method, headers={
+                "Host": "127.0.0.1", "Authorization": f"Bearer {TOKEN}"})[0]
+            self.assertIn(status, (401, 404, 405), method)
+
+    def test_bodies_that_are_too_long(self):
+        self.assertEqual(self.post("/agent/submit/trc", bytes(17 * MIB))[0], 413)
+        # In pieces, without a length: nobody keeps what is too long.
+        before, piece = self.memory(), b"10000\r\n" + bytes(0x10000) + b"\r\n"
+        answer = self.raw(self.head("Transfer-Encoding: chunked"), *[piece] * (40 * MIB >> 16), b"0\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 413"), answer[:80])
+        self.assertLess(self.memory() - before, 100 * MIB)
+
+    def test_lengths_that_are_lies(self):
+        for line in ("Content-Length: -1", "Content-Length: 99999999999999999999", "Content-Length: x",
+                     "Transfer-Encoding: chunked, gzip"):
+            self.assertFalse(self.raw(self.head(line), b"\r\n").startswith(b"HTTP/1.1 20"), line)
+
+    def test_floods_of_headers(self):
+        many = [f"X-{i}: {'y' * 40}" for i in range(5000)]
+        self.assertFalse(self.raw(self.head(*many, "Content-Length: 0")).startswith(b"HTTP/1.1 20"))
+        long = self.head("X-Zorka-Session-Id: " + "s" * 60000, "Content-Length: 0")
+        self.assertFalse(self.raw(long).startswith(b"HTTP/1.1 20"))
+
+    def test_slow_senders(self):
+        slow = [socket.create_connection((self.service.host, self.service.port), 5) for _ in range(100)]
+        for i, peer in enumerate(slow):
+            peer.sendall(self.head("Content-Length: 100000")[:i + 40] if i % 2 else
+                         self.head("Content-Length: 100000") + b"\xc3")
+        begin = time.monotonic()
+        self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
+        self.assertLess(time.monotonic() - begin, 5)
+        for peer in slow:
+            peer.close()
+
+    def test_bodies_that_grow(self):
+        before = self.memory()
+        for bomb in (gzip.compress(bytes(300 * MIB), 1), gzip.compress(b"[" * (100 * MIB), 1)):
+            status, answer = self.post("/v1/traces", bomb)
+            self.assertIn(status, (400, 413), answer)
+        self.assertLess(self.memory() - before, 200 * MIB)
+
+    def test_malformed_cbor(self):
+        chance = random.Random(4)
+        self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
+        good = trace(5)
+        bodies = [good[:cut] for cut in range(1, len(good), 7)]
+        bodies += [b"\xc3\x9f" * 50000, b"\x9f" * 50000, b"\xc1\x82" + number(2 ** 60) + text("x"),
+                   b"\xc2\x84" + number(1) + number(99) * 3, b"\xc1\x82\x01\x7b" + b"\xff" * 8]
+        for _ in range(200):
+            damaged = bytearray(good)
+            for _ in range(chance.randrange(1, 5)):
+                damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+            bodies.append(bytes(damaged))
+        for i, body in enumerate(bodies):
+            identity = f"{7:016x}{i + 1:016x}"
+            status = self.post("/agent/submit/trc", body, **{"X-Zorka-Trace-Id": identity})[0]
+            self.assertIn(status, (202, 400, 412, 413), body[:40])
+
+    def test_malformed_json(self):
+        for body in (b"", b"{}x", b"[{]", b'{"resourceSpans":' + b"[" * 50000, b'[{"traceId":1e999}]',
+                     b'[{"traceId":"' + b"a" * 100000 + b'"}]', b'[{"id":"\xff\xfe"}]', b"\xef\xbb\xbf[",
+                     b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"zz"}]}]}]}', b"[nul]"):
+            for path in ("/v1/traces", "/api/v2/spans"):
+                self.assertIn(self.post(path, body)[0], (202, 400), body[:40])
+
+    def test_sessions_and_symbols_without_end(self):
+        before = self.memory()
+        for i in range(300):
+            self.assertEqual(self.post("/agent/submit/agd", SYMBOLS,
+                                       **{"X-Zorka-Session-Id": f"made-up-{i}"})[0], 202)
+        symbols = b"".join(b"\xc1\x82" + number(i) + text("s" * 200) for i in range(70000))
+        for _ in range(3):
+            self.assertEqual(self.post("/agent/submit/agd", symbols)[0], 202)
+        self.assertLess(self.memory() - before, 200 * MIB)
+
+    def test_markup_in_names_stays_text(self):
+        hostile = SYMBOLS.replace(text("handle"), text(HOSTILE))
+        self.assertEqual(self.post("/agent/submit/agd", hostile, **{
+            "X-Zorka-Session-Id": "hostile", "X-Zorka-Session-Reset": "true"})[0], 202)
+        self.assertEqual(self.post("/agent/submit/trc", trace(77), **{
+            "X-Zorka-Session-Id": "hostile", "X-Zorka-Trace-Id": f"{8:016x}{1:016x}"})[0], 202)
+        time.sleep(0.5)
+        status, fields, answer = self.service.ask("/api/v1/sources/0/traces?q=" + "method%20contains%20onerror")
+        self.assertEqual((status, fields["Content-Type"], fields["X-Content-Type-Options"]),
+                         (200, "application/json", "nosniff"))
+        self.assertIn(b"<img src=x", answer)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cairn", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The collector ends in the middle of its work: what it acknowledged is in the store, whole and
+once, and the store is sound.
+
+Usage: test_collect_crash.py --cairn PROGRAM
+"""
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from agent import SYMBOLS, trace
+from service import Service
+
+KILLS = 6
+CLIENTS = 6
+
+
+class Client(threading.Thread):
+    """An agent on a connection of its own, which remembers what was acknowledged."""
+
+    def __init__(self, service, number):
+        super().__init__()
+        self.connection = http.client.HTTPConnection(service.host, service.port, timeout=20)
+        self.session = f"{service.port}-{number}"
+        self.safe = []
+        self.first = number * 1000000 + service.turn * 10000
+
+    def post(self, what, body, **more):
+        self.connection.request("POST", f"/agent/submit/{what}", body=body, headers={
+            "X-Zorka-Session-Id": self.session, "Host": "127.0.0.1", **more})
+        response = self.connection.getresponse()
+        response.read()
+        return response.status
+
+    def run(self):
+        try:
+            if self.post("agd", SYMBOLS, **{"X-Zorka-Session-Reset": "true"}) != 202:
+                return
+            for n in range(self.first, self.first + 10000):
+                if self.post("trc", trace(n, n % 50), **{
+                        "X-Zorka-Trace-Id": f"{1:016x}{n + 1:016x}"}) == 202:
+                    self.safe.append(n)
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            self.connection.close()
+
+
+def stored(store):
+    """The numbers of the traces in a store, each with the number of its calls."""
+    text = subprocess.check_output([OPTIONS.cairn, "store", "search", "--format", "json", "-n", "1000000",
+                                    store], text=True)
+    return {int(one["trace_id"][-16:], 16) - 1: one["records"] for one in json.loads(text)}
+
+
+def count(store):
+    return int(subprocess.check_output([OPTIONS.cairn, "store", "search", "--count", store], text=True))
+
+
+class Endings(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = os.path.join(self.folder.name, "store")
+        # Segments are small, so that some end while the collector is killed.
+        subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", "--rotate-size", "200K", self.store])
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def work_until(self, turn, signal_number, seconds):
+        service = Service(OPTIONS.cairn, "--collect", self.store)
+        service.turn = turn
+        clients = [Client(service, k) for k in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        time.sleep(seconds)
+        service.process.send_signal(signal_number)
+        service.process.communicate()
+        for client in clients:
+            client.join()
+        safe = [n for client in clients for n in client.safe]
+        self.assertTrue(safe)
+        return service.process.returncode, safe
+
+    def check(self, safe):
+        found = stored(self.store)
+        self.assertEqual(len(found), count(self.store), "a trace is there twice")
+        self.assertEqual([n for n in safe if n not in found], [])
+        self.assertEqual([n for n in found if found[n] != n % 50 + 1], [])
+
+    def test_kill_9(self):
+        chance, safe = random.Random(9), []
+        for turn in range(KILLS):
+            status, more = self.work_until(turn, signal.SIGKILL, 0.4 + chance.random())
+            self.assertEqual(status, -signal.SIGKILL)
+            safe += more
+            self.check(safe)
+        subprocess.check_call([OPTIONS.cairn, "store", "seal", "-q", self.store])
+        subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", self.store])
+        self.check(safe)
+
+    def test_sigterm_finishes_requests_and_closes_the_store(self):
+        safe = []
+        for turn in range(3):
+            status, more = self.work_until(turn, signal.SIGTERM, 0.7)
+            self.assertEqual(status, 0)
+            safe += more
+            subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", self.store])
+        self.check(safe)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cairn", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
