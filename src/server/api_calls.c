@@ -1,17 +1,26 @@
-/* The calls of a recording: a list around a moment, and the next call of a function that
- * took long. */
+/* The calls of a recording: a list around a moment or a place, and the next or previous
+ * call of a function that took long. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyze/call_filter.h"
 #include "analyze/call_stack.h"
-#include "base/text.h"
 #include "model/call_values.h"
 #include "server/api.h"
+#include "server/call_list.h"
 #include "server/request.h"
 #include "server/served.h"
 
 enum { CALL_MAX = 2000 };
+
+/* What a request is about. */
+struct question {
+    const struct cn_recording *rec;
+    uint64_t origin_ns; /* times are nanoseconds from the first record of all tasks */
+    struct cn_call_walk walk;
+    struct cn_call_wish wish;
+    struct cn_call_bound bound;
+};
 
 static bool need_recording(const struct cn_served *served, struct cn_error *err)
 {
@@ -27,7 +36,6 @@ static bool chosen_task(const struct cn_recording *rec, const struct cn_request 
     return cn_request_u64(request, "task", 0, rec->task_count - 1, 0, task, err);
 }
 
-/* Times are nanoseconds from the first record of all tasks. */
 static uint64_t origin_of(const struct cn_recording *rec)
 {
     uint64_t first_ns = UINT64_MAX;
@@ -38,180 +46,235 @@ static uint64_t origin_of(const struct cn_recording *rec)
     return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* The time in a parameter; 0, the start, when it was not given. */
-static bool chosen_time(const struct cn_request *request, const char *name,
-                        uint64_t origin_ns, uint64_t *out, struct cn_error *err)
+/* "PIECE.INDEX", as lists of calls give it; without one, the time. */
+static bool choose_bound(struct question *question, const struct cn_request *request,
+                         const char *time_name, struct cn_error *err)
 {
-    if (!cn_request_u64(request, name, 0, UINT64_MAX - origin_ns, 0, out, err))
+    const char *at = cn_request_value(request, "at");
+    uint64_t time_ns;
+    char rest;
+
+    if (!cn_request_u64(request, time_name, 0, UINT64_MAX - question->origin_ns, 0,
+                        &time_ns, err))
         return false;
-    *out += origin_ns;
+    if (!at) {
+        /* What is before the first record of all belongs to the start. */
+        question->bound.time_ns = time_ns > 0 ? question->origin_ns + time_ns : 0;
+        question->bound.place.piece =
+            cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
+        return true;
+    }
+    if (sscanf(at, "%" SCNu32 ".%" SCNu64 "%c", &question->bound.place.piece,
+               &question->bound.place.index, &rest) != 2 ||
+        question->bound.place.piece > question->walk.piece_count)
+        return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
     return true;
 }
 
-static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
-
-static void add_call(struct cn_json *json, const struct cn_recording *rec, uint32_t task,
-                     uint64_t origin_ns, const struct cn_call_batch *batch,
-                     const struct cn_call *call)
+static bool begin(struct question *question, struct cn_served *served,
+                  const struct cn_request *request, const char *time_name,
+                  struct cn_error *err)
 {
+    uint64_t task, longer_ns, depth;
+
+    *question = (struct question){0};
+    if (!need_recording(served, err) ||
+        !chosen_task(served->recording, request, &task, err) ||
+        !cn_request_u64(request, "longer", 0, INT64_MAX, 0, &longer_ns, err) ||
+        !cn_request_u64(request, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err))
+        return false;
+    question->rec = served->recording;
+    question->origin_ns = origin_of(question->rec);
+    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task);
+    return cn_call_wish_init(&question->wish, question->rec,
+                             cn_request_value(request, "function"), longer_ns,
+                             (uint32_t)depth, err) &&
+           choose_bound(question, request, time_name, err);
+}
+
+static void end(struct question *question)
+{
+    cn_call_wish_done(&question->wish);
+    cn_call_walk_done(&question->walk);
+}
+
+/* Read forwards from the bound. */
+static void read_on(struct question *question, struct cn_call_list *list, uint64_t limit)
+{
+    cn_call_list_init(list, &question->walk, &question->wish, limit);
+    list->bound = question->bound;
+    cn_call_walk_seek(&question->walk, question->bound.place.piece);
+    cn_call_list_read(list);
+}
+
+static void add_place(struct cn_json *json, const char *key, struct cn_call_place place)
+{
+    char text[40];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, place.piece, place.index);
+    cn_json_add_str(json, key, text);
+}
+
+static void add_call(struct cn_json *json, const struct question *question,
+                     const struct cn_call_item *item)
+{
+    static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
+    const struct cn_call *call = &item->call;
+    uint64_t origin_ns = question->origin_ns;
     char buffer[CN_CALL_NAME_MAX];
-    struct cn_text values = {0};
 
     cn_json_object(json);
     cn_json_add_u64(json, "time",
                     call->time_ns > origin_ns ? call->time_ns - origin_ns : 0);
     cn_json_add_str(json, "kind", kind_names[call->kind & 3]);
     cn_json_add_u64(json, "depth", call->depth);
-    if (call->kind == CN_CALL_EVENT) {
-        cn_json_add_str(json, "name", cn_recording_event_name(rec, call->address));
-        (void)cn_recording_print_event(rec, batch, call, false, &values);
-    } else if (call->kind != CN_CALL_LOST) {
+    if (call->kind == CN_CALL_EVENT)
         cn_json_add_str(json, "name",
-                        cn_call_name(rec, call->function, call->address, buffer));
-        cn_recording_print_arguments(rec, task, batch, call, &values);
+                        cn_recording_event_name(question->rec, call->address));
+    else if (call->kind != CN_CALL_LOST)
+        cn_json_add_str(
+            json, "name",
+            cn_call_name(question->rec, call->function, call->address, buffer));
+    cn_json_add_str(json, "values", cn_text_str(&item->values));
+    if (call->kind == CN_CALL_ENTER && !item->is_open) {
+        cn_json_add_u64(json, "duration", item->end_ns - call->time_ns);
+        cn_json_add_str(json, "result", cn_text_str(&item->result));
     }
-    cn_json_add_str(json, "values", cn_text_str(&values));
     cn_json_end(json);
-    cn_text_done(&values);
 }
 
-static bool list_calls(const struct cn_recording *rec, uint32_t task,
-                       struct cn_time_range range, uint64_t limit, struct cn_json *json,
+static void add_list(struct cn_json *json, const struct question *question,
+                     const struct cn_call_list *list)
+{
+    struct cn_call_place next = question->walk.next;
+    bool is_full = list->count - list->dropped_count >= list->limit;
+
+    if (is_full && list->count > 0) {
+        next = list->items[list->count - 1].place;
+        next.index++;
+    }
+    cn_json_object(json);
+    cn_json_key(json, "calls");
+    cn_json_array(json);
+    for (size_t i = 0; i < list->count; i++)
+        if (cn_call_list_shows(list, &list->items[i]))
+            add_call(json, question, &list->items[i]);
+    cn_json_end(json);
+    add_place(json, "first", question->bound.place);
+    add_place(json, "next", next);
+    cn_json_add_bool(json, "isStart",
+                     question->bound.place.piece == 0 &&
+                         question->bound.place.index == 0 &&
+                         question->bound.time_ns == 0);
+    cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
+    if (list->damage.kind != CN_ERR_NONE)
+        cn_json_add_str(json, "damage", list->damage.text);
+    cn_json_end(json);
+}
+
+static bool list_calls(struct question *question, struct cn_request *request,
                        struct cn_error *err)
 {
-    uint64_t origin_ns = origin_of(rec);
-    struct cn_call_stream *stream;
-    struct cn_call_batch batch;
-    enum cn_step step = CN_ITEM;
+    struct cn_call_list list;
+    uint64_t limit, before;
 
-    if (!cn_recording_stream_open(rec, task, range, &stream, err))
+    if (!cn_request_u64(request, "limit", 0, CALL_MAX, 200, &limit, err) ||
+        !cn_request_u64(request, "before", 0, CALL_MAX, 0, &before, err))
         return false;
-    while (limit > 0 && (step = cn_call_stream_next(stream, &batch, err)) == CN_ITEM)
-        for (size_t i = 0; i < batch.count && limit > 0; i++, limit--)
-            add_call(json, rec, task, origin_ns, &batch, &batch.calls[i]);
-    cn_call_stream_close(stream);
-    return step != CN_FAIL;
+    /* Places are numbers of records: a time becomes one. */
+    if (question->bound.time_ns > 0 && before == 0) {
+        read_on(question, &list, 1);
+        if (list.count > 0)
+            question->bound = (struct cn_call_bound){.place = list.items[0].place};
+        cn_call_list_done(&list);
+    }
+    if (before > 0) {
+        struct cn_call_place place;
+
+        before = cn_call_list_before(&question->walk, &question->wish, question->bound,
+                                     before, &place);
+        question->bound = (struct cn_call_bound){.place = place};
+    }
+    read_on(question, &list, limit + before);
+    add_list(&request->json, question, &list);
+    cn_call_list_done(&list);
+    return true;
 }
 
 bool cn_api_calls(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    struct cn_time_range range = cn_time_always;
-    uint64_t task, limit;
-    bool ok;
+    struct question question;
+    bool ok = begin(&question, served, request, "time", err) &&
+              list_calls(&question, request, err);
 
-    if (!need_recording(served, err) ||
-        !chosen_task(served->recording, request, &task, err) ||
-        !chosen_time(request, "time", origin_of(served->recording), &range.first_ns,
-                     err) ||
-        !cn_request_u64(request, "limit", 1, CALL_MAX, 200, &limit, err))
-        return false;
-    cn_json_object(&request->json);
-    cn_json_key(&request->json, "calls");
-    cn_json_array(&request->json);
-    ok = list_calls(served->recording, (uint32_t)task, range, limit, &request->json, err);
-    cn_json_end(&request->json);
-    cn_json_end(&request->json);
+    end(&question);
     return ok;
 }
 
-struct hunt {
-    const struct cn_recording *rec;
-    const char *name;
-    uint64_t longer_ns;
-    struct cn_call_end end;
-    bool is_found;
-};
-
-static void look(struct hunt *hunt, const struct cn_call_end *end)
+static void add_found(struct cn_json *json, const struct question *question,
+                      const struct cn_call_list *list)
 {
-    char buffer[CN_CALL_NAME_MAX];
+    const struct cn_call_item *item = NULL;
 
-    if (!end->has_time || end->total_ns < hunt->longer_ns)
-        return;
-    if (strcmp(cn_call_name(hunt->rec, end->frame.function, end->frame.address, buffer),
-               hunt->name) != 0)
-        return;
-    /* Calls end in another order than they begin: the first to begin is wanted. */
-    if (hunt->is_found && hunt->end.frame.enter_ns <= end->frame.enter_ns)
-        return;
-    hunt->end = *end;
-    hunt->is_found = true;
-}
-
-/* Whether a call that is still open may have begun before what was found. */
-static bool is_settled(const struct hunt *hunt, const struct cn_call_stack *stack)
-{
-    return hunt->is_found &&
-           (stack->count == 0 || stack->frames[0].enter_ns > hunt->end.frame.enter_ns);
-}
-
-static bool search(struct hunt *hunt, struct cn_call_stack *stack,
-                   struct cn_call_stream *stream, struct cn_error *err)
-{
-    struct cn_call_batch batch;
-    enum cn_step step = CN_END;
-
-    while (!is_settled(hunt, stack) &&
-           (step = cn_call_stream_next(stream, &batch, err)) == CN_ITEM)
-        for (size_t i = 0; i < batch.count; i++) {
-            struct cn_call_end end;
-
-            if (batch.calls[i].kind == CN_CALL_ENTER) {
-                (void)cn_call_stack_enter(stack, &batch.calls[i], &batch, NULL);
-            } else if (batch.calls[i].kind == CN_CALL_EXIT) {
-                cn_call_stack_leave(stack, &batch.calls[i], &end);
-                look(hunt, &end);
-            }
-        }
-    return step != CN_FAIL;
-}
-
-static bool find_in_task(struct hunt *hunt, uint32_t task, struct cn_time_range range,
-                         struct cn_error *err)
-{
-    struct cn_call_filter filter;
-    struct cn_call_stack stack;
-    struct cn_call_stream *stream;
-    bool is_on = true, ok;
-
-    cn_call_filter_init(&filter, hunt->rec);
-    filter.depth = UINT32_MAX;
-    cn_call_filter_ready(&filter);
-    cn_call_stack_init(&stack, hunt->rec, &filter, task, true, &is_on);
-    ok = cn_recording_stream_open(hunt->rec, task, range, &stream, err);
-    if (ok) {
-        ok = search(hunt, &stack, stream, err);
-        cn_call_stream_close(stream);
+    for (size_t i = 0; !item && i < list->count; i++)
+        if (cn_call_list_shows(list, &list->items[i]))
+            item = &list->items[i];
+    cn_json_object(json);
+    cn_json_add_bool(json, "isFound", item != NULL);
+    if (item) {
+        cn_json_add_u64(json, "time", item->call.time_ns - question->origin_ns);
+        cn_json_add_u64(json, "duration",
+                        (item->is_open ? list->time_ns : item->end_ns) -
+                            item->call.time_ns);
+        cn_json_add_u64(json, "depth", item->call.depth);
+        add_place(json, "place", item->place);
+    } else if (list->is_cut) {
+        add_place(json, "next", question->walk.next);
     }
-    cn_call_stack_done(&stack);
-    cn_call_filter_done(&filter);
-    return ok;
+    cn_json_end(json);
+}
+
+static void find_before(struct question *question, struct cn_json *json)
+{
+    struct cn_call_place place;
+
+    if (cn_call_list_before(&question->walk, &question->wish, question->bound, 1,
+                            &place) > 0) {
+        struct cn_call_list list;
+
+        question->bound = (struct cn_call_bound){.place = place};
+        read_on(question, &list, 1);
+        add_found(json, question, &list);
+        cn_call_list_done(&list);
+        return;
+    }
+    cn_json_object(json);
+    cn_json_add_bool(json, "isFound", false);
+    if (place.piece > 0)
+        add_place(json, "next", place);
+    cn_json_end(json);
 }
 
 bool cn_api_find(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
-    struct cn_time_range range = cn_time_always;
-    struct hunt hunt = {.rec = served->recording};
-    uint64_t task;
+    bool is_reversed = cn_request_flag(request, "reverse");
+    struct question question;
+    bool ok;
 
-    hunt.name = cn_request_value(request, "function");
-    if (!hunt.name)
+    if (!cn_request_value(request, "function"))
         return cn_fail(err, CN_ERR_USAGE, "function is missing: which one?");
-    if (!need_recording(served, err) || !chosen_task(hunt.rec, request, &task, err) ||
-        !cn_request_u64(request, "longer", 0, UINT64_MAX, 0, &hunt.longer_ns, err) ||
-        !chosen_time(request, "after", origin_of(hunt.rec), &range.first_ns, err) ||
-        !find_in_task(&hunt, (uint32_t)task, range, err))
-        return false;
-    cn_json_object(json);
-    cn_json_add_bool(json, "isFound", hunt.is_found);
-    if (hunt.is_found) {
-        cn_json_add_u64(json, "time", hunt.end.frame.enter_ns - origin_of(hunt.rec));
-        cn_json_add_u64(json, "duration", hunt.end.total_ns);
-        cn_json_add_u64(json, "depth", hunt.end.frame.depth);
+    ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
+    if (ok && is_reversed) {
+        find_before(&question, &request->json);
+    } else if (ok) {
+        struct cn_call_list list;
+
+        read_on(&question, &list, 1);
+        add_found(&request->json, &question, &list);
+        cn_call_list_done(&list);
     }
-    cn_json_end(json);
-    return true;
+    end(&question);
+    return ok;
 }

@@ -187,11 +187,68 @@ class Answers(unittest.TestCase):
             children = self.ask(1, "rows", row=parent, limit=1000)["rows"]
             self.assertIn(hit["row"]["id"], [row["id"] for row in children])
 
+    def all_calls(self, **wish):
+        """Every record of the first task, a page after another."""
+        records, at = [], {"time": 0}
+        while True:
+            page = self.ask(1, "calls", limit=7, **at, **wish)
+            records += page["calls"]
+            if page["isEnd"]:
+                return records
+            at = {"at": page["next"]}
+
     def test_calls_can_be_found(self):
-        first = next(c for c in self.ask(1, "calls", limit=10)["calls"] if c["kind"] == "enter")
-        found = self.ask(1, "find", function=first["name"])
-        self.assertTrue(found["isFound"])
+        entries = [c for c in self.all_calls() if c["kind"] == "enter"]
+        name = entries[0]["name"]
+        found = self.ask(1, "find", function=name)
+        self.assertEqual((found["isFound"], found["time"]), (True, entries[0]["time"]))
         self.assertFalse(self.ask(1, "find", function="no_such_function")["isFound"])
+        times = [c["time"] for c in entries if c["name"] == entries[-1]["name"]]
+        there, back, after, before = [], [], 0, entries[-1]["time"] + 1
+        while (found := self.ask(1, "find", function=entries[-1]["name"], after=after))["isFound"]:
+            there.append(found["time"])
+            after = found["time"] + 1
+        while (found := self.ask(1, "find", function=entries[-1]["name"], before=before, reverse=1))["isFound"]:
+            back.insert(0, found["time"])
+            before = found["time"]
+        self.assertEqual((there, back), (times, times))
+
+    def test_pages_of_calls_make_up_the_whole(self):
+        everything = self.ask(1, "calls", limit=2000)
+        self.assertTrue(everything["isEnd"])
+        records = everything["calls"]
+        self.assertEqual(self.all_calls(), records)
+        middle = self.ask(1, "calls", limit=9, time=records[len(records) // 2]["time"])
+        back, at = [], middle["first"]
+        while at != "0.0":
+            page = self.ask(1, "calls", at=at, before=5, limit=0)
+            back = page["calls"] + back
+            at = page["first"]
+        self.assertEqual(back + self.ask(1, "calls", at=middle["first"], limit=2000)["calls"], records)
+
+    def test_calls_know_how_long_they_took(self):
+        records = self.ask(1, "calls", limit=2000)["calls"]
+        for i, call in enumerate(records):
+            if call["kind"] != "enter" or "duration" not in call:
+                continue
+            end = next(c for c in records[i + 1:] if c["kind"] in ("enter", "exit") and c["depth"] <= call["depth"])
+            self.assertEqual(call["duration"], end["time"] - call["time"])
+
+    def test_calls_are_chosen_by_name_length_and_depth(self):
+        entries = [c for c in self.ask(1, "calls", limit=2000)["calls"] if c["kind"] == "enter"]
+        middle = sorted(c.get("duration", 0) for c in entries)[len(entries) // 2]
+        name = entries[len(entries) // 2]["name"]
+        for wish, holds in (
+            ({"function": name}, lambda c: c["name"] == name),
+            ({"function": f"^{name[:2]}.*"}, lambda c: c["name"].startswith(name[:2])),
+            ({"longer": middle}, lambda c: c.get("duration", 10 ** 18) >= middle),
+            ({"depth": 1}, lambda c: c["depth"] <= 1),
+            ({"depth": 2, "longer": middle, "function": "."},
+             lambda c: c["depth"] <= 2 and c.get("duration", 10 ** 18) >= middle),
+        ):
+            self.assertEqual(self.all_calls(**wish), [c for c in entries if holds(c)], wish)
+        for path in ("calls?at=x", "calls?at=7.0", "calls?function=(", "find?function=a&at=0"):
+            self.assertEqual(self.service.ask(f"/api/v1/sources/1/{path}")[0], 400, path)
 
     def test_every_view_can_be_searched(self):
         for view in ("collapsed", "bottom-up", "flat"):
