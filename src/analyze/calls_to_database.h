@@ -19,7 +19,7 @@
 #include "analyze/call_merge.h"
 
 struct cn_database;
-struct cn_places;
+struct cn_cct_places;
 struct cn_progress;
 struct cn_ranks;
 
@@ -33,7 +33,8 @@ struct cn_calls_options {
     bool is_collapsed; /* a function that calls itself, directly or not, is one context */
     bool has_all_statistics; /* over threads; else sums */
     bool without_timelines;
-    const struct cn_places *places; /* NULL: functions have no places but recorded ones */
+    const struct cn_cct_places
+        *places; /* NULL: functions have no places but recorded ones */
     const struct cn_progress *progress; /* may be NULL */
 };
 

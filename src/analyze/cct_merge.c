@@ -7,7 +7,7 @@
 
 enum { SCHEDULE_KINDS = 2 };
 
-void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_places *places)
+void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_cct_places *places)
 {
     *merged = (struct cn_cct_merged){.names.places = places};
     cn_cct_init(&merged->tree);
@@ -79,7 +79,7 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
                            cn_cct_id node, uint32_t site)
 {
     const struct cn_recording *rec = task->options.query->rec;
-    const struct cn_places *places = merged->names.places;
+    const struct cn_cct_places *places = merged->names.places;
     /* What is recorded is where the call returns to. */
     uint64_t address = task->sites[site] - 1, time_ns = task->site_times[site];
     const struct cn_mapping *m = mapping_at(

@@ -38,7 +38,7 @@ struct cn_cct_functions {
     uint32_t *numbers; /* by function or schedule id: number + 1 */
 };
 
-void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_places *places);
+void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_cct_places *places);
 void cn_cct_merged_done(struct cn_cct_merged *merged);
 
 void cn_cct_functions_init(struct cn_cct_functions *functions,

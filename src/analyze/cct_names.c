@@ -128,14 +128,14 @@ uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
                    .name = well_formed(names, name), .module = CN_NONE, .file = CN_NONE});
 }
 
-static struct cn_place place_of(const struct cn_cct_names *names,
-                                const struct cn_call_module *module,
-                                const struct cn_call_function *function)
+static struct cn_cct_place place_of(const struct cn_cct_names *names,
+                                    const struct cn_call_module *module,
+                                    const struct cn_call_function *function)
 {
-    struct cn_place place = {0};
+    struct cn_cct_place place = {0};
 
     if (function->file[0] != '\0')
-        return (struct cn_place){function->file, function->line};
+        return (struct cn_cct_place){function->file, function->line};
     /* A call into another module has no place of its own. */
     if (names->places && function->type != 'P')
         place = names->places->function(names->places->arg, module, function->offset);
@@ -153,7 +153,7 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
         .offset = f->offset,
         .file = CN_NONE,
     };
-    struct cn_place place;
+    struct cn_cct_place place;
     bool is_new;
     uint32_t at = number_of(names, &found, &is_new);
 

@@ -17,7 +17,7 @@ struct cn_cct_source_line {
 };
 
 struct cn_cct_names {
-    const struct cn_places *places; /* NULL: nobody knows */
+    const struct cn_cct_places *places; /* NULL: nobody knows */
     struct cn_names module_keys, file_keys, function_keys;
     struct cn_module *modules;
     struct cn_source_file *files;

@@ -11,7 +11,7 @@
 
 struct cn_call_module;
 
-struct cn_place {
+struct cn_cct_place {
     const char *file; /* NULL: unknown */
     uint32_t line;
 };
@@ -19,17 +19,17 @@ struct cn_place {
 /* A place in code that was inlined. */
 struct cn_inlined_place {
     const char *function; /* NULL for the outermost, which is not inlined */
-    struct cn_place place;
+    struct cn_cct_place place;
 };
 
 enum { CN_PLACE_DEPTH_MAX = 32 };
 
-struct cn_places {
+struct cn_cct_places {
     void *arg;
 
     /* Where the function that starts at `offset` of a module is defined. */
-    struct cn_place (*function)(void *arg, const struct cn_call_module *module,
-                                uint64_t offset);
+    struct cn_cct_place (*function)(void *arg, const struct cn_call_module *module,
+                                    uint64_t offset);
 
     /* Where the instruction at `offset` comes from: the place in the function
      * itself, then in each function inlined there, the innermost last. Returns how

@@ -94,7 +94,7 @@ static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
 }
 
 static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
-                      const struct cn_place *place)
+                      const struct cn_code_scope *place)
 {
     struct cn_sampled_context wanted = {
         .offset = place->offset,
@@ -142,7 +142,7 @@ uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
 static uint32_t call(struct cn_sampled_contexts *contexts, uint32_t parent,
                      uint32_t function)
 {
-    struct cn_place place = {
+    struct cn_code_scope place = {
         .kind = CN_CONTEXT_FUNCTION,
         .relation = CN_CALL,
         .function = function,
@@ -181,7 +181,7 @@ uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
 
 uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
                                  const struct cn_sampled_spot *spot, size_t way,
-                                 const struct cn_place *entry)
+                                 const struct cn_code_scope *entry)
 {
     size_t known = contexts->count;
 
@@ -230,7 +230,7 @@ static void grow_expansions(struct cn_sampled_contexts *contexts)
 static bool build(struct cn_sampled_contexts *contexts,
                   struct cn_sampled_expansion *expansion, struct cn_error *err)
 {
-    struct cn_place instruction = {
+    struct cn_code_scope instruction = {
         .kind = CN_CONTEXT_INSTRUCTION,
         .function = CN_NONE,
         .file = CN_NONE,
@@ -238,7 +238,7 @@ static bool build(struct cn_sampled_contexts *contexts,
         .offset = expansion->address,
     };
     uint32_t at = expansion->parent;
-    struct cn_places places;
+    struct cn_code_scopes places;
 
     if (!cn_measurements_places(contexts->measurements, expansion->module,
                                 expansion->address, &places, err))

@@ -64,7 +64,7 @@ uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
 /* The function `entry`, where way number `way` to an instruction begins. */
 uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
                                  const struct cn_sampled_spot *spot, size_t way,
-                                 const struct cn_place *entry);
+                                 const struct cn_code_scope *entry);
 
 /* The contexts of an instruction and the scopes around it, called from `parent`.
  * `*out` is borrowed until the next call. */

@@ -5,6 +5,7 @@
  *
  * Integers are big endian. A file is only ever appended to: what a crash leaves behind is
  * whole chunks and perhaps the beginning of one more.
+ * Threads: immutable.
  */
 #ifndef CN_BASE_CHUNK_FORMAT_H
 #define CN_BASE_CHUNK_FORMAT_H

@@ -4,16 +4,16 @@
 #include "model/recording.h"
 #include "symbols/resolver.h"
 
-static struct cn_place function_place(void *arg, const struct cn_call_module *module,
-                                      uint64_t offset)
+static struct cn_cct_place function_place(void *arg, const struct cn_call_module *module,
+                                          uint64_t offset)
 {
     struct cn_analyze_places *self = arg;
     struct cn_source_place place;
 
     if (!cn_resolver_function(self->resolver, module->path, module->build_id, offset,
                               &place))
-        return (struct cn_place){0};
-    return (struct cn_place){place.file, place.line};
+        return (struct cn_cct_place){0};
+    return (struct cn_cct_place){place.file, place.line};
 }
 
 static size_t instruction_places(void *arg, const struct cn_call_module *module,

@@ -12,7 +12,7 @@ struct cn_args;
 struct cn_resolver;
 
 struct cn_analyze_places {
-    struct cn_places places; /* hand this to the analysis */
+    struct cn_cct_places places; /* hand this to the analysis */
     struct cn_resolver *resolver;
     struct cn_sources sources;
     bool without_sources;

@@ -4,26 +4,19 @@
 #include <time.h>
 
 #include "cli/args.h"
+#include "store/config.h"
 #include "store/query.h"
 #include "store/reader.h"
 #include "store/search.h"
 
 static const uint64_t second_ns = 1000000000;
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
-}
-
 bool cn_store_query_open_path(struct cn_store_query *out, const char *path,
                               const char *query, struct cn_error *err)
 {
     struct cn_store_query opened = {0};
 
-    if (!cn_query_parse(&opened.query, query, now_ns(), err))
+    if (!cn_query_parse(&opened.query, query, cn_store_now_ns(), err))
         return false;
     if (!cn_store_open(&opened.store, path, err) ||
         !cn_search_open(&opened.search, opened.store, err)) {

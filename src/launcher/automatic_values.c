@@ -26,7 +26,7 @@ static bool find_moved(enum cn_calling_machine machine,
                        const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
     const struct cn_value_type *type = &parameter->type;
-    const struct cn_place *place = &parameter->place;
+    const struct cn_value_place *place = &parameter->place;
     bool is_text = type->kind == CN_VALUE_STD_STRING;
     uint64_t len = is_text ? WORD : type->size;
     struct cn_rec_piece piece = {
@@ -68,7 +68,7 @@ static bool find_moved(enum cn_calling_machine machine,
 static bool find_in_clone(enum cn_calling_machine machine,
                           const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
-    const struct cn_place *place = &parameter->place;
+    const struct cn_value_place *place = &parameter->place;
     bool is_x86 = machine == CN_CALLING_X86_64;
     uint32_t first_vector = is_x86 ? 17 : 64;
     bool is_vector = place->reg >= first_vector && place->reg < first_vector + 8;

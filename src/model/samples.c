@@ -56,7 +56,7 @@ bool cn_measurements_find_module(struct cn_measurements *m, size_t profile,
 }
 
 bool cn_measurements_places(struct cn_measurements *m, uint32_t module, uint64_t address,
-                            struct cn_places *out, struct cn_error *err)
+                            struct cn_code_scopes *out, struct cn_error *err)
 {
     return m->ops->places(m, module, address, out, err);
 }

@@ -126,7 +126,7 @@ struct cn_sampled_profile {
 };
 
 /* A scope around an instruction. */
-struct cn_place {
+struct cn_code_scope {
     uint8_t kind;     /* CN_CONTEXT_FUNCTION, _LOOP or _LINE */
     uint8_t relation; /* to the place before it; of the first to whatever calls it */
     uint32_t function;
@@ -135,8 +135,8 @@ struct cn_place {
     uint64_t offset;
 };
 
-struct cn_places {
-    const struct cn_place *list; /* outermost first, borrowed until the next question */
+struct cn_code_scopes {
+    const struct cn_code_scope *list; /* outermost first; until the next question */
     size_t count;
     bool has_instruction; /* the instruction itself is a place too, below all of these */
 };
@@ -146,7 +146,7 @@ struct cn_places {
 struct cn_call_path {
     const uint64_t *calls; /* addresses, the outermost first */
     size_t call_count;
-    struct cn_place entry;
+    struct cn_code_scope entry;
 };
 
 struct cn_call_paths {
@@ -165,7 +165,7 @@ struct cn_measurements_ops {
     bool (*find_module)(struct cn_measurements *m, size_t profile, struct cn_bytes path,
                         uint32_t *out, struct cn_error *err);
     bool (*places)(struct cn_measurements *m, uint32_t module, uint64_t address,
-                   struct cn_places *out, struct cn_error *err);
+                   struct cn_code_scopes *out, struct cn_error *err);
     bool (*call_paths)(struct cn_measurements *m, uint32_t module, uint64_t address,
                        struct cn_call_paths *out, struct cn_error *err);
     uint32_t (*placeholder)(struct cn_measurements *m, uint64_t code);
@@ -209,7 +209,7 @@ CN_CHECK bool cn_measurements_find_module(struct cn_measurements *m, size_t prof
 
 /* The scopes around an instruction; none when nothing is known. */
 CN_CHECK bool cn_measurements_places(struct cn_measurements *m, uint32_t module,
-                                     uint64_t address, struct cn_places *out,
+                                     uint64_t address, struct cn_code_scopes *out,
                                      struct cn_error *err);
 
 /* The ways to an instruction of which only that is known, as on GPUs. */

@@ -1,4 +1,6 @@
-/* What a stream's `next` found. */
+/* What a stream's `next` found.
+ * Threads: immutable.
+ */
 #ifndef CN_MODEL_STEP_H
 #define CN_MODEL_STEP_H
 

@@ -1,6 +1,7 @@
 /* Where the stubs find what they need: offsets shared by C and assembly.
  *
  * thread.c checks each of them against its structure.
+ * Threads: immutable.
  */
 #ifndef CN_RECORD_LAYOUT_H
 #define CN_RECORD_LAYOUT_H

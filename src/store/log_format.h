@@ -6,6 +6,7 @@
  *
  * Both are only ever appended to. A batch begins with the number of its first word: numbers
  * that no batch gives are words that were lost.
+ * Threads: immutable.
  */
 #ifndef CN_STORE_LOG_FORMAT_H
 #define CN_STORE_LOG_FORMAT_H

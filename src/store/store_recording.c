@@ -1,11 +1,10 @@
 #include "store/store_recording.h"
 
-#include <time.h>
-
 #include "analyze/trace_calls.h"
 #include "base/map.h"
 #include "model/recording.h"
 #include "model/trace.h"
+#include "store/config.h"
 #include "store/java_import.h"
 #include "store/query.h"
 #include "store/reader.h"
@@ -85,21 +84,13 @@ static bool add_matching(struct cn_trace_calls *calls, const struct cn_store *st
     return ok;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool search_store(struct cn_trace_calls *calls, const char *path,
                          const char *query_text, struct cn_error *err)
 {
     struct cn_query *query = NULL;
     struct cn_store *store = NULL;
     struct cn_search *search = NULL;
-    bool ok = cn_query_parse(&query, query_text, now_ns(), err) &&
+    bool ok = cn_query_parse(&query, query_text, cn_store_now_ns(), err) &&
               cn_store_open(&store, path, err) && cn_search_open(&search, store, err) &&
               add_matching(calls, store, search, query, err);
 

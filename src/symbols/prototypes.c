@@ -160,27 +160,27 @@ static int64_t signed_of(Dwarf_Word word)
 }
 
 /* A register, or a place that a register and an offset name. */
-static struct cn_place plain_place(const Dwarf_Op *op)
+static struct cn_value_place plain_place(const Dwarf_Op *op)
 {
     if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-        return (struct cn_place){CN_PLACE_REGISTER, op->atom - DW_OP_reg0, 0};
+        return (struct cn_value_place){CN_PLACE_REGISTER, op->atom - DW_OP_reg0, 0};
     if (op->atom == DW_OP_regx && op->number <= UINT8_MAX)
-        return (struct cn_place){CN_PLACE_REGISTER, (uint32_t)op->number, 0};
+        return (struct cn_value_place){CN_PLACE_REGISTER, (uint32_t)op->number, 0};
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-        return (struct cn_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
-                                 signed_of(op->number)};
+        return (struct cn_value_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
+                                       signed_of(op->number)};
     if (op->atom == DW_OP_bregx && op->number <= UINT8_MAX)
-        return (struct cn_place){CN_PLACE_MEMORY, (uint32_t)op->number,
-                                 signed_of(op->number2)};
-    return (struct cn_place){0};
+        return (struct cn_value_place){CN_PLACE_MEMORY, (uint32_t)op->number,
+                                       signed_of(op->number2)};
+    return (struct cn_value_place){0};
 }
 
-static struct cn_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
+static struct cn_value_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
 {
     Dwarf_Addr bias = 0;
     Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->module, &bias);
     Dwarf_Frame *frame = NULL;
-    struct cn_place place = {0};
+    struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 
@@ -195,11 +195,11 @@ static struct cn_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr a
     return place;
 }
 
-static struct cn_place frame_base(struct cn_prototypes *prototypes, Dwarf_Die *function,
-                                  Dwarf_Addr at)
+static struct cn_value_place frame_base(struct cn_prototypes *prototypes,
+                                        Dwarf_Die *function, Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_place place = {0};
+    struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 
@@ -215,11 +215,12 @@ static struct cn_place frame_base(struct cn_prototypes *prototypes, Dwarf_Die *f
     return place;
 }
 
-static struct cn_place place_of(struct cn_prototypes *prototypes, Dwarf_Die *function,
-                                Dwarf_Die *parameter, Dwarf_Addr at)
+static struct cn_value_place place_of(struct cn_prototypes *prototypes,
+                                      Dwarf_Die *function, Dwarf_Die *parameter,
+                                      Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_place place = {0};
+    struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 

@@ -15,22 +15,22 @@ struct cn_prototypes;
 enum { CN_PARAMETERS_MAX = 32 };
 
 /* Where a parameter lies, numbered as in DWARF. */
-enum cn_place_kind {
+enum cn_value_place_kind {
     CN_PLACE_UNKNOWN,
     CN_PLACE_REGISTER,
     CN_PLACE_MEMORY,  /* at register + offset */
     CN_PLACE_POINTER, /* where the word at register + offset points */
 };
 
-struct cn_place {
-    enum cn_place_kind kind;
+struct cn_value_place {
+    enum cn_value_place_kind kind;
     uint32_t reg;
     int64_t offset;
 };
 
 struct cn_parameter {
     struct cn_value_type type;
-    struct cn_place place; /* at the address that was asked for */
+    struct cn_value_place place; /* at the address that was asked for */
 };
 
 struct cn_prototype {

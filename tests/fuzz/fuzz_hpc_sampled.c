@@ -19,7 +19,7 @@ struct fuzzed {
     struct cn_hpc_structures structures;
     struct cn_hpc_tables tables;
     struct cn_hpc_call_paths found;
-    struct cn_place *places;
+    struct cn_code_scope *places;
     size_t place_capacity;
     struct cn_call_path *paths;
     uint32_t placeholder;
@@ -48,7 +48,7 @@ static bool find_module(struct cn_measurements *m, size_t profile, struct cn_byt
 }
 
 static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
-                   struct cn_places *out, struct cn_error *err)
+                   struct cn_code_scopes *out, struct cn_error *err)
 {
     struct fuzzed *self = (struct fuzzed *)m;
     size_t count = 0;
@@ -57,7 +57,7 @@ static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
     if (!cn_hpc_structure_places(&self->structures.list[0], address, &self->places,
                                  &self->place_capacity, &count))
         count = 0;
-    *out = (struct cn_places){self->places, count, true};
+    *out = (struct cn_code_scopes){self->places, count, true};
     return true;
 }
 

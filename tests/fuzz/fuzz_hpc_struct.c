@@ -11,7 +11,7 @@ static void ask_everywhere(const struct cn_hpc_structures *structures,
                            const struct cn_hpc_tables *tables)
 {
     struct cn_hpc_call_paths paths = {0};
-    struct cn_place *places = NULL;
+    struct cn_code_scope *places = NULL;
     size_t capacity = 0;
 
     for (size_t i = 0; i < structures->count; i++) {

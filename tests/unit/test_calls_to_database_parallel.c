@@ -425,13 +425,13 @@ static void sleep_is_time_but_not_on_a_processor(void **state)
     close_subject(&s);
 }
 
-static struct cn_place no_place(void *arg, const struct cn_call_module *module,
-                                uint64_t offset)
+static struct cn_cct_place no_place(void *arg, const struct cn_call_module *module,
+                                    uint64_t offset)
 {
     (void)arg;
     (void)module;
     (void)offset;
-    return (struct cn_place){0};
+    return (struct cn_cct_place){0};
 }
 
 /* Every call comes from a function that was inlined. */
@@ -456,7 +456,8 @@ static const char *no_source(void *arg, const char *path)
 
 static void the_place_of_a_call_is_a_context(void **state)
 {
-    static const struct cn_places places = {NULL, no_place, inlined_places, no_source};
+    static const struct cn_cct_places places = {NULL, no_place, inlined_places,
+                                                no_source};
     struct cn_scratch *scratch = cn_scratch_enter();
     struct subject s;
     struct cn_walk walk;

@@ -446,7 +446,7 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
     const char *dir = "m";
     struct cn_error err = {0};
     struct cn_function function;
-    struct cn_places places;
+    struct cn_code_scopes places;
     uint32_t module;
 
     (void)state;

@@ -36,11 +36,11 @@ static struct cn_measurements *must_open(void)
     return m;
 }
 
-static struct cn_places places_of(struct cn_measurements *m, const char *module,
-                                  uint64_t address)
+static struct cn_code_scopes places_of(struct cn_measurements *m, const char *module,
+                                       uint64_t address)
 {
     struct cn_bytes path = {(const uint8_t *)module, strlen(module)};
-    struct cn_places places;
+    struct cn_code_scopes places;
     struct cn_error err = {0};
     uint32_t number;
 
@@ -79,7 +79,7 @@ static uint64_t frame(uint32_t id, uint32_t line)
     return (uint64_t)id << 32 | line;
 }
 
-static void check_function(struct cn_measurements *m, const struct cn_place *place,
+static void check_function(struct cn_measurements *m, const struct cn_code_scope *place,
                            const char *name, const char *module)
 {
     struct cn_function function;
@@ -95,7 +95,7 @@ static void check_function(struct cn_measurements *m, const struct cn_place *pla
 static void frames_of_interpreters_are_functions_and_lines(void **state)
 {
     struct cn_measurements *m;
-    struct cn_places places;
+    struct cn_code_scopes places;
 
     (void)state;
     write_frames("app.m/logical/python.1a2b3c4d");
@@ -130,7 +130,7 @@ static void frames_that_nobody_named_are_unknown_functions(void **state)
     write_frames("app.m/logical/python.1a2b3c4d");
     m = must_open();
     for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
-        struct cn_places places =
+        struct cn_code_scopes places =
             places_of(m, "logical/python.1a2b3c4d", frame(ids[i], 3));
 
         assert_int_equal(places.count, 1);
@@ -171,7 +171,7 @@ static void kernel_symbols_name_functions(void **state)
 {
     static const char module[] = "kernel_symbols/vmlinux.0a";
     struct cn_measurements *m;
-    struct cn_places places;
+    struct cn_code_scopes places;
 
     (void)state;
     write_kernel("ffffffff81000000 T first\n"

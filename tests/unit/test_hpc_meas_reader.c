@@ -201,7 +201,7 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
 struct read_structure {
     struct cn_hpc_structures structures;
     struct cn_hpc_tables tables;
-    struct cn_place *places;
+    struct cn_code_scope *places;
     size_t capacity;
 };
 

@@ -11,6 +11,7 @@
  *
  * Integers have the byte order that the info header declares, and so has the order
  * of the bits in the second word of a record.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_UFTRACE_FORMAT_H
 #define CN_FORMATS_UFTRACE_FORMAT_H

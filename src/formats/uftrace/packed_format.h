@@ -6,6 +6,7 @@
  *
  * Integers of the lead and the body are little endian, whatever the recording's are. A chunk
  * can be unpacked without any other.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_UFTRACE_PACKED_FORMAT_H
 #define CN_FORMATS_UFTRACE_PACKED_FORMAT_H

@@ -5,6 +5,7 @@
  * The file says nothing that the records do not say: it may be deleted at any time, is built
  * again when it is wanted, and counts only as long as the files it describes have the lengths
  * and times they had. Integers are little endian.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_UFTRACE_SUMMARY_FORMAT_H
 #define CN_FORMATS_UFTRACE_SUMMARY_FORMAT_H

@@ -7,6 +7,7 @@
  *   wire C      agents since 2020: tags 01-08
  *   Java        stored by the original collector: the tags of wire A and B, dictionary ids
  *   spec        stored by cairn: tags 08 02 03 as specified
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_ZORKA_FORMAT_H
 #define CN_FORMATS_ZORKA_FORMAT_H

@@ -3,6 +3,7 @@
  *   header | ranks u32[256] | block descriptors | blocks
  *
  * Integers are little endian, as the machine wrote them.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_ZORKA_JAVA_FMI_H
 #define CN_FORMATS_ZORKA_JAVA_FMI_H

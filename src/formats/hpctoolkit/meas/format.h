@@ -5,6 +5,7 @@
  *
  * Integers and doubles are big endian. A string is a u32 length and that many bytes.
  * The footer says where the sections are; what lies between them means nothing.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H

@@ -83,16 +83,16 @@ bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
 }
 
 size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
-                             struct cn_place out[2])
+                             struct cn_code_scope out[2])
 {
     uint32_t id = (uint32_t)(address >> 32), line = (uint32_t)address;
     uint32_t number = id ? cn_map_find(&logical->numbers, id, CN_NONE) : CN_NONE;
-    struct cn_place function = {.kind = CN_CONTEXT_FUNCTION,
-                                .relation = CN_CALL,
-                                .function = CN_NONE,
-                                .file = CN_NONE,
-                                .module = CN_NONE};
-    struct cn_place source = function;
+    struct cn_code_scope function = {.kind = CN_CONTEXT_FUNCTION,
+                                     .relation = CN_CALL,
+                                     .function = CN_NONE,
+                                     .file = CN_NONE,
+                                     .module = CN_NONE};
+    struct cn_code_scope source = function;
 
     if (number == CN_NONE || (logical->frames[number].function == CN_NONE &&
                               logical->frames[number].file == CN_NONE)) {

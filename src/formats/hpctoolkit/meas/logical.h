@@ -30,7 +30,7 @@ CN_CHECK bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_byte
 
 /* The one or two places that an address stands for; returns how many. */
 size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
-                             struct cn_place out[2]);
+                             struct cn_code_scope out[2]);
 
 void cn_hpc_logical_done(struct cn_hpc_logical *logical);
 

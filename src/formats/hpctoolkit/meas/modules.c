@@ -234,13 +234,13 @@ static void ask(struct cn_hpc_modules *m, uint32_t number)
     cn_file_close(&file);
 }
 
-static struct cn_place function_place(uint32_t function)
+static struct cn_code_scope function_place(uint32_t function)
 {
-    return (struct cn_place){.kind = CN_CONTEXT_FUNCTION,
-                             .relation = CN_CALL,
-                             .function = function,
-                             .file = CN_NONE,
-                             .module = CN_NONE};
+    return (struct cn_code_scope){.kind = CN_CONTEXT_FUNCTION,
+                                  .relation = CN_CALL,
+                                  .function = function,
+                                  .file = CN_NONE,
+                                  .module = CN_NONE};
 }
 
 static size_t structure_places(struct cn_hpc_modules *m, uint32_t number,
@@ -252,7 +252,7 @@ static size_t structure_places(struct cn_hpc_modules *m, uint32_t number,
                                  &m->place_capacity, &count))
         return 0;
     for (size_t i = 0; i < count; i++) {
-        struct cn_place *place = &m->places[i];
+        struct cn_code_scope *place = &m->places[i];
 
         place->module = place->kind == CN_CONTEXT_LOOP ? number : CN_NONE;
         /* Functions were numbered before their module was. */
@@ -277,15 +277,15 @@ static void locate_function(struct cn_hpc_modules *m, const char *path, uint64_t
     m->tables.functions[function].line = line.line;
 }
 
-static struct cn_place line_place(struct cn_hpc_modules *m,
-                                  const struct cn_hpc_line *line)
+static struct cn_code_scope line_place(struct cn_hpc_modules *m,
+                                       const struct cn_hpc_line *line)
 {
-    return (struct cn_place){.kind = CN_CONTEXT_LINE,
-                             .relation = CN_LEXICAL,
-                             .function = CN_NONE,
-                             .file = cn_hpc_tables_file(&m->tables, line->file),
-                             .line = line->line,
-                             .module = CN_NONE};
+    return (struct cn_code_scope){.kind = CN_CONTEXT_LINE,
+                                  .relation = CN_LEXICAL,
+                                  .function = CN_NONE,
+                                  .file = cn_hpc_tables_file(&m->tables, line->file),
+                                  .line = line->line,
+                                  .module = CN_NONE};
 }
 
 static uint32_t inlined_function(struct cn_hpc_modules *m, uint32_t module,
@@ -344,7 +344,7 @@ static size_t symbol_places(struct cn_hpc_modules *m, uint32_t number, uint64_t 
 }
 
 bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t address,
-                           struct cn_places *out, struct cn_error *err)
+                           struct cn_code_scopes *out, struct cn_error *err)
 {
     enum { LEAST = 1 + 2 * LINES_MAX };
     size_t count = 0;
@@ -371,8 +371,8 @@ bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t a
     case CN_HPC_KNOWS_NOTHING:
         break;
     }
-    *out = (struct cn_places){m->places, count,
-                              m->list[module].knowledge != CN_HPC_KNOWS_LOGICAL};
+    *out = (struct cn_code_scopes){m->places, count,
+                                   m->list[module].knowledge != CN_HPC_KNOWS_LOGICAL};
     return true;
 }
 

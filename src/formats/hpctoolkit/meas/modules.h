@@ -44,10 +44,10 @@ struct cn_hpc_modules {
     size_t count, capacity;
     struct cn_hpc_tables tables;
     struct cn_hpc_structures structures;
-    struct cn_map structure_of; /* number of a path -> structure */
-    bool has_structures;        /* they have been read */
-    struct cn_map located;      /* functions whose definition was asked for */
-    struct cn_place *places;    /* the answer to the last question */
+    struct cn_map structure_of;   /* number of a path -> structure */
+    bool has_structures;          /* they have been read */
+    struct cn_map located;        /* functions whose definition was asked for */
+    struct cn_code_scope *places; /* the answer to the last question */
     size_t place_capacity;
     struct cn_hpc_call_paths found_paths; /* to the last answer about paths */
     struct cn_call_path *call_paths;
@@ -59,7 +59,7 @@ uint32_t cn_hpc_modules_find(struct cn_hpc_modules *modules, const char *folder,
                              struct cn_bytes path);
 
 CN_CHECK bool cn_hpc_modules_places(struct cn_hpc_modules *modules, uint32_t module,
-                                    uint64_t address, struct cn_places *out,
+                                    uint64_t address, struct cn_code_scopes *out,
                                     struct cn_error *err);
 
 CN_CHECK bool cn_hpc_modules_paths(struct cn_hpc_modules *modules, uint32_t module,

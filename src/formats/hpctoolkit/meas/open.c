@@ -72,7 +72,7 @@ static bool find_module(struct cn_measurements *m, size_t profile, struct cn_byt
 }
 
 static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
-                   struct cn_places *out, struct cn_error *err)
+                   struct cn_code_scopes *out, struct cn_error *err)
 {
     return cn_hpc_modules_places(&self_of(m)->modules, module, address, out, err);
 }

@@ -5,7 +5,8 @@
 #include "base/alloc.h"
 
 bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
-                             struct cn_place **places, size_t *capacity, size_t *count)
+                             struct cn_code_scope **places, size_t *capacity,
+                             size_t *count)
 {
     const struct cn_hpc_range *range = cn_hpc_ranges_find(&structure->ranges, address);
     size_t depth;

@@ -16,7 +16,7 @@
 #include "model/samples.h"
 
 struct cn_hpc_scope {
-    struct cn_place place;
+    struct cn_code_scope place;
     uint32_t around; /* CN_NONE for a function that is not inlined */
     uint32_t depth;  /* scopes around it */
 };
@@ -45,7 +45,8 @@ CN_CHECK bool cn_hpc_structures_read(struct cn_hpc_structures *structures,
 /* The scopes around an address go to `places`, which is grown; the outermost
  * first. False when it lies in none. */
 bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
-                             struct cn_place **places, size_t *capacity, size_t *count);
+                             struct cn_code_scope **places, size_t *capacity,
+                             size_t *count);
 
 /* The ways to the function around an address. False when they are not known. */
 bool cn_hpc_structure_paths(const struct cn_hpc_structure *structure,

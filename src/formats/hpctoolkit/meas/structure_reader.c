@@ -158,7 +158,8 @@ static void push(struct reader *r, struct level level)
     r->levels[r->depth++] = level;
 }
 
-static uint32_t add_scope(const struct reader *r, uint32_t around, struct cn_place place)
+static uint32_t add_scope(const struct reader *r, uint32_t around,
+                          struct cn_code_scope place)
 {
     struct cn_hpc_structure *s = current(r);
     uint32_t depth = around == CN_NONE ? 0 : s->scopes[around].depth + 1;
@@ -174,11 +175,11 @@ static uint32_t add_line(const struct reader *r, uint32_t around, uint32_t file,
                          uint32_t line)
 {
     return add_scope(r, around,
-                     (struct cn_place){.kind = CN_CONTEXT_LINE,
-                                       .relation = CN_LEXICAL,
-                                       .function = CN_NONE,
-                                       .file = file,
-                                       .line = line});
+                     (struct cn_code_scope){.kind = CN_CONTEXT_LINE,
+                                            .relation = CN_LEXICAL,
+                                            .function = CN_NONE,
+                                            .file = file,
+                                            .line = line});
 }
 
 static void begin_module(struct reader *r, const struct attributes *a)
@@ -216,7 +217,7 @@ static void begin_function(struct reader *r, const struct attributes *a)
                                    .module = CN_NONE,
                                    .file = around->file,
                                    .line = parse_line(a->line)};
-    struct cn_place place = {
+    struct cn_code_scope place = {
         .kind = CN_CONTEXT_FUNCTION, .relation = CN_CALL, .file = CN_NONE};
 
     if (around->element != ELEMENT_F && around->element != ELEMENT_LM) {
@@ -247,7 +248,7 @@ static uint32_t own_file(const struct reader *r, const struct attributes *a)
 static void begin_loop(struct reader *r, const struct attributes *a)
 {
     const char *ranges = a->ranges;
-    struct cn_place place = {
+    struct cn_code_scope place = {
         .kind = CN_CONTEXT_LOOP,
         .relation = CN_LEXICAL,
         .function = CN_NONE,
@@ -274,7 +275,7 @@ static void begin_inlined(struct reader *r, const struct attributes *a)
     uint32_t line = add_line(r, call->scope, call->file, call->line);
     struct cn_function function = {
         .name = a->name, .module = CN_NONE, .file = file, .line = parse_line(a->line)};
-    struct cn_place place = {
+    struct cn_code_scope place = {
         .kind = CN_CONTEXT_FUNCTION, .relation = CN_INLINED_CALL, .file = CN_NONE};
 
     place.function = cn_hpc_tables_add_function(r->tables, function);

@@ -10,6 +10,7 @@
  *   8 (the unfinished writer): General is title and description, kinds have a section.
  * That writer never got beyond the metrics: what its headers say of the sections
  * behind them are placeholders that point into the header.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H

@@ -7,6 +7,7 @@
  * Integers and doubles are big endian, values stand before ids, offsets count from
  * the start of the file. A block is its pairs (value, id), then an index whose last
  * entry is an end marker. Blocks follow each other without padding.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H

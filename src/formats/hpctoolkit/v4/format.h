@@ -5,6 +5,7 @@
  * Integers are little endian, offsets count from the start of the file. Records may grow in a
  * later minor version: step by the size the file declares and ignore what lies beyond the fields
  * below. Two drafts carry the same magic and version; see the end of this file.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_V4_FORMAT_H

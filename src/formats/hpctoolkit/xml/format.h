@@ -9,6 +9,7 @@
  * The tables are small and may hold any text: expat reads them, and the DTD that 2.x files
  * begin with. The tree is everything else of a file that can be gigabytes: six kinds of elements
  * whose attributes are numbers; scanner.h reads it.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H

@@ -10,6 +10,7 @@
  *
  * Values are a full matrix of doubles: a row for each id from 1 on, a column for each metric of
  * the <MetricDBTable>. Id 1 is the root above all contexts.
+ * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_LEGACY_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_XML_LEGACY_FORMAT_H
