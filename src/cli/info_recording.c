@@ -89,6 +89,18 @@ static void add_cost(struct cn_text *text, const char *key,
     cn_text_done(&value);
 }
 
+/* What nobody can take off: how many such calls there were is not known. */
+static void add_left_out(struct cn_text *text, const struct cn_recording *rec)
+{
+    struct cn_text value = {0};
+
+    if (rec->left_out_ps == 0)
+        return;
+    cn_text_printf(&value, "%.1f ns", (double)rec->left_out_ps / 1000);
+    add_line(text, "a call left out", cn_text_str(&value), "");
+    cn_text_done(&value);
+}
+
 static void add_system(struct cn_text *text, const struct cn_recording *rec)
 {
     cn_text_str_add(text, "# system information\n# ==================\n");
@@ -105,6 +117,7 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     add_sysctl(text, rec);
     add_cost(text, "recording a call", &rec->call_cost);
     add_cost(text, "a library call", &rec->libcall_cost);
+    add_left_out(text, rec);
 }
 
 /* The tasks that the recorder listed, with their names. */

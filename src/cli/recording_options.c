@@ -291,6 +291,18 @@ static bool corrects_times(const struct cn_recording_setup *setup)
            cn_call_clock_is_needed(setup->rec);
 }
 
+static void tell_costs(const struct cn_args *args, const struct cn_recording *rec)
+{
+    if (rec->left_out_ps > 0)
+        cn_cli_say(args,
+                   "calls that the recorder was told to leave out (-N, -D, -t, -Z, -T) "
+                   "took %.0f ns each, which is still in the times of their callers",
+                   (double)rec->left_out_ps / 1000);
+    if (rec->has_value_costs)
+        cn_cli_say(args, "calls whose arguments, results or counters were recorded took "
+                         "longer than what is taken off their times");
+}
+
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
                              const char *path, struct cn_error *err)
 {
@@ -317,6 +329,8 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
                                    &setup->query.task_count, err))
         return false;
     setup->filter.corrects_times = corrects_times(setup);
+    if (setup->filter.corrects_times)
+        tell_costs(args, rec);
     setup->query.tasks = setup->tasks;
     return parse_range(setup, err) && prepare_range(setup, err);
 }

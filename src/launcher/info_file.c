@@ -250,7 +250,9 @@ static void add_how(struct info *info)
     cn_text_printf(text, "uftrace_version:cairn %s (", CN_VERSION);
     add_cost(text, "call", &facts->call_cost);
     add_cost(text, "libcall", &facts->libcall_cost);
-    cn_text_str_add(text, " )\n");
+    if (facts->left_out_ps > 0)
+        cn_text_printf(text, " left-out=%.3fns", (double)facts->left_out_ps / 1000);
+    cn_text_str_add(text, facts->has_values ? " values )\n" : " )\n");
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);

@@ -22,6 +22,8 @@ struct cn_info_facts {
     const char *command_line;
     time_t started_at;
     struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
+    uint64_t left_out_ps; /* what a call takes that is left out; 0 when none are */
+    bool has_values;      /* some calls cost more: their arguments are recorded */
     bool has_libcalls, has_sites;
     bool has_events;                      /* of the kernel */
     const struct cn_arguments *arguments; /* that are recorded */

@@ -174,6 +174,7 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
+    uint32_t readings = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS;
 
     launch->facts = (struct cn_info_facts){
         .dir = launch->dir,
@@ -185,6 +186,8 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .arguments = options->arguments,
         .has_events = options->has_events && cn_events_open(&launch->events, launch->dir),
         .has_sites = options->has_sites,
+        .has_values = !cn_arguments_is_empty(options->arguments) ||
+                      (cn_rules_actions(&options->rules) & readings) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
@@ -303,6 +306,16 @@ static bool watch(struct launch *launch, struct cn_error *err)
     }
 }
 
+/* Within calls that are recorded. */
+static bool leaves_out_calls(const struct cn_launch_options *options)
+{
+    uint32_t within = CN_REC_RULE_NOT | CN_REC_RULE_HIDE | CN_REC_RULE_OFF |
+                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME;
+
+    return options->time_limit_ns > 0 || options->depth_limit > 0 ||
+           (cn_rules_actions(&options->rules) & within) != 0;
+}
+
 static bool complete(struct launch *launch, bool ok, struct cn_launch_result *result,
                      struct cn_error *err)
 {
@@ -315,6 +328,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
                                               ? CN_REC_COST_INSTRUMENT
                                               : CN_REC_COST_HOOK];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
+    if (leaves_out_calls(launch->options))
+        launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;
     ok = cn_info_file_write(&launch->facts, err) && ok;
     if (!ok)
         say(launch, err->text);

@@ -293,8 +293,12 @@ struct cn_recording {
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
     struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */
-    uint64_t features;                           /* bits as above */
-    uint64_t info_mask;                          /* which groups of facts there are */
+    /* What the recorder took, besides, for each call that its filters left out; and
+     * whether it took more for some calls, whose arguments it recorded. */
+    uint64_t left_out_ps;
+    bool has_value_costs;
+    uint64_t features;  /* bits as above */
+    uint64_t info_mask; /* which groups of facts there are */
     const char
         *options; /* for every view, as one command line ("-t 1us"); "" when none */
     struct cn_recording_warning *warnings; /* in the order in which they were found */

@@ -3,33 +3,52 @@
 #include <stddef.h>
 
 #include "record/hooks.h"
+#include "record/layout.h"
 #include "record/libcalls.h"
 #include "record/process.h"
 #include "record/thread.h"
 
-enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, PS_PER_NS = 1000 };
+enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, SITE_LEN = 32, PS_PER_NS = 1000 };
 
 struct round {
     uint64_t all_ns, inner_ns; /* of CALLS calls */
 };
 
-static uint64_t time_at(const struct cn_rec_thread *self, uint64_t at)
+static uint64_t word_at(const struct cn_rec_thread *self, uint64_t at)
 {
     return *(const uint64_t *)(self->ring + (at & self->ring_mask));
+}
+
+/* What lies between the two times of each call. */
+static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_t end)
+{
+    uint64_t entry_ns = 0, inner_ns = 0;
+
+    while (at + RECORD_LEN <= end) {
+        uint64_t time_ns = word_at(self, at), word = word_at(self, at + 8);
+
+        if (word == CN_REC_SITE_WORD) {
+            at += SITE_LEN;
+            continue;
+        }
+        if ((word & CN_REC_TYPE_MASK) == (CN_REC_EXIT_WORD & CN_REC_TYPE_MASK))
+            inner_ns += time_ns - entry_ns;
+        entry_ns = time_ns;
+        at += RECORD_LEN;
+    }
+    return inner_ns;
 }
 
 /* Call it, with the time that this takes, and the time that the records say. */
 static struct round run(struct cn_rec_thread *self, void (*function)(void))
 {
-    uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self), end;
+    uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self);
     struct round round = {0};
 
     for (int i = 0; i < CALLS; i++)
         function();
     round.all_ns = cn_rec_now(self) - from_ns;
-    end = atomic_load(&self->track->recorded);
-    for (; at + 2 * RECORD_LEN <= end; at += 2 * RECORD_LEN)
-        round.inner_ns += time_at(self, at + RECORD_LEN) - time_at(self, at);
+    round.inner_ns = add_inner(self, at, atomic_load(&self->track->recorded));
     return round;
 }
 
@@ -51,7 +70,9 @@ static uint64_t middle(uint64_t *values, int count)
 static struct round measure(struct cn_rec_thread *self, void (*function)(void))
 {
     uint64_t start = atomic_load(&self->track->recorded), all[ROUNDS], inner[ROUNDS];
-    uint64_t room = cn_rec_process.shared->ring_len / 4 / (2 * RECORD_LEN * CALLS);
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t call_len = 2 * RECORD_LEN + (shared->has_sites ? SITE_LEN : 0);
+    uint64_t room = shared->ring_len / 4 / (call_len * CALLS);
     int rounds = room - 1 < ROUNDS ? (int)room - 1 : ROUNDS;
 
     for (int i = 0; i < rounds; i++) {
@@ -74,21 +95,40 @@ static void store(struct cn_rec_cost *cost, struct round recorded, struct round 
     cost->inner_ps = inner_ns * PS_PER_NS / CALLS;
 }
 
-void cn_rec_cost_measure(struct cn_rec_thread *self)
+static void measure_all(struct cn_rec_thread *self)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t nobody = 0;
-    struct round plain;
+    struct round plain = measure(self, cn_rec_probe_plain);
 
-    if (cn_rec_process.has_filters || shared->costs[CN_REC_COST_HOOK].call_ps > 0 ||
-        !atomic_compare_exchange_strong(&self->track->writer, &nobody, self->tid))
-        return;
-    plain = measure(self, cn_rec_probe_plain);
     store(&shared->costs[CN_REC_COST_HOOK], measure(self, cn_rec_probe), plain);
     store(&shared->costs[CN_REC_COST_INSTRUMENT], measure(self, cn_rec_probe_instrument),
           plain);
     if (cn_rec_libcall_probe)
         store(&shared->costs[CN_REC_COST_LIBCALL], measure(self, cn_rec_libcall_probe),
               plain);
+    if (!cn_rec_process.has_filters)
+        return;
+    self->filter.out = 1;
+    store(&shared->costs[CN_REC_COST_LEFT_OUT], measure(self, cn_rec_probe), plain);
+}
+
+/* Filters are made to let calls through, which takes as long as it will later. */
+void cn_rec_cost_measure(struct cn_rec_thread *self)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    struct cn_rec_filter_state filter = self->filter;
+    uint64_t extra_len = atomic_load(&self->track->extra_len);
+    uint32_t is_on, nobody = 0;
+
+    if (shared->costs[CN_REC_COST_HOOK].call_ps > 0 ||
+        !atomic_compare_exchange_strong(&self->track->writer, &nobody, self->tid))
+        return;
+    is_on = atomic_exchange(&shared->is_on, 1);
+    self->filter.in = 1;
+    self->filter.time_limit_ns = 0;
+    measure_all(self);
+    self->filter = filter;
+    atomic_store(&shared->is_on, is_on);
+    atomic_store(&self->track->extra_len, extra_len);
     atomic_store(&self->track->writer, 0);
 }

@@ -164,6 +164,7 @@ enum {
     CN_REC_COST_HOOK,       /* -pg, patched functions */
     CN_REC_COST_INSTRUMENT, /* -finstrument-functions */
     CN_REC_COST_LIBCALL,
+    CN_REC_COST_LEFT_OUT, /* a call that filters leave out; 0 without filters */
     CN_REC_COST_COUNT,
 };
 

@@ -179,16 +179,30 @@ static void knows_library_calls_by_their_type(void **state)
 
 static void reads_what_the_recorder_says(void **state)
 {
-    struct cn_hook_cost plain = {0}, library = {0};
+    struct cn_recording rec = {0};
 
     (void)state;
     cn_uft_hook_costs_parse("cairn 1.0 ( call-cost=31.250ns call-inner=14ns "
                             "libcall-cost=50ns libcall-inner=20.5ns )",
-                            &plain, &library);
-    assert_int_equal(plain.call_ps, 31250);
-    assert_int_equal(plain.inner_ps, 14000);
-    assert_int_equal(library.call_ps, 50000);
-    assert_int_equal(library.inner_ps, 20500);
+                            &rec);
+    assert_int_equal(rec.call_cost.call_ps, 31250);
+    assert_int_equal(rec.call_cost.inner_ps, 14000);
+    assert_int_equal(rec.libcall_cost.call_ps, 50000);
+    assert_int_equal(rec.libcall_cost.inner_ps, 20500);
+    assert_int_equal(rec.left_out_ps, 0);
+    assert_false(rec.has_value_costs);
+}
+
+static void reads_what_cannot_be_taken_off(void **state)
+{
+    struct cn_recording rec = {0};
+
+    (void)state;
+    cn_uft_hook_costs_parse("cairn 1.0 ( call-cost=31.250ns call-inner=14ns "
+                            "left-out=12.500ns values )",
+                            &rec);
+    assert_int_equal(rec.left_out_ps, 12500);
+    assert_true(rec.has_value_costs);
 }
 
 static void ignores_costs_that_cannot_be(void **state)
@@ -204,12 +218,12 @@ static void ignores_costs_that_cannot_be(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-        struct cn_hook_cost plain = {0}, library = {0};
+        struct cn_recording rec = {0};
 
-        cn_uft_hook_costs_parse(versions[i], &plain, &library);
-        assert_int_equal(plain.call_ps, 0);
-        assert_int_equal(plain.inner_ps, 0);
-        assert_int_equal(library.call_ps, 0);
+        cn_uft_hook_costs_parse(versions[i], &rec);
+        assert_int_equal(rec.call_cost.call_ps, 0);
+        assert_int_equal(rec.call_cost.inner_ps, 0);
+        assert_int_equal(rec.libcall_cost.call_ps, 0);
     }
 }
 
@@ -224,6 +238,7 @@ int main(void)
         cmocka_unit_test(leaves_events_and_losses_where_they_belong),
         cmocka_unit_test(knows_library_calls_by_their_type),
         cmocka_unit_test(reads_what_the_recorder_says),
+        cmocka_unit_test(reads_what_cannot_be_taken_off),
         cmocka_unit_test(ignores_costs_that_cannot_be),
     };
 

@@ -160,7 +160,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     rec->fact_count = (uint32_t)dir->facts.count;
     version = cn_recording_fact(rec, "uftrace_version");
     if (version)
-        cn_uft_hook_costs_parse(version, &rec->call_cost, &rec->libcall_cost);
+        cn_uft_hook_costs_parse(version, rec);
     return true;
 }
 

@@ -198,8 +198,7 @@ static uint64_t find_cost(const char *text, const char *key)
     return ns > 0 && ns < COST_MAX_NS ? (uint64_t)(ns * 1000 + 0.5) : 0;
 }
 
-void cn_uft_hook_costs_parse(const char *version, struct cn_hook_cost *call,
-                             struct cn_hook_cost *libcall)
+void cn_uft_hook_costs_parse(const char *version, struct cn_recording *rec)
 {
     struct cn_hook_cost plain = {find_cost(version, " call-cost="),
                                  find_cost(version, " call-inner=")};
@@ -207,7 +206,9 @@ void cn_uft_hook_costs_parse(const char *version, struct cn_hook_cost *call,
                                    find_cost(version, " libcall-inner=")};
 
     if (plain.inner_ps <= plain.call_ps)
-        *call = plain;
+        rec->call_cost = plain;
     if (library.inner_ps <= library.call_ps)
-        *libcall = library;
+        rec->libcall_cost = library;
+    rec->left_out_ps = find_cost(version, " left-out=");
+    rec->has_value_costs = plain.call_ps > 0 && strstr(version, " values ");
 }

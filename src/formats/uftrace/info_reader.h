@@ -28,7 +28,6 @@ CN_CHECK bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask,
 
 /* What the version line of cairn's recorder says about its cost: "( call-cost=31.2ns
  * call-inner=14ns ... )". Nothing when it does not, or when it cannot be. */
-void cn_uft_hook_costs_parse(const char *version, struct cn_hook_cost *call,
-                             struct cn_hook_cost *libcall);
+void cn_uft_hook_costs_parse(const char *version, struct cn_recording *rec);
 
 #endif
