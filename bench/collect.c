@@ -214,6 +214,8 @@ int main(int argc, char **argv)
 {
     struct load load = {0};
     double begin, seconds;
+    uint64_t symbols;
+    bool ok;
 
     if (argc < 4) {
         (void)fputs("usage: bench_collect PORT CONNECTIONS FILE...\n", stderr);
@@ -225,19 +227,24 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "bench_collect: cannot connect to port %s\n", argv[1]);
         return 1;
     }
+    /* Symbols come first, in order: traces refer to them. Only traces are timed. */
+    ok = run(&load, "agd", 1);
+    symbols = load.accepted;
+    load.sent = load.accepted = 0;
     begin = now();
-    /* Symbols come first, in order: traces refer to them. */
-    if (!run(&load, "agd", 1) || !run(&load, "trc", load.count)) {
+    ok = ok && run(&load, "trc", load.count);
+    seconds = now() - begin;
+    if (!ok) {
         (void)fprintf(stderr,
                       "bench_collect: the connection broke after %" PRIu64 " requests\n",
                       load.sent);
         return 1;
     }
-    seconds = now() - begin;
-    (void)printf("requests %" PRIu64 " count\naccepted %" PRIu64
-                 " count\nput-off %" PRIu64 " count\nrefused %" PRIu64
+    (void)printf("symbols %" PRIu64 " count\nrequests %" PRIu64
+                 " count\naccepted %" PRIu64 " count\nput-off %" PRIu64
+                 " count\nrefused %" PRIu64
                  " count\nseconds %.3f s\nrate %.0f requests/s\n",
-                 load.sent, load.accepted, load.put_off, load.refused, seconds,
+                 symbols, load.sent, load.accepted, load.put_off, load.refused, seconds,
                  (double)load.accepted / seconds);
     return load.refused > 0 || load.put_off > 0;
 }

@@ -1,5 +1,7 @@
 /* The requests of many agents as files, to be added to a trace store:
- *     bench_gen_store DIR TRACES [SEED]
+ *     bench_gen_store DIR TRACES [SEED [CALLS]]
+ *
+ * CALLS is the most that a trace has; without it they have 50 to 500.
  *
  * A file (DIR/00000.http, ...) is a sequence of HTTP requests as agents send them: a head, an
  * empty line, a body. Prints the number of traces, records and bytes.
@@ -75,12 +77,13 @@ int main(int argc, char **argv)
     uint64_t count, written = 0;
     bool ok = true;
 
-    if (argc < 3 || argc > 4) {
-        (void)fprintf(stderr, "usage: bench_gen_store DIR TRACES [SEED]\n");
+    if (argc < 3 || argc > 5) {
+        (void)fprintf(stderr, "usage: bench_gen_store DIR TRACES [SEED [CALLS]]\n");
         return 2;
     }
     count = strtoull(argv[2], NULL, 10);
     cn_requests_init(&requests, argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
+    requests.calls_max = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     (void)mkdir(argv[1], 0777);
     while (ok && requests.number < count) {
         uint64_t rest = count - requests.number;

@@ -311,8 +311,9 @@ static void open_record(struct cn_requests *requests, struct tree *tree)
 static void add_tree(struct cn_requests *requests)
 {
     double u = draw_fraction(requests);
-    uint64_t range = CN_REQUESTS_CALLS_MAX - CN_REQUESTS_CALLS_MIN;
-    uint64_t calls = CN_REQUESTS_CALLS_MIN + (uint64_t)((double)range * pow(u, 2.2));
+    uint64_t least = requests->calls_max ? 1 : CN_REQUESTS_CALLS_MIN;
+    uint64_t most = requests->calls_max ? requests->calls_max : CN_REQUESTS_CALLS_MAX;
+    uint64_t calls = least + (uint64_t)((double)(most - least) * pow(u, 2.2));
     struct tree tree = {
         .page = (unsigned)draw_below(requests, PAGES),
         .now_ns = requests->number * CN_REQUESTS_STEP_MS * 1000000 + 1,

@@ -5,7 +5,7 @@
  * attributes at its root, a statement at some calls, an exception in one of fifty. The same
  * seed gives the same bytes; memory does not grow with the number of traces.
  *
- *     cn_requests_init(&requests, seed);
+ *     cn_requests_init(&requests, seed);    requests.calls_max = 10 for small ones
  *     cn_requests_next(&requests);    fills symbols, trace and id; as often as wanted
  *     cn_requests_done(&requests);
  * Threads: one thread at a time.
@@ -31,6 +31,7 @@ enum {
 struct cn_requests {
     uint64_t state; /* of the random numbers */
     uint64_t number;
+    uint64_t calls_max;                     /* of a trace, when that is not 0 */
     uint8_t known[CN_REQUESTS_METHODS / 8]; /* methods whose symbols were sent */
     bool has_symbols;                       /* the strings that are not methods */
 

@@ -182,6 +182,12 @@ static void hand_over(struct cn_collector *c)
     struct entries cut = c->cut;
     struct cn_error err;
 
+    /* Symbols alone are kept in memory only; and what is known is on the disk already. */
+    if (cn_store_writer_waiting(c->writer) == 0) {
+        answer(c, c->read.list, c->read.count, CN_COLLECTED, NULL);
+        c->read.count = 0;
+        return;
+    }
     if (!cn_store_writer_cut(c->writer, &c->commit, &err)) {
         drop_store(c, &err);
         return;
