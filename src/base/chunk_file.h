@@ -99,9 +99,6 @@ CN_CHECK bool cn_chunk_writer_reopen(struct cn_chunk_writer *writer, const char 
 CN_CHECK bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_bytes plain,
                                   struct cn_error *err);
 
-/* Wait until what was added is on the disk. */
-CN_CHECK bool cn_chunk_writer_sync(struct cn_chunk_writer *writer, struct cn_error *err);
-
 CN_CHECK bool cn_chunk_writer_close(struct cn_chunk_writer *writer, struct cn_error *err);
 
 /* Close without caring for the contents; safe on a writer that never opened. */

@@ -164,11 +164,6 @@ bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_bytes plain,
     return false;
 }
 
-bool cn_chunk_writer_sync(struct cn_chunk_writer *writer, struct cn_error *err)
-{
-    return fdatasync(writer->fd) == 0 || cn_fail_errno(err, "%s", writer->path);
-}
-
 bool cn_chunk_writer_close(struct cn_chunk_writer *writer, struct cn_error *err)
 {
     bool ok = close(writer->fd) == 0 || cn_fail_errno(err, "%s", writer->path);

@@ -122,15 +122,6 @@ bool cn_out_reserve(struct cn_out *out, uint64_t len, uint64_t *off, struct cn_e
     return true;
 }
 
-bool cn_out_sync(struct cn_out *out, struct cn_error *err)
-{
-    if (!flush(out, err))
-        return false;
-    if (fdatasync(out->fd) < 0)
-        return cn_fail_errno(err, "%s", out->path);
-    return true;
-}
-
 bool cn_out_close(struct cn_out *out, struct cn_error *err)
 {
     /* A reserved tail that was never written still belongs to the file. */

@@ -47,9 +47,6 @@ CN_CHECK bool cn_out_reserve(struct cn_out *out, uint64_t len, uint64_t *off,
 CN_CHECK bool cn_out_write_at(const struct cn_out *out, uint64_t off, const void *data,
                               size_t len, struct cn_error *err);
 
-/* Wait until everything written is on the disk. */
-CN_CHECK bool cn_out_sync(struct cn_out *out, struct cn_error *err);
-
 /* Write what is buffered and close. A false result means the file is incomplete. */
 CN_CHECK bool cn_out_close(struct cn_out *out, struct cn_error *err);
 

@@ -65,24 +65,11 @@ void cn_pb_u64(struct cn_pb *pb, uint32_t number, uint64_t value)
     add_varint(pb, value);
 }
 
-void cn_pb_i64(struct cn_pb *pb, uint32_t number, int64_t value)
-{
-    cn_pb_u64(pb, number, (uint64_t)value);
-}
-
 void cn_pb_fixed64(struct cn_pb *pb, uint32_t number, uint64_t value)
 {
     add_key(pb, number, CN_PB_FIXED64);
     cn_u64_put(room(pb, FIXED64_LEN), value);
     pb->len += FIXED64_LEN;
-}
-
-void cn_pb_f64(struct cn_pb *pb, uint32_t number, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    cn_pb_fixed64(pb, number, bits);
 }
 
 void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len)
@@ -274,11 +261,6 @@ int64_t cn_pb_as_i64(uint64_t value)
 
     memcpy(&out, &value, sizeof(out));
     return out;
-}
-
-int64_t cn_pb_as_sint64(uint64_t value)
-{
-    return cn_pb_as_i64((value >> 1) ^ (0 - (value & 1)));
 }
 
 double cn_pb_as_f64(uint64_t value)

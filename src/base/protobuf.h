@@ -70,10 +70,8 @@ static inline void cn_pb_clear(struct cn_pb *pb)
     pb->len = 0;
 }
 
-void cn_pb_u64(struct cn_pb *pb, uint32_t number,
-               uint64_t value);                                   /* uint64, bool, enum */
-void cn_pb_i64(struct cn_pb *pb, uint32_t number, int64_t value); /* int64 */
-void cn_pb_f64(struct cn_pb *pb, uint32_t number, double value);  /* double */
+/* Fields: u64 also for int64, bool and enum, fixed64 also for double. */
+void cn_pb_u64(struct cn_pb *pb, uint32_t number, uint64_t value);
 void cn_pb_fixed64(struct cn_pb *pb, uint32_t number, uint64_t value);
 void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len);
 
@@ -128,7 +126,6 @@ bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out);
 
 /* The value as the other types read it. */
 int64_t cn_pb_as_i64(uint64_t value);
-int64_t cn_pb_as_sint64(uint64_t value); /* zig-zag */
 double cn_pb_as_f64(uint64_t value);
 
 #endif

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyze/sampled_database.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/pool.h"
 #include "base/ranks.h"
 #include "base/text.h"
@@ -98,14 +98,6 @@ struct analysis {
     size_t damage_count;
     uint64_t begin_ns;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static const char **list_values(const struct cn_args *args, const char *name,
                                 size_t *count)
@@ -302,7 +294,7 @@ static void tell_result(const struct analysis *a, const struct cn_database *db,
     cn_text_str_add(&text, ", ");
     cn_count_print_of(&text, totals->sample_count, "sample");
     cn_text_str_add(&text, " in ");
-    cn_duration_print(&text, now_ns() - a->begin_ns);
+    cn_duration_print(&text, cn_clock_ns() - a->begin_ns);
     cn_cli_detail(a->args, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
@@ -352,7 +344,8 @@ static void release(struct analysis *a)
 bool cn_analyze_measurements(const struct cn_args *args, struct cn_ranks *ranks,
                              struct cn_error *err)
 {
-    struct analysis a = {.args = args, .begin_ns = now_ns(), .building.ranks = ranks};
+    struct analysis a = {
+        .args = args, .begin_ns = cn_clock_ns(), .building.ranks = ranks};
     struct cn_measurements *m = NULL;
     size_t count = cn_args_count(args);
     const char **paths = cn_alloc(count, sizeof(*paths));

@@ -4,10 +4,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/pool.h"
 #include "base/ranks.h"
 #include "base/text.h"
@@ -40,14 +40,6 @@ struct analyze {
     struct cn_bar bar;
     uint64_t begin_ns;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static char *folder_of(const char *path)
 {
@@ -196,7 +188,7 @@ static void tell_result(const struct analyze *a, const struct cn_database *db,
                         const struct cn_calls_result *result)
 {
     struct cn_disk_usage usage = cn_disk_usage(a->target);
-    uint64_t elapsed_ns = now_ns() - a->begin_ns;
+    uint64_t elapsed_ns = cn_clock_ns() - a->begin_ns;
     struct cn_text text = {0};
 
     cn_count_print_of(&text, result->context_count, "context");
@@ -243,7 +235,7 @@ static bool analyse(struct analyze *a, struct cn_error *err)
     bool ok;
 
     a->options.folder = a->folder;
-    a->begin_ns = now_ns();
+    a->begin_ns = cn_clock_ns();
     cn_bar_begin(&a->bar, a->args);
     ok = cn_calls_to_database(&db, a->queries, a->count, &a->options, &result, err);
     ok = ok && tell_damage(a, &result, err) && write_database(a, db, err);

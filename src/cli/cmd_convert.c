@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/call_merge.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/outdir.h"
 #include "base/sink.h"
 #include "base/text.h"
@@ -155,14 +155,6 @@ static void tell_losses(const struct conversion *c)
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool count_values(struct cn_database *db, uint64_t *out, struct cn_error *err)
 {
     uint64_t count = 0;
@@ -270,7 +262,7 @@ static bool write_strictly(struct conversion *c, struct cn_error *err)
 
 static bool write_target(struct conversion *c, struct cn_error *err)
 {
-    uint64_t begin_ns = now_ns(), item_count;
+    uint64_t begin_ns = cn_clock_ns(), item_count;
 
     if (!count_items(c, &item_count, err))
         return cn_fail_in(err, "%s", c->source);
@@ -278,7 +270,7 @@ static bool write_target(struct conversion *c, struct cn_error *err)
                                                       : write_to(c, c->target, err)))
         return false;
     if (!cn_sink_is_stdout(c->target))
-        tell_result(c, item_count, now_ns() - begin_ns);
+        tell_result(c, item_count, cn_clock_ns() - begin_ns);
     return true;
 }
 

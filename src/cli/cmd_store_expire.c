@@ -1,8 +1,8 @@
 /* cairn store expire: forget the oldest traces. */
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -11,20 +11,12 @@
 #include "store/care.h"
 #include "store/query_values.h"
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool read_limits(const struct cn_args *args, struct cn_store_limits *limits,
                         struct cn_error *err)
 {
     const char *age = cn_args_value(args, "older-than");
     const char *before = cn_args_value(args, "before");
-    uint64_t ns, last_ns, now = now_ns();
+    uint64_t ns, last_ns, now = cn_clock_date_ns();
 
     if (age && before)
         return cn_fail(err, CN_ERR_USAGE, "--older-than and --before exclude each other");

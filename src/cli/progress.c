@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/cli.h"
@@ -26,14 +26,6 @@ static void on_stop(int signal_number)
 int cn_bar_signal(void)
 {
     return stop_signal;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
 /* Three digits and a prefix: 950, 1.23 k, 45.6 M. */
@@ -186,7 +178,7 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
                    const char *unit)
 {
     struct cn_bar *bar = arg;
-    uint64_t at_ns = now_ns();
+    uint64_t at_ns = cn_clock_ns();
 
     if (strncmp(bar->what, what, sizeof(bar->what) - 1) != 0) {
         finish_piece(bar, at_ns);
@@ -232,7 +224,7 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
 
 void cn_bar_end(struct cn_bar *bar)
 {
-    finish_piece(bar, now_ns());
+    finish_piece(bar, cn_clock_ns());
     if (bar->args->session)
         bar->args->session->bar = NULL;
     (void)sigaction(SIGINT, &bar->old_int, NULL);

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/args.h"
-#include "store/config.h"
 #include "store/query.h"
 #include "store/reader.h"
 #include "store/search.h"
@@ -16,7 +16,7 @@ bool cn_store_query_open_path(struct cn_store_query *out, const char *path,
 {
     struct cn_store_query opened = {0};
 
-    if (!cn_query_parse(&opened.query, query, cn_store_now_ns(), err))
+    if (!cn_query_parse(&opened.query, query, cn_clock_date_ns(), err))
         return false;
     if (!cn_store_open(&opened.store, path, err) ||
         !cn_search_open(&opened.search, opened.store, err)) {

@@ -198,21 +198,3 @@ void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *ou
         break;
     }
 }
-
-uint32_t cn_trace_attribute_word(struct cn_words *words, uint32_t key,
-                                 const struct cn_trace_value *value)
-{
-    uint32_t pair[2] = {key, value->word};
-    struct cn_text text = {0};
-    uint32_t id;
-
-    if (value->kind == CN_VALUE_WORD)
-        return cn_words_add_parts(words, CN_WORD_PAIR, pair, 2);
-    if (value->kind == CN_VALUE_LIST || value->kind == CN_VALUE_MAP)
-        return 0;
-    cn_trace_value_print(value, &text);
-    id = cn_words_add_value(words, key,
-                            (struct cn_bytes){(const uint8_t *)text.chars, text.len});
-    cn_text_done(&text);
-    return id;
-}

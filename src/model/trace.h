@@ -143,11 +143,6 @@ static inline bool cn_trace_is_complete(const struct cn_trace *trace)
 const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trace,
                                                      uint32_t node, uint32_t key);
 
-/* The word that finds an attribute: key = value (CN_WORD_PAIR or CN_WORD_VALUE), made when
- * it is new. 0 for lists and maps: their elements have words of their own. */
-uint32_t cn_trace_attribute_word(struct cn_words *words, uint32_t key,
-                                 const struct cn_trace_value *value);
-
 /* "200", "true", "3.5": anything but words, lists and maps. */
 void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *out);
 

@@ -49,15 +49,12 @@ enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
     if (walk->is_leaving) {
         walk->is_leaving = false;
         walk->depth--;
-    } else if (walk->depth > 0 && !walk->skip_children &&
-               !descend(walk, &walk->stack[walk->depth - 1], err)) {
+    } else if (walk->depth > 0 && !descend(walk, &walk->stack[walk->depth - 1], err)) {
         return CN_FAIL;
     }
     if (walk->depth > 0)
         siblings = &walk->stack[walk->depth - 1].children;
-    if (!walk->skip_children)
-        step = cn_context_next(walk->db, siblings, &next, err);
-    walk->skip_children = false;
+    step = cn_context_next(walk->db, siblings, &next, err);
     if (step == CN_ITEM) {
         walk->stack =
             cn_grow(walk->stack, walk->depth, &walk->capacity, sizeof(*walk->stack));
@@ -69,11 +66,6 @@ enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
     *event = walk->is_leaving ? CN_WALK_LEAVE : CN_WALK_ENTER;
     *out = &walk->stack[walk->depth - 1].context;
     return CN_ITEM;
-}
-
-void cn_walk_skip_children(struct cn_walk *walk)
-{
-    walk->skip_children = true;
 }
 
 void cn_walk_done(struct cn_walk *walk)

@@ -31,7 +31,6 @@ struct cn_walk {
     struct cn_walk_weight weight;
     struct cn_context_cursor entries;
     bool is_leaving;
-    bool skip_children;
 };
 
 enum cn_walk_event { CN_WALK_ENTER, CN_WALK_LEAVE };
@@ -43,9 +42,6 @@ CN_CHECK bool cn_walk_begin(struct cn_walk *walk, struct cn_database *db,
  * `*out` is borrowed until the next call. */
 CN_CHECK enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
                                    const struct cn_context **out, struct cn_error *err);
-
-/* After an enter: do not descend into this context. */
-void cn_walk_skip_children(struct cn_walk *walk);
 
 /* The path at this moment: 0 is the entry point, depth - 1 the current context. */
 static inline const struct cn_context *cn_walk_path(const struct cn_walk *walk, size_t i)

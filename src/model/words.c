@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 enum { FIRST_SLOTS = 256, FIRST_ARENA = 4096 };
 
@@ -111,20 +111,12 @@ static void make_room(struct cn_words *words, size_t len)
     words->kinds = cn_realloc(words->kinds, words->capacity, 1);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
                       struct cn_bytes bytes)
 {
     make_room(words, bytes.len);
     if (words->count == 0)
-        words->born_ns = now_ns();
+        words->born_ns = cn_clock_ns();
     if (bytes.len)
         memcpy(words->arena + words->arena_len, bytes.ptr, bytes.len);
     words->arena_len += bytes.len;
@@ -190,17 +182,6 @@ static struct cn_bytes encode_parts(const uint32_t *parts, size_t count,
     return (struct cn_bytes){bytes, count * CN_WORD_PART_LEN};
 }
 
-uint32_t cn_words_find_parts(const struct cn_words *words, enum cn_word_kind kind,
-                             const uint32_t *parts, size_t count)
-{
-    uint8_t small[PARTS_ON_STACK * CN_WORD_PART_LEN], *large;
-    struct cn_bytes bytes = encode_parts(parts, count, small, &large);
-    uint32_t id = cn_words_find(words, kind, bytes);
-
-    free(large);
-    return id;
-}
-
 uint32_t cn_words_add_parts(struct cn_words *words, enum cn_word_kind kind,
                             const uint32_t *parts, size_t count)
 {
@@ -228,7 +209,7 @@ static void take_out_newest(struct cn_words *words)
 void cn_words_rewind(struct cn_words *words, uint32_t count)
 {
     if (words->count > count)
-        words->born_ns = now_ns();
+        words->born_ns = cn_clock_ns();
     while (words->count > count) {
         if (words->slots)
             take_out_newest(words);
@@ -261,7 +242,7 @@ bool cn_words_borrow(struct cn_words *out, const struct cn_words_arena *arena,
         .count = arena->count,
         .arena_len = before,
         .is_borrowed = true,
-        .born_ns = now_ns(),
+        .born_ns = cn_clock_ns(),
     };
     return true;
 }

@@ -96,8 +96,6 @@ static inline struct cn_bytes cn_word_bytes(const struct cn_words *words, uint32
  * dictionary makes its hash table: call cn_words_index() before sharing it. */
 uint32_t cn_words_find(const struct cn_words *words, enum cn_word_kind kind,
                        struct cn_bytes bytes);
-uint32_t cn_words_find_parts(const struct cn_words *words, enum cn_word_kind kind,
-                             const uint32_t *parts, size_t count);
 void cn_words_index(struct cn_words *words);
 
 /* The number of the word, new or not. Bytes beyond CN_WORD_LEN_MAX are dropped; an empty
@@ -138,8 +136,6 @@ int32_t cn_word_line(const struct cn_words *words, uint32_t id);
 
 /* The attribute word: PAIR for a string value, VALUE for the text of anything else. */
 uint32_t cn_words_add_value(struct cn_words *words, uint32_t key, struct cn_bytes text);
-uint32_t cn_words_find_value(const struct cn_words *words, uint32_t key,
-                             struct cn_bytes text);
 
 /* A word as people read it: text as it is, a method as
  * "void com.example.Dao.update(String)", a lost one as "#1234". */

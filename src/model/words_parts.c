@@ -86,14 +86,6 @@ uint32_t cn_words_add_value(struct cn_words *words, uint32_t key, struct cn_byte
     return cn_words_add(words, CN_WORD_VALUE, encode_value(key, text, bytes));
 }
 
-uint32_t cn_words_find_value(const struct cn_words *words, uint32_t key,
-                             struct cn_bytes text)
-{
-    uint8_t bytes[CN_WORD_PART_LEN + VALUE_TEXT_MAX];
-
-    return cn_words_find(words, CN_WORD_VALUE, encode_value(key, text, bytes));
-}
-
 /* A word waits for its parts: `part` is the next one to copy. */
 struct copy {
     uint32_t id;

@@ -274,19 +274,6 @@ static void read_head_beside(const char *path, struct cn_zorka_request *request)
     cn_text_done(&name);
 }
 
-bool cn_store_ingest_probe(const char *path)
-{
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    bool is_known;
-
-    if (!cn_file_open(&file, path, &ignored))
-        return false;
-    is_known = cn_zorka_request_probe(file.bytes) || cn_zorka_body_probe(file.bytes);
-    cn_file_close(&file);
-    return is_known;
-}
-
 bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
                           struct cn_error *err)
 {

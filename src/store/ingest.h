@@ -41,9 +41,6 @@ enum { CN_STORE_SPANS_LEN_MAX = 64 << 20 };
 CN_CHECK bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
                                     struct cn_error *err);
 
-/* Whether a file holds requests of agents. */
-bool cn_store_ingest_probe(const char *path);
-
 /* A file of spans, or of requests with their heads, or a body with or without its head in a file beside it
  * (NAME.bin, NAME.hdr). Stops at the first request that is refused; those before it stay. */
 CN_CHECK bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,

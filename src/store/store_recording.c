@@ -1,10 +1,10 @@
 #include "store/store_recording.h"
 
 #include "analyze/trace_calls.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "model/recording.h"
 #include "model/trace.h"
-#include "store/config.h"
 #include "store/java_import.h"
 #include "store/query.h"
 #include "store/reader.h"
@@ -90,7 +90,7 @@ static bool search_store(struct cn_trace_calls *calls, const char *path,
     struct cn_query *query = NULL;
     struct cn_store *store = NULL;
     struct cn_search *search = NULL;
-    bool ok = cn_query_parse(&query, query_text, cn_store_now_ns(), err) &&
+    bool ok = cn_query_parse(&query, query_text, cn_clock_date_ns(), err) &&
               cn_store_open(&store, path, err) && cn_search_open(&search, store, err) &&
               add_matching(calls, store, search, query, err);
 

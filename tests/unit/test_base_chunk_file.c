@@ -33,7 +33,6 @@ static void write_file(const char *path, uint32_t flags)
     assert_true(cn_chunk_writer_create(&writer, path, flags, 0, &err));
     for (int i = 0; i < CHUNKS; i++)
         assert_true(cn_chunk_writer_add(&writer, text_of(i, text), &err));
-    assert_true(cn_chunk_writer_sync(&writer, &err));
     assert_true(cn_chunk_writer_close(&writer, &err));
 }
 

@@ -54,7 +54,7 @@ static void encodes_as_the_specification_says(void **state)
     expect_bytes(&pb, "\x1a\x03\x08\x96\x01", 5);
     cn_pb_packed(&pb, 6, (const uint64_t[]){3, 270, 86942}, 3);
     expect_bytes(&pb, "\x32\x06\x03\x8e\x02\x9e\xa7\x05", 8);
-    cn_pb_i64(&pb, 1, -2);
+    cn_pb_u64(&pb, 1, (uint64_t)-2);
     expect_bytes(&pb, "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
     cn_pb_u64(&pb, thing_real, 1);
     expect_bytes(&pb, "\x80\x01\x01", 3);
@@ -115,7 +115,7 @@ static void reads_back_every_type(void **state)
 
     (void)state;
     cn_pb_u64(&pb, 1, UINT64_MAX);
-    cn_pb_f64(&pb, 2, -0.5);
+    cn_pb_fixed64(&pb, 2, UINT64_C(0xbfe0000000000000)); /* -0.5 */
     cn_pb_fixed64(&pb, CN_PB_NUMBER_MAX, 5);
     cn_pb_packed(&pb, 4, (const uint64_t[]){1, 300}, 2);
     cn_pb_raw(&pb, "\x2d\x01\x00\x00\x80", 5); /* field 5, 32 bits */
@@ -135,7 +135,6 @@ static void reads_back_every_type(void **state)
     assert_int_equal(cn_pb_next(&reader, &field, &err), CN_PB_FIELD);
     assert_true(field.wire == CN_PB_FIXED32 && field.value == 0x80000001);
     assert_int_equal(cn_pb_next(&reader, &field, &err), CN_PB_END);
-    assert_true(cn_pb_as_sint64(3) == -2 && cn_pb_as_sint64(4) == 2);
     cn_pb_done(&pb);
 }
 
