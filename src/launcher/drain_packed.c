@@ -14,7 +14,9 @@ struct cn_drain_file {
     uint32_t tid;
     struct cn_chunk_writer writer;
     struct cn_uft_packer *packer;
-    uint8_t *straight; /* what wraps around in the ring, in one piece */
+    /* What is packed now, in one piece. What lies in the cache of another processor is
+     * copied at once several times as fast as it is read bit by bit. */
+    uint8_t *straight;
 };
 
 static char *path_of(const struct cn_drain *drain, uint32_t tid)
@@ -124,7 +126,7 @@ bool cn_drain_packed_write(struct cn_drain *drain, struct cn_rec_track *track,
     uint64_t drained = atomic_load(&track->drained);
     uint64_t len = cn_rec_track_end(track) - drained;
     uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
-    struct cn_bytes records = {ring + at, len};
+    uint64_t first_len = len < to_end ? len : to_end;
     struct cn_drain_file *file;
 
     if (len == 0)
@@ -135,12 +137,9 @@ bool cn_drain_packed_write(struct cn_drain *drain, struct cn_rec_track *track,
     file = find_file(drain, track->tid, err);
     if (!file)
         return false;
-    if (len > to_end) {
-        memcpy(file->straight, ring + at, to_end);
-        memcpy(file->straight + to_end, ring, len - to_end);
-        records.ptr = file->straight;
-    }
-    if (!pack(drain, file, records, err))
+    memcpy(file->straight, ring + at, first_len);
+    memcpy(file->straight + first_len, ring, len - first_len);
+    if (!pack(drain, file, (struct cn_bytes){file->straight, len}, err))
         return cn_fail_in(err, "%u.zts", track->tid);
     note_progress(track, drained + len, file);
     atomic_store(&track->drained, drained + len);
