@@ -60,8 +60,11 @@ static bool has_latencies(const struct cn_database *db)
     return false;
 }
 
+/* Every task that recorded anything has a profile, in the order of tasks. */
 static void add_recording(struct cn_json *json, const struct cn_recording *rec)
 {
+    uint64_t profile_count = 0;
+
     cn_json_key(json, "tasks");
     cn_json_array(json);
     for (uint32_t i = 0; i < rec->task_count && i < THREAD_MAX; i++) {
@@ -70,6 +73,8 @@ static void add_recording(struct cn_json *json, const struct cn_recording *rec)
         cn_json_add_u64(json, "tid", rec->tasks[i].tid);
         cn_json_add_u64(json, "pid", rec->tasks[i].pid);
         cn_json_add_str(json, "name", rec->tasks[i].name);
+        if (rec->tasks[i].data_len > 0)
+            cn_json_add_u64(json, "profile", ++profile_count);
         cn_json_end(json);
     }
     cn_json_end(json);

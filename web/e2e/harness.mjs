@@ -49,7 +49,7 @@ export async function open(cairn, shots, paths) {
 
   const hash = () => new URL(page.url()).hash;
   return {
-    page, cairn, url, paths, complaints, hash,
+    page, cairn, url, paths, shots, complaints, hash,
     // The state of the page, as in its address.
     async show(state) {
       await page.evaluate((next) => { location.hash = next; }, state);

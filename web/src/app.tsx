@@ -90,6 +90,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   // Calls can be listed while they are still being added up.
   const view = info && !info.isReady ? "calls" : (state["v"] ?? "top-down");
   useKeys(info, view, () => setHasHelp((before) => !before));
+  useStayWithCalls(info !== null && !info.isReady);
   useEffect(() => {
     document.title = `${source.name} – cairn`;
   }, [source.name]);
@@ -115,6 +116,19 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
     </>
   );
+}
+
+// Whoever does something with the calls while the rest is being made is not taken away
+// from them when it is.
+function useStayWithCalls(isWorking: boolean): void {
+  useEffect(() => {
+    if (!isWorking) return;
+    const stay = () => go({ v: "calls" }, true);
+    for (const name of ["pointerdown", "keydown", "wheel"]) addEventListener(name, stay);
+    return () => {
+      for (const name of ["pointerdown", "keydown", "wheel"]) removeEventListener(name, stay);
+    };
+  }, [isWorking]);
 }
 
 // How far the analysis of a recording is.
@@ -169,21 +183,9 @@ function ViewOf(props: ViewProps) {
 }
 
 function CallsPage(props: ViewProps) {
-  const { state } = props;
   return (
     <main>
-      <CallsView
-        path={props.path}
-        tasks={props.info.tasks ?? []}
-        task={Number(state["task"] ?? 0)}
-        time={Number(state["time"] ?? 0)}
-        onChange={(change) =>
-          go({
-            ...(change.task !== undefined ? { task: String(change.task) } : {}),
-            ...(change.time !== undefined ? { time: String(change.time) } : {}),
-          })
-        }
-      />
+      <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />
     </main>
   );
 }

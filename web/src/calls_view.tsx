@@ -1,127 +1,170 @@
-// The calls of a recording, one after another, with their arguments and results.
+// The calls of a recording around a moment, with their arguments and results: scrolled
+// through in both directions, chosen by name, length and depth.
 
-import { useState } from "preact/hooks";
-import { get } from "./api";
-import { formatNs, parseNs } from "./format";
-import type { Calls, Found, Task } from "./types";
-import { useAnswer } from "./use_answer";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { get, type Parameters } from "./api";
+import { appendPage, lineAt, linesOf, noPages, prependPage, type CallPages, type Line } from "./calls_model";
+import { FindCall, wishOf } from "./calls_find";
+import { formatMoment, formatNs, parseNs } from "./format";
+import { go, type State } from "./state";
+import type { Calls, Task } from "./types";
+import { VirtualTable, type TableColumn, type TableRow } from "./virtual_table";
+
+const BEFORE = 60;
+const PAGE = 300;
+const CONTEXT = 8; // lines after the moment that are on the screen with it
+const NEAR = 40; // lines from the edge at which the next page is asked for
+
+const COLUMNS: TableColumn[] = [
+  { name: "time", title: "time", isNumber: true },
+  { name: "took", title: "took", isNumber: true },
+  { name: "call", title: "call" },
+];
 
 interface Props {
   path: string;
   tasks: Task[];
-  task: number;
-  time: number;
-  onChange: (change: { task?: number; time?: number }) => void;
+  state: State;
+  onClose?: () => void;
+}
+
+function useCalls(path: string, task: number, time: number, wish: Parameters) {
+  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({ ...noPages, error: null, load: 0 });
+  const busy = useRef(false);
+  const key = JSON.stringify([path, task, wish]);
+  const moment = useRef(0); // changes when another part is asked for
+  const ask = useCallback((more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }), [key]);
+
+  const load = useCallback(
+    (at: number) => {
+      const mine = ++moment.current;
+      ask({ time: at, before: BEFORE, limit: PAGE }).then(
+        (page) => mine === moment.current && setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
+        (error: Error) => mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
+      );
+    },
+    [ask],
+  );
+  const first = shown.pages[0]?.calls[0];
+  const lastPage = shown.pages[shown.pages.length - 1];
+  const last = lastPage?.calls[lastPage.calls.length - 1];
+  const isThere = first !== undefined && last !== undefined && time >= first.time && time <= last.time;
+  useEffect(() => load(time), [load]);
+  useEffect(() => {
+    if (shown.pages.length > 0 && !isThere) load(time);
+  }, [time]);
+
+  const extend = useCallback(
+    async (isBefore: boolean) => {
+      const page = isBefore ? shown.pages[0] : shown.pages[shown.pages.length - 1];
+      if (!page || busy.current || (isBefore ? page.isStart : page.isEnd)) return;
+      busy.current = true;
+      const mine = moment.current;
+      try {
+        const more = await (isBefore ? ask({ at: page.first, before: PAGE, limit: 0 }) : ask({ at: page.next, limit: PAGE }));
+        if (mine !== moment.current) return;
+        setShown((before) => ({ ...before, ...(isBefore ? prependPage(before, more) : appendPage(before, more)), error: more.damage ?? null }));
+      } catch {
+        // What is shown stays; scrolling asks again.
+      } finally {
+        busy.current = false;
+      }
+    },
+    [shown.pages, ask],
+  );
+  return { shown, extend };
 }
 
 export function CallsView(props: Props) {
-  const { value, error } = useAnswer<Calls>(`${props.path}/calls`, {
-    task: props.task,
-    time: props.time,
-    limit: 500,
-  });
-  const calls = value?.calls ?? [];
-  const last = calls[calls.length - 1];
+  const { state } = props;
+  const task = Number(state["task"] ?? 0);
+  const time = Number(state["time"] ?? 0);
+  const isOnly = state["only"] === "1";
+  const { shown, extend } = useCalls(props.path, task, time, isOnly ? wishOf(state) : {});
+  const lines = linesOf(shown);
+  const chosen = lineAt(lines, time);
+  const [selected, setSelected] = useState<Line | null>(null);
+  useEffect(() => setSelected(null), [time]);
+  const at = selected ? lines.findIndex((line) => line.call === selected.call) : chosen;
+  const onRange = (first: number, last: number) => {
+    if (last > lines.length - NEAR) void extend(false);
+    if (first < NEAR) void extend(true);
+  };
   return (
-    <div class="calls">
-      <div class="toolbar">
-        <label>
-          task{" "}
-          <select value={props.task} onChange={(event) => props.onChange({ task: Number(event.currentTarget.value) })}>
-            {props.tasks.map((task) => (
-              <option key={task.index} value={task.index}>
-                {task.tid} {task.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          from{" "}
-          <input
-            key={props.time}
-            defaultValue={formatNs(props.time)}
-            aria-label="time of the first call shown"
-            onChange={(event) => {
-              const time = parseNs(event.currentTarget.value);
-              if (!Number.isNaN(time)) props.onChange({ time });
-            }}
-          />
-        </label>
-        <FindCall {...props} />
-        <button onClick={() => props.onChange({ time: 0 })}>start</button>
-        {last && <button onClick={() => props.onChange({ time: last.time })}>next</button>}
-        {error && <span class="status">{error}</span>}
-      </div>
-      <div class="scroll" tabIndex={0}>
-        <table class="list">
-          <caption class="hidden">calls in the order of time</caption>
-          <thead>
-            <tr>
-              <th scope="col">time</th>
-              <th scope="col">took</th>
-              <th scope="col">call</th>
-            </tr>
-          </thead>
-          <tbody>
-            {calls.map((call, i) => {
-              const end = call.kind === "enter" ? calls.slice(i + 1).find((other) => other.kind === "exit" && other.depth === call.depth) : undefined;
-              const isLeaf = end !== undefined && calls[i + 1] === end;
-              if (call.kind === "exit" && isEndOfLeaf(calls, i)) return null;
-              return (
-                <tr key={i} class={call.kind}>
-                  <td>{formatNs(call.time)}</td>
-                  <td>{end ? formatNs(end.time - call.time) : ""}</td>
-                  <td style={{ paddingLeft: `${call.depth * 16 + 8}px` }}>
-                    {call.kind === "exit" ? "} " : ""}
-                    <span class="kind-function">{call.name ?? call.kind}</span>
-                    {call.values}
-                    {isLeaf ? end.values : call.kind === "enter" ? " {" : ""}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+    <section class="calls" aria-label="calls of a task">
+      <CallsToolbar {...props} task={task} time={time} error={shown.error} at={lines[at]?.call.time ?? time} />
+      <VirtualTable
+        class="call-list"
+        label="calls in the order of time, with arguments and results"
+        columns={COLUMNS}
+        widths="11em 8em minmax(20em, 1fr)"
+        count={lines.length}
+        row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
+        selected={at}
+        onSelect={(i) => setSelected(lines[i] ?? null)}
+        onOpen={(i) => go({ time: String(lines[i]?.call.time ?? time) })}
+        onRange={onRange}
+        shift={shown.shift}
+        reveal={chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)}
+        revealFor={`${time} ${shown.load}`}
+      />
+      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no such calls here</p>}
+    </section>
+  );
+}
+
+function CallsToolbar(props: Props & { task: number; time: number; at: number; error: string | null }) {
+  return (
+    <div class="toolbar">
+      <label>
+        task{" "}
+        <select value={props.task} onChange={(event) => go({ task: event.currentTarget.value })}>
+          {props.tasks.map((task) => (
+            <option key={task.index} value={task.index}>
+              {task.tid} {task.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        at{" "}
+        <input
+          key={props.time}
+          class="short"
+          defaultValue={formatNs(props.time)}
+          aria-label="time around which calls are shown"
+          onChange={(event) => {
+            const time = parseNs(event.currentTarget.value);
+            if (!Number.isNaN(time)) go({ time: String(time) });
+          }}
+        />
+      </label>
+      <button onClick={() => go({ time: "" })}>start</button>
+      <FindCall path={props.path} state={props.state} task={props.task} at={props.at} />
+      {props.error && <span class="status error">{props.error}</span>}
+      {props.onClose && (
+        <button aria-label="close the calls" onClick={props.onClose}>
+          ×
+        </button>
+      )}
     </div>
   );
 }
 
-const isEndOfLeaf = (calls: Calls["calls"], i: number) =>
-  calls[i - 1]?.kind === "enter" && calls[i - 1]?.depth === calls[i]?.depth;
-
-function FindCall(props: Props) {
-  const [name, setName] = useState("");
-  const [longer, setLonger] = useState("");
-  const [note, setNote] = useState("");
-  const find = async (event: Event) => {
-    event.preventDefault();
-    const ns = longer === "" ? 0 : parseNs(longer);
-    if (Number.isNaN(ns)) return setNote(`'${longer}' is no duration`);
-    setNote("searching…");
-    try {
-      const found = await get<Found>(`${props.path}/find`, {
-        task: props.task,
-        function: name,
-        longer: ns,
-        after: props.time + 1,
-      });
-      setNote(found.isFound ? `took ${formatNs(found.duration ?? 0)}` : "none after this");
-      if (found.isFound && found.time !== undefined) props.onChange({ time: found.time });
-    } catch (error) {
-      setNote(error instanceof Error ? error.message : String(error));
-    }
+function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
+  const { call, isLeaf } = line;
+  const isOneLine = isLeaf || isFlat;
+  return {
+    class: `${call.kind}${isHere ? " here" : ""}`,
+    cells: [
+      formatMoment(call.time),
+      call.duration === undefined ? "" : formatNs(call.duration),
+      <span style={{ paddingLeft: `${call.depth * 16}px` }}>
+        {call.kind === "exit" ? "} " : ""}
+        <span class="kind-function">{call.name ?? call.kind}</span>
+        {call.kind === "event" ? ` ${call.values}` : call.values}
+        {call.kind === "enter" ? (isOneLine ? (call.result ?? " …") : " {") : ""}
+      </span>,
+    ],
   };
-  return (
-    <form class="find" onSubmit={(event) => void find(event)}>
-      <input placeholder="function" aria-label="function to find" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-      <input class="short" placeholder="longer than" aria-label="at least this long" value={longer} onInput={(event) => setLonger(event.currentTarget.value)} />
-      <button type="submit" disabled={name === ""}>
-        find next
-      </button>
-      <span class="status" aria-live="polite">
-        {note}
-      </span>
-    </form>
-  );
 }

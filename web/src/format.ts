@@ -25,6 +25,12 @@ function trim(value: number): string {
 
 const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 
+// A moment, to the nanosecond.
+export function formatMoment(ns: number): string {
+  const micros = Math.floor(ns / 1000);
+  return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")} µs`;
+}
+
 // The value of a metric: durations with their unit, others with grouped digits.
 export function formatValue(value: number | null | undefined, metric: string): string {
   if (value === null || value === undefined) return "";

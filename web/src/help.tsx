@@ -22,6 +22,8 @@ const KEYS: [string, string][] = [
   ["click, shift-click", "facets of a store: only these, all others"],
   ["j k ↑ ↓ PgUp PgDn Home End", "lists: move"],
   ["Enter", "lists: open"],
+  ["click, c", "timeline of a recording: the calls at the cursor"],
+  ["n N", "calls of a recording: find the next and the previous one"],
   ["1 … 4", "trace: calls, chart, methods, spans"],
   ["n N e E", "trace: next and previous call that was looked for, that failed"],
   ["Esc, Backspace", "trace: back to the list"],

@@ -1,5 +1,6 @@
 // The timeline and what is chosen in it, kept in the address.
 
+import { CallsView } from "./calls_view";
 import { chosenRange } from "./chosen_range";
 import type { ViewProps } from "./page";
 import { go, type State } from "./state";
@@ -24,6 +25,10 @@ export function TimelinePage(props: ViewProps) {
       },
       true,
     );
+  const showCalls = (time: number, profile: number) => {
+    const task = info.tasks?.find((one) => one.profile === profile);
+    if (task) go({ task: String(task.index), time: String(Math.floor(time)) });
+  };
   return (
     <main>
       <TimelineView
@@ -38,8 +43,11 @@ export function TimelinePage(props: ViewProps) {
         onChange={change}
         onFlame={() => go({ v: "flame", zoom: "" })}
         onTable={() => go({ v: "top-down", open: "" })}
-        {...(info.tasks ? { onCalls: (time: number) => go({ v: "calls", time: String(time) }) } : {})}
+        {...(info.tasks ? { onCalls: showCalls } : {})}
       />
+      {info.tasks && state["time"] !== undefined && (
+        <CallsView path={props.path} tasks={info.tasks} state={state} onClose={() => go({ time: "" })} />
+      )}
     </main>
   );
 }

@@ -36,7 +36,7 @@ interface Props {
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
   onTable: () => void;
-  onCalls?: (time: number) => void;
+  onCalls?: (time: number, profile: number) => void; // what a click, or c, asks for
 }
 
 interface Drag {
@@ -145,6 +145,10 @@ export function TimelineView(props: Props) {
     props.onChange({ selection: { ...next, begin: Math.min(next.begin, next.end), end: Math.max(next.begin, next.end) } });
   };
 
+  const showCalls = () => {
+    if (cursor && profile !== undefined) props.onCalls?.(cursor.time, profile);
+  };
+
   const onKeyDown = (event: KeyboardEvent) => {
     const middle = cursor?.time ?? props.range.begin + span / 2;
     const keys: Record<string, () => void> = {
@@ -165,6 +169,7 @@ export function TimelineView(props: Props) {
       "+": () => props.onChange({ depth: Math.min(value?.depthMax ?? 1, (value?.depth ?? 1) + 1) }),
       "-": () => props.onChange({ depth: Math.max(1, (value?.depth ?? 2) - 1) }),
       "0": () => change({ begin: 0, end: props.duration }),
+      c: showCalls,
       z: () => props.selection && change(props.selection),
       Escape: () => (props.selection ? props.onChange({ selection: null }) : setCursor(null)),
       Enter: () => props.selection && props.onFlame(),
@@ -200,7 +205,12 @@ export function TimelineView(props: Props) {
               drag.current = { x: event.clientX - area.left, y: event.clientY - area.top, range: props.range, isSelecting: event.shiftKey };
             }}
             onPointerMove={onMove}
-            onPointerUp={() => (drag.current = null)}
+            onPointerUp={(event) => {
+              const start = drag.current;
+              drag.current = null;
+              const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
+              if (start && !start.isSelecting && Math.abs(x - start.x) < 3) showCalls();
+            }}
             onPointerLeave={() => setCursor(null)}
             onDblClick={() => cursor && change(zoomRange(props.range, cursor.time, 0.25))}
             onWheel={(event) => {
@@ -254,9 +264,6 @@ function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: st
           <button onClick={props.onTable}>table of it</button>
           <button onClick={() => toolbar.onRange(selection)}>zoom to it</button>
         </>
-      )}
-      {props.onCalls && (
-        <button onClick={() => props.onCalls?.(Math.floor(selection?.begin ?? props.range.begin))}>calls from here</button>
       )}
     </div>
   );

@@ -27,6 +27,7 @@ export interface Task {
   tid: number;
   pid: number;
   name: string;
+  profile?: number; // none when it recorded nothing
 }
 
 export interface Info {
@@ -172,10 +173,18 @@ export interface Call {
   depth: number;
   name?: string;
   values: string;
+  duration?: number; // of an entry whose end was seen
+  result?: string;
 }
 
+// Places are numbers of records, to go on from.
 export interface Calls {
   calls: Call[];
+  first: string;
+  next: string;
+  isStart: boolean;
+  isEnd: boolean;
+  damage?: string;
 }
 
 export interface Found {
@@ -183,4 +192,6 @@ export interface Found {
   time?: number;
   duration?: number;
   depth?: number;
+  place?: string;
+  next?: string; // not found so far: go on there
 }

@@ -36,8 +36,10 @@ interface Props {
   onRange?: (first: number, last: number) => void; // what is on the screen now
   sort?: { by: string; isAscending: boolean; onChange: (by: string) => void };
   top?: number; // row to begin with
+  shift?: number; // rows that came before the first one since the table was made
   origin?: string; // another one: other rows, to be read from the top
-  reveal?: number; // row that must be on the screen
+  reveal?: number; // row that must be on the screen, when it becomes another one
+  revealFor?: string; // when this becomes another one instead
   isTree?: boolean;
   isClickOpen?: boolean; // one click opens
 }
@@ -82,14 +84,21 @@ export function VirtualTable(props: Props) {
     if (origin.current !== props.origin) scrollTo(0);
     origin.current = props.origin;
   }, [props.origin]);
+  const shift = useRef(props.shift ?? 0);
+  useLayoutEffect(() => {
+    const added = (props.shift ?? 0) - shift.current;
+    shift.current = props.shift ?? 0;
+    if (scroller.current && added !== 0) scroller.current.scrollTop += added * rowPx;
+  }, [props.shift]);
   const show = (row: number) => {
     const shown = Math.floor(window.heightPx / rowPx);
-    if (row < Math.ceil(at)) scrollTo(row);
-    else if (row >= Math.floor(at) + shown) scrollTo(row - shown + 1);
+    const now = firstRow(window, scroller.current?.scrollTop ?? 0);
+    if (row < Math.ceil(now)) scrollTo(row);
+    else if (row >= Math.floor(now) + shown) scrollTo(row - shown + 1);
   };
   useLayoutEffect(() => {
     if (props.reveal !== undefined && props.reveal >= 0) show(props.reveal);
-  }, [props.reveal, props.count > 0]);
+  }, [props.revealFor ?? props.reveal, props.count > 0]);
   useEffect(() => props.onRange?.(first, last), [first, last, props.onRange]);
 
   const move = (to: number) => {
