@@ -1,5 +1,7 @@
 // Drives the viewer in a real browser: node e2e/run.mjs [--only NAME] CAIRN SHOTS DATABASE
-// RECORDING STORE
+// RECORDING STORE SOURCED WIDE
+//
+// SOURCED is a database with copies of its sources, WIDE one of many functions.
 //
 // Every view is opened, searched and zoomed; pictures go to the folder SHOTS. The tests of
 // one view are one file; --only runs one of them, or the tests whose names contain NAME.

@@ -88,7 +88,8 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
   // Calls can be listed while they are still being added up.
-  const view = info && !info.isReady ? "calls" : (state["v"] ?? "top-down");
+  const asked = state["v"] ?? "top-down";
+  const view = !info || availableViews(info).some(([name]) => name === asked) ? asked : (availableViews(info)[0]?.[0] ?? "calls");
   useKeys(info, view, () => setHasHelp((before) => !before));
   useStayWithCalls(info !== null && !info.isReady);
   useEffect(() => {

@@ -24,12 +24,15 @@ export interface TreeProps {
   onRow: (row: Row | null, columns: Column[]) => void; // the selected one, once it is there
 }
 
+// The head stays above the lines.
+const viewportOf = (element: HTMLElement) => ({ top: element.scrollTop, height: Math.max(ROW, element.clientHeight - ROW) });
+
 function useViewport(isThere: boolean) {
   const scroller = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState({ top: 0, height: 600 });
   const measure = useCallback(() => {
     const element = scroller.current;
-    if (element) setAt({ top: element.scrollTop, height: element.clientHeight });
+    if (element) setAt(viewportOf(element));
   }, []);
   useLayoutEffect(() => {
     const observer = new ResizeObserver(measure);
@@ -51,8 +54,7 @@ export function TreeView(props: TreeProps) {
     (node: Node) => {
       const element = scroller.current;
       if (!element || !tree) return;
-      const here = { top: element.scrollTop, height: element.clientHeight };
-      element.scrollTop = scrollTo(here, tree.top.lines, lineOf(node), ROW + 4);
+      element.scrollTop = scrollTo(viewportOf(element), tree.top.lines, lineOf(node));
     },
     [tree],
   );
@@ -81,18 +83,24 @@ export function TreeView(props: TreeProps) {
 
   useEffect(() => props.onRow(selected?.row ?? null, tree?.columns ?? []), [selected, tree]);
 
+  // A step asked for before the matches are there is taken when they are.
+  const awaited = useRef(0);
+  const stepTo = (by: number) => {
+    if (!search) awaited.current = by;
+    const hit = search?.step(by);
+    if (hit) void goTo([...hit.path, hit.row.id]);
+  };
+  useSearchSteps(stepTo);
+
   useEffect(() => {
     const openHits = async () => {
       for (const hit of search?.hits.slice(0, HITS_OPENED) ?? []) await reveal([...hit.path, hit.row.id]);
     };
     void openHits();
+    if (!search) return;
+    if (awaited.current !== 0) stepTo(awaited.current);
+    awaited.current = 0;
   }, [search?.hits]);
-
-  const stepTo = (by: number) => {
-    const hit = search?.step(by);
-    if (hit) void goTo([...hit.path, hit.row.id]);
-  };
-  useSearchSteps(stepTo);
 
   const lines = tree?.top.lines ?? 0;
   const part = windowOf(at, lines);

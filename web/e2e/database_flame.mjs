@@ -1,0 +1,71 @@
+// The flame graph: keys, tooltip, search, folding, and what is too small for the whole.
+import assert from "node:assert/strict";
+
+async function graph(viewer, state) {
+  await viewer.show("s=0&v=top-down");
+  await viewer.show(`s=0&v=flame&${state}`);
+  const canvas = await viewer.page.waitForSelector(".flame canvas");
+  await viewer.page.waitForTimeout(200);
+  return canvas;
+}
+
+export const tests = {
+  async "a tooltip tells what a box is"(viewer) {
+    const { page, shot } = viewer;
+    const box = await (await graph(viewer, "")).boundingBox();
+    await page.mouse.move(box.x + 40, box.y + 30);
+    await page.waitForSelector(".tooltip");
+    assert.match(await page.textContent(".tooltip"), /main.*in all28\.31 s80\.2 %/);
+    await shot("flame-tooltip");
+    await page.mouse.move(2, 2);
+    await page.waitForSelector(".tooltip", { state: "detached" });
+  },
+  async "keys turn it, colour it, ask for callers and fold recursion"(viewer) {
+    const { page, until, hash } = viewer;
+    const canvas = await graph(viewer, "");
+    await canvas.focus();
+    for (const [key, sign] of [["i", /inv=1/], ["c", /mod=1/], ["r", /fold=1/], ["u", /up=1/]]) {
+      await page.keyboard.press(key);
+      await until(`${key}`, () => sign.test(hash()));
+    }
+    await page.waitForTimeout(300);
+    await viewer.shot("flame-callers");
+    for (const key of ["i", "c", "u", "r"]) await page.keyboard.press(key);
+    await until("as before", () => !/inv|mod|up|fold/.test(hash()));
+  },
+  async "folding makes it as deep as functions are, not calls"(viewer) {
+    const tall = (await (await graph(viewer, "")).boundingBox()).height;
+    const folded = (await (await graph(viewer, "fold=1")).boundingBox()).height;
+    assert.ok(folded <= tall, `${folded} of ${tall}`);
+    await viewer.shot("flame-folded");
+  },
+  async "matches are gone through, and zooming goes in and out by one"(viewer) {
+    const { page, until, hash } = viewer;
+    const canvas = await graph(viewer, "q=solve");
+    await canvas.focus();
+    await page.keyboard.press("n");
+    await until("a match", async () => /^solve: 20\.25 s/.test(await page.textContent(".flame .status")));
+    await page.keyboard.press("Enter");
+    await until("zoomed", () => /zoom=/.test(hash()));
+    const zoom = new URLSearchParams(hash().slice(1)).get("zoom");
+    assert.ok(zoom.split(".").length > 2, "the address tells the way");
+    await page.keyboard.press("Backspace");
+    await until("one out", () => new URLSearchParams(hash().slice(1)).get("zoom") === zoom.split(".").slice(0, -1).join("."));
+    await page.keyboard.press("o");
+    await until("details", () => /v=top-down/.test(hash()));
+    await until("the context", async () => (await page.textContent(".panel h2").catch(() => "")) === "solve");
+  },
+  async "zooming asks for what was too small to be seen"(viewer) {
+    const { page, until } = viewer;
+    await viewer.show("s=4&v=flame");
+    const canvas = await page.waitForSelector(".flame canvas");
+    const asked = [];
+    const note = (request) => asked.push(request.url());
+    page.on("request", note);
+    await page.waitForTimeout(200);
+    const box = await canvas.boundingBox();
+    await page.mouse.click(box.x + 60, box.y + 30);
+    await until("asked", () => asked.some((url) => /flame\?.*row=/.test(url)));
+    page.off("request", note);
+  },
+};

@@ -1,0 +1,118 @@
+// The timeline: keys, the stack under the cursor, and exactly what was selected.
+import assert from "node:assert/strict";
+
+async function timeline(viewer, state = "") {
+  const { page, show } = viewer;
+  await show("s=1&v=flat");
+  await show(`s=1&v=timeline&${state}`);
+  const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
+  await page.waitForSelector(".stack li");
+  await page.focus(".timeline-canvas");
+  return canvas.boundingBox();
+}
+
+const number = (hash, name) => Number(new URLSearchParams(hash.slice(1)).get(name));
+
+async function selectWithShift(page, from, to) {
+  await page.keyboard.down("Shift");
+  await page.mouse.move(from[0], from[1]);
+  await page.mouse.down();
+  await page.mouse.move(to[0], to[1], { steps: 6 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+}
+
+export const tests = {
+  async "the cursor goes by keys and shows the stack there"(viewer) {
+    const { page, until, shot } = viewer;
+    await timeline(viewer);
+    await page.keyboard.press(".");
+    await until("a cursor", async () => /^at /.test(await page.textContent(".panel h2")));
+    const before = await page.textContent(".panel h2");
+    for (let i = 0; i < 10; i++) await page.keyboard.press(",");
+    await until("moved", async () => (await page.textContent(".panel h2")) !== before);
+    await until("a stack", async () => /not running|for /.test(await page.textContent(".panel")));
+    await page.keyboard.press("ArrowDown");
+    await shot("timeline-cursor");
+  },
+  async "depth is chosen by keys and with the slider"(viewer) {
+    const { page, until, hash } = viewer;
+    await timeline(viewer);
+    await page.keyboard.press("+");
+    await until("deeper", () => number(hash(), "d") >= 2);
+    await page.keyboard.press("-");
+    await until("less deep", () => number(hash(), "d") === 1);
+    await page.locator("[aria-label='call depth']").fill("2");
+    await until("slider", () => number(hash(), "d") === 2);
+  },
+  async "it zooms from all of the time to nanoseconds, and back"(viewer) {
+    const { page, until, hash } = viewer;
+    await timeline(viewer);
+    for (let i = 0; i < 40; i++) await page.keyboard.press("w");
+    await until("nanoseconds", () => number(hash(), "to") - number(hash(), "from") <= 12);
+    await page.waitForTimeout(200);
+    await viewer.shot("timeline-nanoseconds");
+    const from = number(hash(), "from");
+    await page.keyboard.press("a");
+    await until("moved", () => number(hash(), "from") < from);
+    await page.keyboard.press("0");
+    await until("all", () => number(hash(), "from") === 0);
+  },
+  async "dragging moves, the map too"(viewer) {
+    const { page, until, hash } = viewer;
+    const box = await timeline(viewer);
+    for (let i = 0; i < 3; i++) await page.keyboard.press("w");
+    await until("zoomed", () => number(hash(), "from") > 0);
+    const from = number(hash(), "from");
+    await page.mouse.move(box.x + 600, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 500, box.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await until("moved on", () => number(hash(), "from") > from);
+    const map = await page.locator(".minimap").boundingBox();
+    await page.mouse.click(map.x + 160, map.y + 10);
+    await until("to the start", () => number(hash(), "from") === 0);
+  },
+  async "a selection has its time and its threads, in flame graph and tables"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    const box = await timeline(viewer);
+    await selectWithShift(page, [box.x + 200, box.y + 30], [box.x + 600, box.y + 52]);
+    await page.waitForSelector("text=of 2 threads selected");
+    assert.match(hash(), /st=/);
+    await shot("timeline-two-threads");
+    await page.click("text=table of it");
+    await page.waitForSelector(".chosen-range");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    const sum = async () => {
+      const rows = await page.locator(".tree-row[aria-level='1'] small:first-of-type").allTextContents();
+      return rows.filter((_, i) => i % 2 === 0).reduce((total, text) => total + Number(text.replace(" %", "")), 0);
+    };
+    assert.ok(Math.abs((await sum()) - 100) < 1, `top rows hold ${await sum()} %`);
+    await shot("table-of-range");
+    await page.keyboard.press("2");
+    await until("bottom-up", () => /v=bottom-up/.test(hash()));
+    await page.waitForSelector(".chosen-range");
+    await page.waitForSelector(".tree-row[aria-level='1']");
+    await page.keyboard.press("4");
+    await page.waitForSelector(".flame canvas");
+    await page.waitForSelector("text=time (s)");
+    await page.click("text=all of the time");
+    await until("given up", () => !/st=|b=/.test(hash()));
+  },
+  async "a selection from the axis has all threads; keys select too"(viewer) {
+    const { page, until, hash } = viewer;
+    const box = await timeline(viewer);
+    await selectWithShift(page, [box.x + 200, box.y + 8], [box.x + 600, box.y + 30]);
+    await until("selected", () => /b=/.test(hash()) && !/st=/.test(hash()));
+    await page.keyboard.press("Escape");
+    await until("given up", () => !/b=/.test(hash()));
+    await page.mouse.move(2, 2);
+    await page.keyboard.press(".");
+    await page.keyboard.press("[");
+    for (let i = 0; i < 5; i++) await page.keyboard.press(".");
+    await page.keyboard.press("]");
+    await until("selected", () => number(hash(), "e") > number(hash(), "b"));
+    await page.keyboard.press("Enter");
+    await until("flame graph", () => /v=flame/.test(hash()));
+  },
+};
