@@ -14,6 +14,7 @@ export const tests = {
     const note = (request) => asked.push(request.url());
     execFileSync(cairn, ["export-html", paths[0], file], { stdio: "pipe" });
     const back = page.url();
+    await page.goto("about:blank");
     page.on("request", note);
     try {
       await page.goto(`file://${file}`);

@@ -1,6 +1,6 @@
 // The choices in the header: search, metric, threads.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { go, type State } from "./state";
 import { stepSearch } from "./tree_search";
 import type { Info, Thread } from "./types";
@@ -40,6 +40,8 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
 // Any selection that `cairn tree --thread` takes; the threads are offered.
 function ThreadChooser(props: { path: string; count: number; chosen: string }) {
   const [isUsed, setIsUsed] = useState(false);
+  const [text, setText] = useState(props.chosen);
+  useEffect(() => setText(props.chosen), [props.chosen]);
   const threads = useAnswer<Thread[]>(isUsed ? `${props.path}/threads` : null, { count: 2000 });
   return (
     <>
@@ -50,8 +52,9 @@ function ThreadChooser(props: { path: string; count: number; chosen: string }) {
         placeholder={`all ${props.count.toLocaleString("en-US")} threads`}
         aria-label="threads: numbers such as 1-3, or kinds such as RANK 0-3"
         title="which threads count: 1-3,7 or RANK 0-3 THREAD 0; empty: all"
-        value={props.chosen}
+        value={text}
         onFocus={() => setIsUsed(true)}
+        onInput={(event) => setText(event.currentTarget.value)}
         onChange={(event) => go({ t: event.currentTarget.value.trim() })}
       />
       <datalist id="thread-list">

@@ -151,6 +151,7 @@ export function TimelineView(props: Props) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     const middle = cursor?.time ?? props.range.begin + span / 2;
+    const depth = props.depth || (value?.depth ?? 1);
     const keys: Record<string, () => void> = {
       a: () => change(panRange(props.range, -span / 5)),
       d: () => change(panRange(props.range, span / 5)),
@@ -166,8 +167,8 @@ export function TimelineView(props: Props) {
       ".": () => moveCursor(1 / 100),
       "[": () => mark("begin"),
       "]": () => mark("end"),
-      "+": () => props.onChange({ depth: Math.min(value?.depthMax ?? 1, (value?.depth ?? 1) + 1) }),
-      "-": () => props.onChange({ depth: Math.max(1, (value?.depth ?? 2) - 1) }),
+      "+": () => props.onChange({ depth: Math.min(value?.depthMax ?? 1, depth + 1) }),
+      "-": () => props.onChange({ depth: Math.max(1, depth - 1) }),
       "0": () => change({ begin: 0, end: props.duration }),
       c: showCalls,
       z: () => props.selection && change(props.selection),

@@ -86,7 +86,7 @@ export function TreeView(props: TreeProps) {
   // A step asked for before the matches are there is taken when they are.
   const awaited = useRef(0);
   const stepTo = (by: number) => {
-    if (!search) awaited.current = by;
+    if (!search && props.search !== "") awaited.current = by;
     const hit = search?.step(by);
     if (hit) void goTo([...hit.path, hit.row.id]);
   };
