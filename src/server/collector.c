@@ -428,6 +428,7 @@ bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
     bool ok;
 
     cn_collector_finish(c);
+    cn_sealer_wait(c->sealer);
     if (c->writer) {
         ok = cn_store_writer_close(c->writer, err);
     } else {

@@ -49,6 +49,16 @@ def count(store, query=""):
         [OPTIONS.cairn, "store", "search", "--count", store, query], text=True))
 
 
+def listed(store):
+    """All traces as `store search` tells about them, with their calls as `store show` does."""
+    text = subprocess.check_output(
+        [OPTIONS.cairn, "store", "search", "--format", "json", "-n", "1000", store], text=True)
+    key = lambda one: (one["trace_id"], one["span_id"])
+    traces = sorted(json.loads(text), key=key)
+    return [(one, subprocess.check_output([OPTIONS.cairn, "store", "show", "--no-pager", store,
+                                           one["trace_id"]], text=True)) for one in traces]
+
+
 class Collector(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -211,24 +221,27 @@ class Collector(unittest.TestCase):
             self.assertEqual(count(self.store, query), expected, query)
 
     def test_real_agents_over_http(self):
+        """What agents sent once gives the traces that `store add` makes of it."""
         if not FIXTURES.is_dir():
             self.skipTest(f"no fixtures at {FIXTURES}")
-        with serving(OPTIONS.cairn, "--collect", self.store) as service:
-            for head in sorted((FIXTURES / "ltracer").glob("*_agent_submit_*.hdr")):
-                lines = head.read_text(encoding="latin-1").splitlines()
-                fields = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
-                fields.pop("Content-Length", None)
-                path = "/agent/submit/" + ("agd" if "agd" in head.name else "trc")
-                status, _, answer = service.ask(path, method="POST", headers=fields,
-                                                body=head.with_suffix(".bin").read_bytes())
-                self.assertEqual(status, 202, f"{head.name}: {answer!r}")
-        over_http = count(self.store)
-        other = os.path.join(self.folder.name, "other")
-        subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", other])
-        subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", other,
-                               *sorted(map(str, (FIXTURES / "ltracer").glob("*_agent_submit_*.bin")))])
-        self.assertEqual(over_http, count(other))
-        self.assertGreater(over_http, 0)
+        for capture, traces in (("ltracer", 24), ("v1907-local", 16)):
+            store, other = (os.path.join(self.folder.name, f"{capture}{suffix}") for suffix in ("", "-added"))
+            heads = sorted((FIXTURES / capture).glob("*_agent_submit_*.hdr"))
+            with serving(OPTIONS.cairn, "--collect", store) as service:
+                for head in heads * 2: # and once more: nothing is stored twice
+                    lines = head.read_text(encoding="latin-1").splitlines()
+                    fields = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
+                    fields.pop("Content-Length", None)
+                    path = "/agent/submit/" + ("agd" if "agd" in head.name else "trc")
+                    status, _, answer = service.ask(path, method="POST", headers=fields,
+                                                    body=head.with_suffix(".bin").read_bytes())
+                    self.assertEqual(status, 202, f"{head}: {answer!r}")
+            subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", other])
+            subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", other,
+                                   *(str(head.with_suffix(".bin")) for head in heads)])
+            self.assertEqual(listed(store), listed(other))
+            self.assertEqual(len(listed(store)), traces)
+            subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", store])
 
 
 if __name__ == "__main__":
