@@ -182,7 +182,7 @@ static bool list_calls(struct question *question, struct cn_request *request,
         !cn_request_u64(request, "before", 0, CALL_MAX, 0, &before, err))
         return false;
     /* Places are numbers of records: a time becomes one. */
-    if (question->bound.time_ns > 0 && before == 0) {
+    if (question->bound.time_ns > 0 && (before == 0 || !question->wish.has_limits)) {
         read_on(question, &list, 1);
         if (list.count > 0)
             question->bound = (struct cn_call_bound){.place = list.items[0].place};

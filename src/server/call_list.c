@@ -6,7 +6,7 @@
 #include "model/call_values.h"
 
 enum {
-    READ_MAX = 6000000, /* records that one answer looks at */
+    READ_MAX = 2500000, /* records that one answer looks at */
     ENDS_MAX = 200000,  /* records looked at for the ends of calls that are listed */
     GONE = UINT32_MAX,  /* an open call that is not in the list any more */
     SLACK = 4096,       /* items kept beyond those wanted before the list is cut */
@@ -173,6 +173,18 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
     return !is_settled(list) && ++*beyond < ENDS_MAX;
 }
 
+/* Whether nothing of a batch can be of interest: it is all before the bound. */
+static bool is_skipped(const struct cn_call_list *list, const struct cn_call_batch *batch,
+                       struct cn_call_place first)
+{
+    const struct cn_call *last = &batch->calls[batch->count - 1];
+
+    first.index += batch->count - 1;
+    return !list->is_backwards && list->open_count == 0 &&
+           is_before(&list->bound, first, last) &&
+           (last->kind != CN_CALL_LOST || first.index < list->bound.place.index);
+}
+
 void cn_call_list_read(struct cn_call_list *list)
 {
     struct cn_call_place first;
@@ -183,13 +195,15 @@ void cn_call_list_read(struct cn_call_list *list)
     while ((step = cn_call_walk_next(list->walk, &batch, &first, &list->damage)) ==
            CN_ITEM) {
         list->record_count += batch.count;
+        if (is_skipped(list, &batch, first))
+            continue;
         for (size_t i = 0; i < batch.count; i++) {
             struct cn_call_place place = {first.piece, first.index + i};
 
             if (!read_record(list, &batch, &batch.calls[i], place, &beyond))
                 return;
         }
-        if (list->record_count > READ_MAX) {
+        if (list->record_count > READ_MAX && !list->is_backwards) {
             list->is_cut = true;
             return;
         }
@@ -217,22 +231,29 @@ uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_wish *wis
                              struct cn_call_bound bound, uint64_t count,
                              struct cn_call_place *out)
 {
-    uint64_t record_count = 0;
+    uint64_t record_count = 0, found = 0;
 
+    if (!wish->has_limits && bound.time_ns == 0 && bound.place.index >= count) {
+        *out = bound.place;
+        out->index -= count;
+        return count;
+    }
+    /* A piece at a time: those before the first of one are the last of the one before. */
     for (uint32_t piece = bound.place.piece;; piece--) {
+        struct cn_call_place place = {.piece = piece};
         struct cn_call_list list;
-        uint64_t found;
 
-        cn_call_list_init(&list, walk, wish, count);
+        cn_call_list_init(&list, walk, wish, count - found);
         list.is_backwards = true;
         list.bound = bound;
         cn_call_walk_seek(walk, piece);
         cn_call_list_read(&list);
-        *out = (struct cn_call_place){.piece = piece};
-        found = count_back(&list, count, out);
+        found += count_back(&list, count - found, &place);
         record_count += list.record_count;
         cn_call_list_done(&list);
+        *out = place;
         if (found == count || piece == 0 || record_count > READ_MAX)
             return found;
+        bound = (struct cn_call_bound){.place = {.piece = piece}};
     }
 }
