@@ -210,6 +210,19 @@ static bool open_all(struct load *load, int file_count, char **files)
     return true;
 }
 
+static void close_all(struct load *load)
+{
+    for (size_t i = 0; i < load->count; i++) {
+        (void)close(load->connections[i].fd);
+        cn_text_done(&load->connections[i].out);
+    }
+    for (size_t i = 0; i < load->requests.file_count; i++)
+        cn_file_close(&load->requests.files[i]);
+    (void)close(load->epoll);
+    free(load->connections);
+    free(load->requests.files);
+}
+
 int main(int argc, char **argv)
 {
     struct load load = {0};
@@ -246,5 +259,6 @@ int main(int argc, char **argv)
                  " count\nseconds %.3f s\nrate %.0f requests/s\n",
                  symbols, load.sent, load.accepted, load.put_off, load.refused, seconds,
                  (double)load.accepted / seconds);
+    close_all(&load);
     return load.refused > 0 || load.put_off > 0;
 }

@@ -173,6 +173,15 @@ static bool look_around(struct worker *worker, const struct cn_timeline *timelin
     struct cn_sample sample;
 
     worker->has_estimated = true;
+    if (points == 1 && first > 0) {
+        /* The one that runs when the slice begins is at hand: it was looked at to find the
+         * beginning. */
+        if (!cn_timeline_read(db, timeline, first - 1, 1, &sample, err))
+            return false;
+        if (first < timeline->count)
+            add(worker, sample.context, begin_ns, end_ns);
+        return true;
+    }
     for (uint64_t i = 0, at = first; i < points; i++) {
         uint64_t from_ns = begin_ns + step_ns * i;
         uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;

@@ -34,7 +34,8 @@ struct cn_occupancy_request {
      * less deep show their innermost frame. 0: see cn_occupancy. */
     uint32_t depth;
     uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
-    uint32_t points; /* moments looked at in a crowded cell; 0: every sample counts */
+    uint32_t points; /* moments looked at in a crowded cell, 1: its beginning; 0: every
+                        sample counts */
 
     /* By row, NULL where there is none: spare reading samples where columns are their
      * cells. Made with the same frames and depth; the list itself may be NULL. */

@@ -9,9 +9,10 @@
 #include "model/database.h"
 
 enum {
-    CHUNK = 1024,              /* samples read at a time */
-    PIECE_LEN = 1 << 20,       /* samples of a job */
-    UNFORGOTTEN_MAX = 1 << 21, /* samples of a worker before pages are given back */
+    CHUNK = 1024,               /* samples read at a time */
+    PIECE_LEN = 1 << 20,        /* samples of a job */
+    LOOK_LEN = 128 << 10,       /* bytes that are mapped around a piece, about */
+    UNFORGOTTEN_MAX = 12 << 20, /* bytes of a worker before pages are given back */
 };
 
 /* Samples of one thread from `first` on, and the one after them. */
@@ -23,7 +24,7 @@ struct piece {
 
 struct worker {
     uint64_t *ns;
-    uint64_t sample_count, unforgotten;
+    uint64_t sample_count, unforgotten_len;
     bool has_failed; /* in the piece that it has read last */
     struct cn_error err;
 };
@@ -123,10 +124,10 @@ static void run(void *arg, size_t number, unsigned w)
     worker->has_failed =
         !cn_progress_check(build->progress, "adding up samples", &worker->err) ||
         !read_piece(build, worker, piece, &worker->err);
-    worker->unforgotten += piece->count;
-    if (worker->unforgotten > UNFORGOTTEN_MAX) {
+    worker->unforgotten_len += piece->count * sizeof(struct cn_sample) + LOOK_LEN;
+    if (worker->unforgotten_len > UNFORGOTTEN_MAX) {
         cn_database_forget(build->db);
-        worker->unforgotten = 0;
+        worker->unforgotten_len = 0;
     }
 }
 

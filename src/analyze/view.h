@@ -126,8 +126,10 @@ void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
 /* The calling contexts, top-down, without recursion: a call of a function that is above it
  * in the tree counts for that row, and what it calls in turn goes below that. Every row
  * holds the rows below it: what a folded call takes counts for the row it is folded into, no
- * longer for those that called it. Only for columns that are sums over threads. */
+ * longer for those that called it. Only for columns that are sums over threads. `index` is
+ * NULL or one that outlives the view, to spare making it. */
 CN_CHECK bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
+                                    const struct cn_context_index *index,
                                     const struct cn_progress *progress,
                                     struct cn_error *err);
 

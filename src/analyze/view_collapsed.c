@@ -42,12 +42,13 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
 }
 
 bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
+                           const struct cn_context_index *index,
                            const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_cost_tree tree;
     bool ok;
 
     assert(!cn_costs_need_tallies(costs));
-    ok = cn_cost_tree_build(&tree, costs->db, NULL, map_context, NULL, progress, err);
+    ok = cn_cost_tree_build(&tree, costs->db, index, map_context, NULL, progress, err);
     return cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
 }

@@ -12,22 +12,30 @@
 #include "server/served.h"
 #include "server/thread_list.h"
 
-/* Seconds by node of the context index. */
 struct range {
     struct cn_database *db;
     const struct cn_context_index *index;
-    double *own, *total;
+    const uint64_t *own_ns;       /* by context id */
+    double *total;                /* seconds by node of the index */
     uint32_t *first_child, *next; /* node; CN_NONE: none */
     uint32_t first_top;
 };
+
+/* Of contexts with the same id, one counts. */
+static double own_of(const struct range *range, uint32_t node)
+{
+    uint32_t id = range->index->nodes[node].id;
+
+    return range->index->node_of_id[id] == node ? (double)range->own_ns[id] / 1e9 : 0;
+}
 
 /* Parents have smaller numbers than their children: one pass backwards adds up. */
 static void add_up(struct range *range)
 {
     const struct cn_context_index *index = range->index;
 
-    for (size_t i = 0; i < index->count; i++)
-        range->total[i] = range->own[i];
+    for (uint32_t i = 0; i < index->count; i++)
+        range->total[i] = own_of(range, i);
     range->first_top = CN_NONE;
     for (size_t i = 0; i < index->count; i++)
         range->first_child[i] = range->next[i] = CN_NONE;
@@ -62,7 +70,7 @@ static bool add_node(struct range *range, struct cn_flame *flame, uint32_t node,
         ok = cn_database_module(range->db, function.module, &module, err);
     ok = ok &&
          (cn_flame_add(flame, depth, cn_text_str(&label), module.path, range->total[node],
-                       range->own[node], range->index->nodes[node].at) ||
+                       own_of(range, node), range->index->nodes[node].at) ||
           cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
                   CN_FLAME_NODE_MAX));
     cn_text_done(&label);
@@ -95,22 +103,17 @@ static bool paint(struct range *range, struct cn_flame *flame, double smallest,
     return true;
 }
 
-static void begin(struct range *range, const struct cn_range_sums *sums)
+static void begin(struct range *range)
 {
-    const struct cn_context_index *index = range->index;
+    size_t count = range->index->count;
 
-    range->own = cn_alloc(index->count, sizeof(*range->own));
-    range->total = cn_alloc(index->count, sizeof(*range->total));
-    range->first_child = cn_alloc(index->count, sizeof(*range->first_child));
-    range->next = cn_alloc(index->count, sizeof(*range->next));
-    for (uint32_t id = 1; id < index->id_limit; id++)
-        if (sums->ns[id] > 0 && index->node_of_id[id] != CN_NONE)
-            range->own[index->node_of_id[id]] = (double)sums->ns[id] / 1e9;
+    range->total = cn_alloc(count, sizeof(*range->total));
+    range->first_child = cn_alloc(count, sizeof(*range->first_child));
+    range->next = cn_alloc(count, sizeof(*range->next));
 }
 
 static void done(struct range *range)
 {
-    free(range->own);
     free(range->total);
     free(range->first_child);
     free(range->next);
@@ -152,7 +155,8 @@ static bool work(void *arg, const struct cn_progress *progress, struct cn_error 
 
     if (!cn_range_sums_build(&sums, kept->db, &wanted, progress, err))
         return false;
-    begin(&range, &sums);
+    range.own_ns = sums.ns;
+    begin(&range);
     add_up(&range);
     cn_text_clear(&kept->answer);
     ok = print(&range, kept, &sums, err);

@@ -21,8 +21,8 @@ enum {
     CROWDED = 4000, /* samples of crowded cells a thread that count nevertheless */
     LONG = 1 << 20, /* samples of a thread that are too many to look at in passing */
     SAMPLES_MIN = 32,
-    PREVIEW_CELLS = 5000,
-    HALVINGS_MAX = 4,
+    PREVIEW_CELLS = 2000,
+    HALVINGS_MAX = 5,
 };
 
 static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
@@ -164,7 +164,7 @@ static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
     if (halvings > 0)
         snap(db, wanted, halvings);
     if (crowded > 0) {
-        wanted->points = POINTS_MIN;
+        wanted->points = 1;
         wanted->crowded_max = 0;
     }
 }

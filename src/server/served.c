@@ -185,7 +185,7 @@ static uint64_t mapped_size(void)
 
 void cn_served_tidy(struct cn_served *served)
 {
-    enum { MAPPED_MAX = 64 << 20 };
+    enum { MAPPED_MAX = 32 << 20 };
     struct cn_error err;
 
     if (mapped_size() < MAPPED_MAX || !cn_served_lock(served, &err))

@@ -11,7 +11,13 @@
 
 enum {
     METRIC_MAX = 32,
-    SIZE_MAX_BYTES = 80 << 20, /* of all views that are kept */
+    SIZE_MAX_BYTES = 56 << 20, /* of all views that are kept */
+
+    /* What making them takes, a context. */
+    VALUES_LEN = 24,
+    FLAT_LEN = 24,
+    CALLERS_LEN = 48,
+    COLLAPSED_LEN = 112,
 };
 
 static const char *view_name(const struct cn_request *request)
@@ -183,8 +189,8 @@ static uint64_t size_of(const struct cn_served_view *entry)
                        : 0;
 }
 
-/* With the lock of the thing held: note what a view takes, and give up others when all
- * together take too much. */
+/* With the lock of the thing held: note what a view takes, or will take, and give up others
+ * when all together take too much. */
 static void note_size(struct cn_served *served, struct cn_served_view *entry,
                       uint64_t size)
 {
@@ -272,8 +278,15 @@ static bool read_values(void *arg, const struct cn_progress *progress,
     return true;
 }
 
-static void set_chore(struct cn_served_view *entry, cn_chore_fn work, const char *what)
+/* With bytes a context that it takes while it is made: room for them is made first. */
+static void set_chore(struct cn_served_view *entry, cn_chore_fn work, const char *what,
+                      uint64_t context_len)
 {
+    struct cn_served *served = entry->served;
+
+    (void)pthread_mutex_lock(&served->lock);
+    note_size(served, entry, served->prepared.frames.index.count * context_len);
+    (void)pthread_mutex_unlock(&served->lock);
     entry->making = (struct cn_chore){
         .group = &entry->served->chores, .work = work, .arg = entry, .what = what};
 }
@@ -287,7 +300,7 @@ static bool set_up_values(struct cn_served_view *entry, const struct cn_request 
         !cn_prepared_wait(prepared, CN_PIECE_FRAMES, err))
         return false;
     entry->index = &prepared->frames.index;
-    set_chore(entry, read_values, "what each context costs");
+    set_chore(entry, read_values, "what each context costs", VALUES_LEN);
     return true;
 }
 
@@ -298,7 +311,7 @@ static bool make_collapsed(void *arg, const struct cn_progress *progress,
     struct cn_served_view *entry = arg;
     struct cn_view *view = NULL;
 
-    if (!cn_view_collapsed_new(&view, &entry->costs, progress, err)) {
+    if (!cn_view_collapsed_new(&view, &entry->costs, entry->index, progress, err)) {
         cn_view_free(view);
         return false;
     }
@@ -313,7 +326,10 @@ static bool set_up_shape(struct cn_served_view *entry, const char *name,
     bool is_flat = strcmp(name, "flat") == 0;
 
     if (strcmp(name, "collapsed") == 0) {
-        set_chore(entry, make_collapsed, "the tree without recursion");
+        if (!cn_prepared_wait(prepared, CN_PIECE_FRAMES, err))
+            return false;
+        entry->index = &prepared->frames.index;
+        set_chore(entry, make_collapsed, "the tree without recursion", COLLAPSED_LEN);
         return true;
     }
     if (!is_flat && strcmp(name, "bottom-up") != 0)
@@ -323,7 +339,8 @@ static bool set_up_shape(struct cn_served_view *entry, const char *name,
     if (!cn_prepared_wait(prepared, is_flat ? CN_PIECE_FLAT : CN_PIECE_CALLERS, err))
         return false;
     entry->shape = is_flat ? prepared->flat : prepared->callers;
-    set_chore(entry, make_view, is_flat ? "the flat view" : "the bottom-up view");
+    set_chore(entry, make_view, is_flat ? "the flat view" : "the bottom-up view",
+              is_flat ? FLAT_LEN : CALLERS_LEN);
     return true;
 }
 

@@ -168,7 +168,7 @@ static void rows_hold_what_is_folded_into_them(void **state)
         init_costs(&costs);
         name_contexts();
         row_count = 0;
-        assert_true(cn_view_collapsed_new(&view, &costs, NULL, &err));
+        assert_true(cn_view_collapsed_new(&view, &costs, NULL, NULL, &err));
         add_view(view, NULL, "");
         for (size_t at = 0; at < tree.count; at++)
             (void)sums_of(keys[at]); /* none is missing */
