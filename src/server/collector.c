@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/map.h"
 #include "server/sealer.h"
@@ -79,14 +79,6 @@ struct cn_collector {
     struct entries cut; /* wait for this commit */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static void add_entry(struct entries *entries, const struct entry *entry)
 {
     if (entries->count == entries->capacity)
@@ -131,7 +123,7 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
 static void drop_store(struct cn_collector *c, const struct cn_error *failure)
 {
     c->failure = *failure;
-    c->failed_ns = now_ns();
+    c->failed_ns = cn_clock_ns();
     cn_sealer_wait(c->sealer);
     cn_store_ingest_free(c->ingest);
     cn_store_writer_abandon(c->writer);
@@ -147,12 +139,12 @@ static bool has_store(struct cn_collector *c)
 
     if (c->writer)
         return true;
-    if (now_ns() - c->failed_ns < RETRY_NS)
+    if (cn_clock_ns() - c->failed_ns < RETRY_NS)
         return false;
     if (open_store(c, &err))
         return true;
     c->failure = err;
-    c->failed_ns = now_ns();
+    c->failed_ns = cn_clock_ns();
     return false;
 }
 
@@ -214,19 +206,21 @@ static bool take_in(struct cn_collector *c, const struct entry *entry,
     return cn_fail(err, CN_ERR_USAGE, "nobody knows what to do with this body");
 }
 
+/* The store is there for the next request. A new segment can only begin when all of the last
+ * one is saved. */
+static bool is_ready(struct cn_collector *c)
+{
+    if (has_store(c) && cn_store_writer_is_due(c->writer))
+        look_after_saver(c, true);
+    return c->writer != NULL;
+}
+
 static void read_entry(struct cn_collector *c, const struct entry *entry)
 {
     struct cn_error err;
     uint32_t segment;
 
-    if (!has_store(c)) {
-        answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &c->failure);
-        return;
-    }
-    /* A new segment can only begin when all of the last one is saved. */
-    if (cn_store_writer_is_due(c->writer))
-        look_after_saver(c, true);
-    if (!c->writer) {
+    if (!is_ready(c)) {
         answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &c->failure);
         return;
     }
