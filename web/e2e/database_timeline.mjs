@@ -78,7 +78,7 @@ export const tests = {
     const { page, until, shot, hash } = viewer;
     const box = await timeline(viewer);
     await selectWithShift(page, [box.x + 200, box.y + 30], [box.x + 600, box.y + 52]);
-    await page.waitForSelector("text=of 2 threads selected");
+    await page.waitForSelector(".toolbar >> text=of 2 threads");
     assert.match(hash(), /st=/);
     await shot("timeline-two-threads");
     await page.click("text=table of it");

@@ -9,7 +9,7 @@ const STATES = [
   ["s=1&v=top-down&p=1&t=1-2", async (page) => page.waitForSelector(".tree-head >> text=p99")],
   ["s=0&v=flame&inv=1&mod=1&q=solve", async (page) => page.waitForSelector("text=matches hold")],
   ["s=0&v=flame&up=1", async (page) => page.waitForSelector(".flame canvas")],
-  ["s=1&v=timeline&d=1&from=100&to=5000&b=200&e=3000&st=1", async (page) => page.waitForSelector("text=of 1 thread selected")],
+  ["s=1&v=timeline&d=1&from=100&to=5000&b=200&e=3000&st=1", async (page) => page.waitForSelector(".toolbar >> text=of 1 thread")],
   ["s=1&v=top-down&b=200&e=3000", async (page) => page.waitForSelector(".chosen-range")],
   ["s=1&v=flat&b=200&e=3000&st=1", async (page) => page.waitForSelector(".chosen-range")],
 ];

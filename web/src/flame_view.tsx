@@ -6,9 +6,8 @@ import { boxPath, findBox, layOut, matchedValue, matcher, zoomTo, type Box } fro
 import { baseName, formatPercent, formatValue } from "./format";
 import { useSearchSteps } from "./tree_search";
 import type { Flame } from "./types";
+import { uiScale } from "./ui_scale";
 
-const ROW = 20;
-const FONT = "12px system-ui, sans-serif";
 
 interface Props {
   flame: Flame;
@@ -35,6 +34,7 @@ function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
 }
 
 export function FlameView(props: Props) {
+  const row = Math.round(20 * uiScale());
   const { flame } = props;
   const boxes = useMemo(() => layOut(flame), [flame]);
   const zoomed = useMemo(
@@ -49,8 +49,8 @@ export function FlameView(props: Props) {
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const depths = useMemo(() => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1, [boxes]);
-  const height = depths * ROW;
-  const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * ROW : box.depth * ROW);
+  const height = depths * row;
+  const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row);
 
   // Boxes above the zoomed one fill the width, as they hold all of it.
   const placeOf = (box: Box): [number, number] => {
@@ -69,7 +69,7 @@ export function FlameView(props: Props) {
     element.height = height * ratio;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.font = FONT;
+    context.font = `${12 * uiScale()}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     const ink = themeColor("--ink");
     const faint = themeColor("--faint");
@@ -81,21 +81,21 @@ export function FlameView(props: Props) {
       const isHit = matches?.(box.name) ?? false;
       context.globalAlpha = matches && !isHit ? 0.35 : 1;
       context.fillStyle = isHit ? accent : colorOf(props.byModule ? box.module : box.name);
-      context.fillRect(left, top, Math.max(size - 0.6, 0.6), ROW - 1);
+      context.fillRect(left, top, Math.max(size - 0.6, 0.6), row - 1);
       if (box.index === selected || box.index === hovered) {
         context.globalAlpha = 1;
         context.strokeStyle = ink;
         context.lineWidth = box.index === selected ? 2 : 1;
-        context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), ROW - 3);
+        context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), row - 3);
       }
       if (size > 28) {
         context.globalAlpha = 1;
         context.fillStyle = isHit ? themeColor("--accent-ink") : ink;
         context.save();
         context.beginPath();
-        context.rect(left + 3, top, size - 6, ROW);
+        context.rect(left + 3, top, size - 6, row);
         context.clip();
-        context.fillText(box.name, left + 4, top + ROW / 2);
+        context.fillText(box.name, left + 4, top + row / 2);
         context.restore();
       }
     }
@@ -108,7 +108,7 @@ export function FlameView(props: Props) {
   const boxAt = (event: MouseEvent): number => {
     const area = canvas.current?.getBoundingClientRect();
     if (!area) return -1;
-    const line = Math.floor((event.clientY - area.top) / ROW);
+    const line = Math.floor((event.clientY - area.top) / row);
     const depth = props.isInverted ? depths - 1 - line : line;
     return findBox(boxes, depth, view.begin + ((event.clientX - area.left) / width) * view.span);
   };

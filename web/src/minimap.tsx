@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { themeColor } from "./colors";
 import { formatNs } from "./format";
 import type { Range } from "./range";
-import { drawRuns, LABEL, prepare } from "./timeline_draw";
+import { drawRuns, labelPx, prepare } from "./timeline_draw";
 import type { TimelineFrame } from "./types";
 
 export const MAP = 34;
@@ -21,7 +21,7 @@ interface Props {
 export function Minimap(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const context = canvas.current && prepare(canvas.current, props.width + LABEL, MAP);
+    const context = canvas.current && prepare(canvas.current, props.width + labelPx(), MAP);
     if (!context || !props.frame) return;
     const rows = Math.max(1, props.frame.rows.length);
     for (let i = 0; i < props.frame.rows.length; i++)
@@ -30,12 +30,12 @@ export function Minimap(props: Props) {
         { range: { begin: 0, end: props.duration }, top: (i * MAP) / rows, width: props.width, height: MAP / rows },
         props.matches,
       );
-    const left = LABEL + (props.range.begin / props.duration) * props.width;
-    const right = LABEL + (props.range.end / props.duration) * props.width;
+    const left = labelPx() + (props.range.begin / props.duration) * props.width;
+    const right = labelPx() + (props.range.end / props.duration) * props.width;
     context.fillStyle = themeColor("--paper");
     context.globalAlpha = 0.7;
-    context.fillRect(LABEL, 0, left - LABEL, MAP);
-    context.fillRect(right, 0, LABEL + props.width - right, MAP);
+    context.fillRect(labelPx(), 0, left - labelPx(), MAP);
+    context.fillRect(right, 0, labelPx() + props.width - right, MAP);
     context.globalAlpha = 1;
     context.strokeStyle = themeColor("--accent");
     context.lineWidth = 2;
@@ -44,7 +44,7 @@ export function Minimap(props: Props) {
   const move = (event: PointerEvent) => {
     if (event.buttons === 0) return;
     const area = event.currentTarget as HTMLElement;
-    const x = event.clientX - area.getBoundingClientRect().left - LABEL;
+    const x = event.clientX - area.getBoundingClientRect().left - labelPx();
     const span = props.range.end - props.range.begin;
     const middle = (x / props.width) * props.duration;
     props.onChange({ begin: middle - span / 2, end: middle + span / 2 });
@@ -55,7 +55,7 @@ export function Minimap(props: Props) {
       class="minimap"
       role="img"
       aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the part that is shown`}
-      style={{ width: `${props.width + LABEL}px`, height: `${MAP}px` }}
+      style={{ width: `${props.width + labelPx()}px`, height: `${MAP}px` }}
       onPointerDown={move}
       onPointerMove={move}
     />

@@ -4,10 +4,12 @@ import { colorOf, themeColor } from "./colors";
 import { axisStep, formatNs } from "./format";
 import type { Range } from "./range";
 import type { TimelineFrame } from "./types";
+import { uiScale } from "./ui_scale";
 
-export const LABEL = 150;
-export const ROW = 22;
-export const AXIS = 22;
+// Of names of threads, of a row, of the axis above; larger where everything is.
+export const labelPx = () => Math.round(150 * uiScale());
+export const rowPx = () => Math.round(22 * uiScale());
+export const axisPx = () => Math.round(22 * uiScale());
 
 export function prepare(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
   const ratio = devicePixelRatio || 1;
@@ -32,12 +34,12 @@ const FAINT = 0.15; // what a search does not find
 export function drawRuns(context: CanvasRenderingContext2D, frame: TimelineFrame, row: number, box: RowBox, matches: ((name: string) => boolean) | null) {
   const names = new Map(frame.places.map(([id, name]) => [id, name]));
   const nsPerPixel = (box.range.end - box.range.begin) / box.width;
-  const left = LABEL + (frame.begin - box.range.begin) / nsPerPixel;
+  const left = labelPx() + (frame.begin - box.range.begin) / nsPerPixel;
   const scale = (frame.end - frame.begin) / frame.columns / nsPerPixel;
   let at = 0;
   context.save();
   context.beginPath();
-  context.rect(LABEL, box.top, box.width, box.height);
+  context.rect(labelPx(), box.top, box.width, box.height);
   context.clip();
   for (const [count, place, share] of frame.rows[row]?.runs ?? []) {
     const name = place === null ? undefined : names.get(place);
@@ -69,44 +71,44 @@ export interface Picture {
 
 export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
   const { frame, range, width, height, selection, cursor } = picture;
-  const context = prepare(element, width + LABEL, height);
+  const context = prepare(element, width + labelPx(), height);
   if (!context) return;
   const ink = themeColor("--ink");
-  const xOf = (time: number) => LABEL + ((time - range.begin) / (range.end - range.begin)) * width;
-  context.clearRect(0, 0, width + LABEL, height);
-  context.font = "12px system-ui, sans-serif";
+  const xOf = (time: number) => labelPx() + ((time - range.begin) / (range.end - range.begin)) * width;
+  context.clearRect(0, 0, width + labelPx(), height);
+  context.font = `${12 * uiScale()}px system-ui, sans-serif`;
   context.textBaseline = "middle";
   drawAxis(context, range, width, height);
   frame.rows.forEach((row, i) => {
-    const top = AXIS + i * ROW;
+    const top = axisPx() + i * rowPx();
     context.fillStyle = ink;
-    context.fillText(row.label.replace(/^NODE \S+ /, "").slice(-22), 4, top + ROW / 2);
-    drawRuns(context, frame, i, { range, top: top + 1, width, height: ROW - 2 }, picture.matches);
+    context.fillText(row.label.replace(/^NODE \S+ /, "").slice(-22), 4, top + rowPx() / 2);
+    drawRuns(context, frame, i, { range, top: top + 1, width, height: rowPx() - 2 }, picture.matches);
     if (!selection || !picture.isSelected(row.profile)) return;
-    const left = Math.max(LABEL, xOf(selection.begin));
+    const left = Math.max(labelPx(), xOf(selection.begin));
     context.fillStyle = themeColor("--accent");
     context.globalAlpha = 0.28;
-    context.fillRect(left, top, Math.max(1, Math.min(LABEL + width, xOf(selection.end)) - left), ROW);
+    context.fillRect(left, top, Math.max(1, Math.min(labelPx() + width, xOf(selection.end)) - left), rowPx());
     context.globalAlpha = 1;
   });
   if (cursor && cursor.time >= range.begin && cursor.time <= range.end) {
     context.fillStyle = ink;
-    context.fillRect(xOf(cursor.time), AXIS, 1, height);
+    context.fillRect(xOf(cursor.time), axisPx(), 1, height);
     context.strokeStyle = ink;
-    context.strokeRect(LABEL + 0.5, AXIS + cursor.row * ROW + 0.5, width - 1, ROW - 1);
+    context.strokeRect(labelPx() + 0.5, axisPx() + cursor.row * rowPx() + 0.5, width - 1, rowPx() - 1);
   }
 }
 
 function drawAxis(context: CanvasRenderingContext2D, range: Range, width: number, height: number): void {
   const span = range.end - range.begin;
-  const step = axisStep(span, width / 110);
+  const step = axisStep(span, width / (110 * uiScale()));
   context.fillStyle = themeColor("--faint");
   for (let at = Math.ceil(range.begin / step) * step; at < range.end; at += step) {
-    const x = LABEL + ((at - range.begin) / span) * width;
+    const x = labelPx() + ((at - range.begin) / span) * width;
     context.globalAlpha = 0.3;
-    context.fillRect(x, AXIS, 1, height);
+    context.fillRect(x, axisPx(), 1, height);
     context.globalAlpha = 1;
-    context.fillText(formatTick(at, step), x + 3, AXIS / 2);
+    context.fillText(formatTick(at, step), x + 3, axisPx() / 2);
   }
 }
 

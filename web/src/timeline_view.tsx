@@ -9,7 +9,7 @@ import { formatNs, formatPercent } from "./format";
 import { MAP, Minimap } from "./minimap";
 import { clampRange, panRange, zoomRange, type Range } from "./range";
 import { countNumbers, holdsNumber, printNumbers } from "./thread_numbers";
-import { AXIS, drawFrame, LABEL, ROW, type Cursor } from "./timeline_draw";
+import { axisPx, drawFrame, labelPx, rowPx, type Cursor } from "./timeline_draw";
 import type { Stack, TimelineFrame } from "./types";
 import { useAnswer } from "./use_answer";
 
@@ -56,8 +56,8 @@ function useSize() {
     if (!element) return;
     const measure = () =>
       setSize({
-        width: Math.max(200, element.clientWidth - LABEL),
-        rows: Math.max(4, Math.floor((element.clientHeight - AXIS - MAP - 8) / ROW)),
+        width: Math.max(200, element.clientWidth - labelPx()),
+        rows: Math.max(4, Math.floor((element.clientHeight - axisPx() - MAP - 8) / rowPx())),
       });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -84,7 +84,7 @@ export function TimelineView(props: Props) {
   const map = useAnswer<TimelineFrame>(`${props.path}/timeline`, { ...asked, columns: Math.min(1000, columns), count: 8 }, isPending);
   const profile = cursor ? value?.rows[cursor.row]?.profile : undefined;
   const stack = useStack(props.path, profile, cursor?.time);
-  const height = AXIS + Math.max(value?.rows.length ?? 0, 1) * ROW;
+  const height = axisPx() + Math.max(value?.rows.length ?? 0, 1) * rowPx();
 
   useEffect(() => {
     if (!value || !canvas.current) return;
@@ -96,8 +96,8 @@ export function TimelineView(props: Props) {
   });
 
   const span = props.range.end - props.range.begin;
-  const timeAt = (x: number) => props.range.begin + ((x - LABEL) / size.width) * span;
-  const rowAt = (y: number) => Math.floor((y - AXIS) / ROW);
+  const timeAt = (x: number) => props.range.begin + ((x - labelPx()) / size.width) * span;
+  const rowAt = (y: number) => Math.floor((y - axisPx()) / rowPx());
   const change = (range: Range) => props.onChange({ range: clampRange(range, props.duration) });
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
 
@@ -121,7 +121,7 @@ export function TimelineView(props: Props) {
       change(panRange(start.range, (-(x - start.x) / size.width) * moved));
     } else {
       const row = rowAt(y);
-      setCursor(x >= LABEL && row >= 0 && row < (value?.rows.length ?? 0) ? { time: timeAt(x), row } : null);
+      setCursor(x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0) ? { time: timeAt(x), row } : null);
     }
   };
 
@@ -199,7 +199,7 @@ export function TimelineView(props: Props) {
             ref={canvas}
             role="img"
             aria-label={value ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}` : "loading"}
-            style={{ width: `${size.width + LABEL}px`, height: `${height}px` }}
+            style={{ width: `${size.width + labelPx()}px`, height: `${height}px` }}
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);
               const area = event.currentTarget.getBoundingClientRect();
@@ -256,11 +256,12 @@ function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: st
       <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>all</button>
       {selection && (
         <>
-          <strong>
-            {formatNs(selection.end - selection.begin)}
-            {selection.threads && ` of ${countNumbers(selection.threads)} ${countNumbers(selection.threads) === 1 ? "thread" : "threads"}`} selected
-          </strong>
-          {selection.threads && <button onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}>all threads</button>}
+          <strong>{formatNs(selection.end - selection.begin)} selected</strong>
+          {selection.threads && (
+            <button title="take all threads instead" onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}>
+              of {countNumbers(selection.threads)} {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
+            </button>
+          )}
           <button onClick={props.onFlame}>flame graph of it</button>
           <button onClick={props.onTable}>table of it</button>
           <button onClick={() => toolbar.onRange(selection)}>zoom to it</button>
