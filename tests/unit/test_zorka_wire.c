@@ -276,6 +276,17 @@ static void expect_hits(const struct cn_store *store, const char *text, uint64_t
     cn_search_close(search);
 }
 
+/* What is found of the trace below when piece `last` has arrived. */
+static void expect_pieces_found(struct cn_store *store, int last)
+{
+    expect_hits(store, "", 1);
+    expect_hits(store, "method contains x", 1);
+    expect_hits(store, "method contains x span = 7 x = y", last > 0);
+    expect_hits(store, "x != y", 0);
+    expect_hits(store, "not x = y", last == 0);
+    expect_hits(store, "duration > 10ns", last == 2);
+}
+
 /* A trace that arrives in three pieces, as a streaming agent sends it. */
 static void parts_become_one_trace(void **state)
 {
@@ -312,12 +323,7 @@ static void parts_become_one_trace(void **state)
             fail_msg("%s", err.text);
         assert_int_equal(trace.node_count, calls[i]);
         assert_int_equal(!!(trace.nodes[0].flags & CN_TRACE_OPEN), i < 2);
-        expect_hits(store, "", 1);
-        expect_hits(store, "method contains x", 1);
-        expect_hits(store, "method contains x span = 7 x = y", i > 0);
-        expect_hits(store, "x != y", 0);
-        expect_hits(store, "not x = y", i == 0);
-        expect_hits(store, "duration > 10ns", i == 2);
+        expect_pieces_found(store, i);
         cn_store_close(store);
     }
     assert_int_equal(trace.nodes[0].duration_ns, 11);
