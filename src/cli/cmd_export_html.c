@@ -41,11 +41,12 @@ const struct cn_command cn_cmd_export_html = {
     .operands = "SRC DST",
     .operand_min = 2,
     .operand_max = 2,
-    .summary = "write a page that shows a database or recording without a server",
+    .summary = "write a page that shows a database, recording or store without a server",
     .description =
         "Writes one file that holds the viewer and what it shows: the tree, the flame "
         "graph and a summary of the timeline. It opens from the disk in any browser and "
-        "needs no network. Contexts that hold less than a five-thousandth of the whole, "
+        "needs no network. Of a store of traces it shows the calls of all of them added "
+        "up. Contexts that hold less than a five-thousandth of the whole, "
         "and all threads but the first 64, are left out.",
     .examples = examples,
     .options = options,

@@ -126,7 +126,7 @@ bool cn_page_export(const char *path, struct cn_text *out, struct cn_error *err)
     struct cn_served *served;
     bool ok;
 
-    if (!cn_served_open(&served, path, err))
+    if (!cn_served_open_costs(&served, path, err))
         return false;
     wait_until_ready(served);
     ok = add_data(&data, served, err) || cn_fail_in(err, "%s", path);

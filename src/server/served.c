@@ -65,15 +65,19 @@ static bool open_store(struct cn_served **out, const char *path, struct cn_error
 
 bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
 {
+    return cn_served_store_probe(path) ? open_store(out, path, err)
+                                       : cn_served_open_costs(out, path, err);
+}
+
+bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
+{
     const struct cn_format *format;
     struct cn_served *served;
     bool ok;
 
-    if (cn_served_store_probe(path))
-        return open_store(out, path, err);
     if (!cn_format_probe(path, &format, err))
         return false;
-    if (!format->open_database && !format->open_recording)
+    if (!format->open_database && !format->open_recording && !format->open_traces)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
     served = new_served(path, format->name);
@@ -84,7 +88,9 @@ bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *e
              cn_prepared_start(&served->prepared, served->db, err);
     } else {
         served->kind = CN_SERVED_RECORDING;
-        ok = format->open_recording(&served->recording, path, NULL, err) &&
+        ok = (format->open_recording
+                  ? format->open_recording(&served->recording, path, NULL, err)
+                  : format->open_traces(&served->recording, path, "", err)) &&
              cn_served_analyse(served, err);
     }
     if (!ok) {

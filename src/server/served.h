@@ -88,6 +88,10 @@ struct cn_served {
 /* Open a database, recording or store. */
 CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              struct cn_error *err);
+
+/* The same, but the traces of a store become calls whose costs are added up. */
+CN_CHECK bool cn_served_open_costs(struct cn_served **out, const char *path,
+                                   struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
 /* Whether the database can be asked: from then on served->db stays. Fails with

@@ -1,34 +1,68 @@
-// A page written by cairn export-html: opened from disk, without a server.
+// Pages written by cairn export-html: opened from disk, without a server.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+// Writes a page of `path`, opens it and looks at it; nothing may be asked of any network.
+async function withPage(viewer, path, look) {
+  const { page, cairn } = viewer;
+  const folder = await mkdtemp(join(tmpdir(), "cairn-export-"));
+  const file = join(folder, "page.html");
+  const asked = [];
+  const note = (request) => asked.push(request.url());
+  execFileSync(cairn, ["export-html", path, file], { stdio: "pipe" });
+  const back = page.url();
+  await page.goto("about:blank");
+  page.on("request", note);
+  try {
+    await page.goto(`file://${file}`);
+    await page.waitForSelector(".tree-row .kind-function");
+    await look();
+    assert.deepEqual(asked.filter((url) => !url.startsWith("file:")), [], "the page asked for something");
+  } finally {
+    page.off("request", note);
+    await page.goto(back);
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function lookAtAll({ page, show, until, shot }, name) {
+  await shot(`exported-${name}`);
+  const tabs = await page.locator("header [role=tab]").allTextContents();
+  assert.deepEqual(tabs, ["Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline"]);
+  for (const view of ["bottom-up", "flat"]) {
+    await show(`v=${view}`);
+    await page.waitForSelector(`[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}") >> nth=0`);
+    await page.waitForSelector(".tree-row[aria-level='1'] .kind");
+  }
+  await show("v=flame&q=.");
+  await page.waitForSelector(".flame canvas");
+  await page.waitForSelector("text=matches hold 100.0 %");
+  await page.focus(".flame canvas");
+  for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await until("zoomed", () => /zoom=/.test(page.url()));
+  await show("v=timeline");
+  await page.waitForSelector(".stack li");
+  await shot(`exported-${name}-timeline`);
+}
+
 export const tests = {
-  async "an exported page opens from disk, with tree, flame graph and timeline"(viewer) {
-    const { page, show, shot, cairn, paths } = viewer;
-    const folder = await mkdtemp(join(tmpdir(), "cairn-export-"));
-    const file = join(folder, "page.html");
-    const asked = [];
-    const note = (request) => asked.push(request.url());
-    execFileSync(cairn, ["export-html", paths[0], file], { stdio: "pipe" });
-    const back = page.url();
-    await page.goto("about:blank");
-    page.on("request", note);
-    try {
-      await page.goto(`file://${file}`);
-      await page.waitForSelector(".tree-row .kind-function");
-      await shot("exported");
-      await show("v=flame");
-      await page.waitForSelector(".flame canvas");
-      await show("v=timeline");
-      await page.waitForSelector(".stack li");
-      assert.deepEqual(asked.filter((url) => !url.startsWith("file:")), [], "the page asked for something");
-    } finally {
-      page.off("request", note);
-      await page.goto(back);
-      await rm(folder, { recursive: true });
-    }
+  async "an exported database opens from disk, with tree, flame graph and timeline"(viewer) {
+    await withPage(viewer, viewer.paths[0], () => lookAtAll(viewer, "database"));
+  },
+  async "an exported recording opens from disk"(viewer) {
+    await withPage(viewer, viewer.paths[1], () => lookAtAll(viewer, "recording"));
+  },
+  async "an exported store opens from disk, and names are text in it"(viewer) {
+    const { page } = viewer;
+    await withPage(viewer, viewer.paths[2], async () => {
+      await lookAtAll(viewer, "store");
+      await viewer.show("v=bottom-up");
+      await page.waitForSelector(".tree-row .kind-function:has-text('<img src=x')");
+      assert.equal(await page.evaluate(() => window.hacked), undefined);
+      assert.equal(await page.evaluate(() => document.querySelectorAll("main img, main script").length), 0);
+    });
   },
 };

@@ -20,6 +20,10 @@ export function loadOffline(): void {
   const element = document.getElementById("cairn-data");
   if (!element?.textContent) return;
   exported = JSON.parse(element.textContent) as Exported;
+  const { info } = exported;
+  delete info.tasks; // calls are not in the page, nor are other metrics
+  info.metrics = info.metrics.filter((metric) => metric.isVisible).slice(0, 1);
+  info.hasLatencies = false;
 }
 
 export function isOffline(): boolean {
@@ -42,7 +46,8 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
     case "info":
       return exported.info;
     case "flame":
-      return exported.flame;
+      if ((parameters["view"] ?? "top-down") === "top-down") return exported.flame;
+      break;
     case "rows": {
       const sort = String(parameters["sort"] ?? "");
       const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
