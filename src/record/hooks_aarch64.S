@@ -155,9 +155,8 @@ mcount:
 	ldr	x12, [x10]
 	lsr	x13, x12, #48	/* a signed address must stay what it is */
 	cbnz	x13, 8f
-	take_slot 7f
-	ldr	x12, [x10]
 	push_frame
+	take_slot 10f	/* after the frame, as on x86_64 */
 	adr	x12, cn_rec_return
 	str	x12, [x10]
 	store_record 9f
@@ -170,6 +169,11 @@ mcount:
 	b.eq	5b
 	lsr	x13, x12, #48
 	cbnz	x13, 8b
+	b	7f
+10:	ldr	x12, [x11, #CN_REC_F_RET]
+	str	x12, [x10]
+	sub	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
 7:	ldr	x12, [x10]
 	lsr	x13, x12, #48
 	cbnz	x13, 8b
@@ -233,13 +237,13 @@ __cyg_profile_func_enter:
 	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	8f
-	take_slot 8f
 	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
 	stp	x10, xzr, [x11, #CN_REC_F_LOC]
 	mov	x12, #CN_REC_F_UNHOOKED
 	stp	x0, x12, [x11, #CN_REC_F_ADDRESS]
+	take_slot 7f
 	ldr	x13, T(FRAMES)
 	sub	x13, x11, x13
 	sub	x13, x13, #CN_REC_F_SIZE
@@ -254,6 +258,8 @@ __cyg_profile_func_enter:
 	mov	x0, x13
 	mov	x1, x15
 	b	cn_rec_finish_slot
+7:	sub	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
 8:
 	stp	x29, x30, [sp, #-272]!
 	.cfi_def_cfa_offset 272

@@ -4,13 +4,17 @@
  * argument or a result is kept, and so are all others but r11. Vector and x87 registers
  * are not touched, neither here nor in the C code behind, which is built without them.
  *
- *   mcount       after the prologue: the return address is at 8(%rbp)
+ *   mcount       after the prologue: the return address is at 8(%rbp), but for functions
+ *                that align their stack
  *   __fentry__   before the prologue: it is at 8(%rsp), above our own
  *   cn_rec_return  where calls return to in place of their caller
  */
 #include "record/layout.h"
 
 #define T(member) CN_REC_T_##member(%r11)
+
+/* Bytes that a function skips to align its stack, at most, if we are to notice. */
+#define REALIGNED_MAX 256
 
 	.macro	load_self
 	movq	cn_rec_self@gottpoff(%rip), %r11
@@ -92,7 +96,10 @@
 
 	.text
 
-/* rdi: where the return address lies, rsi: the function, r11: the thread. */
+/* rdi: where the return address lies, rsi: the function, r11: the thread.
+ * The frame comes before the record, and goes after it: what a signal handler records in
+ * between is nested too deeply by one, which readers bear. One that is not nested deeply
+ * enough would end the call that it interrupted. */
 	.macro	enter
 	testq	%r11, %r11
 	jz	.Lslow\@
@@ -102,7 +109,6 @@
 .Lpush\@:
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
-	take_slot .Lslow\@
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
@@ -110,6 +116,7 @@
 	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
 	movq	$0, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	take_slot .Lfull\@
 	leaq	cn_rec_return(%rip), %rax
 	movq	%rax, (%rdi)
 	subq	T(FRAMES), %rdx
@@ -132,6 +139,11 @@
 	leaq	cn_rec_return(%rip), %rax
 	cmpq	%rax, (%rdi)
 	je	.Lpush\@
+	jmp	.Lslow\@
+.Lfull\@: /* a signal handler that walked the stack may have changed the address */
+	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
+	movq	%rax, (%rdi)
+	subq	$CN_REC_F_SIZE, T(TOP)
 .Lslow\@:
 	leaq	-40(%rsp), %rdx	/* what call_c saves, and we did above */
 	call_c	cn_rec_enter
@@ -160,8 +172,21 @@ _mcount:
 	save_arguments
 	load_self
 	leaq	8(%rbp), %rdi
+	leaq	-24(%r10), %rax
+	subq	%rbp, %rax
+	cmpq	$REALIGNED_MAX, %rax
+	jb	.Lmay_be_realigned
+.Lmcount_known:
 	movq	40(%rsp), %rsi
 	enter
+/* A function that aligns its stack and has arguments there keeps in r10 where those are,
+ * and below %rbp a copy of its return address: what counts lies below r10. */
+.Lmay_be_realigned:
+	movq	-8(%r10), %rax
+	cmpq	(%rdi), %rax
+	jne	.Lmcount_known
+	leaq	-8(%r10), %rdi
+	jmp	.Lmcount_known
 	.cfi_endproc
 	.size	mcount, .-mcount
 	.size	_mcount, .-_mcount
@@ -200,13 +225,13 @@ __cyg_profile_func_enter:
 	jb	.Linstrument_slow
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
-	take_slot .Linstrument_slow
 	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
 	movq	$CN_REC_F_UNHOOKED, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	take_slot .Linstrument_full
 	subq	T(FRAMES), %rdx
 	addl	%edx, %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
@@ -214,6 +239,8 @@ __cyg_profile_func_enter:
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
 	store_record cn_rec_finish_slot
 	ret
+.Linstrument_full:
+	subq	$CN_REC_F_SIZE, T(TOP)
 .Linstrument_slow:
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
