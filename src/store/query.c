@@ -285,11 +285,100 @@ static bool parse_either(struct parser *p)
     }
 }
 
+/* What everything that matches has in common. */
+struct scope {
+    uint64_t first_ns, last_ns; /* between these times */
+    bool has_id;                /* and of this trace */
+    struct cn_query_number id;
+};
+
+static const struct scope everything = {.last_ns = UINT64_MAX};
+
+static bool is_same_id(const struct scope *a, const struct scope *b)
+{
+    return a->has_id && b->has_id && a->id.high == b->id.high && a->id.low == b->id.low;
+}
+
+static struct scope scope_of_both(const struct scope *a, const struct scope *b)
+{
+    struct scope both = a->has_id ? *a : *b;
+
+    both.first_ns = a->first_ns > b->first_ns ? a->first_ns : b->first_ns;
+    both.last_ns = a->last_ns < b->last_ns ? a->last_ns : b->last_ns;
+    return both;
+}
+
+static struct scope scope_of_either(const struct scope *a, const struct scope *b)
+{
+    struct scope either = *a;
+
+    if (a->first_ns > a->last_ns)
+        return *b;
+    if (b->first_ns > b->last_ns)
+        return *a;
+    either.first_ns = a->first_ns < b->first_ns ? a->first_ns : b->first_ns;
+    either.last_ns = a->last_ns > b->last_ns ? a->last_ns : b->last_ns;
+    either.has_id = is_same_id(a, b);
+    return either;
+}
+
+static struct scope scope_of_term(const struct cn_query_term *term)
+{
+    struct scope scope = everything;
+
+    if (term->is_negated)
+        return scope;
+    if (term->field == CN_QUERY_TIME) {
+        scope.first_ns = term->first.low;
+        scope.last_ns = term->last.low;
+    }
+    if (term->field == CN_QUERY_ID && term->first.high == term->last.high &&
+        term->first.low == term->last.low) {
+        scope.has_id = true;
+        scope.id = term->first;
+    }
+    return scope;
+}
+
+static struct scope scope_of(const struct cn_query *query)
+{
+    struct scope *stack = cn_alloc(query->count + 1, sizeof(*stack)), all;
+    size_t depth = 0;
+
+    stack[0] = everything;
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_step *step = &query->steps[i];
+
+        switch (step->kind) {
+        case CN_QUERY_STEP_TERM:
+            stack[depth++] = scope_of_term(&step->term);
+            break;
+        case CN_QUERY_STEP_AND:
+            depth--;
+            stack[depth - 1] = scope_of_both(&stack[depth - 1], &stack[depth]);
+            break;
+        case CN_QUERY_STEP_OR:
+            depth--;
+            stack[depth - 1] = scope_of_either(&stack[depth - 1], &stack[depth]);
+            break;
+        case CN_QUERY_STEP_NOT:
+            stack[depth - 1] = everything;
+            break;
+        case CN_QUERY_STEP_SKIP:
+            break;
+        }
+    }
+    all = stack[0];
+    free(stack);
+    return all;
+}
+
 bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                     struct cn_error *err)
 {
     struct cn_query *query;
     struct parser p = {.text = text, .at = text, .now_ns = now_ns, .err = err};
+    struct scope scope;
     bool ok = true;
 
     if (strlen(text) > CN_QUERY_LEN_MAX)
@@ -307,6 +396,11 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
         cn_query_free(query);
         return false;
     }
+    scope = scope_of(query);
+    query->first_ns = scope.first_ns;
+    query->last_ns = scope.last_ns;
+    query->has_id = scope.has_id;
+    query->id = scope.id;
     *out = query;
     return true;
 }
@@ -320,55 +414,4 @@ void cn_query_free(struct cn_query *query)
     free(query->steps);
     cn_arena_done(&query->arena);
     free(query);
-}
-
-struct range {
-    uint64_t first, last;
-};
-
-static struct range combine(struct range a, struct range b, bool is_both)
-{
-    if (is_both)
-        return (struct range){a.first > b.first ? a.first : b.first,
-                              a.last < b.last ? a.last : b.last};
-    if (a.first > a.last)
-        return b;
-    if (b.first > b.last)
-        return a;
-    return (struct range){a.first < b.first ? a.first : b.first,
-                          a.last > b.last ? a.last : b.last};
-}
-
-void cn_query_time_range(const struct cn_query *query, uint64_t *first_ns,
-                         uint64_t *last_ns)
-{
-    static const struct range always = {0, UINT64_MAX};
-    struct range stack[CN_QUERY_STEPS_MAX + 1] = {always};
-    size_t depth = 0;
-
-    for (size_t i = 0; i < query->count; i++) {
-        const struct cn_query_step *step = &query->steps[i];
-
-        switch (step->kind) {
-        case CN_QUERY_STEP_TERM:
-            stack[depth++] =
-                step->term.field == CN_QUERY_TIME && !step->term.is_negated
-                    ? (struct range){step->term.first.low, step->term.last.low}
-                    : always;
-            break;
-        case CN_QUERY_STEP_AND:
-        case CN_QUERY_STEP_OR:
-            depth--;
-            stack[depth - 1] =
-                combine(stack[depth - 1], stack[depth], step->kind == CN_QUERY_STEP_AND);
-            break;
-        case CN_QUERY_STEP_NOT:
-            stack[depth - 1] = always;
-            break;
-        case CN_QUERY_STEP_SKIP:
-            break;
-        }
-    }
-    *first_ns = stack[0].first;
-    *last_ns = stack[0].last;
 }

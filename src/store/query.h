@@ -114,17 +114,18 @@ struct cn_query {
     uint64_t now_ns;             /* that "last" counts from; 0 where nothing does */
     struct cn_query_step *steps; /* none: everything matches */
     size_t count, capacity;
+
+    /* Times outside of which nothing matches, both inclusive; the first above the last when nothing
+     * can match at all. */
+    uint64_t first_ns, last_ns;
+    bool has_id; /* nothing of another trace matches */
+    struct cn_query_number id;
 };
 
 /* `now_ns`, since the epoch, is what "last" counts from. Failures tell the column. */
 CN_CHECK bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                              struct cn_error *err);
 void cn_query_free(struct cn_query *query); /* NULL is fine */
-
-/* Times outside of which nothing matches, both inclusive; the first above the last when nothing
- * can match at all. */
-void cn_query_time_range(const struct cn_query *query, uint64_t *first_ns,
-                         uint64_t *last_ns);
 
 /* Whether a text satisfies the comparison of a term (without is_negated). */
 bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes text);

@@ -63,6 +63,9 @@ const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
  * some of it cannot be read at all. */
 bool cn_segment_is_damaged(const struct cn_segment *segment);
 
+/* Give back the mapped pages of its words. */
+void cn_segment_forget(const struct cn_segment *segment);
+
 /* What the data takes on disk: traces.dat. */
 struct cn_bytes cn_segment_data(const struct cn_segment *segment);
 

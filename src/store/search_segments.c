@@ -163,18 +163,35 @@ static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query
            cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
 }
 
+/* Whether a query reads much of the postings, and not only where a value is. */
+static bool reads_much(const struct cn_query *query)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_term *term = &query->steps[i].term;
+
+        if (query->steps[i].kind == CN_QUERY_STEP_TERM &&
+            term->field >= CN_QUERY_METHOD &&
+            (term->op != CN_QUERY_EQUAL || term->field < CN_QUERY_ATTRIBUTE))
+            return true;
+    }
+    return false;
+}
+
 static bool match(struct cn_search *search, uint32_t segment,
                   const struct cn_query *query, struct cn_rows *rows,
                   struct cn_error *err)
 {
-    enum { LARGE = 1 << 19 }; /* rows whose postings together do not stay in memory */
+    /* Rows and segments whose postings and words together do not stay in memory. */
+    enum { LARGE = 1 << 19, MANY = 64 };
     struct cn_store_index *index = &search->indexes[segment]->index;
 
     if (!match_or_rebuild(index, query, rows, err))
         return cn_fail_in(err, "%s",
                           cn_segment_path(cn_store_segment(search->store, segment)));
-    if (search->row_count > LARGE)
+    if ((search->row_count > LARGE || search->count > MANY) && reads_much(query))
         cn_store_index_forget(index);
+    if (search->count > MANY && reads_much(query))
+        cn_segment_forget(cn_store_segment(search->store, segment));
     return true;
 }
 
@@ -214,13 +231,26 @@ static bool search_part(struct cn_search *search, const struct part *part,
     return ok;
 }
 
-static bool may_have_hits(const struct part *part, const struct cn_query *query)
+static void note_row(void *arg, uint32_t row)
 {
-    uint64_t first_ns, last_ns;
+    (void)row;
+    *(bool *)arg = true;
+}
 
-    cn_query_time_range(query, &first_ns, &last_ns);
-    return part->first_ns <= part->last_ns && part->last_ns >= first_ns &&
-           part->first_ns <= last_ns;
+/* By its times, and by the id of its traces where the query asks for one. */
+static bool may_have_hits(const struct cn_search *search, const struct part *part,
+                          const struct cn_query *query)
+{
+    bool has_trace = false;
+
+    if (part->first_ns > part->last_ns || part->last_ns < query->first_ns ||
+        part->first_ns > query->last_ns)
+        return false;
+    return !query->has_id ||
+           !cn_columns_find_trace(
+               cn_segment_columns(cn_store_segment(search->store, part->segment)),
+               query->id.high, query->id.low, note_row, &has_trace) ||
+           has_trace;
 }
 
 /* Segments that are matched at the same time. Patterns belong to one thread: each worker has a
@@ -283,7 +313,8 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query)
     for (size_t i = 0; i < search->count; i++) {
         uint32_t segment = search->newest[i].segment;
 
-        if (!may_have_hits(&search->newest[i], query) || ahead.kept->rows[segment].words)
+        if (!may_have_hits(search, &search->newest[i], query) ||
+            ahead.kept->rows[segment].words)
             continue;
         ahead.jobs[jobs.count++].segment = segment;
         row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
@@ -305,7 +336,7 @@ enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_quer
 
     if (*position == 0 && !visitor->goes_on)
         match_ahead(search, query);
-    while (*position < search->count && !may_have_hits(&parts[*position], query))
+    while (*position < search->count && !may_have_hits(search, &parts[*position], query))
         ++*position;
     if (*position == search->count)
         return CN_END;

@@ -251,6 +251,14 @@ bool cn_segment_is_damaged(const struct cn_segment *segment)
     return segment->is_damaged;
 }
 
+void cn_segment_forget(const struct cn_segment *segment)
+{
+    if (!segment->has_text_file)
+        return;
+    cn_file_forget(segment->text_file.data.blocks);
+    cn_file_forget(segment->text_file.index.blocks);
+}
+
 struct cn_bytes cn_segment_data(const struct cn_segment *segment)
 {
     return segment->data.bytes;

@@ -14,12 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_query *query;
     struct cn_bytes sample = {data, len < 200 ? len : 200};
     char *text = cn_alloc(len + 1, 1);
-    uint64_t first_ns, last_ns;
 
     if (len > 0)
         memcpy(text, data, len);
     if (cn_query_parse(&query, text, UINT64_C(1767225600000000000), &err)) {
-        cn_query_time_range(query, &first_ns, &last_ns);
         for (size_t i = 0; i < query->count; i++) {
             const struct cn_query_step *step = &query->steps[i];
 

@@ -275,23 +275,51 @@ static void hostile_patterns_take_little(void **state)
 static void knows_which_times_can_match(void **state)
 {
     struct cn_query *query = parse("since 2026-01-01 until 2026-01-02 errors");
-    uint64_t first, last;
 
     (void)state;
-    cn_query_time_range(query, &first, &last);
-    assert_int_equal(first, now_ns);
-    assert_int_equal(last, now_ns + 48 * hour_ns - 1);
+    assert_int_equal(query->first_ns, now_ns);
+    assert_int_equal(query->last_ns, now_ns + 48 * hour_ns - 1);
     cn_query_free(query);
     query = parse("time = 2026-01-01 or (time = 2026-01-03 and a)");
-    cn_query_time_range(query, &first, &last);
-    assert_int_equal(first, now_ns);
-    assert_int_equal(last, now_ns + 72 * hour_ns - 1);
+    assert_int_equal(query->first_ns, now_ns);
+    assert_int_equal(query->last_ns, now_ns + 72 * hour_ns - 1);
     cn_query_free(query);
     query = parse("not time = 2026-01-01");
-    cn_query_time_range(query, &first, &last);
-    assert_int_equal(first, 0);
-    assert_true(last == UINT64_MAX);
+    assert_int_equal(query->first_ns, 0);
+    assert_true(query->last_ns == UINT64_MAX);
     cn_query_free(query);
+}
+
+static void knows_which_trace_can_match(void **state)
+{
+    static const struct {
+        const char *query;
+        bool has_id;
+    } cases[] = {
+        {"id = 0123456789abcdef0123456789abcdef", true},
+        {"errors id = 0123456789abcdef0123456789abcdef duration > 1ms", true},
+        {"not id = 0123456789abcdef0123456789abcdef", false},
+        {"id != 0123456789abcdef0123456789abcdef", false},
+        {"id = 0123456789abcdef0123456789abcdef or errors", false},
+        {"id = 0123456789abcdef0123456789abcdef or id = 1123456789abcdef0123456789abcdef",
+         false},
+        {"(id = 0123456789abcdef0123456789abcdef errors) or id = "
+         "0123456789abcdef0123456789abcdef",
+         true},
+        {"", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cn_query *query = parse(cases[i].query);
+
+        assert_int_equal(query->has_id, cases[i].has_id);
+        if (query->has_id) {
+            assert_true(query->id.high == UINT64_C(0x0123456789abcdef));
+            assert_true(query->id.low == UINT64_C(0x0123456789abcdef));
+        }
+        cn_query_free(query);
+    }
 }
 
 int main(void)
@@ -305,6 +333,7 @@ int main(void)
         cmocka_unit_test(patterns_match_as_they_should),
         cmocka_unit_test(hostile_patterns_take_little),
         cmocka_unit_test(knows_which_times_can_match),
+        cmocka_unit_test(knows_which_trace_can_match),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
