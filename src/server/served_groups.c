@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "server/served_store.h"
 #include "store/query.h"
 
@@ -74,12 +75,12 @@ static struct cn_served_groups *choose(struct cn_served_store *served,
 static bool look_on(struct cn_served_groups *groups, uint64_t budget_ns,
                     struct cn_error *err)
 {
-    uint64_t until_ns = cn_served_clock_ns() + budget_ns;
+    uint64_t until_ns = cn_clock_ns() + budget_ns;
     enum cn_step step;
 
     do {
         step = cn_grouping_next(groups->grouping, err);
-    } while (step == CN_ITEM && cn_served_clock_ns() < until_ns);
+    } while (step == CN_ITEM && cn_clock_ns() < until_ns);
     if (step == CN_FAIL)
         return false;
     cn_groups_done(&groups->groups);
@@ -87,7 +88,7 @@ static bool look_on(struct cn_served_groups *groups, uint64_t budget_ns,
     if (step == CN_END) {
         cn_grouping_free(groups->grouping);
         groups->grouping = NULL;
-        groups->complete_ns = cn_served_clock_ns();
+        groups->complete_ns = cn_clock_ns();
     }
     return true;
 }

@@ -5,21 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "server/request.h"
 
 static const uint64_t refresh_ns = 200000000, kept_ns = 5000000000;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    (void)clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static bool is_segment_name(const char *name)
 {
@@ -77,11 +69,6 @@ void cn_served_store_forget(const struct cn_served_store *served)
     cn_search_forget(served->search);
 }
 
-uint64_t cn_served_clock_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
 struct cn_snapshot *cn_snapshot_use(struct cn_snapshot *snapshot)
 {
     snapshot->user_count++;
@@ -93,7 +80,7 @@ bool cn_snapshot_is_fresh(const struct cn_served_store *served,
                           bool is_same_time)
 {
     return (snapshot == served->snapshot && is_same_time) || complete_ns == 0 ||
-           cn_served_clock_ns() - complete_ns < kept_ns;
+           cn_clock_ns() - complete_ns < kept_ns;
 }
 
 void cn_snapshot_release(struct cn_snapshot *snapshot)
@@ -129,7 +116,7 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
     served->search = snapshot->search;
     served->store = snapshot->store;
     served->size = size_of_newest(served);
-    served->opened_ns = clock_ns(CLOCK_MONOTONIC);
+    served->opened_ns = cn_clock_ns();
     cn_served_store_forget(served);
     return true;
 }
@@ -201,7 +188,7 @@ bool cn_served_flame_add(struct cn_served_flame *flame, uint64_t budget_ns,
         return false;
     }
     if (flame->complete_ns == 0 && cn_trace_flame_is_complete(&flame->flame))
-        flame->complete_ns = clock_ns(CLOCK_MONOTONIC);
+        flame->complete_ns = cn_clock_ns();
     return true;
 }
 
@@ -218,7 +205,7 @@ void cn_served_store_close(struct cn_served_store *served)
 
 bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *err)
 {
-    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now_ns = cn_clock_ns();
 
     if (now_ns - served->opened_ns < refresh_ns)
         return true;
@@ -236,7 +223,7 @@ bool cn_request_query(const struct cn_request *request, struct cn_query **out,
                       struct cn_error *err)
 {
     const char *text = cn_request_value(request, "q");
-    uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+    uint64_t now_ns = cn_clock_date_ns();
 
     /* Questions that a page asks together are about the same hits. */
     return cn_query_parse(out, text ? text : "", now_ns - now_ns % 1000000000, err);

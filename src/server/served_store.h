@@ -54,9 +54,6 @@ bool cn_snapshot_is_fresh(const struct cn_served_store *served,
                           const struct cn_snapshot *snapshot, uint64_t complete_ns,
                           bool is_same_time);
 
-/* A clock for how long things take. */
-uint64_t cn_served_clock_ns(void);
-
 /* Whether a directory is a store. */
 bool cn_served_store_probe(const char *path);
 

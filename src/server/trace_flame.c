@@ -2,9 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/pool.h"
 #include "model/trace.h"
@@ -137,14 +137,6 @@ static void take_hit(void *arg, size_t i, unsigned number)
         *batch->err = worker->err;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 /* Pages of traces that were read need not stay. */
 static void forget_data(const struct cn_trace_flame *flame)
 {
@@ -165,13 +157,14 @@ static void add_batches(struct batch *batch, unsigned workers, uint64_t until_ns
         cn_pool_run(&jobs, workers);
         if (batch->is_ok)
             flame->added += jobs.count;
-    } while (batch->is_ok && !cn_trace_flame_is_complete(flame) && now_ns() < until_ns);
+    } while (batch->is_ok && !cn_trace_flame_is_complete(flame) &&
+             cn_clock_ns() < until_ns);
 }
 
 bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
                         struct cn_error *err)
 {
-    uint64_t until_ns = now_ns() + budget_ns;
+    uint64_t until_ns = cn_clock_ns() + budget_ns;
     unsigned workers = cn_pool_default_workers();
     struct batch batch = {
         .flame = flame,
