@@ -94,6 +94,16 @@ class Collector(unittest.TestCase):
             ):
                 answer = service.get(f"sources/0/{question}", **parameters)
                 check(answer, SCHEMAS[schema])
+            groups = service.get("sources/0/groups", by="uri", limit=3)
+            self.assertEqual((groups["count"], groups["isPartial"]), (8, False))
+            self.assertEqual([one["value"] for one in groups["groups"]],
+                             ["/item/0", "/item/1", "/item/2"])
+            flame = service.get("sources/0/flame")
+            self.assertEqual((flame["traceCount"], flame["hitCount"], flame["isPartial"]),
+                             (8, 8, False))
+            send(service, 8)
+            time.sleep(0.5)
+            self.assertEqual(service.get("sources/0/traces")["count"], 9)
             found = service.get("sources/0/traces", q="uri = /item/5")
             self.assertEqual(found["count"], 1)
             trace = service.get("sources/0/trace", key=found["traces"][0]["key"])
