@@ -325,6 +325,12 @@ struct cost_view {
     struct cn_cost_rows rows;
 };
 
+const struct cn_row_place *cn_cost_tree_view_place(const struct cn_view *view,
+                                                   uint64_t row)
+{
+    return &((const struct cost_view *)view)->tree->groups[row].place;
+}
+
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
                                     double *values)
 {

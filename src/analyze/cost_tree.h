@@ -128,6 +128,10 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
+/* The place of a row of such a view. */
+const struct cn_row_place *cn_cost_tree_view_place(const struct cn_view *view,
+                                                   uint64_t row);
+
 /* One row of such a view; its values go into `values`, which it borrows. */
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
                                     double *values);

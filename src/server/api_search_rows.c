@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cost_tree.h"
 #include "analyze/name_filter.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -13,6 +14,8 @@
 #include "server/served.h"
 
 enum { HIT_MAX = 500 };
+
+enum known { NOT_KNOWN, MATCHES, MATCHES_NOT };
 
 /* A row that was looked at. */
 struct visit {
@@ -37,6 +40,7 @@ struct search {
     const struct cn_name_filter *filter;
     size_t column;
     bool is_deep;           /* rows below the top are searched, too */
+    enum known *functions;  /* by function, where rows are those of a cost tree */
     struct cn_names labels; /* each is tried once */
     bool *is_match;         /* by label */
     size_t label_capacity;
@@ -52,8 +56,8 @@ struct search {
     bool is_listed;
 };
 
-static bool matches(struct search *search, const struct cn_row *row, bool *out,
-                    struct cn_error *err)
+static bool label_matches(struct search *search, const struct cn_row *row, bool *out,
+                          struct cn_error *err)
 {
     struct cn_text label = {0};
     size_t known = search->labels.count;
@@ -74,6 +78,26 @@ static bool matches(struct search *search, const struct cn_row *row, bool *out,
     return true;
 }
 
+/* Functions have many rows: one look at the name is enough. */
+static bool matches(struct search *search, const struct cn_row *row, bool *out,
+                    struct cn_error *err)
+{
+    const struct cn_row_place *place =
+        search->is_deep ? cn_cost_tree_view_place(search->view, row->id) : NULL;
+    enum known *known;
+
+    if (!place || place->kind != CN_ROW_FUNCTION || place->function == CN_NONE)
+        return label_matches(search, row, out, err);
+    known = &search->functions[place->function];
+    if (*known == NOT_KNOWN) {
+        if (!label_matches(search, row, out, err))
+            return false;
+        *known = *out ? MATCHES : MATCHES_NOT;
+    }
+    *out = *known == MATCHES;
+    return true;
+}
+
 static bool push_level(struct search *search, const struct cn_row *parent, uint32_t visit,
                        struct cn_error *err)
 {
@@ -83,8 +107,8 @@ static bool push_level(struct search *search, const struct cn_row *parent, uint3
                              sizeof(*search->levels));
     level = &search->levels[search->depth++];
     *level = (struct level){.parent = visit};
-    return cn_view_children(search->view, parent, search->column, false, &level->list,
-                            err) &&
+    cn_row_list_begin(&level->list, search->view->costs->column_count);
+    return search->view->ops->children(search->view, parent, &level->list, err) &&
            cn_view_weigh(search->view, &level->list, &search->weight, err);
 }
 
@@ -227,11 +251,14 @@ bool cn_api_search_rows(struct cn_served *served, struct cn_served_view *entry,
         !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
     search.filter = &filter;
+    search.functions =
+        cn_alloc(entry->costs.db->function_count, sizeof(*search.functions));
     ok = look_everywhere(&search, err) && add_hits(&search, limit, &request->json, err);
     cn_name_filter_done(&filter);
     cn_names_done(&search.labels);
     cn_row_list_done(&search.listed);
     free(search.is_match);
+    free(search.functions);
     free(search.visits);
     free(search.matches);
     free(search.levels);

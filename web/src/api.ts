@@ -58,3 +58,17 @@ export async function get<T>(
     count(-1);
   }
 }
+
+const RETRY_MS = 400;
+
+// The same, asked again as long as the server is still working something out.
+export async function getWhenReady<T>(path: string, parameters: Parameters = {}): Promise<T> {
+  for (;;) {
+    try {
+      return await get<T>(path, parameters);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "not-ready") throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}

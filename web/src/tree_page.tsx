@@ -1,7 +1,7 @@
 // The tree table with its choices, and the panel beside it.
 
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { get, type Parameters } from "./api";
+import { get, getWhenReady, type Parameters } from "./api";
 import { ChosenRange, chosenRange, rangeParameters } from "./chosen_range";
 import { ContextPanel } from "./context_panel";
 import { FlameRows } from "./flame_rows";
@@ -81,11 +81,11 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
   const parameters: Parameters = { ...costParameters(props), view: props.view, sort: state["sort"], reverse: state["rev"] };
   const key = JSON.stringify([props.path, parameters]);
   const ask = useCallback<AskRows>(
-    (row, offset, limit) => get<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }),
+    (row, offset, limit) => (row === undefined ? get : getWhenReady)<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }),
     [key],
   );
   const find = useCallback(
-    (pattern: string) => get<Hits>(`${props.path}/search`, { ...parameters, reverse: undefined, q: pattern, limit: HIT_MAX }),
+    (pattern: string) => getWhenReady<Hits>(`${props.path}/search`, { ...parameters, reverse: undefined, q: pattern, limit: HIT_MAX }),
     [key],
   );
   return <TreeView key={key} ask={ask} find={find} {...shared} />;

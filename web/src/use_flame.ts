@@ -2,7 +2,7 @@
 // when a box fills the width.
 
 import { useEffect, useState } from "preact/hooks";
-import { get, query, type Parameters } from "./api";
+import { getWhenReady, query, type Parameters } from "./api";
 import { chosenRange, rangeParameters } from "./chosen_range";
 import { graft } from "./flame_layout";
 import { costParameters, type ViewProps } from "./page";
@@ -38,7 +38,7 @@ export function useFlame(props: ViewProps): Answer<Flame> {
     const { value } = whole;
     if (!value || zoom === "") return setDeeper(null);
     let isCurrent = true;
-    deepen(value, zoom.split("."), (row) => get<Flame>(path, { ...parameters, row })).then(
+    deepen(value, zoom.split("."), (row) => getWhenReady<Flame>(path, { ...parameters, row })).then(
       (flame) => isCurrent && setDeeper({ of: value, flame }),
       () => undefined, // the whole is still there
     );
