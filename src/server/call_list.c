@@ -12,7 +12,7 @@ enum {
 };
 
 /* An open call that is not in the list any more. */
-static const uint32_t gone = UINT32_MAX;
+static const uint32_t not_listed = UINT32_MAX;
 
 void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
                        struct cn_call_wish *wish, uint64_t limit)
@@ -54,7 +54,7 @@ static void end_calls(struct cn_call_list *list, const struct cn_call_batch *bat
 {
     while (list->open_count > 0) {
         uint32_t number = list->open[list->open_count - 1];
-        struct cn_call_item *item = number == gone ? NULL : &list->items[number];
+        struct cn_call_item *item = number == not_listed ? NULL : &list->items[number];
 
         if (item && item->call.depth < call->depth)
             break;
@@ -119,8 +119,9 @@ static void forget_first(struct cn_call_list *list)
     }
     list->count = kept;
     for (size_t i = 0; i < list->open_count; i++)
-        if (list->open[i] != gone)
-            list->open[i] = list->open[i] < gone ? gone : list->open[i] - (uint32_t)gone;
+        if (list->open[i] != not_listed)
+            list->open[i] =
+                list->open[i] < gone ? not_listed : list->open[i] - (uint32_t)gone;
     list->dropped_count = 0;
     for (size_t i = 0; i < list->count; i++)
         list->dropped_count += list->items[i].is_dropped;
@@ -145,7 +146,7 @@ static bool is_settled(const struct cn_call_list *list)
 {
     for (size_t i = list->open_count; i-- > 0;) {
         const struct cn_call_item *item =
-            list->open[i] == gone ? NULL : &list->items[list->open[i]];
+            list->open[i] == not_listed ? NULL : &list->items[list->open[i]];
 
         if (item && (!list->is_backwards || is_short(list, item, list->time_ns)))
             return false;
