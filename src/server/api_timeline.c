@@ -17,7 +17,7 @@ enum {
     DEPTH_MAX = 100000,
     POINTS_MIN = 2, /* moments looked at in a crowded cell */
     POINTS_MAX = 8,
-    LOOKS = 160000, /* in all cells together */
+    LOOKS = 120000, /* in all cells together */
     CROWDED = 4000, /* samples of crowded cells a thread that count nevertheless */
     LONG = 1 << 20, /* samples of a thread that are too many to look at in passing */
     SAMPLES_MIN = 32,

@@ -9,7 +9,7 @@
 #include "server/worker.h"
 
 enum {
-    SIZE_MAX_BYTES = 32 << 20, /* of all that are kept */
+    SIZE_MAX_BYTES = 28 << 20, /* of all that are kept */
     RECENT = 8,                /* frames whose pyramids are not given up for others */
     QUEUE_MAX = 1024,
     FORGET_EVERY = 64, /* pyramids */

@@ -11,7 +11,7 @@
 
 enum {
     METRIC_MAX = 32,
-    SIZE_MAX_BYTES = 56 << 20, /* of all views that are kept */
+    SIZE_MAX_BYTES = 48 << 20, /* of all views that are kept */
 
     /* What making them takes, a context. */
     VALUES_LEN = 24,

@@ -371,6 +371,38 @@ static void callers_found_on_demand_are_the_same(void **state)
     }
 }
 
+static void views_of_one_shape_are_those_made_alone(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_context_index index;
+        struct cn_view_shape *shapes[2];
+
+        cn_random_tree_build(&tree, seed);
+        assert_true(cn_context_index_build(&index, tree.db, &err));
+        assert_true(cn_view_shape_flat_new(&shapes[0], tree.db, &index, NULL, &err));
+        assert_true(cn_view_shape_callers_new(&shapes[1], tree.db, &index, NULL, &err));
+        for (int i = 0; i < 4; i++) {
+            struct cn_costs costs;
+            struct cn_view *alone, *shared;
+
+            init_columns(&costs, i / 2 == 1, SUM_E + 1);
+            assert_true(i % 2 == 0 ? cn_view_flat_new(&alone, &costs, NULL, &err)
+                                   : cn_view_callers_new(&alone, &costs, NULL, &err));
+            assert_true(cn_view_of_shape_new(&shared, shapes[i % 2], &costs, NULL, &err));
+            expect_same_rows(alone, shared, NULL, NULL, DEPTH_SHOWN);
+            cn_view_free(alone);
+            cn_view_free(shared);
+            cn_costs_done(&costs);
+        }
+        cn_view_shape_free(shapes[0]);
+        cn_view_shape_free(shapes[1]);
+        cn_context_index_done(&index);
+        cn_random_tree_done(&tree);
+    }
+}
+
 /* The sum of a column over the rows at one level. */
 static double sum_at_level(struct cn_view *view, const struct cn_row *parent,
                            size_t levels, size_t column)
@@ -434,6 +466,7 @@ int main(void)
         cmocka_unit_test(flat_counts_each_moment_once_in_a_row),
         cmocka_unit_test(callers_count_each_moment_once_in_a_row),
         cmocka_unit_test(callers_found_on_demand_are_the_same),
+        cmocka_unit_test(views_of_one_shape_are_those_made_alone),
         cmocka_unit_test(exclusive_costs_add_up_to_the_whole),
     };
 

@@ -59,7 +59,7 @@ export async function get<T>(
   }
 }
 
-const RETRY_MS = 400;
+const RETRY_MS = 100; // after the server has waited for the work itself
 
 // The same, asked again as long as the server is still working something out.
 export async function getWhenReady<T>(path: string, parameters: Parameters = {}): Promise<T> {

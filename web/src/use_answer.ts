@@ -11,6 +11,7 @@ export interface Answer<T> {
 }
 
 const RETRY_MS = 400;
+const AGAIN_MS = 100; // after the server has waited for the work itself
 const MORE_MS = 20; // before the next part of an answer that says it is not complete
 
 // An answer that is a part is shown, and the next one is asked for.
@@ -44,7 +45,7 @@ export function useAnswer<T>(
           const text = error instanceof Error ? error.message : String(error);
           const isWorking = error instanceof ApiError && error.kind === "not-ready";
           setAnswer((before) => ({ ...before, error: text, isLoading: isWorking }));
-          if (isWorking) timer = setTimeout(load, RETRY_MS);
+          if (isWorking) timer = setTimeout(load, AGAIN_MS);
         },
       );
     };

@@ -5,7 +5,7 @@ import { addRows, findNode, makeLevel, openNode, type Level, type Node } from ".
 import type { Column, Rows } from "./types";
 
 const PAGE = 200;
-const RETRY_MS = 400;
+const AGAIN_MS = 100; // after the server has waited for the work itself
 
 // Rows below one, or the top rows, from an offset on.
 export type AskRows = (row: string | undefined, offset: number, limit: number) => Promise<Rows>;
@@ -129,7 +129,7 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
         (failure: Error) => {
           if (!isCurrent) return;
           setError(failure.message);
-          if ((failure as { kind?: string }).kind === "not-ready") timer = setTimeout(load, RETRY_MS);
+          if ((failure as { kind?: string }).kind === "not-ready") timer = setTimeout(load, AGAIN_MS);
         },
       );
     void load();
