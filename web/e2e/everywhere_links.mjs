@@ -19,6 +19,18 @@ async function picture(page) {
   return page.evaluate(() => document.querySelector("main").innerText);
 }
 
+// Waits until nothing was asked for a while.
+async function quiet(page, until) {
+  let last = Date.now();
+  let open = 0;
+  const begin = () => { open++; };
+  const end = () => { open--; last = Date.now(); };
+  const events = [["request", begin], ["requestfinished", end], ["requestfailed", end]];
+  for (const [name, listen] of events) page.on(name, listen);
+  await until("nothing is asked", () => open <= 0 && Date.now() - last > 1500);
+  for (const [name, listen] of events) page.off(name, listen);
+}
+
 export const tests = {
   async "every view is reopened from its address"({ page, show, hash }) {
     for (const [state, sign] of STATES) {
@@ -42,15 +54,20 @@ export const tests = {
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");
     assert.equal(await page.locator(".pending.shown").count(), 0);
+    await page.evaluate(() => {
+      addEventListener("hashchange", () => { window.changedAt = performance.now(); });
+      new MutationObserver(() => { window.shownAt = performance.now(); }).observe(document.querySelector(".pending"), { attributes: true });
+    });
     await page.route("**/api/v1/sources/0/**", async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1200));
       await route.continue();
     });
     for (const view of ["bottom-up", "flame", "timeline"]) {
+      await quiet(page, until);
       await show(`s=0&v=${view}&t=1`);
-      await page.waitForTimeout(150);
-      assert.equal(await page.locator(".pending.shown").count(), 0, `${view}: too early`);
       await page.waitForSelector(".pending.shown");
+      const waited = await page.evaluate(() => window.shownAt - window.changedAt);
+      assert.ok(waited >= 200, `${view}: shown after ${waited} ms`);
       assert.equal(await page.getAttribute(".pending", "aria-hidden"), "false");
       await until("the answer", async () => (await page.locator(".pending.shown").count()) === 0);
     }
