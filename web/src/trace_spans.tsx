@@ -76,7 +76,7 @@ function spanRow(line: SpanLine, end: number, current: string) {
         style={{
           marginLeft: `${(line.start / end) * 100}%`,
           width: `${Math.max(0.3, (span.duration / end) * 100)}%`,
-          background: span.errors > 0 ? "var(--error)" : colorOf(serviceOf(line)),
+          background: colorOf(serviceOf(line)),
         }}
       />,
     ],

@@ -64,13 +64,15 @@ const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: 
 function TraceHead(props: { trace: Trace }) {
   const { trace } = props;
   const root = trace.nodes[0];
+  const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
+  const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter((part) => part);
   return (
     <div class="toolbar">
       <button onClick={leave}>‹ all traces</button>
       <strong>{root?.method}</strong>
       <span>{root ? formatNs(root.duration) : ""}</span>
       <span class="status">
-        {printTime(trace.time)} UTC · {trace.type} {trace.service ?? ""} · {trace.nodeCount.toLocaleString("en-US")} records ·{" "}
+        {about.join(" · ")} ·{" "}
         <button class="link" title="all spans of this request" onClick={() => go({ tab: "spans" })}>
           {trace.trace}
         </button>
