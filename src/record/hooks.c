@@ -12,6 +12,8 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
+enum { LOCK_TRIES = 100000 };
+
 static bool is_on_own_stack(const struct cn_rec_thread *self, const uintptr_t *loc)
 {
     return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
@@ -48,7 +50,7 @@ static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame 
 
 void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
 {
-    while (is_dead(self, self->top, loc))
+    while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
         cn_rec_pop(self);
 }
 
@@ -112,6 +114,8 @@ static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
     if (!self || self->is_off || !cn_rec_thread_is_ours(self))
         return NULL;
     cn_rec_thread_reserve(self);
+    while (self->top->loc == CN_REC_LOC_GONE)
+        cn_rec_pop(self);
     if (loc >= self->top->loc && !is_tail_call) {
         cn_rec_close_dead(self, loc);
         /* The same place holds another return address: that call is gone too. */
@@ -188,18 +192,27 @@ uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
     return cn_rec_enter_register_flagged(sp, address, ret, 0, saved);
 }
 
+/* In a child of a fork, who held the lock may be missing: do not wait for ever. */
+static void lock_frames(struct cn_rec_thread *thread)
+{
+    for (int i = 0; i < LOCK_TRIES && atomic_exchange(&thread->frames_lock, 1); i++)
+        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
 /* Take a frame out of the middle: calls above it are open on other stacks. */
 static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     uint64_t before;
 
     cn_rec_block_signals(&before);
+    lock_frames(self);
     for (; frame < self->top; frame++) {
         frame[0] = frame[1];
         if (self->notes)
             self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
     }
     self->top--;
+    atomic_store(&self->frames_lock, 0);
     cn_rec_restore_signals(&before);
 }
 
@@ -223,18 +236,45 @@ static struct cn_rec_frame *find_returning(struct cn_rec_thread *self,
     return best;
 }
 
+/* A coroutine was called on another thread than it returns on. Its frame stays with that
+ * thread, which takes it away when it comes by. */
+static uintptr_t leave_elsewhere(const uintptr_t *loc)
+{
+    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
+    uintptr_t ret = 0;
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    for (; thread && ret == 0; thread = atomic_load(&thread->next)) {
+        struct cn_rec_frame *frame;
+
+        lock_frames(thread);
+        frame = find_returning(thread, loc);
+        if (frame) {
+            ret = frame->ret;
+            ((volatile struct cn_rec_frame *)frame)->loc = CN_REC_LOC_GONE;
+        }
+        atomic_store(&thread->frames_lock, 0);
+    }
+    cn_rec_restore_signals(&before);
+    if (ret == 0)
+        __builtin_trap(); /* nobody knows where this call came from */
+    return ret;
+}
+
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame = find_returning(self, loc);
+    struct cn_rec_frame *frame = self ? find_returning(self, loc) : NULL;
     uintptr_t ret;
 
     if (!frame)
-        __builtin_trap(); /* nobody knows where this call came from */
+        return leave_elsewhere(loc);
     cn_rec_thread_reserve(self);
     ret = frame->ret;
-    while (self->top > frame && is_dead(self, self->top, frame->loc))
+    while (self->top > frame &&
+           (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
         cn_rec_pop(self);
     record_exit(self, frame, &registers);
     if (self->top == frame)

@@ -441,6 +441,7 @@ cn_rec_return:
 	str	x17, [sp, #64]
 	load_self
 	add	x10, sp, #81	/* the stack pointer of the caller, and 1 */
+	cbz	x9, 9f
 	ldr	x11, T(TOP)
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x12, x10

@@ -430,6 +430,8 @@ cn_rec_return:
 	save	%r11
 	load_self
 	leaq	48(%rsp), %rdi
+	testq	%r11, %r11
+	jz	.Lleave_slow
 	movq	T(TOP), %rdx
 	cmpq	CN_REC_F_LOC(%rdx), %rdi
 	jne	.Lleave_slow

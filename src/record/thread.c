@@ -225,6 +225,18 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
+static bool has_calls_elsewhere(const struct cn_rec_thread *self)
+{
+    const struct cn_rec_frame *frame = self->top;
+
+    while (frame > self->frames &&
+           ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
+            ((uintptr_t)frame->loc >= self->stack_low &&
+             (uintptr_t)frame->loc < self->stack_high)))
+        frame--;
+    return frame > self->frames && self->stack_high > 0;
+}
+
 void cn_rec_thread_end(struct cn_rec_thread *self)
 {
     uint64_t before;
@@ -234,7 +246,9 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    atomic_store(&self->is_used, 0);
+    /* Coroutines that began here may go on elsewhere, and have to find their way back. */
+    if (!has_calls_elsewhere(self))
+        atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
 }
 

@@ -49,6 +49,14 @@ enum { CN_REC_VALUES_LEN = 1 << 20 };
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
 
+/* The `loc` of a call that returned on another thread, where its coroutine went on. It is
+ * odd, as no place in memory is, and such that the stubs leave the frame to C. */
+#if defined(__x86_64__)
+#define CN_REC_LOC_GONE ((uintptr_t *)3)
+#else
+#define CN_REC_LOC_GONE ((uintptr_t *)(UINTPTR_MAX - 2))
+#endif
+
 struct cn_rec_thread {
     struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
     struct cn_rec_frame *end; /* the last frame, or NULL: every call is a case for C */
@@ -68,6 +76,7 @@ struct cn_rec_thread {
     struct cn_rec_frame *real_end;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
+    _Atomic uint32_t frames_lock; /* who moves frames, or takes one from another thread */
     uint32_t tid;
     uint64_t lost_told;
     uintptr_t dlopen_sp; /* a dlopen() began here and may have mapped files */
