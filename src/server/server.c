@@ -152,7 +152,9 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
 
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+    /* Not epoll, which would be a little faster: with it, libmicrohttpd 0.9.75 now and then
+     * leaves a resumed connection asleep until another one wakes its thread. */
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      (server->tls_cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},

@@ -5,6 +5,7 @@ afterwards; what breaks the rules is refused and changes nothing.
 Usage: test_collect.py --cairn PROGRAM
 """
 import argparse
+import asyncio
 import gzip
 import json
 import os
@@ -193,6 +194,29 @@ class Collector(unittest.TestCase):
                 if status == 429: # as an agent does
                     self.assertEqual(send(service, n), 202)
         self.assertEqual(count(self.store), 160)
+
+    def test_every_request_of_many_connections_is_answered(self):
+        connections, requests, statuses = 200, 20, []
+
+        async def agent(port, first):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for n in range(first, first + requests):
+                body = trace(n)
+                fields = {**headers(trace_id=n), "Content-Length": len(body)}
+                head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+                writer.write(f"POST /agent/submit/trc HTTP/1.1\r\n{head}\r\n".encode() + body)
+                answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
+                statuses.append(answer.split()[1])
+            writer.close()
+
+        async def crowd(port):
+            await asyncio.gather(*(agent(port, k * requests) for k in range(connections)))
+
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            asyncio.run(crowd(service.port))
+        self.assertEqual(statuses, [b"202"] * connections * requests)
+        self.assertEqual(count(self.store), connections * requests)
 
     def test_spans_of_zipkin_and_opentelemetry(self):
         root = {"traceId": "00000000000000010000000000000002", "id": "000000000000000a", "name": "get",
