@@ -76,9 +76,10 @@ static bool take_entry(struct cn_uft_kernel_cursor *c, struct cn_bytes *event,
                                      : word >> TYPE_LEN_BITS;
     if (type >= 1 && type <= DATA_WORDS_MAX)
         len = type * WORD;
+    else if (type == TYPE_TIME_EXTEND || type == TYPE_TIME_STAMP)
+        len = WORD;
     else if (cn_bytes_slice(c->data, 0, WORD, &head))
-        len =
-            type == TYPE_TIME_EXTEND || type == TYPE_TIME_STAMP ? WORD : word32(c, head);
+        len = word32(c, head);
     if (type == TYPE_PADDING && delta == 0)
         len = (uint32_t)c->data.len;
     if ((type == 0 || type == TYPE_PADDING) && len < WORD && c->data.len > 0)
