@@ -1,11 +1,11 @@
 #include "analyze/name_filter.h"
 
 #include <fnmatch.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 
 struct cn_name_pattern {
     enum cn_match match;
@@ -26,7 +26,9 @@ static char *needed_text(const char *pattern)
         return cn_strdup("");
     for (size_t i = 0; i <= len; i++) {
         bool is_plain = i < len && !strchr(".*+?^$", pattern[i]);
-        bool is_optional = is_plain && strchr("*?", pattern[i + 1]) && i + 1 < len;
+        /* "b+*" is optional, too. */
+        char mark = is_plain ? pattern[i + 1 + strspn(pattern + i + 1, "+")] : '\0';
+        bool is_optional = mark == '*' || mark == '?';
 
         if (is_plain && !is_optional)
             continue;
@@ -45,15 +47,9 @@ bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
                         enum cn_match match, struct cn_error *err)
 {
     struct cn_name_pattern added = {.match = match};
-    char reason[128];
-    int code = 0;
 
-    if (match == CN_MATCH_REGEX)
-        code = regcomp(&added.regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        (void)regerror(code, &added.regex, reason, sizeof(reason));
-        return cn_fail(err, CN_ERR_USAGE, "pattern '%s': %s", pattern, reason);
-    }
+    if (match == CN_MATCH_REGEX && !cn_regex_compile(&added.regex, pattern, NULL, err))
+        return cn_fail_in(err, "pattern '%.100s'", pattern);
     added.glob = cn_strdup(pattern);
     added.needed = match == CN_MATCH_REGEX ? needed_text(pattern) : NULL;
     added.is_text = added.needed && strcmp(added.needed, pattern) == 0;

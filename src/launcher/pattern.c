@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 
 bool cn_pattern_is_name(const char *text, bool is_glob)
 {
@@ -14,22 +15,15 @@ bool cn_pattern_is_name(const char *text, bool is_glob)
 bool cn_pattern_init(struct cn_pattern *pattern, const char *text, size_t len,
                      bool is_glob, struct cn_error *err)
 {
-    char reason[128];
-    int error;
-
     *pattern = (struct cn_pattern){.text = cn_alloc(len + 1, 1)};
     memcpy(pattern->text, text, len);
     pattern->is_name = cn_pattern_is_name(pattern->text, is_glob);
     if (pattern->is_name || is_glob)
         return true;
-    error = regcomp(&pattern->regex, pattern->text, REG_EXTENDED | REG_NOSUB);
-    if (error == 0) {
-        pattern->is_regex = true;
+    pattern->is_regex = cn_regex_compile(&pattern->regex, pattern->text, NULL, err);
+    if (pattern->is_regex)
         return true;
-    }
-    (void)regerror(error, &pattern->regex, reason, sizeof(reason));
-    (void)cn_fail(err, CN_ERR_USAGE, "'%s' is no regular expression: %s", pattern->text,
-                  reason);
+    (void)cn_fail_in(err, "'%s' is no regular expression", pattern->text);
     cn_pattern_done(pattern);
     return false;
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/call_stack.h"
 #include "base/alloc.h"
+#include "base/regex.h"
 
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
                        uint32_t task)
@@ -83,9 +84,6 @@ bool cn_call_wish_init(struct cn_call_wish *wish, const struct cn_recording *rec
                        const char *function, uint64_t longer_ns, uint32_t depth_max,
                        struct cn_error *err)
 {
-    char reason[128];
-    int code = 0;
-
     *wish = (struct cn_call_wish){
         .function = function && *function ? function : NULL,
         .longer_ns = longer_ns,
@@ -93,12 +91,9 @@ bool cn_call_wish_init(struct cn_call_wish *wish, const struct cn_recording *rec
     };
     wish->has_limits = wish->function || longer_ns > 0 || depth_max < UINT32_MAX;
     if (wish->function && strpbrk(function, ".*[]^$()|?+\\")) {
-        code = regcomp(&wish->regex, function, REG_EXTENDED | REG_NOSUB);
-        wish->has_regex = code == 0;
-    }
-    if (code != 0) {
-        (void)regerror(code, &wish->regex, reason, sizeof(reason));
-        return cn_fail(err, CN_ERR_USAGE, "pattern '%.100s': %s", function, reason);
+        if (!cn_regex_compile(&wish->regex, function, NULL, err))
+            return cn_fail_in(err, "pattern '%.100s'", function);
+        wish->has_regex = true;
     }
     wish->known = cn_alloc(rec->function_count, 1);
     return true;

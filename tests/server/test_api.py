@@ -307,6 +307,8 @@ class Answers(unittest.TestCase):
             ("sources/0/rows?row=12345678901234567", 422, ""),
             ("sources/0/rows?view=flat&row=4000000000", 400, "row"),
             ("sources/0/search?q=(", 400, ""),
+            ("sources/0/search?q=((a{99}){99}){99}", 400, ""),
+            ("sources/0/search?q=" + "(" * 9000, 400, ""),
             ("sources/0/timeline?begin=5&end=5", 400, "empty"),
             ("sources/0/calls", 400, "no recording"),
         ):

@@ -7,18 +7,18 @@
 
 #include <fnmatch.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "formats/uftrace/debug_reader.h"
 #include "formats/uftrace/directory.h"
 #include "formats/uftrace/scan.h"
 
 /* More patterns than anybody types; each is tried on every function. */
-enum { PATTERNS_MAX = 256 };
+enum { PATTERNS_MAX = 256, PATTERN_REPEATS_MAX = 1000 };
 
 enum pattern_kind { PATTERN_EXACT, PATTERN_REGEX, PATTERN_GLOB };
 
@@ -28,6 +28,12 @@ struct rule {
     struct cn_bytes specs; /* empty: what automatic arguments would record */
     enum pattern_kind kind;
     regex_t regex;
+};
+
+/* How many patterns there were, and what more of them may have. */
+struct patterns {
+    size_t count;
+    uint64_t repeats_left;
 };
 
 struct rules {
@@ -63,22 +69,26 @@ static const char *simple_name(struct arguments *a, const char *raw)
 }
 
 static void add_rule(struct arguments *a, struct rules *rules, struct cn_bytes text,
-                     bool is_table, bool is_glob, size_t *patterns)
+                     bool is_table, bool is_glob, struct patterns *patterns)
 {
     struct cn_arena *arena = &a->dir->rec.arena;
     struct rule rule = {0};
     struct cn_bytes name;
+    struct cn_error err;
 
     if (!cn_uft_scan_until(&text, '@', &name) || name.len == 0)
         return;
     rule.name = cn_arena_strdup(arena, simple_name(a, cn_uft_text_copy(arena, name)));
     rule.specs = text;
     rule.kind = is_table ? PATTERN_EXACT : kind_of(rule.name, is_glob);
-    if (rule.kind != PATTERN_EXACT && ++*patterns > PATTERNS_MAX)
+    if (rule.kind != PATTERN_EXACT && ++patterns->count > PATTERNS_MAX)
         return;
     if (rule.kind == PATTERN_REGEX &&
-        regcomp(&rule.regex, rule.name, REG_NOSUB | REG_EXTENDED) != 0)
+        !cn_regex_compile(&rule.regex, rule.name, &patterns->repeats_left, &err)) {
+        cn_recording_warn(&a->dir->rec, false, "info: pattern '%.100s': %s", rule.name,
+                          err.text);
         return;
+    }
     rules->list =
         cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
     rules->list[rules->count++] = rule;
@@ -101,7 +111,7 @@ static void read_rules(struct arguments *a, struct rules *rules, const char *key
 {
     const char *value = NULL, *type = NULL;
     struct cn_bytes text, one;
-    size_t patterns = 0;
+    struct patterns patterns = {.repeats_left = PATTERN_REPEATS_MAX};
 
     for (size_t i = 0; i < a->dir->facts.count; i++) {
         const struct cn_fact *fact = &a->dir->facts.list[i];
@@ -121,9 +131,9 @@ static void read_rules(struct arguments *a, struct rules *rules, const char *key
     while (rules->exact_count < rules->count &&
            rules->list[rules->exact_count].kind == PATTERN_EXACT)
         rules->exact_count++;
-    if (patterns > PATTERNS_MAX)
+    if (patterns.count > PATTERNS_MAX)
         cn_recording_warn(&a->dir->rec, true, "info: %s: %zu patterns, at most %d", key,
-                          patterns, PATTERNS_MAX);
+                          patterns.count, PATTERNS_MAX);
 }
 
 static void rules_done(struct rules *rules)
