@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/block_file.h"
-#include "base/crc32c.h"
 #include "base/text.h"
 #include "store/columns.h"
 #include "support/fuzz.h"
+#include "support/fuzz_blocks.h"
 
-enum { ROWS_MAX = 1000, BLOCK_LEN = 256, PLACE_LEN = 5 };
+enum { ROWS_MAX = 1000 };
 
 static void read_columns(struct cn_bytes bytes)
 {
@@ -40,62 +40,13 @@ static void read_columns(struct cn_bytes bytes)
     cn_block_file_close(&file);
 }
 
-static void add(struct cn_text *out, const void *data, size_t len)
-{
-    cn_text_add(out, data, len);
-}
-
-/* A file around the input: how many sections, id, place and length of each, then the bytes. */
-static void wrap(struct cn_bytes data, struct cn_text *out)
-{
-    struct cn_block_file_header head = {CN_META_FILE_MAGIC, CN_META_FILE_VERSION,
-                                        BLOCK_LEN};
-    struct cn_block_file_footer foot = {.magic = CN_META_FILE_MAGIC};
-    uint8_t bytes[cn_block_file_section_size];
-    struct cn_bytes count, places = {0}, covered;
-    size_t begin;
-
-    cn_block_file_header_encode(&head, bytes);
-    add(out, bytes, cn_block_file_header_size);
-    if (cn_bytes_take(&data, 1, &count)) {
-        foot.section_count = count.ptr[0] % 40;
-        if (!cn_bytes_take(&data, foot.section_count * (size_t)PLACE_LEN, &places))
-            foot.section_count = 0;
-    }
-    add(out, data.ptr, data.len);
-    foot.checksums_off = out->len;
-    for (begin = 0; begin < foot.checksums_off; begin += BLOCK_LEN) {
-        size_t rest = (size_t)foot.checksums_off - begin;
-        struct cn_bytes block = {(const uint8_t *)out->chars + begin,
-                                 rest < BLOCK_LEN ? rest : BLOCK_LEN};
-
-        cn_u32_put(bytes, cn_crc32c(block));
-        add(out, bytes, sizeof(uint32_t));
-    }
-    for (uint32_t i = 0; i < foot.section_count; i++) {
-        const uint8_t *place = places.ptr + i * (size_t)PLACE_LEN;
-        struct cn_block_file_section section = {place[0], cn_u16_get(place + 1),
-                                                cn_u16_get(place + 3)};
-
-        cn_block_file_section_encode(&section, bytes);
-        add(out, bytes, sizeof(bytes));
-    }
-    covered = (struct cn_bytes){(const uint8_t *)out->chars + foot.checksums_off,
-                                out->len - (size_t)foot.checksums_off};
-    foot.checksum = cn_crc32c_add(cn_crc32c((struct cn_bytes){(const uint8_t *)out->chars,
-                                                              cn_block_file_header_size}),
-                                  covered);
-    cn_block_file_footer_encode(&foot, bytes);
-    add(out, bytes, cn_block_file_footer_size);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct cn_bytes input = {data, len};
     struct cn_text wrapped = {0};
 
     read_columns(input);
-    wrap(input, &wrapped);
+    cn_fuzz_blocks_wrap(input, CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &wrapped);
     read_columns((struct cn_bytes){(const uint8_t *)wrapped.chars, wrapped.len});
     cn_text_done(&wrapped);
     return 0;
@@ -113,7 +64,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         bytes[0] = (uint8_t)i;
         cn_u16_put(bytes + 1, i == 0 ? 16 : 24);
         cn_u16_put(bytes + 3, i == 0 ? 8 : COLUMN_LEN);
-        cn_text_add(&seed, (const char *)bytes, PLACE_LEN);
+        cn_text_add(&seed, (const char *)bytes, CN_FUZZ_PLACE_LEN);
     }
     memset(bytes, 0, sizeof(bytes));
     bytes[0] = 5;
