@@ -59,8 +59,9 @@ class Session:
     def ask_search(self):
         name = self.random.choice(self.names or ["a"])
         pattern = "".join(char if char.isalnum() or char == "_" else "." for char in name)[:30]
-        self.clock.ask("search", "search", q=pattern[: self.random.randint(1, 30)], limit=100,
-                       **self.columns())
+        view = self.random.choice(VIEWS)
+        self.clock.ask(f"search, {view}", "search", view=view, limit=100,
+                       q=pattern[: self.random.randint(1, 30)], **self.columns())
 
     def ask_flame(self):
         self.clock.ask("flame graph", "flame", view=self.random.choice(VIEWS), **self.columns())

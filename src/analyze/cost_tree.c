@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/costs_internal.h"
 #include "analyze/label.h"
 #include "base/alloc.h"
 
@@ -69,6 +70,7 @@ static void grow_slots(struct cn_cost_tree *tree)
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
                           const struct cn_row_place *place)
 {
+    uint32_t node = tree->path[tree->depth - 1].node;
     uint32_t *slot, *list;
 
     if (tree->group_count >= tree->slot_count / 2)
@@ -84,8 +86,12 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
         .parent = parent,
         .first_child = CN_NONE,
         .next_sibling = *list,
-        .at = tree->index->nodes[tree->path[tree->depth - 1].node].at,
+        .node = node,
+        .at = tree->index->nodes[node].at,
     };
+    tree->active = cn_grow(tree->active, tree->group_count, &tree->count_capacity,
+                           sizeof(*tree->active));
+    tree->active[tree->group_count] = 0;
     *list = (uint32_t)tree->group_count++;
     *slot = (uint32_t)tree->group_count;
     return *slot - 1;
@@ -102,7 +108,7 @@ void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
 {
     uint32_t sides = 1U << CN_EXCLUSIVE;
 
-    if (tree->groups[row].active++ == 0)
+    if (tree->active[row]++ == 0)
         sides |= 1U << CN_INCLUSIVE;
     add_target(tree, row, sides);
     tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
@@ -130,7 +136,7 @@ static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
         const struct cn_cost_frame *frame = &tree->path[--tree->depth];
 
         while (tree->active_count > frame->rows_at)
-            tree->groups[tree->active_rows[--tree->active_count]].active--;
+            tree->active[tree->active_rows[--tree->active_count]]--;
     }
 }
 
@@ -256,12 +262,13 @@ static void give_back(struct cn_cost_tree *tree)
     cn_names_done(&tree->function_keys);
     free(tree->slots);
     free(tree->path);
+    free(tree->active);
     free(tree->active_rows);
     tree->same_function = tree->row_of_function = tree->function_of_key = NULL;
-    tree->slots = tree->active_rows = NULL;
+    tree->slots = tree->active = tree->active_rows = NULL;
     tree->path = NULL;
     tree->slot_count = tree->key_capacity = 0;
-    tree->path_capacity = tree->active_capacity = 0;
+    tree->path_capacity = tree->count_capacity = tree->active_capacity = 0;
     if (tree->target_count > 0)
         tree->targets =
             cn_realloc(tree->targets, tree->target_count, sizeof(*tree->targets));
@@ -325,10 +332,23 @@ struct cost_view {
     struct cn_cost_rows rows;
 };
 
-const struct cn_row_place *cn_cost_tree_view_place(const struct cn_view *view,
-                                                   uint64_t row)
+const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
+                                                     size_t *count)
 {
-    return &((const struct cost_view *)view)->tree->groups[row].place;
+    const struct cn_cost_tree *tree = ((const struct cost_view *)view)->tree;
+
+    *count = tree->group_count;
+    return tree->groups;
+}
+
+double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t column)
+{
+    const struct cn_cost_rows *rows = &((const struct cost_view *)view)->rows;
+    const struct cn_costs *costs = view->costs;
+
+    return cn_cost_column_value(costs, column, rows->inputs + row * costs->input_count,
+                                rows->tallies ? rows->tallies + row * costs->column_count
+                                              : NULL);
 }
 
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,

@@ -28,8 +28,8 @@ struct cn_cost_group {
     struct cn_row_place place;
     uint32_t parent; /* CN_NONE at the top */
     uint32_t first_child, next_sibling;
-    uint32_t active; /* contexts of this row on the current path */
-    uint64_t at;     /* the first of its contexts, for cn_context_at() */
+    uint32_t node; /* the first of its contexts, in the index */
+    uint64_t at;   /* the same, for cn_context_at() */
 };
 
 /* A context that counts for a row which is not below the one that it was called from. */
@@ -59,6 +59,8 @@ struct cn_cost_tree {
     size_t key_capacity;
     struct cn_cost_group *groups;
     size_t group_count, group_capacity;
+    uint32_t *active; /* by row: how many of its contexts are on the path */
+    size_t count_capacity;
     uint32_t first_top; /* the newest row without a parent */
     uint32_t *slots;    /* hash table over (parent, place): group + 1 */
     size_t slot_count;
@@ -128,9 +130,12 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
-/* The place of a row of such a view. */
-const struct cn_row_place *cn_cost_tree_view_place(const struct cn_view *view,
-                                                   uint64_t row);
+/* The rows of such a view; parents have smaller numbers than their children. */
+const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
+                                                     size_t *count);
+
+/* What a row of such a view has in one column. */
+double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t column);
 
 /* One row of such a view; its values go into `values`, which it borrows. */
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,

@@ -9,7 +9,6 @@
 
 struct cn_request;
 struct cn_served;
-struct cn_served_view;
 
 /* On failure the caller forgets what was written and answers with the error. */
 typedef bool (*cn_api_fn)(struct cn_served *served, struct cn_request *request,
@@ -63,10 +62,6 @@ bool cn_api_trace_find(struct cn_served *served, struct cn_request *request,
                        struct cn_error *err);
 bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
                          struct cn_error *err);
-
-/* The part of search that answers for views other than the top-down view. */
-bool cn_api_search_rows(struct cn_served *served, struct cn_served_view *entry,
-                        struct cn_request *request, struct cn_error *err);
 
 /* Append {id, kind, name, path, format, state}, what is known about a thing at once. */
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request);
