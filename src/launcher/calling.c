@@ -1,5 +1,6 @@
 #include "launcher/calling.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { WORD = 8, VECTORS = 8, IN_REGISTERS_MAX = 16, X87_LEN = 10 };
@@ -257,14 +258,18 @@ bool cn_calling_next(struct cn_calling *calling, const struct cn_value_type *typ
     return !calling->is_lost;
 }
 
-/* Results use the same classes, with registers of their own. */
+/* Results use the same classes, with registers of their own. What takes more than two was
+ * passed in memory. */
 static void rename_registers(struct cn_rec_value *out)
 {
     uint32_t next = 0;
 
-    for (uint32_t i = 0; i < out->piece_count; i++)
-        if (out->pieces[i].source == CN_REC_FROM_REGISTER)
-            out->pieces[i].reg = x86_results[next++];
+    for (uint32_t i = 0; i < out->piece_count; i++) {
+        if (out->pieces[i].source != CN_REC_FROM_REGISTER)
+            continue;
+        assert(next < sizeof(x86_results));
+        out->pieces[i].reg = x86_results[next++];
+    }
 }
 
 bool cn_calling_result(enum cn_calling_machine machine, const struct cn_value_type *type,

@@ -230,7 +230,7 @@ static struct cn_value_place place_of(struct cn_prototypes *prototypes,
         return place;
     if (ops[0].atom == DW_OP_fbreg) {
         place = frame_base(prototypes, function, at);
-        place.offset += signed_of(ops[0].number);
+        place.offset = signed_of((Dwarf_Word)place.offset + ops[0].number);
     } else {
         place = plain_place(&ops[0]);
     }
@@ -246,12 +246,13 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
 
     for (bool ok = dwarf_child(function, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
-        struct cn_parameter *parameter = &out->parameters[out->count];
+        struct cn_parameter *parameter;
 
         if (dwarf_tag(&child) != DW_TAG_formal_parameter)
             continue;
         if (out->count++ >= CN_PARAMETERS_MAX)
             continue;
+        parameter = &out->parameters[out->count - 1];
         cn_value_type_read(&child, &prototypes->arena, &parameter->type);
         parameter->place = place_of(prototypes, function, &child, at);
     }

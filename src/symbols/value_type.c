@@ -182,7 +182,7 @@ static void add_leaf(struct cn_value_type *out, struct parts *parts, Dwarf_Die *
     uint64_t size = size_of(type), encoding = number_in(type, DW_AT_encoding, 0);
     uint32_t half = encoding == DW_ATE_complex_float ? 2 : 1;
 
-    if (out->leaf_count + half > CN_VALUE_LEAVES_MAX || size == 0 || size > 32 ||
+    if (out->leaf_count + half > CN_VALUE_LEAVES_MAX || size < half || size > 32 ||
         offset > UINT16_MAX) {
         parts->is_complete = false;
         return;
