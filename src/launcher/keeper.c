@@ -11,21 +11,21 @@
 enum { LOOK_EVERY_MS = 50 };
 
 /* Until the last task is gone. What the info file tells about the end of the program
- * nobody knows: only its parent was told. */
+ * nobody knows: only its parent was told. Nobody is there to hear of failures, either: what
+ * can be saved is. */
 static void take_over(struct cn_drain *drain)
 {
     struct cn_module_files modules = {.dir = drain->dir};
     struct cn_error err = {0};
-    bool ok = cn_drain_take_over(drain, &err) && cn_drain_step(drain, &err);
 
-    ok = cn_module_files_update(&modules, &err) && ok;
+    (void)!(cn_drain_take_over(drain, &err) && cn_drain_step(drain, &err));
+    (void)!cn_module_files_update(&modules, &err);
     do {
         cn_drain_wait(drain, LOOK_EVERY_MS);
         drain->step_count = 0;
-        ok = cn_drain_step(drain, &err);
-    } while (ok && drain->open_count > 0);
-    ok = cn_drain_finish(drain, &err) && ok;
-    ok = cn_module_files_finish(&modules, &err) && ok;
+    } while (cn_drain_step(drain, &err) && drain->open_count > 0);
+    (void)!cn_drain_finish(drain, &err);
+    (void)!cn_module_files_finish(&modules, &err);
     cn_module_files_done(&modules);
     cn_shared_memory_close(drain->memory);
 }

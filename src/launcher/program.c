@@ -25,10 +25,11 @@ static bool is_program(const char *path)
 
 static char *find_in_path(const char *name)
 {
-    const char *folders =
-        getenv("PATH") ? getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+    const char *folders = getenv("PATH");
     struct cn_text path = {0};
 
+    if (!folders)
+        folders = "/usr/local/bin:/usr/bin:/bin";
     for (;;) {
         size_t len = strcspn(folders, ":");
 

@@ -150,7 +150,7 @@ static void read_vector(uint8_t number, struct vector *out)
         VECTOR(6);
         VECTOR(7);
     default:
-        break;
+        *out = (struct vector){0};
     }
 }
 
@@ -159,7 +159,7 @@ static void read_x87(struct vector *out)
 #if defined(__x86_64__)
     __asm__ volatile("fstpt %0\n\tfldt %0" : "=m"(*out));
 #else
-    (void)out;
+    *out = (struct vector){0};
 #endif
 }
 

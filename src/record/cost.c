@@ -66,6 +66,9 @@ static uint64_t middle(uint64_t *values, int count)
     return values[count / 2];
 }
 
+_Static_assert(CN_REC_RING_MIN / 4 / ((2 * RECORD_LEN + SITE_LEN) * CALLS) > 1,
+               "a quarter of the smallest ring has room for a round");
+
 /* The rounds go through the first quarter of the ring, as the program will. */
 static struct round measure(struct cn_rec_thread *self, void (*function)(void))
 {
