@@ -12,7 +12,10 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
-enum { LOCK_TRIES = 100000 };
+enum {
+    LOCK_TRIES = 100000,
+    CLOSED_MAX = 1024, /* frames above the innermost one to look at when all else fails */
+};
 
 static bool is_on_own_stack(const struct cn_rec_thread *self, const uintptr_t *loc)
 {
@@ -96,6 +99,40 @@ void cn_rec_pop(struct cn_rec_thread *self)
     self->top = frame - 1;
 }
 
+/* In a child of a fork, who held the lock may be missing: do not wait for ever. */
+static void lock_frames(struct cn_rec_thread *thread)
+{
+    for (int i = 0; i < LOCK_TRIES && atomic_exchange(&thread->frames_lock, 1); i++)
+        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
+/* Take a frame out of the middle: calls above it are open on other stacks. */
+static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+{
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    lock_frames(self);
+    for (; frame < self->top; frame++) {
+        frame[0] = frame[1];
+        if (self->notes)
+            self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
+    }
+    self->top--;
+    atomic_store(&self->frames_lock, 0);
+    cn_rec_restore_signals(&before);
+}
+
+void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+{
+    if (frame == self->top) {
+        cn_rec_pop(self);
+        return;
+    }
+    record_exit(self, frame, NULL);
+    remove_frame(self, frame);
+}
+
 void cn_rec_enter_pushed(struct cn_rec_thread *self,
                          const struct cn_rec_registers *registers)
 {
@@ -141,20 +178,28 @@ void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
 #if defined(__aarch64__)
 /* Calls that an exception or a jump has left cannot be told from open ones by their
  * place: functions keep their return address anywhere in their frame. But who makes
- * this call is known by its frame record, and what it called before is over. That the
- * program, and no library, made the call shows that the record is the caller's own. */
+ * this call is known by its frame record, and what it called before is over: that lies
+ * between the two, or lower on the thread's own stack. On other stacks, what lies lower
+ * may be a coroutine's. That the program, and no library, made the call shows that the
+ * record is the caller's own. */
 static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 {
     const struct cn_rec_process *process = &cn_rec_process;
     const uintptr_t *caller_loc = (const uintptr_t *)loc[-1] + 1;
-    struct cn_rec_frame *frame = self->top;
+    const uintptr_t *low =
+        is_on_own_stack(self, caller_loc) ? (const uintptr_t *)self->stack_low : loc;
+    struct cn_rec_frame *caller = self->top;
 
     if (*loc < process->program_low || *loc >= process->program_high)
         return;
-    while (frame > self->frames && frame->loc != caller_loc)
-        frame--;
-    while (frame > self->frames && self->top > frame)
-        cn_rec_pop(self);
+    while (caller > self->frames && caller->loc != caller_loc)
+        caller--;
+    if (caller == self->frames)
+        return;
+    for (struct cn_rec_frame *frame = self->top; frame > caller; frame--) {
+        if (frame->loc >= low && frame->loc < caller_loc)
+            cn_rec_close(self, frame);
+    }
 }
 #endif
 
@@ -164,13 +209,17 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_MCOUNT,
                                          (uintptr_t)(saved + 32), address, *loc};
 
+    uint64_t flags = (uint64_t)loc[-1] << CN_REC_F_CALLER_AT;
+
     if (cn_rec_self)
         close_above_caller(cn_rec_self, loc);
 #else
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
                                          (uintptr_t)(loc + 1), address, *loc};
+    uint64_t flags = 0;
+
 #endif
-    cn_rec_enter_flagged(loc, address, 0, &registers);
+    cn_rec_enter_flagged(loc, address, flags, &registers);
 }
 
 uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
@@ -189,56 +238,54 @@ uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved)
 {
-    return cn_rec_enter_register_flagged(sp, address, ret, 0, saved);
+    /* The first register that is saved is x29. */
+    return cn_rec_enter_register_flagged(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT,
+                                         saved);
 }
 
-/* In a child of a fork, who held the lock may be missing: do not wait for ever. */
-static void lock_frames(struct cn_rec_thread *thread)
+/* What is known of a call that returns. */
+struct returning {
+    const uintptr_t
+        *loc; /* the place of its return address; on aarch64, the stack pointer */
+    const uint64_t *saved;
+};
+
+/* On x86_64, and where the return address was in a register, the place tells which call
+ * returns. Otherwise its frame lies below the stack pointer, and what x29 is now it was
+ * when the call was made. */
+static bool may_return(const struct cn_rec_frame *frame, const struct returning *call)
 {
-    for (int i = 0; i < LOCK_TRIES && atomic_exchange(&thread->frames_lock, 1); i++)
-        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+    if (frame->flags & CN_REC_FRAME_UNHOOKED)
+        return false;
+#if defined(__x86_64__)
+    return frame->loc == call->loc;
+#else
+    if ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER)
+        return (uintptr_t)frame->loc == ((uintptr_t)call->loc | CN_REC_LOC_REGISTER);
+    return frame->loc <= call->loc &&
+           frame->flags >> CN_REC_F_CALLER_AT ==
+               call->saved[0] << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
+#endif
 }
 
-/* Take a frame out of the middle: calls above it are open on other stacks. */
-static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
-{
-    uint64_t before;
-
-    cn_rec_block_signals(&before);
-    lock_frames(self);
-    for (; frame < self->top; frame++) {
-        frame[0] = frame[1];
-        if (self->notes)
-            self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
-    }
-    self->top--;
-    atomic_store(&self->frames_lock, 0);
-    cn_rec_restore_signals(&before);
-}
-
-/* The frame of the call that returns: on x86_64 the one with that place, on aarch64,
- * where we know the stack pointer only, the highest one below. NULL when there is none. */
-static struct cn_rec_frame *find_returning(struct cn_rec_thread *self,
-                                           const uintptr_t *loc)
+/* The frame of the call that returns, from `last` down to the one above `first`: of
+ * several the highest on the stack, of those the innermost. NULL when there is none. */
+static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
+                                           struct cn_rec_frame *last,
+                                           const struct returning *call)
 {
     struct cn_rec_frame *best = NULL;
 
-    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
-#if defined(__x86_64__)
-        if (frame->loc == loc && !(frame->flags & CN_REC_FRAME_UNHOOKED))
-            return frame;
-#else
-        if ((uintptr_t)frame->loc <= ((uintptr_t)loc | CN_REC_LOC_REGISTER) &&
-            !(frame->flags & CN_REC_FRAME_UNHOOKED) && (!best || frame->loc > best->loc))
+    for (struct cn_rec_frame *frame = last; frame > first; frame--) {
+        if (may_return(frame, call) && (!best || frame->loc > best->loc))
             best = frame;
-#endif
     }
     return best;
 }
 
 /* A coroutine was called on another thread than it returns on. Its frame stays with that
  * thread, which takes it away when it comes by. */
-static uintptr_t leave_elsewhere(const uintptr_t *loc)
+static uintptr_t leave_elsewhere(const struct returning *call)
 {
     struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
     uintptr_t ret = 0;
@@ -248,8 +295,10 @@ static uintptr_t leave_elsewhere(const uintptr_t *loc)
     for (; thread && ret == 0; thread = atomic_load(&thread->next)) {
         struct cn_rec_frame *frame;
 
+        if (!atomic_load(&thread->is_used))
+            continue;
         lock_frames(thread);
-        frame = find_returning(thread, loc);
+        frame = find_returning(thread->frames, thread->top, call);
         if (frame) {
             ret = frame->ret;
             ((volatile struct cn_rec_frame *)frame)->loc = CN_REC_LOC_GONE;
@@ -257,20 +306,39 @@ static uintptr_t leave_elsewhere(const uintptr_t *loc)
         atomic_store(&thread->frames_lock, 0);
     }
     cn_rec_restore_signals(&before);
-    if (ret == 0)
-        __builtin_trap(); /* nobody knows where this call came from */
     return ret;
+}
+
+/* A call that we took for one that is over returns nevertheless. What was its frame is
+ * still there, unless another call was made since. */
+static uintptr_t leave_closed(const struct returning *call)
+{
+    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
+
+    for (; thread; thread = atomic_load(&thread->next)) {
+        struct cn_rec_frame *top = thread->top, *last = top + CLOSED_MAX;
+        struct cn_rec_frame *frame =
+            find_returning(top, last < thread->real_end ? last : thread->real_end, call);
+
+        if (frame)
+            return frame->ret;
+    }
+    __builtin_trap(); /* nobody knows where this call came from */
 }
 
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
+    struct returning call = {loc, saved};
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame = self ? find_returning(self, loc) : NULL;
+    struct cn_rec_frame *frame =
+        self ? find_returning(self->frames, self->top, &call) : NULL;
     uintptr_t ret;
 
-    if (!frame)
-        return leave_elsewhere(loc);
+    if (!frame) {
+        ret = leave_elsewhere(&call);
+        return ret ? ret : leave_closed(&call);
+    }
     cn_rec_thread_reserve(self);
     ret = frame->ret;
     while (self->top > frame &&

@@ -65,6 +65,9 @@ struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
 /* Record the exit of the innermost frame and pop it. */
 void cn_rec_pop(struct cn_rec_thread *self);
 
+/* The same for any frame. Those above it are open on other stacks. */
+void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame);
+
 /* Put the true return addresses back, for whoever walks the stack; and ours again. */
 void cn_rec_unhook_all(struct cn_rec_thread *self);
 void cn_rec_hook_all(struct cn_rec_thread *self);

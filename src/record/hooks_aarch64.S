@@ -10,7 +10,8 @@
  * and kept at its end, where a caller may know that a function leaves them alone.
  *
  * A frame whose return address was in a register has loc = sp | 1. Where a call returns,
- * its frame is the highest one with loc <= sp | 1.
+ * its frame is the highest one with loc <= sp | 1 that was called with the x29 that there
+ * is again: frames of other stacks, of coroutines and of other threads, were not.
  */
 #include "record/layout.h"
 
@@ -111,14 +112,16 @@
 	.cfi_restore x30
 	.endm
 
-/* Fill the frame above x11 with loc x10, return address x12, function x30; the word of
- * its entry to x13. */
+/* Fill the frame above x11 with loc x10, return address x12, function x30 and the caller's
+ * x29, which is at x29; the word of its entry to x13. */
 	.macro	push_frame
 	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
 	stp	x10, x12, [x11, #CN_REC_F_LOC]
-	stp	x30, xzr, [x11, #CN_REC_F_ADDRESS]
+	ldr	x13, [x29]
+	lsl	x13, x13, #CN_REC_F_CALLER_AT
+	stp	x30, x13, [x11, #CN_REC_F_ADDRESS]
 	ldr	x13, T(FRAMES)
 	sub	x13, x11, x13
 	sub	x13, x13, #CN_REC_F_SIZE
@@ -450,6 +453,7 @@ cn_rec_return:
 	cmp	x12, x10
 	b.ls	9f
 	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	eor	x12, x12, x29, lsl #CN_REC_F_CALLER_AT
 	cbnz	x12, 9f
 	ldp	x30, x13, [x11, #CN_REC_F_RET]
 	ldr	x12, T(FRAMES)

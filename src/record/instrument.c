@@ -30,21 +30,37 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
         cn_rec_enter_pushed(self, &registers);
 }
 
+/* The open call of the function whose hook was called at `loc`. Who took memory from the
+ * stack meanwhile has it called elsewhere: then it is the innermost. */
+static struct cn_rec_frame *find_open(const struct cn_rec_thread *self,
+                                      uintptr_t function, const uintptr_t *loc)
+{
+    struct cn_rec_frame *innermost = NULL;
+
+    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
+        if (frame->address != function || !(frame->flags & CN_REC_FRAME_UNHOOKED))
+            continue;
+        if (frame->loc == loc)
+            return frame;
+        if (!innermost)
+            innermost = frame;
+    }
+    return innermost;
+}
+
 void cn_rec_instrument_leave(uintptr_t function)
 {
+    const uintptr_t *loc = (const uintptr_t *)__builtin_dwarf_cfa() - 1;
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame;
 
     if (!self || !cn_rec_thread_is_ours(self))
         return;
-    frame = self->top;
-    while (frame > self->frames && frame->address != function)
-        frame--;
-    if (frame == self->frames || !(frame->flags & CN_REC_FRAME_UNHOOKED))
+    frame = find_open(self, function, loc);
+    if (!frame)
         return; /* its entry came before we were ready */
-    while (self->top > frame)
-        cn_rec_pop(self);
-    cn_rec_pop(self);
+    cn_rec_close_dead(self, frame->loc);
+    cn_rec_close(self, frame);
 }
 
 void cn_rec_probe_instrument(void)

@@ -20,9 +20,10 @@ struct cn_rec_frame {
     uintptr_t *loc;    /* where its return address lies, or lay; compared as a number */
     uintptr_t ret;     /* the return address itself */
     uintptr_t address; /* what is recorded as the function */
-    uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
+    uint64_t flags;    /* CN_REC_FRAME_*; none for calls that assembly handles alone */
 };
 
+/* In the flags. Above them is, on aarch64, the caller's x29; not with library calls. */
 enum {
     CN_REC_FRAME_SILENT = 1,    /* its entry was not recorded */
     CN_REC_FRAME_UNHOOKED = 2,  /* returns by itself: -finstrument-functions */
