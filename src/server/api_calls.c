@@ -1,5 +1,6 @@
 /* The calls of a recording: a list around a moment or a place, and the next or previous
  * call of a function that took long. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +47,36 @@ static uint64_t origin_of(const struct cn_recording *rec)
     return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* "PIECE.INDEX", as lists of calls give it; without one, the time. */
+static bool take_number(const char **text, uint64_t *out)
+{
+    char *end;
+
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+/* "PIECE.INDEX", as lists of calls give it. */
+static bool parse_place(const char *text, uint32_t piece_count, struct cn_call_place *out)
+{
+    uint64_t piece;
+
+    if (!take_number(&text, &piece) || piece > piece_count || *text++ != '.' ||
+        !take_number(&text, &out->index) || *text)
+        return false;
+    out->piece = (uint32_t)piece;
+    return true;
+}
+
+/* The place that is given; without one, the time. */
 static bool choose_bound(struct question *question, const struct cn_request *request,
                          const char *time_name, struct cn_error *err)
 {
     const char *at = cn_request_value(request, "at");
     uint64_t time_ns;
-    char rest;
 
     if (!cn_request_u64(request, time_name, 0, UINT64_MAX - question->origin_ns, 0,
                         &time_ns, err))
@@ -64,9 +88,7 @@ static bool choose_bound(struct question *question, const struct cn_request *req
             cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
         return true;
     }
-    if (sscanf(at, "%" SCNu32 ".%" SCNu64 "%c", &question->bound.place.piece,
-               &question->bound.place.index, &rest) != 2 ||
-        question->bound.place.piece > question->walk.piece_count)
+    if (!parse_place(at, question->walk.piece_count, &question->bound.place))
         return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
     return true;
 }

@@ -247,7 +247,8 @@ class Answers(unittest.TestCase):
              lambda c: c["depth"] <= 2 and c.get("duration", 10 ** 18) >= middle),
         ):
             self.assertEqual(self.all_calls(**wish), [c for c in entries if holds(c)], wish)
-        for path in ("calls?at=x", "calls?at=7.0", "calls?function=(", "find?function=a&at=0"):
+        for path in ("calls?at=x", "calls?at=7.0", "calls?at=4294967296.0", "calls?at=-0.1",
+                     "calls?at=0.18446744073709551616", "calls?at=0", "calls?function=(", "find?function=a&at=0"):
             self.assertEqual(self.service.ask(f"/api/v1/sources/1/{path}")[0], 400, path)
 
     def test_every_view_can_be_searched(self):
