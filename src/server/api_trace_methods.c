@@ -107,7 +107,8 @@ static bool add_methods(struct cn_request *request, const struct cn_trace *trace
     if (!cn_request_u64(request, "limit", 1, METHOD_MAX, METHOD_MAX, &limit, err))
         return false;
     count_calls(&tally, trace);
-    qsort(tally.methods, tally.count, sizeof(*tally.methods), compare_methods);
+    if (tally.count > 1)
+        qsort(tally.methods, tally.count, sizeof(*tally.methods), compare_methods);
     cn_json_object(json);
     cn_json_add_u64(json, "count", tally.count);
     cn_json_key(json, "methods");

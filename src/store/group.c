@@ -201,7 +201,7 @@ static void drop_repeated(struct cn_grouping *grouping)
     struct member *members = grouping->members;
     size_t kept = 0;
 
-    if (grouping->source_count < 2 && !grouping->has_synonyms)
+    if (grouping->count < 2 || (grouping->source_count < 2 && !grouping->has_synonyms))
         return;
     qsort(members, grouping->count, sizeof(*members), compare_members);
     for (size_t i = 0; i < grouping->count; i++) {
