@@ -42,8 +42,8 @@ static bool is_long(const struct cn_cct_member *member, uint64_t all_len,
 static void add_jobs(struct long_tasks *l, struct cn_cct_task *task)
 {
     struct cn_call_part *parts;
-    size_t count =
-        cn_recording_parts(task->options.query->rec, task->options.task, &parts);
+    size_t count = cn_recording_parts(task->options.query->rec, task->options.task,
+                                      CN_CALL_PART_LEN, &parts);
 
     for (size_t i = 0; i < count; i++) {
         l->jobs = cn_grow(l->jobs, l->count, &l->capacity, sizeof(*l->jobs));

@@ -4,7 +4,7 @@
 
 enum {
     CHUNK = 1024,           /* samples read at a time */
-    FORGET_EVERY = 4 << 20, /* samples: their pages are given back */
+    FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
 };
 
 struct visit {

@@ -16,7 +16,7 @@ enum {
     CHUNK = 1024,        /* samples read at a time */
     SAMPLES_A_CELL = 16, /* of the smallest cells, on average and at least */
     LEVEL_MAX = 64,
-    FORGET_EVERY = 4 << 20, /* samples: their pages are given back */
+    FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
     SUMS_LEVEL = 4,         /* the level that keeps all places */
 };
 

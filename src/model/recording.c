@@ -29,11 +29,11 @@ bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
 }
 
 size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
-                          struct cn_call_part **out)
+                          uint64_t part_len, struct cn_call_part **out)
 {
-    assert(task < rec->task_count);
+    assert(task < rec->task_count && part_len > 0);
     *out = NULL;
-    return rec->ops->parts ? rec->ops->parts(rec, task, out) : 0;
+    return rec->ops->parts ? rec->ops->parts(rec, task, part_len, out) : 0;
 }
 
 bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
@@ -47,7 +47,7 @@ static bool open_last_part(const struct cn_recording *rec, uint32_t task,
                            struct cn_call_stream **out, struct cn_error *err)
 {
     struct cn_call_part *parts;
-    size_t count = cn_recording_parts(rec, task, &parts);
+    size_t count = cn_recording_parts(rec, task, CN_CALL_PART_LEN, &parts);
     bool ok = count > 0 ? cn_recording_part_open(rec, task, &parts[count - 1], out, err)
                         : cn_recording_stream_open(rec, task, cn_time_always, out, err);
 

@@ -241,7 +241,7 @@ struct cn_recording_ops {
                         struct cn_time_range range, struct cn_call_stream **out,
                         struct cn_error *err);
     /* NULL when tasks can only be read in one piece. */
-    size_t (*parts)(const struct cn_recording *rec, uint32_t task,
+    size_t (*parts)(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
                     struct cn_call_part **out);
     bool (*part_open)(const struct cn_recording *rec, uint32_t task,
                       const struct cn_call_part *part, struct cn_call_stream **out,
@@ -327,9 +327,13 @@ CN_CHECK bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t 
                                        struct cn_call_stream **out, struct cn_error *err);
 
 /* The pieces of a task that is long enough to have some, to be released with free();
- * returns how many. 0: it is to be read in one piece. */
+ * returns how many. 0: it is to be read in one piece. `part_len` is about how many bytes of
+ * records each has, more than 0. */
 size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
-                          struct cn_call_part **out);
+                          uint64_t part_len, struct cn_call_part **out);
+
+/* So long that finding pieces and putting together what is known of them costs nothing. */
+enum { CN_CALL_PART_LEN = 32 << 20 };
 CN_CHECK bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
                                      const struct cn_call_part *part,
                                      struct cn_call_stream **out, struct cn_error *err);

@@ -88,7 +88,7 @@ static bool choose_bound(struct question *question, const struct cn_request *req
             cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
         return true;
     }
-    if (!parse_place(at, question->walk.piece_count, &question->bound.place))
+    if (!parse_place(at, question->walk.pieces->count, &question->bound.place))
         return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
     return true;
 }
@@ -107,7 +107,8 @@ static bool begin(struct question *question, struct cn_served *served,
         return false;
     question->rec = served->recording;
     question->origin_ns = origin_of(question->rec);
-    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task);
+    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task,
+                      cn_task_pieces_of(&served->pieces, question->rec, (uint32_t)task));
     return cn_call_wish_init(&question->wish, question->rec,
                              cn_request_value(request, "function"), longer_ns,
                              (uint32_t)depth, err) &&

@@ -6,7 +6,7 @@
 #include "model/call_values.h"
 
 enum {
-    READ_MAX = 2500000, /* records that one answer looks at */
+    READ_MAX = 1500000, /* records that one answer looks at */
     ENDS_MAX = 200000,  /* records looked at for the ends of calls that are listed */
     SLACK = 4096,       /* items kept beyond those wanted before the list is cut */
 };

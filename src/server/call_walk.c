@@ -8,33 +8,26 @@
 #include "base/regex.h"
 
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
-                       uint32_t task)
+                       uint32_t task, const struct cn_call_pieces *pieces)
 {
-    size_t count;
-
-    *walk = (struct cn_call_walk){.rec = rec, .task = task};
-    count = cn_recording_parts(rec, task, &walk->parts);
-    walk->piece_count = count > 0 && count < UINT32_MAX ? (uint32_t)count : 1;
-    if (count == 0)
-        walk->parts = NULL;
+    *walk = (struct cn_call_walk){.rec = rec, .task = task, .pieces = pieces};
 }
 
 void cn_call_walk_done(struct cn_call_walk *walk)
 {
     cn_call_stream_close(walk->stream);
-    free(walk->parts);
     *walk = (struct cn_call_walk){0};
 }
 
 uint32_t cn_call_walk_piece_at(const struct cn_call_walk *walk, uint64_t time_ns)
 {
-    uint32_t low = 0, high = walk->piece_count;
+    uint32_t low = 0, high = walk->pieces->count;
 
     /* The last piece that begins before the time: its last records may be of it. */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (walk->parts[middle].begin_ns < time_ns)
+        if (walk->pieces->parts[middle].begin_ns < time_ns)
             low = middle;
         else
             high = middle;
@@ -51,9 +44,10 @@ void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t piece)
 
 static bool open_piece(struct cn_call_walk *walk, struct cn_error *err)
 {
-    if (walk->parts)
+    if (walk->pieces->parts)
         return cn_recording_part_open(walk->rec, walk->task,
-                                      &walk->parts[walk->next.piece], &walk->stream, err);
+                                      &walk->pieces->parts[walk->next.piece],
+                                      &walk->stream, err);
     return cn_recording_stream_open(walk->rec, walk->task, cn_time_always, &walk->stream,
                                     err);
 }
@@ -64,7 +58,7 @@ enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *
     for (;;) {
         enum cn_step step;
 
-        if (!walk->stream && walk->next.piece >= walk->piece_count)
+        if (!walk->stream && walk->next.piece >= walk->pieces->count)
             return CN_END;
         if (!walk->stream && !open_piece(walk, err))
             return CN_FAIL;

@@ -2,9 +2,9 @@
  * them are looked for.
  *
  * A long task is made of pieces that can be read without those before them (see
- * cn_recording_parts()), so that any place is reached quickly in however long a task:
+ * call_pieces.h), so that any place is reached quickly in however long a task:
  *
- *     cn_call_walk_init(&walk, rec, task);
+ *     cn_call_walk_init(&walk, rec, task, pieces);
  *     cn_call_walk_seek(&walk, cn_call_walk_piece_at(&walk, time_ns));
  *     while ((step = cn_call_walk_next(&walk, &batch, &first, err)) == CN_ITEM) ...
  *     cn_call_walk_done(&walk);
@@ -17,6 +17,7 @@
 #include <regex.h>
 
 #include "model/recording.h"
+#include "server/call_pieces.h"
 
 /* A record: its piece, and its number there. */
 struct cn_call_place {
@@ -27,14 +28,14 @@ struct cn_call_place {
 struct cn_call_walk {
     const struct cn_recording *rec;
     uint32_t task;
-    struct cn_call_part *parts; /* NULL: the task is one piece */
-    uint32_t piece_count;
+    const struct cn_call_pieces *pieces;
     struct cn_call_stream *stream;
     struct cn_call_place next; /* the record after those handed out */
 };
 
+/* With the pieces of the task, which outlive it. */
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
-                       uint32_t task);
+                       uint32_t task, const struct cn_call_pieces *pieces);
 void cn_call_walk_done(struct cn_call_walk *walk);
 
 /* The piece that has the first record of a time or later. */

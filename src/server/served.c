@@ -42,6 +42,7 @@ static struct cn_served *new_served(const char *path, const char *format)
     served->prepared.after = warm_up;
     served->prepared.arg = served;
     cn_chore_group_init(&served->chores);
+    cn_task_pieces_init(&served->pieces);
     cn_served_ranges_init(&served->ranges, &served->chores);
     for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
         (void)pthread_mutex_init(&served->views[i].lock, NULL);
@@ -115,6 +116,7 @@ void cn_served_close(struct cn_served *served)
     cn_prepared_done(&served->prepared);
     cn_served_store_close(&served->store);
     cn_database_close(served->db);
+    cn_task_pieces_done(&served->pieces);
     cn_recording_close(served->recording);
     if (served->folder)
         cn_outdir_remove(served->folder);

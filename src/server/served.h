@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "model/database.h"
 #include "model/recording.h"
+#include "server/call_pieces.h"
 #include "server/chore.h"
 #include "server/prepared.h"
 #include "server/served_pyramids.h"
@@ -62,6 +63,7 @@ struct cn_served {
     char *path, *name; /* as given, and its last part */
     const char *format;
     struct cn_recording *recording; /* NULL unless it is one */
+    struct cn_task_pieces pieces;   /* of the recording */
 
     /* Under the lock. */
     pthread_mutex_t lock;

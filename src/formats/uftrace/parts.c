@@ -3,14 +3,15 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "formats/uftrace/directory.h"
 #include "formats/uftrace/packed_decode.h"
 #include "formats/uftrace/record_reader.h"
 #include "formats/uftrace/record_source.h"
 
 enum {
-    PART_LEN = 32 << 20,   /* of records, unpacked */
     SEARCH_LEN = 64 << 10, /* how far the start of a record is looked for */
+    LOOK_LEN = 128 << 10,  /* mapped around a place that is looked at, about */
     BELIEVED_COUNT = 64,   /* records in a row */
 };
 #define GAP_MAX_NS (UINT64_C(3600) * 1000000000)
@@ -64,26 +65,44 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
     return true;
 }
 
-static void cut_plain(struct parts *parts, const struct cn_uft_records *records)
+/* A look at a page maps those around it. */
+static void forget_around(const struct cn_uft_records *records, uint64_t off)
 {
-    for (uint64_t target = PART_LEN; target < records->bytes.len; target += PART_LEN) {
+    uint64_t begin_off = off > LOOK_LEN ? off - LOOK_LEN : 0;
+    uint64_t rest_len = records->bytes.len - begin_off;
+    struct cn_bytes part;
+
+    if (records->is_mapped &&
+        cn_bytes_slice(records->bytes, begin_off,
+                       rest_len < 2 * LOOK_LEN ? rest_len : 2 * LOOK_LEN, &part))
+        cn_file_forget(part);
+}
+
+static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
+                      uint64_t part_len)
+{
+    uint64_t search_len = part_len < SEARCH_LEN ? part_len : SEARCH_LEN;
+
+    for (uint64_t target = part_len; target < records->bytes.len; target += part_len) {
         uint64_t time_ns;
 
-        for (uint64_t off = target; off < target + SEARCH_LEN;
+        for (uint64_t off = target; off < target + search_len;
              off += CN_UFT_PAYLOAD_ALIGN)
             if (begins_at(records, off, &time_ns)) {
                 add(parts, off, time_ns);
                 break;
             }
+        forget_around(records, target);
     }
 }
 
 /* Behind a chunk of nothing but whole records without payload. Damage is for the
  * reader to tell about. */
-static void cut_packed(struct parts *parts, const struct cn_uft_records *records)
+static void cut_packed(struct parts *parts, const struct cn_uft_records *records,
+                       uint64_t part_len)
 {
     struct cn_chunk_walk walk;
-    uint64_t target = PART_LEN;
+    uint64_t target = part_len;
     bool is_whole = false;
 
     cn_chunk_walk_begin(&walk, &records->chunks);
@@ -97,25 +116,25 @@ static void cut_packed(struct parts *parts, const struct cn_uft_records *records
             return;
         if (is_whole && lead.unpacked_off >= target) {
             add(parts, chunk.off, lead.first_ns);
-            target = lead.unpacked_off + PART_LEN;
+            target = lead.unpacked_off + part_len;
         }
         is_whole = lead.payload_len == 0 && lead.unpacked_len % cn_uft_record_size == 0;
     }
 }
 
-size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task,
+size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
                     struct cn_call_part **out)
 {
     const struct cn_uft_records *records = &cn_uft_directory_of(rec)->records[task];
     struct parts parts = {0};
 
-    if (!records->name || (!records->is_packed && records->bytes.len <= PART_LEN))
+    if (!records->name || (!records->is_packed && records->bytes.len <= part_len))
         return 0;
     add(&parts, 0, 0);
     if (records->is_packed)
-        cut_packed(&parts, records);
+        cut_packed(&parts, records, part_len);
     else
-        cut_plain(&parts, records);
+        cut_plain(&parts, records, part_len);
     parts.list[parts.count - 1].end_off = records->bytes.len;
     if (parts.count == 1) {
         free(parts.list);

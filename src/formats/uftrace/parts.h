@@ -1,5 +1,5 @@
 /* Where a long task can be cut so that its pieces can be read side by side: about every
- * 32 MB of records, at the start of a record or of a packed chunk.
+ * so many bytes of records, at the start of a record or of a packed chunk.
  *
  * In plain files nothing marks the start of a record. One is believed where many
  * records without payload follow one another in the order of time; where there are none,
@@ -12,7 +12,7 @@
 #include "model/recording.h"
 
 /* As the recording's `parts`. */
-size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task,
+size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
                     struct cn_call_part **out);
 
 #endif
