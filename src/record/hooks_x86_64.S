@@ -31,21 +31,30 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-/* Take the place for a record, or go to \full: to %rcx. From then on a signal handler
- * that stores records leaves it to us; one that came just before has the place. */
-	.macro	take_slot full
-1:	movq	T(TRACK), %rax
+/* Where the next record goes, to %rcx, and its track to %rax; or go to \full. */
+	.macro	find_slot full
+	movq	T(TRACK), %rax
 	movq	(%rax), %rcx
 	cmpq	T(LIMIT), %rcx
 	jae	\full
 	cmpq	T(SLOT), %rcx
 	je	\full
+	.endm
+
+/* Take that place; go to \gone when a signal handler has it. One that comes from now on
+ * leaves it to us. */
+	.macro	claim_slot gone
 	movq	%rcx, T(SLOT)
 	cmpq	(%rax), %rcx
 	je	2f
 	cmpq	T(STEPPED), %rcx
-	jne	1b
+	jne	\gone
 2:
+	.endm
+
+	.macro	take_slot full
+1:	find_slot \full
+	claim_slot 1b
 	.endm
 
 /* Store the record with the word in %rdi there. It counts once `recorded` has moved over
@@ -99,7 +108,8 @@
 /* rdi: where the return address lies, rsi: the function, r11: the thread.
  * The frame comes before the record, and goes after it: what a signal handler records in
  * between is nested too deeply by one, which readers bear. One that is not nested deeply
- * enough would end the call that it interrupted. */
+ * enough would end the call that it interrupted. The place is looked up before, as that
+ * takes its time. */
 	.macro	enter
 	testq	%r11, %r11
 	jz	.Lslow\@
@@ -109,6 +119,7 @@
 .Lpush\@:
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
+	find_slot .Lslow\@
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
@@ -116,7 +127,8 @@
 	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
 	movq	$0, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
-	take_slot .Lfull\@
+	movq	T(TRACK), %rax
+	claim_slot .Ltaken\@
 	leaq	cn_rec_return(%rip), %rax
 	movq	%rax, (%rdi)
 	subq	T(FRAMES), %rdx
@@ -140,7 +152,7 @@
 	cmpq	%rax, (%rdi)
 	je	.Lpush\@
 	jmp	.Lslow\@
-.Lfull\@: /* a signal handler that walked the stack may have changed the address */
+.Ltaken\@: /* a signal handler that walked the stack may have changed the address */
 	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
 	subq	$CN_REC_F_SIZE, T(TOP)
@@ -225,13 +237,14 @@ __cyg_profile_func_enter:
 	jb	.Linstrument_slow
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
+	find_slot .Linstrument_slow
 	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
 	movq	$CN_REC_F_UNHOOKED, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
-	take_slot .Linstrument_full
+	claim_slot .Linstrument_taken
 	subq	T(FRAMES), %rdx
 	addl	%edx, %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
@@ -239,7 +252,7 @@ __cyg_profile_func_enter:
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
 	store_record cn_rec_finish_slot
 	ret
-.Linstrument_full:
+.Linstrument_taken:
 	subq	$CN_REC_F_SIZE, T(TOP)
 .Linstrument_slow:
 	pushq	%rbp

@@ -407,6 +407,9 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
         put(self, at + i, record->payload[(i - 16) / 8]);
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
                                          UINT64_MAX);
+    /* We may have interrupted someone who is about to take a place: this one was ours. */
+    if (self->stepped == at)
+        self->stepped = UINT64_MAX;
 }
 
 void cn_rec_finish_slot(uint64_t word, uint64_t at)
