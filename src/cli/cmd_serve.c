@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "formats/formats.h"
 #include "server/server.h"
 
 enum { COLLECT_LIMIT_MAX = 1 << 20 };
@@ -72,6 +73,24 @@ static void keep_memory_small(void)
 #endif
 }
 
+/* Whoever is told that something is damaged wants to know what is left of it. */
+static bool advise(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_error before = *err, other;
+    const struct cn_format *format;
+
+    for (size_t i = 0; before.kind == CN_ERR_FORMAT && i < cn_args_count(args); i++) {
+        const char *path = cn_args_operand(args, i);
+        size_t len = strlen(path);
+
+        if (strncmp(before.text, path, len) == 0 && before.text[len] == ':' &&
+            cn_format_probe(path, &format, &other))
+            return cn_fail(err, before.kind, "%s; 'cairn verify %s' tells more",
+                           before.text, path);
+    }
+    return false;
+}
+
 static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
 {
     struct cn_server_options options = {
@@ -97,7 +116,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     keep_memory_small();
     block_signals();
     if (!cn_server_start(&server, &options, err))
-        return false;
+        return advise(args, err);
     (void)printf("%s\n", cn_server_url(server));
     (void)fflush(stdout);
     cn_cli_say(args, "press Ctrl-C to end");

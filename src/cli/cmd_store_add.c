@@ -1,6 +1,8 @@
 /* cairn store add: traces from files into a store. */
 
-#include <inttypes.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/text.h"
@@ -30,6 +32,70 @@ static void tell(const struct cn_args *args, const struct cn_store_ingest_counts
     cn_text_done(&text);
 }
 
+/* Whether it is the head of a request whose body lies beside it. */
+static bool is_head(const char *path)
+{
+    size_t len = strlen(path);
+    struct cn_text body = {0};
+    struct stat st;
+    bool is_there;
+
+    if (len < 4 || strcmp(path + len - 4, ".hdr") != 0)
+        return false;
+    cn_text_add(&body, path, len - 4);
+    cn_text_str_add(&body, ".bin");
+    is_there = stat(cn_text_str(&body), &st) == 0;
+    cn_text_done(&body);
+    return is_there;
+}
+
+static bool add_file(struct cn_store_ingest *ingest, const char *path,
+                     struct cn_error *err)
+{
+    return is_head(path) || cn_store_ingest_file(ingest, path, err);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* All files of a folder, in the order of their names. */
+static bool add_folder(struct cn_store_ingest *ingest, const char *path,
+                       struct cn_error *err)
+{
+    struct dirent **list;
+    int count = scandir(path, &list, is_visible, by_name);
+    bool ok = true;
+
+    if (count < 0)
+        return cn_fail_errno(err, "%s: cannot list it", path);
+    for (int i = 0; i < count; i++) {
+        struct cn_text file = {0};
+
+        cn_text_printf(&file, "%s/%s", path, list[i]->d_name);
+        ok = ok && add_file(ingest, cn_text_str(&file), err);
+        cn_text_done(&file);
+        free(list[i]);
+    }
+    free(list);
+    return ok;
+}
+
+static bool add_path(struct cn_store_ingest *ingest, const char *path,
+                     struct cn_error *err)
+{
+    struct stat st;
+    bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+
+    return is_folder ? add_folder(ingest, path, err) : add_file(ingest, path, err);
+}
+
 /* What was read before a file that is refused stays, and is kept. */
 static bool add_files(const struct cn_args *args, struct cn_store_writer *writer,
                       struct cn_error *err)
@@ -40,7 +106,7 @@ static bool add_files(const struct cn_args *args, struct cn_store_writer *writer
     bool ok = true;
 
     for (size_t i = 1; ok && i < cn_args_count(args); i++)
-        ok = cn_store_ingest_file(ingest, cn_args_operand(args, i), err);
+        ok = add_path(ingest, cn_args_operand(args, i), err);
     ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
     counts = cn_store_ingest_counts(ingest);
     cn_store_ingest_free(ingest);
@@ -118,7 +184,8 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn store add traces requests.http", "requests of agents, with their heads"},
-    {"cairn store add --create traces *.bin", "bodies of requests, a file each"},
+    {"cairn store add --create traces captured/",
+     "all requests in a folder, in the order of their names"},
     {"cairn store add traces --recording run --cut handle_request",
      "each request that a recorded server has handled"},
     {0},
@@ -127,7 +194,7 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_store_add = {
     .name = "store add",
     .section = CN_SECTION_STORE,
-    .operands = "STORE [FILE]...",
+    .operands = "STORE [FILE|FOLDER]...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add traces to a store",
@@ -136,7 +203,8 @@ const struct cn_command cn_cmd_store_add = {
         "HTTP "
         "requests one after the other, or bodies alone (NAME.bin, with the head in "
         "NAME.hdr "
-        "where there is one). Files of spans are taken, too: Zipkin's v2 JSON, and OTLP "
+        "where there is one), or folders of them, in the order of names. Files of spans "
+        "are taken, too: Zipkin's v2 JSON, and OTLP "
         "of "
         "OpenTelemetry as JSON or protobuf, gzipped or not. When the command ends well, "
         "everything is on the disk. A "

@@ -71,9 +71,11 @@ static void add_frames(struct tree *tree, const struct cn_words *words, uint32_t
     size_t count = cn_word_part_count(words, stack);
 
     for (size_t i = 0; i < count && i < FRAMES_SHOWN; i++) {
+        uint32_t frame = cn_word_part(words, stack, i);
+
         cn_text_clear(&tree->line);
-        cn_text_str_add(&tree->line, "at ");
-        cn_words_print(words, cn_word_part(words, stack, i), &tree->line);
+        cn_text_str_add(&tree->line, cn_word_part(words, frame, 0) != 0 ? "at " : "");
+        cn_words_print(words, frame, &tree->line);
         add_note(tree, depth + 1, cn_text_str(&tree->line), CN_COLOR_NONE);
     }
     if (count > FRAMES_SHOWN) {

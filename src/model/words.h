@@ -36,7 +36,8 @@ enum cn_word_kind {
     CN_WORD_METHOD = 11,    /* class, method name, signature */
     CN_WORD_EXCEPTION = 12, /* class, message, stack, cause: another exception or 0 */
     CN_WORD_STACK = 13,     /* frames */
-    CN_WORD_FRAME = 14,     /* class, method name, file, line: a number, not a word */
+    CN_WORD_FRAME = 14,     /* class, method name, file, line: a number, not a word; with
+                               a method name alone: a line of a stack as it was printed */
     CN_WORD_AGENT = 15,     /* key, value: of the agent that sent a trace */
     CN_WORD_LOST = 255,     /* the number was given, its word cannot be read any more */
 };

@@ -135,13 +135,18 @@ static void print_method(const struct cn_words *words, uint32_t id, struct cn_te
 
 static void print_frame(const struct cn_words *words, uint32_t id, struct cn_text *out)
 {
+    uint32_t class = cn_word_part(words, id, 0), file = cn_word_part(words, id, 2);
     int32_t line = cn_word_line(words, id);
 
-    print_part(words, cn_word_part(words, id, 0), out);
-    cn_text_char(out, '.');
+    if (class != 0) {
+        print_part(words, class, out);
+        cn_text_char(out, '.');
+    }
     print_part(words, cn_word_part(words, id, 1), out);
+    if (class == 0 && file == 0 && line < 0)
+        return;
     cn_text_char(out, '(');
-    print_part(words, cn_word_part(words, id, 2), out);
+    print_part(words, file, out);
     if (line >= 0)
         cn_text_printf(out, ":%" PRId32, line);
     cn_text_char(out, ')');

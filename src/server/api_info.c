@@ -6,6 +6,7 @@
 #include "server/api.h"
 #include "server/request.h"
 #include "server/served.h"
+#include "server/thread_label.h"
 
 enum { THREAD_MAX = 5000 };
 
@@ -148,10 +149,11 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
-static bool add_threads(struct cn_database *db, struct cn_request *request,
+static bool add_threads(struct cn_served *served, struct cn_request *request,
                         struct cn_error *err)
 {
     struct cn_json *json = &request->json;
+    struct cn_database *db = served->db;
     uint64_t first, count;
     bool ok = true;
 
@@ -166,7 +168,7 @@ static bool add_threads(struct cn_database *db, struct cn_request *request,
         ok = cn_database_profile(db, (uint32_t)i, &profile, err);
         if (!ok || profile.is_summary)
             continue;
-        cn_identity_print(&profile.identity, &db->kinds, &label);
+        cn_thread_label(served, (uint32_t)i, &profile, &label);
         cn_json_object(json);
         cn_json_add_u64(json, "profile", i);
         cn_json_add_str(json, "label", cn_text_str(&label));
@@ -181,5 +183,5 @@ static bool add_threads(struct cn_database *db, struct cn_request *request,
 bool cn_api_threads(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
-    return cn_served_ready(served, err) && add_threads(served->db, request, err);
+    return cn_served_ready(served, err) && add_threads(served, request, err);
 }

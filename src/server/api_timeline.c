@@ -9,6 +9,7 @@
 #include "server/api.h"
 #include "server/request.h"
 #include "server/served.h"
+#include "server/thread_label.h"
 #include "server/thread_list.h"
 
 enum {
@@ -25,14 +26,14 @@ enum {
     HALVINGS_MAX = 5,
 };
 
-static void add_thread(struct cn_json *json, struct cn_database *db, uint32_t index)
+static void add_thread(struct cn_json *json, struct cn_served *served, uint32_t index)
 {
     struct cn_profile profile;
     struct cn_text label = {0};
     struct cn_error err;
 
-    if (cn_database_profile(db, index, &profile, &err))
-        cn_identity_print(&profile.identity, &db->kinds, &label);
+    if (cn_database_profile(served->db, index, &profile, &err))
+        cn_thread_label(served, index, &profile, &label);
     cn_json_add_u64(json, "profile", index);
     cn_json_add_str(json, "label", cn_text_str(&label));
     cn_text_done(&label);
@@ -86,7 +87,7 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
     cn_json_array(json);
     for (size_t i = 0; i < occupancy->row_count; i++) {
         cn_json_object(json);
-        add_thread(json, served->db, profiles[i]);
+        add_thread(json, served, profiles[i]);
         add_cells(json, occupancy, i);
         cn_json_end(json);
     }

@@ -9,6 +9,7 @@
 #include "base/outdir.h"
 #include "formats/formats.h"
 #include "server/served_analysis.h"
+#include "server/thread_label.h"
 
 static const char *last_part(const char *path)
 {
@@ -91,8 +92,11 @@ bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_er
         served->kind = CN_SERVED_RECORDING;
         ok = (format->open_recording
                   ? format->open_recording(&served->recording, path, NULL, err)
-                  : format->open_traces(&served->recording, path, "", err)) &&
-             cn_served_analyse(served, err);
+                  : format->open_traces(&served->recording, path, "", err));
+        if (ok)
+            served->profiled_tasks =
+                cn_recording_profiled_tasks(served->recording, &served->profiled_count);
+        ok = ok && cn_served_analyse(served, err);
     }
     if (!ok) {
         cn_served_close(served);
@@ -121,6 +125,7 @@ void cn_served_close(struct cn_served *served)
     if (served->folder)
         cn_outdir_remove(served->folder);
     free(served->folder);
+    free(served->profiled_tasks);
     free(served->default_metric);
     free(served->path);
     free(served->name);

@@ -64,6 +64,8 @@ struct cn_served {
     const char *format;
     struct cn_recording *recording; /* NULL unless it is one */
     struct cn_task_pieces pieces;   /* of the recording */
+    uint32_t *profiled_tasks;       /* of a recording: profile i + 1 is of this task */
+    size_t profiled_count;
 
     /* Under the lock. */
     pthread_mutex_t lock;

@@ -27,8 +27,9 @@ bool cn_served_store_probe(const char *path)
     if (!dir)
         return false;
     while (!is_store && (entry = readdir(dir)))
-        is_store =
-            is_segment_name(entry->d_name) || strcmp(entry->d_name, "traces.dat") == 0;
+        is_store = is_segment_name(entry->d_name) ||
+                   strcmp(entry->d_name, "traces.dat") == 0 ||
+                   strcmp(entry->d_name, "config.props") == 0; /* nothing in it yet */
     (void)closedir(dir);
     return is_store;
 }

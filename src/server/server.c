@@ -78,6 +78,17 @@ static bool make_address(const char *address, uint16_t port, struct sockaddr_sto
     return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is no numeric address", address);
 }
 
+static bool fail_to_listen(const struct cn_guard *guard, struct cn_error *err)
+{
+    if (errno == EADDRINUSE)
+        return cn_fail(
+            err, CN_ERR_IO,
+            "cannot listen on %s port %u: another program does; choose another "
+            "port, or 0 for any",
+            guard->address, guard->port);
+    return cn_fail_errno(err, "cannot listen on %s port %u", guard->address, guard->port);
+}
+
 static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
                         int *out, struct cn_error *err)
 {
@@ -102,8 +113,7 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
-        (void)cn_fail_errno(err, "cannot listen on %s port %u", guard->address,
-                            guard->port);
+        (void)fail_to_listen(guard, err);
         (void)close(fd);
         return false;
     }

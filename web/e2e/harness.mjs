@@ -32,6 +32,8 @@ export async function open(cairn, shots, paths) {
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: BROWSER,
     viewport: { width: 1280, height: 800 },
+    // Whoever looks at the viewer has this protection: too many addresses are ignored.
+    ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
     args: [
       "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync",

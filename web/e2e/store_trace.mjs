@@ -55,10 +55,18 @@ export const tests = {
     await page.click("text=next error");
     await page.waitForSelector(".exception");
     assert.deepEqual(await page.locator(".exception h3").allTextContents(), ["com.example.Failure", "caused by java.io.IOException"]);
-    assert.match(await page.textContent(".exception pre"), /^at com\.example\.Dao\.query.*Dao\.java:40/);
+    assert.match(await page.textContent(".exception pre"), /^com\.example\.Dao\.query.*Dao\.java:40/);
     assert.match(await page.textContent(".exception p"), /cannot save <b>it<\/b>/);
     await until("the row is on the screen", async () => (await page.locator(".trace-calls [aria-selected=true].failed").count()) === 1);
     await shot("trace");
+  },
+  async "a stack that came as text is shown, and its causes"(viewer) {
+    const { page, shot } = viewer;
+    await openTrace(viewer, "service = mailer");
+    await page.waitForSelector(".exception");
+    assert.deepEqual(await page.locator(".exception h3").allTextContents(), ["mail.SendError", "caused by java.io.IOException"]);
+    assert.deepEqual((await page.textContent(".exception pre")).split("\n"), ["mail.Smtp.send(Smtp.java:77)", "mail.Job.run(Job.java:12)", "... 4 more"]);
+    await shot("trace-stack-text");
   },
   async "the chart of a trace zooms into a call and back"(viewer) {
     const { page, until, shot, hash } = viewer;

@@ -9,7 +9,7 @@ import { FlamePage } from "./flame_page";
 import { Help } from "./help";
 import { loadOffline } from "./offline";
 import type { ViewProps } from "./page";
-import { go, parseState, useLocationState, type State } from "./state";
+import { currentState, go, useLocationState, type State } from "./state";
 import { StorePage } from "./store_view";
 import { TimelinePage } from "./timeline_page";
 import { TreePage } from "./tree_page";
@@ -147,8 +147,10 @@ function Analysis(props: { id: number }) {
 
 function SourceChooser(props: { sources: Source[]; chosen: number }) {
   if (props.sources.length === 1) return <span class="title">{props.sources[0]?.name}</span>;
+  // Nothing that was chosen in one thing means anything in another.
+  const open = (source: string) => go({ ...Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""])), s: source });
   return (
-    <select aria-label="what is shown" value={props.chosen} onChange={(event) => go({ ...Object.fromEntries(Object.keys(parseState(location.hash)).map((name) => [name, ""])), s: event.currentTarget.value })}>
+    <select class="sources" aria-label="what is shown" value={props.chosen} onChange={(event) => open(event.currentTarget.value)}>
       {props.sources.map((source) => (
         <option key={source.id} value={source.id}>
           {source.name} ({source.kind})
@@ -234,9 +236,9 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       }
       const views = info ? availableViews(info) : [];
       const number = Number(event.key) - 1;
-      const state = new URLSearchParams(location.hash.slice(1));
+      const state = currentState();
       const flip = ([name = "", ...cleared]: string[]) =>
-        go({ ...Object.fromEntries(cleared.map((other) => [other, ""])), [name]: state.get(name) === "1" ? "" : "1" });
+        go({ ...Object.fromEntries(cleared.map((other) => [other, ""])), [name]: state[name] === "1" ? "" : "1" });
       if (event.key >= "1" && event.key <= "9" && views[number]) go({ v: views[number][0], open: "" });
       else if (event.key === "/") document.getElementById("search")?.focus();
       else if (event.key === "m") document.getElementById("metric")?.focus();

@@ -1,6 +1,6 @@
 // The choices in the header: search, metric, threads.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { go, type State } from "./state";
 import { stepSearch } from "./tree_search";
 import type { Info, Thread } from "./types";
@@ -41,7 +41,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
 function ThreadChooser(props: { path: string; count: number; chosen: string }) {
   const [isUsed, setIsUsed] = useState(false);
   const [text, setText] = useState(props.chosen);
-  useEffect(() => setText(props.chosen), [props.chosen]);
+  useLayoutEffect(() => setText(props.chosen), [props.chosen]);
   const threads = useAnswer<Thread[]>(isUsed ? `${props.path}/threads` : null, { count: 2000 });
   return (
     <>

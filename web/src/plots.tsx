@@ -15,7 +15,7 @@ const FLOOR = PLOT.height - PLOT.bottom;
 function ValueAxis(props: { most: number; print: (value: number) => string }) {
   return (
     <g aria-hidden="true">
-      {[0, 0.5, 1].map((part) => {
+      {[0, 0.5, 1].filter((part) => part !== 0.5 || props.print(props.most / 2) !== props.print(props.most)).map((part) => {
         const y = FLOOR - part * INNER.height;
         return (
           <g key={part}>
@@ -29,6 +29,16 @@ function ValueAxis(props: { most: number; print: (value: number) => string }) {
     </g>
   );
 }
+
+// Arrows go from point to point, as the pointer does.
+const onArrows = (at: number, count: number, setAt: (next: number) => void) => (event: KeyboardEvent) => {
+  const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+  if (by !== 0) setAt(Math.min(count - 1, Math.max(0, at + by)));
+  else if (event.key === "Escape" && at >= 0) setAt(-1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+};
 
 export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   const { buckets, p50, p90, p99 } = props.latency;
@@ -47,10 +57,10 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   const bucket = buckets[hovered];
   return (
     <figure class="latency">
-      <figcaption>
+      <figcaption aria-live="polite">
         {bucket ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls` : `how long calls took: ${words}`}
       </figcaption>
-      <svg viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`} role="img" aria-label={`distribution of durations: ${words}`} onMouseLeave={() => setHovered(-1)}>
+      <svg viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`} role="img" tabIndex={0} aria-label={`distribution of durations: ${words}; arrows go through it`} onMouseLeave={() => setHovered(-1)} onBlur={() => setHovered(-1)} onKeyDown={onArrows(hovered, buckets.length, setHovered)}>
         <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
         {decades(low, high).map((ns) => (
           <text key={ns} class="plot-text" text-anchor="middle" x={x(ns)} y={PLOT.height - 5}>
@@ -100,14 +110,17 @@ export function ThreadPlot(props: ThreadPlotProps) {
   const label = point && (names.value?.find((thread) => thread.profile === point.profile)?.label ?? `thread ${point.profile}`);
   return (
     <figure class="threads">
-      <figcaption>
+      <figcaption aria-live="polite">
         {point ? `${label}: ${formatValue(point.value, metric)}` : `over ${threads.length.toLocaleString("en-US")} threads: at most ${formatValue(most, metric)}`}
       </figcaption>
       <svg
         viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
         role="img"
-        aria-label={`${metric} on each of ${threads.length} threads, at most ${formatValue(most, metric)}`}
+        tabIndex={0}
+        aria-label={`${metric} on each of ${threads.length} threads, at most ${formatValue(most, metric)}; arrows go through them`}
         onMouseLeave={() => setHovered(-1)}
+        onBlur={() => setHovered(-1)}
+        onKeyDown={onArrows(hovered, points.length, setHovered)}
         onMouseMove={(event) => {
           const area = event.currentTarget.getBoundingClientRect();
           const at = ((event.clientX - area.left) / area.width) * PLOT.width;

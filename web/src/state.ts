@@ -14,24 +14,53 @@ export function printState(state: State): string {
   return `#${search.toString()}`;
 }
 
+// Browsers ignore addresses that change too often, as they would while something is
+// dragged: what is shown is kept here until the address has it too.
+const PACE_MS = 100;
+let ahead: string | null = null;
+let pace: ReturnType<typeof setTimeout> | undefined;
+
+const shownHash = () => ahead ?? location.hash;
+
+export const currentState = (): State => parseState(shownHash());
+
+function writeAddress(): void {
+  clearTimeout(pace);
+  pace = undefined;
+  if (ahead === null) return;
+  history.replaceState(null, "", ahead);
+  ahead = null;
+  pace = setTimeout(writeAddress, PACE_MS);
+}
+
 // Change some of the state; an empty value removes it. With `replace`, going back does
 // not lead through it.
 export function go(change: State, replace = false): void {
-  const next = printState({ ...parseState(location.hash), ...change });
-  if (next === location.hash) return;
-  if (replace) history.replaceState(null, "", next);
-  else history.pushState(null, "", next);
+  const next = printState({ ...currentState(), ...change });
+  if (next === shownHash()) return;
+  if (replace) {
+    ahead = next;
+    if (pace === undefined) writeAddress();
+  } else {
+    writeAddress();
+    history.pushState(null, "", next);
+  }
   dispatchEvent(new Event("statechange"));
 }
 
 export function useLocationState(): State {
-  const [state, setState] = useState(() => parseState(location.hash));
+  const [state, setState] = useState(currentState);
   useEffect(() => {
-    const update = () => setState(parseState(location.hash));
-    for (const name of ["hashchange", "popstate", "statechange"]) addEventListener(name, update);
+    const update = () => setState(currentState());
+    // Somebody else chose an address: it is newer than what was not written yet.
+    const adopt = () => {
+      ahead = null;
+      update();
+    };
+    const listeners = { hashchange: adopt, popstate: adopt, statechange: update, pagehide: writeAddress };
+    for (const [name, listen] of Object.entries(listeners)) addEventListener(name, listen);
     return () => {
-      for (const name of ["hashchange", "popstate", "statechange"])
-        removeEventListener(name, update);
+      for (const [name, listen] of Object.entries(listeners)) removeEventListener(name, listen);
     };
   }, []);
   return state;

@@ -70,8 +70,7 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
       <caption>
         {props.by}
         {props.onClose && (
-          <button class="link" aria-label={`remove the facet ${props.by}`} onClick={props.onClose}>
-            {" "}
+          <button class="link remove" aria-label={`remove the facet ${props.by}`} title="remove" onClick={props.onClose}>
             ×
           </button>
         )}
@@ -82,7 +81,9 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
         ))}
         {value?.count === 0 && (
           <tr>
-            <td class="faint">none</td>
+            <td class="faint" colSpan={2}>
+              none
+            </td>
           </tr>
         )}
         {(rest > 0 || isLong) && (

@@ -1,6 +1,6 @@
 // The search box of a store: the query, what may come next in it, and what is wrong with it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
 import { go, type State } from "./state";
 import type { Groups, Names, TraceList } from "./store_types";
@@ -55,8 +55,9 @@ export function SearchBox(props: Props) {
   const input = useRef<HTMLInputElement>(null);
   const caret = useRef(-1); // where to put the cursor once the text is there
   const list = useAnswer<TraceList>(`${props.path}/traces`, { q: shown, limit: 1 });
-  useEffect(() => setText(shown), [shown]);
-  useEffect(() => {
+  // Before the next key: later, both would undo what was typed meanwhile.
+  useLayoutEffect(() => setText(shown), [shown]);
+  useLayoutEffect(() => {
     if (caret.current >= 0) input.current?.setSelectionRange(caret.current, caret.current);
     caret.current = -1;
   }, [text]);

@@ -27,3 +27,12 @@ export function countNumbers(text: string): number {
     return sum + Number(high) - Number(low) + 1;
   }, 0);
 }
+
+// With the number when it was not in it, without it when it was. Empty is none here.
+export function toggleNumber(text: string, number: number): string {
+  const list = text === "" ? [] : text.split(",").flatMap((part) => {
+    const [low = "", high = low] = part.split("-");
+    return Array.from({ length: Number(high) - Number(low) + 1 }, (_, i) => Number(low) + i);
+  });
+  return printNumbers(list.includes(number) ? list.filter((other) => other !== number) : [...list, number]);
+}

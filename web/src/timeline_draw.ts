@@ -82,7 +82,7 @@ export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
   frame.rows.forEach((row, i) => {
     const top = axisPx() + i * rowPx();
     context.fillStyle = ink;
-    context.fillText(row.label.replace(/^NODE \S+ /, "").slice(-22), 4, top + rowPx() / 2);
+    context.fillText(fitted(context, row.label.replace(/^NODE \S+ /, ""), labelPx() - 8), 4, top + rowPx() / 2);
     drawRuns(context, frame, i, { range, top: top + 1, width, height: rowPx() - 2 }, picture.matches);
     if (!selection || !picture.isSelected(row.profile)) return;
     const left = Math.max(labelPx(), xOf(selection.begin));
@@ -97,6 +97,13 @@ export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
     context.strokeStyle = ink;
     context.strokeRect(labelPx() + 0.5, axisPx() + cursor.row * rowPx() + 0.5, width - 1, rowPx() - 1);
   }
+}
+
+// Numbers at the end tell threads apart: what does not fit is cut at the start.
+function fitted(context: CanvasRenderingContext2D, label: string, width: number): string {
+  let text = label;
+  while (text.length > 1 && context.measureText(text).width > width) text = `…${text.slice(2)}`;
+  return text;
 }
 
 function drawAxis(context: CanvasRenderingContext2D, range: Range, width: number, height: number): void {

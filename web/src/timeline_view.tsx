@@ -8,7 +8,7 @@ import { matcher } from "./flame_layout";
 import { formatNs, formatPercent } from "./format";
 import { MAP, Minimap } from "./minimap";
 import { clampRange, panRange, zoomRange, type Range } from "./range";
-import { countNumbers, holdsNumber, printNumbers } from "./thread_numbers";
+import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "./thread_numbers";
 import { axisPx, drawFrame, labelPx, rowPx, type Cursor } from "./timeline_draw";
 import type { Stack, TimelineFrame } from "./types";
 import { useAnswer } from "./use_answer";
@@ -145,6 +145,13 @@ export function TimelineView(props: Props) {
     props.onChange({ selection: { ...next, begin: Math.min(next.begin, next.end), end: Math.max(next.begin, next.end) } });
   };
 
+  // The thread of the cursor comes to the selected ones, or goes.
+  const markThread = () => {
+    if (profile === undefined) return;
+    const selection = props.selection ?? { ...props.range, threads: "" };
+    props.onChange({ selection: { ...selection, threads: toggleNumber(selection.threads, profile) } });
+  };
+
   const showCalls = () => {
     if (cursor && profile !== undefined) props.onCalls?.(cursor.time, profile);
   };
@@ -170,6 +177,7 @@ export function TimelineView(props: Props) {
       "+": () => props.onChange({ depth: Math.min(value?.depthMax ?? 1, depth + 1) }),
       "-": () => props.onChange({ depth: Math.max(1, depth - 1) }),
       "0": () => change({ begin: 0, end: props.duration }),
+      x: markThread,
       c: showCalls,
       z: () => props.selection && change(props.selection),
       Escape: () => (props.selection ? props.onChange({ selection: null }) : setCursor(null)),
@@ -191,7 +199,7 @@ export function TimelineView(props: Props) {
           ref={frame}
           tabIndex={0}
           role="application"
-          aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, plus and minus change the depth"
+          aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, plus and minus change the depth"
           onKeyDown={onKeyDown}
         >
           <Minimap frame={map.value} width={size.width} range={props.range} duration={props.duration} matches={matches} onChange={change} />

@@ -56,12 +56,14 @@ function Exceptions(props: { list: TraceException[] }) {
         <section key={i} class="exception">
           <h3 class="failed">
             {i > 0 && "caused by "}
-            {exception.class}
+            {exception.class ?? "exception"}
           </h3>
           <p>{exception.message}</p>
-          <pre class="source" tabIndex={0} aria-label="stack trace">
-            {exception.stack.map((frame) => `at ${frame}`).join("\n")}
-          </pre>
+          {exception.stack.length > 0 && (
+            <pre class="source" tabIndex={0} role="group" aria-label="stack trace">
+              {exception.stack.join("\n")}
+            </pre>
+          )}
         </section>
       ))}
     </>

@@ -58,7 +58,7 @@ export function TraceSpans(props: { path: string; traceKey: string; trace: Trace
   );
 }
 
-const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "?";
+const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "unnamed service";
 
 function spanRow(line: SpanLine, end: number, current: string) {
   const { span } = line;

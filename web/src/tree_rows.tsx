@@ -122,7 +122,7 @@ function ValueCell(props: { value: number | null; column: Column }) {
     <span class="cell number" role="gridcell">
       <i class="bar" style={{ width: `${share(value, column.total) * 100}%` }} />
       <span>{formatValue(value, column.isPercentile ? "sec" : column.metric)}</span>
-      <small>{column.isPercentile ? "" : formatPercent(value, column.total)}</small>
+      {!column.isPercentile && <small>{formatPercent(value, column.total)}</small>}
     </span>
   );
 }

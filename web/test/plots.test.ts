@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decades, nearest, threadPoints } from "../src/plot_scale";
 import { hottestLine } from "../src/source_view";
-import { countNumbers, holdsNumber, printNumbers } from "../src/thread_numbers";
+import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "../src/thread_numbers";
 import { formatTick } from "../src/timeline_draw";
 
 test("axes of durations have powers of ten", () => {
@@ -32,6 +32,10 @@ test("numbers of threads are a selection", () => {
   assert.equal(holdsNumber("1-4,9", 5), false);
   assert.equal(holdsNumber("", 5), true);
   assert.equal(countNumbers("1-4,9"), 5);
+  assert.equal(toggleNumber("1-4,9", 3), "1-2,4,9");
+  assert.equal(toggleNumber("1-2,4", 3), "1-4");
+  assert.equal(toggleNumber("", 7), "7");
+  assert.equal(toggleNumber("7", 7), "");
 });
 
 test("marks of an axis that look alike count from the unit before", () => {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/unpack.h"
+#include "formats/exchange/traces/stack_text.h"
 
 enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24 };
 
@@ -78,17 +79,32 @@ static uint32_t find_loose(const struct cn_span_set *set, size_t first, const ch
     return 0;
 }
 
+static uint32_t add_exception(struct cn_span_set *set, uint32_t type, uint32_t message,
+                              uint32_t stack)
+{
+    struct cn_bytes bytes = cn_word_bytes(&set->words, stack);
+    struct cn_text copy = {0};
+    uint32_t class, exception;
+
+    cn_text_add(&copy, (const char *)bytes.ptr, bytes.len);
+    class = type ? copy_word(set, CN_WORD_CLASS, type) : 0;
+    exception = cn_stack_text_add(
+        &set->words, class, message,
+        (struct cn_bytes){(const uint8_t *)cn_text_str(&copy), copy.len});
+    cn_text_done(&copy);
+    return exception;
+}
+
 void cn_span_set_event(struct cn_span_set *set, uint32_t name, size_t first)
 {
     struct cn_set_span *span = &set->spans[set->count - 1];
     uint32_t type = find_loose(set, first, "exception.type");
-    uint32_t parts[4] = {0};
+    uint32_t message = find_loose(set, first, "exception.message");
+    uint32_t stack = find_loose(set, first, "exception.stacktrace");
 
-    parts[1] = find_loose(set, first, "exception.message");
     set->attribute_count = first;
-    if (type || parts[1]) {
-        parts[0] = copy_word(set, CN_WORD_CLASS, type);
-        span->exception = cn_words_add_parts(&set->words, CN_WORD_EXCEPTION, parts, 4);
+    if (type || message || stack) {
+        span->exception = add_exception(set, type, message, stack);
         return;
     }
     cn_span_set_attribute(set, cn_words_add_str(&set->words, CN_WORD_KEYWORD, "event"),

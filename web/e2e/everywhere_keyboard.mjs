@@ -1,0 +1,107 @@
+// Without a mouse and without eyes: focus that can be seen, tables and drawings that say
+// what they hold, and an address that keeps up.
+import assert from "node:assert/strict";
+
+const VIEWS = ["s=0&v=top-down", "s=0&v=bottom-up", "s=0&v=flat", "s=0&v=flame", "s=0&v=timeline", "s=1&v=calls", "s=2", "s=2&v=flame"];
+const READY = ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
+
+// What is wrong with the tables and drawings of the page, in words.
+function complaintsOfPage() {
+  const wrong = [];
+  for (const table of document.querySelectorAll("[role=treegrid], [role=grid]")) {
+    const name = table.getAttribute("aria-label");
+    if (!name) wrong.push("a table without a name");
+    if (!(Number(table.getAttribute("aria-rowcount")) > 0)) wrong.push(`${name}: no number of rows`);
+    if (!table.querySelector("[role=columnheader]")) wrong.push(`${name}: no heads of columns`);
+    for (const row of table.querySelectorAll("[role=row]"))
+      if (!row.getAttribute("aria-rowindex")) wrong.push(`${name}: a row without a number`);
+    const isSortable = table.querySelector("[aria-sort]");
+    if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]")) wrong.push(`${name}: sorted by what?`);
+  }
+  for (const drawing of document.querySelectorAll("canvas, svg:not([aria-hidden])"))
+    if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role")) wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
+  return wrong;
+}
+
+function focusOfPage() {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  const style = getComputedStyle(element);
+  return {
+    what: `${element.tagName} ${element.id || element.className} ${element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 30)}`,
+    isSeen: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+  };
+}
+
+export const tests = {
+  async "tables and drawings say what they are"({ page, show }) {
+    for (const state of VIEWS) {
+      await show(state);
+      await page.waitForSelector(READY);
+      assert.deepEqual(await page.evaluate(complaintsOfPage), [], state);
+    }
+  },
+  async "Tab reaches everything, and where it is can be seen"({ page, show }) {
+    for (const [state, main] of [["s=0&v=top-down", "treegrid"], ["s=0&v=flame", "flame graph"], ["s=0&v=timeline", "threads over time"], ["s=2", "traces"]]) {
+      await show(state);
+      await page.waitForSelector(READY);
+      await page.evaluate(() => document.activeElement?.blur());
+      const seen = [];
+      for (let i = 0; i < 60; i++) {
+        await page.keyboard.press("Tab");
+        const focus = await page.evaluate(focusOfPage);
+        if (!focus) break;
+        assert.ok(focus.isSeen, `${state}: focus on ${focus.what} cannot be seen`);
+        seen.push(focus.what);
+      }
+      const isReached = main === "treegrid" ? seen.some((what) => what.includes(" tree ")) : seen.some((what) => what.includes(main));
+      assert.ok(isReached, `${state}: Tab never came to ${main}, but to ${seen.join("; ")}`);
+    }
+  },
+  async "what is chosen in a drawing is said in words"({ page, show, until }) {
+    const said = (selector) => page.textContent(`${selector}[aria-live=polite]`);
+    await show("s=0&v=flame");
+    await page.waitForSelector(".flame canvas");
+    await page.focus(".flame canvas");
+    const whole = await said(".flame .status");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await until("the box", async () => (await said(".flame .status")) !== whole && /%\), of its own/.test(await said(".flame .status")));
+    await show("s=1&v=timeline");
+    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.focus(".timeline-canvas");
+    await page.keyboard.press(".");
+    await until("the stack", async () => /^at /.test(await said(".timeline .panel")));
+  },
+  async "time and threads are selected without a mouse"({ page, show, until, hash }) {
+    await show("s=1&v=timeline");
+    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.focus(".timeline-canvas");
+    for (const key of [",", ",", "[", ".", ".", ".", ".", "]", "x"]) await page.keyboard.press(key);
+    await until("one thread", () => /st=1(&|$)/.test(hash()) && /b=/.test(hash()) && /e=/.test(hash()));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("x");
+    await until("two threads", () => /st=1-2/.test(hash()));
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("x");
+    await until("the other one", () => /st=2(&|$)/.test(hash()));
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".chosen-range");
+  },
+  // Browsers ignore what comes after some 200 changes of the address in a row.
+  async "the address keeps up with hundreds of steps"({ page, show, until, hash }) {
+    await show("s=1&v=timeline");
+    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.evaluate(async () => {
+      const press = (key) => document.querySelector(".timeline-canvas").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      press("w");
+      for (let i = 0; i < 300; i++) {
+        press(i % 2 === 0 ? "d" : "a");
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      press("0");
+    });
+    await until("all of the time", () => /from=0(&|$)/.test(hash()));
+    await page.waitForSelector(".timeline .status:has-text('0 ns –')");
+  },
+};
