@@ -165,6 +165,16 @@ class Answers(unittest.TestCase):
         _, headers, _ = self.service.ask("/api/v1/sources/0/info")
         self.assertRegex(headers["Server-Timing"], r"^cpu;dur=[\d.]+, total;dur=[\d.]+$")
 
+    def test_threads_of_recordings_have_the_names_of_their_tasks(self):
+        tasks = [task for task in self.ask(1, "info")["tasks"] if "profile" in task]
+        names = {task["profile"]: f"{task['name']} {task['tid']}" for task in tasks}
+        self.assertGreater(len(names), 1)
+        rows = self.ask(1, "timeline", columns=50)["rows"]
+        self.assertEqual([row["label"] for row in rows], [names[row["profile"]] for row in rows])
+        for thread in self.ask(1, "threads"):
+            self.assertEqual(thread["label"], names[thread["profile"]])
+        self.assertRegex(self.ask(0, "threads")[0]["label"], "THREAD|RANK|NODE")
+
     def test_snapped_timelines_hold_what_was_asked_for(self):
         duration = self.ask(1, "info")["duration"]
         for begin, end in ((0, duration), (duration // 3, duration // 2)):

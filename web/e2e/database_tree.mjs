@@ -55,7 +55,7 @@ export const tests = {
       await page.keyboard.press("Enter");
       await until("the first match", async () => /^match 1 of/.test(await page.textContent(".matches")));
       await until("selected", async () => (await page.locator(".tree-row.selected.hit").count()) === 1);
-      const first = viewer.hash();
+      const first = await viewer.settledHash();
       await page.focus(".tree");
       await page.keyboard.press("n");
       await page.keyboard.press("N");

@@ -66,6 +66,11 @@ export async function open(cairn, shots, paths) {
       }
       assert.fail(`${what}: never happened, at ${hash()}`);
     },
+    // The address follows what is shown a moment later.
+    async settledHash() {
+      await page.waitForTimeout(200);
+      return hash();
+    },
     shot: (name) => page.screenshot({ path: join(shots, `${name}.png`) }),
     async close() {
       await browser.close();

@@ -115,7 +115,8 @@ function drawAxis(context: CanvasRenderingContext2D, range: Range, width: number
     context.globalAlpha = 0.3;
     context.fillRect(x, axisPx(), 1, height);
     context.globalAlpha = 1;
-    context.fillText(formatTick(at, step), x + 3, axisPx() / 2);
+    const text = formatTick(at, step);
+    if (x + 3 + context.measureText(text).width <= labelPx() + width) context.fillText(text, x + 3, axisPx() / 2);
   }
 }
 
