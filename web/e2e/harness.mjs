@@ -72,6 +72,7 @@ export async function open(cairn, shots, paths) {
       return hash();
     },
     shot: (name) => page.screenshot({ path: join(shots, `${name}.png`) }),
+    kill: () => server.kill("SIGTERM"),
     async close() {
       await browser.close();
       await rm(profile, { recursive: true, force: true });

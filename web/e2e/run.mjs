@@ -19,6 +19,18 @@ if (!hasBrowser()) {
   process.exit(77);
 }
 
+// Keys and questions have no limit of their own: a browser that hangs ends the run here.
+const LIMIT_MS = 90000;
+class Stuck extends Error {}
+
+function limited(work, ms = LIMIT_MS) {
+  let timer;
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Stuck(`the browser hangs: no end after ${ms / 1000} s`)), ms);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
 const ORDER = ["database", "recording", "store", "everywhere", "export"];
 const rank = (file) => ORDER.findIndex((name) => basename(file, ".mjs").startsWith(name));
 
@@ -27,23 +39,29 @@ const files = (await readdir(here)).filter((name) => rank(name) >= 0).sort((a, b
 const viewer = await open(cairn, shots, paths);
 let failed = 0;
 
+async function runTest(name, run) {
+  const begin = Date.now();
+  try {
+    await limited(run(viewer));
+    console.log(`ok: ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`failed: ${name}: ${error.message}`);
+    if (error instanceof Stuck) process.exit(1);
+    await limited(viewer.shot(`failed-${failed}`), 10000).catch(() => undefined);
+  }
+}
+
+// The server and the browser end with this process, however it ends.
+process.on("exit", () => viewer.kill());
 for (const file of files) {
   const { tests } = await import(new URL(file, here));
-  for (const [name, run] of Object.entries(tests)) {
-    if (!file.startsWith(only) && !name.includes(only)) continue;
-    try {
-      await run(viewer);
-      console.log(`ok: ${name}`);
-    } catch (error) {
-      failed++;
-      console.log(`failed: ${name}: ${error.message}`);
-      await viewer.shot(`failed-${failed}`).catch(() => undefined);
-    }
-  }
+  for (const [name, run] of Object.entries(tests))
+    if (file.startsWith(only) || name.includes(only)) await runTest(name, run);
 }
 if (viewer.complaints.length > 0) {
   failed++;
   console.log(`failed: the browser complained: ${viewer.complaints.join("; ")}`);
 }
-await viewer.close();
+await limited(viewer.close(), 20000).catch((error) => console.log(`at the end: ${error.message}`));
 process.exit(failed > 0 ? 1 : 0);
