@@ -72,19 +72,39 @@ static struct cn_served_groups *choose(struct cn_served_store *served,
     return oldest;
 }
 
+static void rank(struct cn_served_groups *groups)
+{
+    uint64_t begin_ns = cn_clock_ns();
+
+    cn_groups_done(&groups->groups);
+    cn_grouping_groups(groups->grouping, groups->limit, &groups->groups);
+    groups->is_ranked = true;
+    groups->rank_ns = cn_clock_ns() - begin_ns;
+}
+
+/* Of a million groups, the largest are not looked for again in every answer, nor in the one that
+ * has just read the last traces: that comes back with what was known. */
+static bool is_left_for_later(const struct cn_served_groups *groups, uint64_t spent_ns,
+                              uint64_t budget_ns)
+{
+    return groups->is_ranked && spent_ns > budget_ns / 4 &&
+           spent_ns + groups->rank_ns > budget_ns + budget_ns / 2;
+}
+
 static bool look_on(struct cn_served_groups *groups, uint64_t budget_ns,
                     struct cn_error *err)
 {
-    uint64_t until_ns = cn_clock_ns() + budget_ns;
+    uint64_t begin_ns = cn_clock_ns();
     enum cn_step step;
 
     do {
         step = cn_grouping_next(groups->grouping, err);
-    } while (step == CN_ITEM && cn_clock_ns() < until_ns);
+    } while (step == CN_ITEM && cn_clock_ns() - begin_ns < budget_ns);
     if (step == CN_FAIL)
         return false;
-    cn_groups_done(&groups->groups);
-    cn_grouping_groups(groups->grouping, groups->limit, &groups->groups);
+    if (is_left_for_later(groups, cn_clock_ns() - begin_ns, budget_ns))
+        return true;
+    rank(groups);
     if (step == CN_END) {
         cn_grouping_free(groups->grouping);
         groups->grouping = NULL;

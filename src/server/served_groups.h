@@ -23,6 +23,8 @@ struct cn_served_groups {
     struct cn_query *query;       /* its own */
     struct cn_grouping *grouping; /* NULL: complete */
     struct cn_groups groups;      /* as far as they are known */
+    bool is_ranked;               /* there are some, perhaps of fewer traces */
+    uint64_t rank_ns;             /* what finding the largest took last */
 };
 
 enum { CN_SERVED_GROUPS_MAX = 16 };
