@@ -11,7 +11,9 @@ struct part {
 };
 
 struct group {
-    struct part all;      /* is_empty: one of the branches before this one is */
+    struct part all; /* is_empty: one of the branches before this one is */
+    uint64_t
+        max_anchors; /* of the branches before this one, which are not gone through with it */
     bool is_before_empty; /* what comes before the last part of this branch */
 };
 
@@ -37,6 +39,9 @@ static void end_branch(struct measure *m)
     end_part(m);
     group->all.is_empty = group->all.is_empty || group->is_before_empty;
     group->is_before_empty = true;
+    if (group->all.anchors > group->max_anchors)
+        group->max_anchors = group->all.anchors;
+    group->all.anchors = 0;
 }
 
 static void weigh(struct part *to, const struct part *more)
@@ -163,9 +168,12 @@ static bool open_group(struct measure *m, struct cn_error *err)
 
 static void close_group(struct measure *m)
 {
+    struct group *group = &m->groups[m->depth];
+
     end_branch(m);
+    group->all.anchors = group->max_anchors;
     m->depth--;
-    add_part(m, m->groups[m->depth + 1].all);
+    add_part(m, group->all);
 }
 
 /* A backslash and what follows it. */

@@ -19,7 +19,7 @@
 enum {
     CN_REGEX_SIZE_MAX = 5000,   /* characters and sets to match */
     CN_REGEX_REPEATS_MAX = 200, /* "*", "?", "+" and "{}" */
-    CN_REGEX_ANCHORS_MAX = 8,   /* "^", "$", "\b" and the like */
+    CN_REGEX_ANCHORS_MAX = 8,   /* "^", "$", "\b" and the like, of the branch with most */
     CN_REGEX_DEPTH_MAX = 64,    /* of parentheses */
 };
 

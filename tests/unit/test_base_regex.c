@@ -38,6 +38,7 @@ static void compiles_what_people_write(void **state)
         {"[\\1]+$", "1", 0},
         {"^a{150}$", "a", REG_NOMATCH},
         {"^.*?(ab|c+)?(d*)?$", "abdd", 0},
+        {"^a$|^b$|^c$|^d$|^e$|^f$|^g$", "g", 0},
     };
 
     (void)state;
@@ -83,7 +84,9 @@ static void refuses_to_repeat_what_may_be_empty(void **state)
 static void refuses_many_anchors(void **state)
 {
     (void)state;
-    expect("^a$|^b$|^c$|^d$|^e", "more than 8 anchors such as ^");
+    expect("^^^^a$$$$$", "more than 8 anchors such as ^");
+    expect("(^a|b)(^a|b)(^a|b)(^a|b)(^a|b)(^a|b)(^a|b)(^a|b)(^a|b)",
+           "more than 8 anchors such as ^");
     expect("(^a){9}", "more than 8 anchors such as ^");
     expect("(\\b|\\B|\\<|x){3}", "repeats what may be empty");
 }
