@@ -15,6 +15,7 @@
 enum {
     CHUNK = 1024,        /* samples read at a time */
     SAMPLES_A_CELL = 16, /* of the smallest cells, on average and at least */
+    CELLS_MAX = 1 << 18, /* of the smallest: narrower frames hold few enough samples */
     LEVEL_MAX = 64,
     FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
     SUMS_LEVEL = 4,         /* the level that keeps all places */
@@ -70,6 +71,8 @@ static unsigned choose_shift(uint64_t span_ns, uint64_t sample_count)
     uint64_t cell_max = sample_count / SAMPLES_A_CELL;
     unsigned shift = 0;
 
+    if (cell_max > CELLS_MAX)
+        cell_max = CELLS_MAX;
     while (shift < LEVEL_MAX - 1 && span_ns >> shift >= (cell_max ? cell_max : 1))
         shift++;
     return shift;
