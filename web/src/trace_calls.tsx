@@ -22,7 +22,8 @@ interface Props {
   trace: Trace; // its first piece
   selected: number; // number of a call
   matches: ((name: string) => boolean) | null;
-  onSelect: (node: CallNode) => void;
+  onSelect: (node: CallNode) => void; // somebody chose another call
+  onShown: (node: CallNode) => void; // the selected call is there
   onKey: (key: string) => boolean;
 }
 
@@ -78,7 +79,7 @@ export function CallTree(props: Props) {
   }, [root, selected]);
   useEffect(() => {
     const node = root && find(root, selected);
-    if (node) props.onSelect(node);
+    if (node) props.onShown(node);
   }, [root, selected, version]);
   if (!root) return null;
   const lines = visibleCalls(root);

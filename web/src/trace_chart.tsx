@@ -5,7 +5,7 @@ import { FlameView } from "./flame_view";
 import { go, type State } from "./state";
 import type { Trace } from "./store_types";
 import { TimeAxis } from "./time_axis";
-import { traceFlame } from "./trace_model";
+import { callInState, traceFlame } from "./trace_model";
 import { useAnswer } from "./use_answer";
 
 const BOX_MIN = 4000; // a call is drawn when it is at least this part of the width
@@ -48,8 +48,8 @@ export function TraceChart(props: Props) {
         isInverted={false}
         byModule={false}
         zoom=""
-        onZoom={(id) => go({ zoom: id === "0" ? "" : id, ...(id === "" ? {} : { call: id }) })}
-        onOpen={(id) => go({ tab: "calls", call: id })}
+        onZoom={(id) => go({ zoom: callInState(Number(id)), ...(id === "" ? {} : { call: callInState(Number(id)) }) })}
+        onOpen={(id) => go({ tab: "calls", call: callInState(Number(id)) })}
       />
     </div>
   );

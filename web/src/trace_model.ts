@@ -12,6 +12,9 @@ export interface CallNode {
   isOpen: boolean;
 }
 
+// The number of a call as the address has it: the first one needs none.
+export const callInState = (node: number): string => (node === 0 ? "" : String(node));
+
 export type CallLine = { node: CallNode } | { more: CallNode };
 
 // The first call of an answer with what came along below it.

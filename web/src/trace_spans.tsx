@@ -5,7 +5,7 @@ import { formatNs } from "./format";
 import { go } from "./state";
 import type { Trace, TraceList } from "./store_types";
 import { TimeAxis } from "./time_axis";
-import { arrangeSpans, type SpanLine } from "./trace_model";
+import { arrangeSpans, callInState, type SpanLine } from "./trace_model";
 import { useAnswer } from "./use_answer";
 import { VirtualTable, type TableColumn } from "./virtual_table";
 
@@ -28,7 +28,7 @@ export function TraceSpans(props: { path: string; traceKey: string; trace: Trace
   const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
   const services = [...new Set(lines.map((line) => serviceOf(line)))];
   const open = (line: SpanLine | undefined) => {
-    if (line?.key === null) go({ tab: "calls", call: String(line.node) });
+    if (line?.key === null) go({ tab: "calls", call: callInState(line.node) });
     else if (line) go({ key: line.key, tab: "calls", zoom: "", call: "" });
   };
   return (

@@ -11,6 +11,7 @@ import type { FoundCall, Trace, TraceNode } from "./store_types";
 import { CallTree } from "./trace_calls";
 import { TraceChart } from "./trace_chart";
 import { Details } from "./trace_details";
+import { callInState } from "./trace_model";
 import { TraceMethods } from "./trace_methods";
 import { TraceSpans, useSpans } from "./trace_spans";
 import { useAnswer } from "./use_answer";
@@ -95,10 +96,8 @@ function TraceBody(props: Props & { trace: Trace }) {
           {...shared}
           selected={Number(state["call"] ?? 0)}
           matches={matches}
-          onSelect={(node) => {
-            setCall(node.call);
-            go({ call: node.call.node === 0 ? "" : String(node.call.node) }, true);
-          }}
+          onSelect={(node) => go({ call: callInState(node.call.node) }, true)}
+          onShown={(node) => setCall(node.call)}
           onKey={(pressed) => onFindKey(path, state, pressed)}
         />
       )}
@@ -128,7 +127,7 @@ async function findCall(path: string, state: State, isReversed: boolean, hasErro
     reverse: isReversed ? 1 : 0,
     errors: hasErrors ? 1 : 0,
   });
-  if (found.node !== undefined) go({ tab: "calls", call: String(found.node) }, true);
+  if (found.node !== undefined) go({ tab: "calls", call: callInState(found.node) }, true);
   return found;
 }
 
