@@ -9,21 +9,6 @@
 
 enum { FULL_EVERY = 16 }; /* lists, after which to look whether the set is full */
 
-struct found {
-    uint32_t *words;
-    size_t count, capacity;
-};
-
-static void note(void *arg, uint32_t word)
-{
-    struct found *found = arg;
-
-    if (found->count == found->capacity)
-        found->words =
-            cn_grow(found->words, found->count, &found->capacity, sizeof(*found->words));
-    found->words[found->count++] = word;
-}
-
 /* Entries of all blocks with keys from `first` to `last`, those whose word matches. */
 struct selection {
     const struct cn_store_index *index;
@@ -237,7 +222,7 @@ bool cn_match_exception(const struct cn_store_index *index,
 /* Rows of a block that have exactly this name and one of these values. */
 static bool seek_words(const struct selection *selection, enum cn_posting_kind kind,
                        uint32_t name, const struct cn_posting_block *block,
-                       const struct found *values, struct cn_error *err)
+                       const struct cn_found_words *values, struct cn_error *err)
 {
     struct cn_posting_entry entry;
     bool is_found;
@@ -253,7 +238,8 @@ static bool seek_words(const struct selection *selection, enum cn_posting_kind k
 }
 
 static bool add_values(const struct selection *selection, enum cn_posting_kind kind,
-                       uint32_t name, const struct found *values, struct cn_error *err)
+                       uint32_t name, const struct cn_found_words *values,
+                       struct cn_error *err)
 {
     for (size_t i = 0; i < selection->index->block_count; i++) {
         if (!seek_words(selection, kind, name, &selection->index->blocks[i], values, err))
@@ -264,16 +250,16 @@ static bool add_values(const struct selection *selection, enum cn_posting_kind k
 
 static bool match_names(const struct cn_store_index *index,
                         const struct cn_query_term *term, enum cn_posting_kind kind,
-                        const struct found *names, struct cn_rows *rows,
+                        const struct cn_found_words *names, struct cn_rows *rows,
                         struct cn_error *err)
 {
     struct cn_word_match match = {0};
-    struct found values = {0};
+    struct cn_found_words values = {0};
     struct selection selection = {.index = index, .rows = rows};
     bool ok = true;
 
     if (term->op == CN_QUERY_EQUAL) {
-        ok = cn_store_index_find(index, term->text, note, &values, err);
+        ok = cn_store_index_find(index, term->text, cn_found_words_note, &values, err);
     } else if (term->op != CN_QUERY_EXISTS && names->count > 0) {
         cn_word_match_init(&match, index, term, CN_WORD_AS_TEXT);
         selection.words = &match;
@@ -298,8 +284,8 @@ bool cn_match_attribute(const struct cn_store_index *index,
                         struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_bytes name = {(const uint8_t *)term->name, strlen(term->name)};
-    struct found names = {0};
-    bool ok = cn_store_index_find(index, name, note, &names, err) &&
+    struct cn_found_words names = {0};
+    bool ok = cn_store_index_find(index, name, cn_found_words_note, &names, err) &&
               match_names(index, term, kind, &names, rows, err);
 
     free(names.words);
@@ -310,7 +296,7 @@ bool cn_match_attribute(const struct cn_store_index *index,
  * word. */
 static bool seek_attributes(const struct selection *selection, enum cn_posting_kind kind,
                             const struct cn_posting_block *block,
-                            const struct found *words, struct cn_error *err)
+                            const struct cn_found_words *words, struct cn_error *err)
 {
     struct selection part = {.index = selection->index, .rows = selection->rows};
     struct cn_posting_walk walk;
@@ -338,14 +324,15 @@ static bool seek_attributes(const struct selection *selection, enum cn_posting_k
 
 /* Whether looking for each word takes less than looking at all entries. A block has some ten
  * names, and finding an entry takes as long as reading sixty. */
-static bool are_few(const struct found *words, const struct cn_posting_block *block)
+static bool are_few(const struct cn_found_words *words,
+                    const struct cn_posting_block *block)
 {
     return words->count < block->key_count / 640;
 }
 
 static bool seek_in_block(const struct selection *selection,
-                          const struct cn_posting_block *block, const struct found *words,
-                          struct cn_error *err)
+                          const struct cn_posting_block *block,
+                          const struct cn_found_words *words, struct cn_error *err)
 {
     return seek_attributes(selection, CN_POSTING_ROOT_ATTRIBUTE, block, words, err) &&
            seek_attributes(selection, CN_POSTING_ATTRIBUTE, block, words, err) &&
@@ -378,12 +365,12 @@ static bool select_words(const struct cn_store_index *index, struct cn_word_matc
         .names = match,
         .rows = rows,
     };
-    struct found words = {0};
+    struct cn_found_words words = {0};
     bool ok = true;
 
     for (uint32_t word = 0; word <= match->word_count; word++) {
         if (match->known[word] == 2)
-            note(&words, word);
+            cn_found_words_note(&words, word);
     }
     for (size_t i = 0; ok && i < index->block_count; i++)
         ok = are_few(&words, &index->blocks[i])

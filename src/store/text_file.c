@@ -175,14 +175,9 @@ static bool find_by_scan(const struct cn_text_file *file, struct cn_bytes text,
     return true;
 }
 
-struct found {
-    uint32_t *words;
-    size_t count, capacity;
-};
-
-static void note(void *arg, uint32_t word)
+void cn_found_words_note(void *arg, uint32_t word)
 {
-    struct found *found = arg;
+    struct cn_found_words *found = arg;
 
     if (found->count == found->capacity)
         found->words =
@@ -193,13 +188,13 @@ static void note(void *arg, uint32_t word)
 bool cn_text_file_find(const struct cn_text_file *file, struct cn_bytes text,
                        cn_text_visit visit, void *arg, struct cn_error *err)
 {
-    struct found found = {0};
+    struct cn_found_words found = {0};
     bool is_sound = false, ok = true;
 
     if (text.len == 0)
         return true;
     if (file->has_index)
-        ok = find_by_slots(file, text, note, &found, &is_sound, err);
+        ok = find_by_slots(file, text, cn_found_words_note, &found, &is_sound, err);
     if (ok && is_sound) {
         for (size_t i = 0; i < found.count; i++)
             visit(arg, found.words[i]);

@@ -60,8 +60,18 @@ CN_CHECK bool cn_text_file_check(const struct cn_text_file *file, uint32_t word,
 CN_CHECK bool cn_text_file_check_all(const struct cn_text_file *file,
                                      struct cn_error *err);
 
-/* Call `visit` for every word with these bytes, whatever its kind. */
 typedef void (*cn_text_visit)(void *arg, uint32_t word);
+
+/* Words in the order in which they were found; `words` is the owner's to free. */
+struct cn_found_words {
+    uint32_t *words;
+    size_t count, capacity;
+};
+
+/* A cn_text_visit that notes the word in a struct cn_found_words. */
+void cn_found_words_note(void *arg, uint32_t word);
+
+/* Call `visit` for every word with these bytes, whatever its kind. */
 CN_CHECK bool cn_text_file_find(const struct cn_text_file *file, struct cn_bytes text,
                                 cn_text_visit visit, void *arg, struct cn_error *err);
 
