@@ -26,11 +26,6 @@ void cn_commit_add_words(struct cn_store_commit *commit, const struct cn_words *
     cn_text_log_gather(words, first, &commit->words);
 }
 
-bool cn_commit_is_empty(const struct cn_store_commit *commit)
-{
-    return commit->plain.len == 0 && commit->word_count == 0;
-}
-
 uint64_t cn_commit_len(const struct cn_store_commit *commit)
 {
     return commit->plain.len + commit->row_count * cn_store_row_size + commit->words.len;

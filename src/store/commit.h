@@ -66,8 +66,6 @@ void cn_commit_end_chunk(struct cn_store_commit *commit);
 void cn_commit_add_words(struct cn_store_commit *commit, const struct cn_words *words,
                          uint32_t first);
 
-bool cn_commit_is_empty(const struct cn_store_commit *commit);
-
 /* Bytes that it holds, not compressed. */
 uint64_t cn_commit_len(const struct cn_store_commit *commit);
 
