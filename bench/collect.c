@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 
 enum { ANSWER_MAX = 4096, EVENT_MAX = 256, CONNECTION_MAX = 600 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/writer.h"
 #include "support/synthetic.h"

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/file.h"
-#include "base/out.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/writer.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/out.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
 
 static bool copy(const struct cn_file *file, const char *path, struct cn_error *err)
 {

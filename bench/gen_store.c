@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "support/requests.h"
 
 enum { TRACES_OF_FILE = 10000 };

@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/pool.h"
+#include "base/files/file.h"
+#include "base/run/pool.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed_decode.h"
 #include "formats/uftrace/packed_encode.h"

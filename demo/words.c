@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 
 enum { WORKERS = 3, ROUNDS = 5 };

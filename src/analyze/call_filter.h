@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/name_filter.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/name_filter.h"
 
 struct cn_call;
 struct cn_call_batch;

@@ -6,7 +6,7 @@
 #include "analyze/call_stack.h"
 #include "analyze/call_tree.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 
 /* Where the parent of a forked task was when it forked: its open calls, outermost

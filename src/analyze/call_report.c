@@ -6,7 +6,7 @@
 #include "analyze/call_stack.h"
 #include "analyze/call_tally.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 /* What a task left behind. */
 struct remains {

@@ -4,7 +4,7 @@
 
 #include "analyze/call_stack.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 struct task {
     struct cn_task_cost *cost;

@@ -8,11 +8,11 @@
 #include "analyze/cct_planes.h"
 #include "analyze/cct_ranks.h"
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/ranks.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
 
 /* Trees of tasks beyond this many bytes are put aside until they are needed. */
 enum { KEPT_LEN_MAX = 48 << 20 };

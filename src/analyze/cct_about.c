@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "model/database.h"
 
 enum { LISTED_MAX = 1000 }; /* threads */

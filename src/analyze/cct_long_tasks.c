@@ -4,9 +4,9 @@
 
 #include "analyze/cct_part.h"
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 
 /* A piece of a task. */
 struct job {

@@ -10,7 +10,7 @@
 
 #include "analyze/cct_samples.h"
 #include "analyze/cct_task.h"
-#include "base/spool.h"
+#include "base/files/spool.h"
 #include "model/identity.h"
 
 /* Kinds of identities, as HPCToolkit numbers them. */

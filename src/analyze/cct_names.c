@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 void cn_cct_names_done(struct cn_cct_names *names)
 {

@@ -7,11 +7,11 @@
 #include "analyze/cct_plane.h"
 #include "analyze/cct_summary.h"
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/ranks.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
 #include "model/transpose.h"
 
 enum {

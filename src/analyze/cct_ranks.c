@@ -5,8 +5,8 @@
 
 #include "analyze/cct_wire.h"
 #include "base/alloc.h"
-#include "base/ranks.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/run/ranks.h"
 
 enum { BITS_MAX = 32 }; /* of a rank: more than one other cannot be heard for each */
 

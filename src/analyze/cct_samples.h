@@ -14,7 +14,7 @@
 #ifndef CN_ANALYZE_CCT_SAMPLES_H
 #define CN_ANALYZE_CCT_SAMPLES_H
 
-#include "base/spool.h"
+#include "base/files/spool.h"
 #include "model/database.h"
 
 struct cn_cct_samples {

@@ -6,8 +6,8 @@
 #include "analyze/cct_part.h"
 #include "analyze/cct_run.h"
 #include "base/alloc.h"
-#include "base/progress.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
+#include "base/run/progress.h"
 
 enum {
     SITES_MAX = 1 << 24,

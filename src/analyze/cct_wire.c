@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 
 /* How long elements are at least. */
 enum {

@@ -9,7 +9,7 @@
 
 #include "analyze/context_index.h"
 #include "base/map.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 struct cn_context_labels {
     struct cn_names names;

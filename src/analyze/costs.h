@@ -19,7 +19,7 @@
 
 #include "analyze/context_index.h"
 #include "base/arena.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "model/database.h"
 
 enum cn_cost_side { CN_INCLUSIVE, CN_EXCLUSIVE };

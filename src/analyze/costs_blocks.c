@@ -7,7 +7,7 @@
 
 #include "analyze/costs_internal.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 enum {
     BLOCK_LEN = 8 << 20,  /* bytes of inputs that a worker has at a time */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 struct cn_context_index;
 struct cn_costs;

@@ -14,7 +14,7 @@
 #include "analyze/context_index.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 struct cn_frame {
     uint32_t parent; /* frame, a smaller number than its own; CN_NONE at the top */

@@ -6,8 +6,8 @@
 
 #include "analyze/context_index.h"
 #include "analyze/costs.h"
-#include "analyze/name_filter.h"
 #include "analyze/view.h"
+#include "base/name_filter.h"
 
 struct cn_hottest {
     struct cn_context_index index;

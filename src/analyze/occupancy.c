@@ -8,7 +8,7 @@
 #include "analyze/spans.h"
 #include "analyze/time_pyramid.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "model/database.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "analyze/spans.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "model/database.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 struct cn_database;
 

@@ -11,13 +11,13 @@
 #include "analyze/sampled_scout.h"
 #include "analyze/sampled_share.h"
 #include "analyze/sampled_values.h"
-#include "analyze/spool_block.h"
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/ranks.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/files/spool_block.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
 
 /* A profile on its way through the pass; each worker has one and uses it again. */
 struct job {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 
 enum {
     CONTEXTS_TOGETHER = 64, /* in a row that the same rank is in charge of */

@@ -12,8 +12,8 @@
 #define CN_ANALYZE_SAMPLED_CELLS_H
 
 #include "analyze/sampled_values.h"
-#include "base/ranks.h"
-#include "base/spool.h"
+#include "base/files/spool.h"
+#include "base/run/ranks.h"
 
 struct cn_sampled_cells;
 

@@ -5,7 +5,7 @@
 
 #include "analyze/sampled_parts.h"
 #include "base/alloc.h"
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 
 /* Numbers of the measurements that are used, in the order in which contexts use
  * them. */

@@ -5,7 +5,7 @@
 #ifndef CN_ANALYZE_SAMPLED_FORMULA_H
 #define CN_ANALYZE_SAMPLED_FORMULA_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "model/formula.h"
 
 /* Inputs of the result are the numbers behind '#', all below `limit`. */

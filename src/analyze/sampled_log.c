@@ -5,7 +5,7 @@
 
 #include "analyze/sampled_contexts.h"
 #include "base/alloc.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 
 /* How long elements of a message are at least. */
 enum { MODULE_LEN = 16, CONTEXT_LEN = 4, STEP_LEN = 28 };

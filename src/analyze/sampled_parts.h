@@ -8,8 +8,8 @@
 #include "analyze/sampled_database.h"
 #include "analyze/sampled_identity.h"
 #include "analyze/sampled_metrics.h"
-#include "base/file.h"
-#include "base/spool.h"
+#include "base/files/file.h"
+#include "base/files/spool.h"
 
 /* A thread, or the summary. */
 struct cn_sampled_thread {

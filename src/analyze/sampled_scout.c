@@ -6,10 +6,10 @@
 #include "analyze/sampled_log.h"
 #include "analyze/sampled_nodes.h"
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 
 struct job {
     struct cn_sampled_profile profile;

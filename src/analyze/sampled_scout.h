@@ -12,7 +12,7 @@
 #define CN_ANALYZE_SAMPLED_SCOUT_H
 
 #include "analyze/sampled_parts.h"
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 
 /* Which profiles this process analyses: by the size of their files. */
 CN_CHECK bool cn_sampled_choose(const struct cn_measurements *measurements,

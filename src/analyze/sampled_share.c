@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 
 void cn_sampled_news_done(struct cn_sampled_news *news)
 {

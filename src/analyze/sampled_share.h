@@ -6,7 +6,7 @@
 #define CN_ANALYZE_SAMPLED_SHARE_H
 
 #include "analyze/sampled_parts.h"
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
 
 /* What ranks but the first keep for it while they analyse; all zero at the start. */

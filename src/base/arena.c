@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 enum { BLOCK_LEN = 64 * 1024 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/pool.h"
-#include "base/ranks.h"
+#include "base/run/pool.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"

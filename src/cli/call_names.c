@@ -5,8 +5,8 @@
 
 #include "analyze/call_stack.h"
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 void cn_call_names_init(struct cn_call_names *names, const struct cn_recording *rec)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/progress.h"

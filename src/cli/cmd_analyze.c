@@ -7,9 +7,9 @@
 
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/pool.h"
-#include "base/ranks.h"
+#include "base/run/clock.h"
+#include "base/run/pool.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
 #include "cli/analyze_measurements.h"
 #include "cli/analyze_places.h"

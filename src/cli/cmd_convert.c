@@ -7,9 +7,9 @@
 
 #include "analyze/call_merge.h"
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/outdir.h"
-#include "base/sink.h"
+#include "base/files/outdir.h"
+#include "base/files/sink.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
 /* cairn export-html: one page to send to somebody. */
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"

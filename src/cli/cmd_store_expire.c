@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/clock.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"

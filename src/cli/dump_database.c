@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes/record.h"
 #include "base/map.h"
-#include "base/record.h"
 #include "cli/cli.h"
 #include "cli/dump_print.h"
 #include "formats/formats.h"

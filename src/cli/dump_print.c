@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/record.h"
-#include "base/utf8.h"
+#include "base/bytes/record.h"
+#include "base/bytes/utf8.h"
 #include "formats/formats.h"
 
 enum { FLUSH_LEN = 1 << 16, OFFSET_DIGITS = 8 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 #include "base/text.h"
 #include "cli/table.h"
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 #include "base/text.h"
 
 struct cn_args;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "cli/duration.h"
 #include "cli/fields.h"
 #include "model/recording.h"

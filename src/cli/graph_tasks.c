@@ -5,7 +5,7 @@
 
 #include "analyze/call_tasks.h"
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "cli/duration.h"
 #include "cli/graph_print.h"
 #include "model/recording.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "cli/facts.h"

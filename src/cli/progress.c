@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
+#include "base/run/clock.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 
 struct cn_args;

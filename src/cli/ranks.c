@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ranks.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/run/ranks.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/command.h"

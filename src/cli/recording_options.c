@@ -7,7 +7,7 @@
 
 #include "analyze/call_clock.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "formats/formats.h"

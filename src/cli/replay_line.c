@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/map.h"
-#include "base/utf8.h"
 #include "cli/color.h"
 #include "cli/replay_print.h"
 #include "model/call_values.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "cli/color.h"
 #include "cli/duration.h"
 #include "cli/fields.h"

@@ -6,8 +6,8 @@
 
 #include "analyze/call_tasks.h"
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "model/recording.h"

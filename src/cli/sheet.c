@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/color.h"
 
 enum { KEY_WIDTH_MAX = 32 }; /* longer keys push their value to the right */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/run/clock.h"
 #include "cli/args.h"
 #include "store/query.h"
 #include "store/reader.h"

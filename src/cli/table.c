@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/bytes/json.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 enum {
     HELD_ROWS_MAX = 10000,     /* widths are made from so many rows */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
-#include "base/utf8.h"
+#include "base/bytes/json.h"
+#include "base/bytes/utf8.h"
 #include "cli/cli.h"
 #include "cli/trace_print.h"
 #include "cli/trace_set.h"

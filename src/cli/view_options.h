@@ -8,7 +8,7 @@
 #define CN_CLI_VIEW_OPTIONS_H
 
 #include "analyze/costs.h"
-#include "analyze/name_filter.h"
+#include "base/name_filter.h"
 #include "cli/command.h"
 #include "cli/open_database.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/chunk_file.h"
+#include "base/files/chunk_file.h"
 #include "base/text.h"
 #include "formats/uftrace/packed_encode.h"
 #include "formats/uftrace/packed_file.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 enum { SLOTS_MAX = 8, CODES_MAX = 16 };
 

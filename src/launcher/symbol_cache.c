@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/cache.h"
+#include "base/files/cache.h"
 
 enum {
     FILES_MAX = 512,

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 
 static const struct cn_event_name known[] = {

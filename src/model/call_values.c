@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 
 enum { VALUE_ALIGN = 4, STRING_HEAD = 2 };

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 
 struct cn_ranks *cn_database_ranks(const struct cn_database *db)
 {

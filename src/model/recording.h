@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "model/context.h"
 #include "model/step.h"

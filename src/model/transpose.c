@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/ranks.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
 #include "model/metric_sort.h"
 #include "model/transpose_spill.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/spool.h"
+#include "base/files/spool.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 
 enum {
     CHUNK_LEAST = 64 * 1024, /* values of a chunk, but ... */

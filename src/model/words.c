@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/run/clock.h"
 
 enum { FIRST_SLOTS = 256, FIRST_ARENA = 4096 };
 

@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/record.h"
 #include "base/error.h"
-#include "base/record.h"
 
 struct cn_text;
 

@@ -1,4 +1,4 @@
-/* Processes that mpirun has started, as base/ranks.h wants them.
+/* Processes that mpirun has started, as base/run/ranks.h wants them.
  *
  * This is a shared object of its own, loaded only where it is needed, so that the
  * program itself runs without MPI. What it exports is cn_ranks_connect().
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 
 enum {
     TAG = 1,

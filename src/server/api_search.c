@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/name_filter.h"
 #include "base/alloc.h"
+#include "base/name_filter.h"
 #include "base/text.h"
 #include "server/api.h"
 #include "server/context_search.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyze/cost_tree.h"
-#include "analyze/name_filter.h"
 #include "base/alloc.h"
+#include "base/name_filter.h"
 #include "base/text.h"
 #include "server/api.h"
 #include "server/context_search.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "server/api.h"
 #include "server/request.h"
 #include "server/rows_json.h"

@@ -1,9 +1,9 @@
 /* One trace of a store by methods: what each took, and the next call of one. */
 #include <stdlib.h>
 
-#include "analyze/name_filter.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/name_filter.h"
 #include "base/text.h"
 #include "model/trace.h"
 #include "server/api.h"

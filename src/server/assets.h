@@ -4,7 +4,7 @@
 #ifndef CN_SERVER_ASSETS_H
 #define CN_SERVER_ASSETS_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 struct cn_asset {
     const char *path; /* "/app.js" */

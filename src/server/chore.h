@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 struct cn_chore_group {
     pthread_mutex_t lock;

@@ -7,9 +7,9 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/map.h"
+#include "base/run/clock.h"
 #include "server/sealer.h"
 #include "server/worker.h"
 #include "store/ingest.h"

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 #include "base/map.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "model/database.h"
 #include "server/chore.h"
 #include "server/worker.h"

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/json.h"
 #include "base/error.h"
-#include "base/json.h"
 
 enum { CN_REQUEST_PARAMETER_MAX = 64 };
 

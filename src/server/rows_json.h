@@ -5,7 +5,7 @@
 #define CN_SERVER_ROWS_JSON_H
 
 #include "analyze/view.h"
-#include "base/json.h"
+#include "base/bytes/json.h"
 
 struct cn_request;
 

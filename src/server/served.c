@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/outdir.h"
+#include "base/files/outdir.h"
 #include "formats/formats.h"
 #include "server/served_analysis.h"
 #include "server/thread_label.h"

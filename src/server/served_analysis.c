@@ -7,7 +7,7 @@
 #include "analyze/call_filter.h"
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "formats/formats.h"
 #include "server/served.h"
 #include "server/worker.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/run/clock.h"
 #include "server/served_store.h"
 #include "store/query.h"
 

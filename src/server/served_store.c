@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/run/clock.h"
 #include "server/request.h"
 
 static const uint64_t refresh_ns = 200000000, kept_ns = 5000000000;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "server/answer.h"
 #include "server/collector.h"
 #include "server/guard.h"

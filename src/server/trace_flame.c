@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/pool.h"
+#include "base/files/file.h"
+#include "base/run/clock.h"
+#include "base/run/pool.h"
 #include "model/trace.h"
 #include "server/flame_json.h"
 #include "store/reader.h"

@@ -4,7 +4,7 @@
  * sealed one, where a column has as many bytes a value as it needs. Value i is the number at
  * i * stride, cut to its bytes, plus the lowest value of the column.
  *
- * meta.dat is a block file (base/block_file.h) with one section for each field of a row, in the
+ * meta.dat is a block file (base/files/block_file.h) with one section for each field of a row, in the
  * order of CN_STORE_ROW (its checksum is left out), numbered from 1:
  *   u64 lowest value | u64 bytes a value (0 to 8) | u64 highest value | row_count values |
  *   8 zero bytes
@@ -17,7 +17,7 @@
 #ifndef CN_STORE_COLUMNS_H
 #define CN_STORE_COLUMNS_H
 
-#include "base/block_file.h"
+#include "base/files/block_file.h"
 #include "store/row.h"
 
 #define CN_META_FILE_NAME  "meta.dat"

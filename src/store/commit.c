@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/chunk_format.h"
+#include "base/files/chunk_format.h"
 #include "model/words.h"
 #include "store/log_format.h"
 #include "store/text_log.h"

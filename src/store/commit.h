@@ -13,10 +13,10 @@
 #ifndef CN_STORE_COMMIT_H
 #define CN_STORE_COMMIT_H
 
-#include "base/cbor.h"
-#include "base/compress.h"
-#include "base/disk.h"
+#include "base/bytes/cbor.h"
 #include "base/error.h"
+#include "base/files/compress.h"
+#include "base/files/disk.h"
 #include "base/text.h"
 #include "store/row.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "model/trace.h"
 #include "store/care.h"
 #include "store/lock.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "store/log_format.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "store/writer.h"
 
 struct cn_store_config {

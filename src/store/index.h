@@ -12,8 +12,8 @@
 #ifndef CN_STORE_INDEX_H
 #define CN_STORE_INDEX_H
 
-#include "base/block_file.h"
-#include "base/file.h"
+#include "base/files/block_file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "model/words.h"
 #include "store/columns.h"

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"

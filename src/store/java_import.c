@@ -7,8 +7,8 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/chunk_file.h"
-#include "base/file.h"
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/zorka/java_meta.h"
 #include "formats/zorka/java_text.h"

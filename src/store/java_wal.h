@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "model/words.h"
 
 struct cn_java_wal;

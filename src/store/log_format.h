@@ -11,7 +11,7 @@
 #ifndef CN_STORE_LOG_FORMAT_H
 #define CN_STORE_LOG_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_TEXT_LOG_NAME "text.log"
 #define CN_ROWS_LOG_NAME "meta.log"

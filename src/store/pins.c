@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/disk.h"
-#include "base/file.h"
+#include "base/files/disk.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "store/care.h"
 #include "store/lock.h"

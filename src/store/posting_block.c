@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "base/block_file.h"
-#include "base/crc32c.h"
-#include "base/varint.h"
+#include "base/bytes/varint.h"
+#include "base/files/block_file.h"
+#include "base/files/crc32c.h"
 #include "store/rows.h"
 
 static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,

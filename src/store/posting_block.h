@@ -3,7 +3,7 @@
  *
  *   header -> lists -> entries -> samples
  *
- * Entries are sorted by key. An entry is two numbers (base/varint.h): by how much its key is
+ * Entries are sorted by key. An entry is two numbers (base/bytes/varint.h): by how much its key is
  * above the one before (the key itself in the first entry of a group), and 4 x value + form:
  *   form 0: value bytes of lists, varints: the first row, then steps to the next, all >= 1
  *   form 1: value is the only row
@@ -20,9 +20,9 @@
 #ifndef CN_STORE_POSTING_BLOCK_H
 #define CN_STORE_POSTING_BLOCK_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/record.h"
 #include "base/error.h"
-#include "base/record.h"
 #include "model/step.h"
 #include "store/postings.h"
 

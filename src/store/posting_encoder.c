@@ -1,7 +1,7 @@
 #include "store/posting_encoder.h"
 
-#include "base/crc32c.h"
-#include "base/varint.h"
+#include "base/bytes/varint.h"
+#include "base/files/crc32c.h"
 #include "store/posting_block.h"
 
 void cn_posting_encoder_init(struct cn_posting_encoder *encoder, uint32_t row_count)

@@ -1,13 +1,13 @@
 /* The postings of a sealed store: post.dat, one block (store/posting_block.h) for all rows.
  *
- * post.dat is a block file (base/block_file.h) with the sections
+ * post.dat is a block file (base/files/block_file.h) with the sections
  *   1 lists   2 entries   3 samples   4 u32 rows, u32 keys
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_POSTING_FILE_H
 #define CN_STORE_POSTING_FILE_H
 
-#include "base/block_file.h"
+#include "base/files/block_file.h"
 #include "store/posting_block.h"
 
 #define CN_POSTING_FILE_NAME  "post.dat"

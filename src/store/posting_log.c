@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "store/posting_encoder.h"
 #include "store/posting_merge.h"
 

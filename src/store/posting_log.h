@@ -14,9 +14,9 @@
 #ifndef CN_STORE_POSTING_LOG_H
 #define CN_STORE_POSTING_LOG_H
 
-#include "base/bytes.h"
-#include "base/disk.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/text.h"
 #include "store/posting_block.h"
 #include "store/posting_trace.h"

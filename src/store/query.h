@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 struct cn_query_pattern;

@@ -9,7 +9,7 @@
 #ifndef CN_STORE_QUERY_PATTERN_H
 #define CN_STORE_QUERY_PATTERN_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 enum {

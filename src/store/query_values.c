@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 static const uint64_t second_ns = 1000000000;
 

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "store/row.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/disk.h"
-#include "base/file.h"
+#include "base/files/disk.h"
+#include "base/files/file.h"
 #include "store/care.h"
 #include "store/lock.h"
 #include "store/log_format.h"

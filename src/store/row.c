@@ -1,6 +1,6 @@
 #include "store/row.h"
 
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 
 enum { CHECKED_LEN = cn_store_row_size - sizeof(uint32_t) };
 

@@ -8,8 +8,8 @@
 #ifndef CN_STORE_ROW_H
 #define CN_STORE_ROW_H
 
-#include "base/bytes.h"
-#include "base/record.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/record.h"
 
 #define CN_STORE_ROW(F)                                                              \
     F(0x00, u64, trace_high, "id of the trace, upper half")                          \

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 void cn_rows_init(struct cn_rows *rows, uint32_t count)
 {

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 
 CN_CHECK bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io,
                               struct cn_error *err);

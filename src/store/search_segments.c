@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "store/kept_hits.h"
 #include "store/match.h"
 #include "store/query.h"

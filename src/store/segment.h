@@ -6,9 +6,9 @@
 #ifndef CN_STORE_SEGMENT_H
 #define CN_STORE_SEGMENT_H
 
-#include "base/chunk_file.h"
-#include "base/file.h"
-#include "base/once.h"
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
+#include "base/run/once.h"
 #include "base/text.h"
 #include "model/words.h"
 #include "store/columns.h"

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/chunk_file.h"
-#include "base/crc32c.h"
-#include "base/file.h"
+#include "base/files/chunk_file.h"
+#include "base/files/crc32c.h"
+#include "base/files/file.h"
 #include "model/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"

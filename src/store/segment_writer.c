@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/chunk_format.h"
+#include "base/files/chunk_format.h"
 #include "model/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"

@@ -8,8 +8,8 @@
 #ifndef CN_STORE_SEGMENT_WRITER_H
 #define CN_STORE_SEGMENT_WRITER_H
 
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "formats/zorka/record.h"
 #include "model/words.h"
 #include "store/commit.h"

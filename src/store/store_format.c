@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "store/care.h"
 #include "store/config.h"

@@ -1,8 +1,8 @@
 #include "store/store_recording.h"
 
 #include "analyze/trace_calls.h"
-#include "base/clock.h"
 #include "base/map.h"
+#include "base/run/clock.h"
 #include "model/recording.h"
 #include "model/trace.h"
 #include "store/java_import.h"

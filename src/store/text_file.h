@@ -1,6 +1,6 @@
 /* The dictionary of a sealed store: text.dat, and text.idx to search it.
  *
- * text.dat is a block file (base/block_file.h) with the sections
+ * text.dat is a block file (base/files/block_file.h) with the sections
  *   1 the bytes of all words, one after the other
  *   2 u32 a word: where it ends in section 1
  *   3 a byte a word: its kind (enum cn_word_kind of model/words.h)
@@ -17,7 +17,7 @@
 #ifndef CN_STORE_TEXT_FILE_H
 #define CN_STORE_TEXT_FILE_H
 
-#include "base/block_file.h"
+#include "base/files/block_file.h"
 #include "model/words.h"
 
 #define CN_TEXT_FILE_NAME   "text.dat"

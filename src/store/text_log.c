@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 #include "store/log_format.h"
 
 enum { CHECKED_LEN = cn_text_batch_size - sizeof(uint32_t), VARINT_MAX = 5 };

@@ -5,9 +5,9 @@
 #ifndef CN_STORE_TEXT_LOG_H
 #define CN_STORE_TEXT_LOG_H
 
-#include "base/bytes.h"
-#include "base/compress.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/compress.h"
 #include "base/text.h"
 #include "model/words.h"
 

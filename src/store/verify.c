@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/progress.h"
+#include "base/files/file.h"
+#include "base/run/progress.h"
 #include "formats/zorka/record.h"
 #include "model/trace.h"
 #include "store/care.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/cct_wire.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 #include "support/fuzz.h"
 
 static bool decode(struct cn_cct_merged *merged, struct cn_bytes message)

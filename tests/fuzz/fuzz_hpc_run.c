@@ -1,7 +1,7 @@
 /* Any bytes as a .hpcrun file: read, verified and dumped. */
 #include <assert.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/profile.h"
 #include "formats/hpctoolkit/meas/verify.h"

@@ -2,7 +2,7 @@
  * of time. */
 #include <assert.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/profile.h"
 #include "formats/hpctoolkit/meas/verify.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/name_filter.h"
 #include "base/alloc.h"
+#include "base/name_filter.h"
 #include "base/regex.h"
 #include "support/fuzz.h"
 

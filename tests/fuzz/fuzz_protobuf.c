@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/protobuf.h"
+#include "base/bytes/protobuf.h"
 #include "support/fuzz.h"
 
 static void write_again(const struct cn_pb_field *field, struct cn_pb *pb)

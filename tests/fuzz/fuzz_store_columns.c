@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/block_file.h"
+#include "base/files/block_file.h"
 #include "base/text.h"
 #include "store/columns.h"
 #include "support/fuzz.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "formats/exchange/traces/span_set.h"
 #include "model/trace.h"
 #include "store/care.h"

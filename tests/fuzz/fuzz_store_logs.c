@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 #include "formats/zorka/record.h"
 #include "store/log_format.h"
 #include "store/row.h"

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/uftrace/kernel_format.h"
 #include "formats/uftrace/kernel_page.h"

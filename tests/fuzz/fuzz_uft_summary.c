@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
+#include "base/files/compress.h"
 #include "formats/uftrace/summary.h"
 #include "model/context.h"
 #include "support/fuzz.h"

@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/unpack.h"
+#include "base/files/unpack.h"
 #include "support/fuzz.h"
 
 enum { LEN_MAX = 1 << 20, LOOK_LEN = 300 };

@@ -5,8 +5,8 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
-#include "base/protobuf.h"
-#include "base/record.h"
+#include "base/bytes/protobuf.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/perf/format.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 
 /* What became of writes that were not synced when the power failed. */
 enum cn_forget {

@@ -1,7 +1,7 @@
 #include "support/fuzz_blocks.h"
 
-#include "base/block_file.h"
-#include "base/crc32c.h"
+#include "base/files/block_file.h"
+#include "base/files/crc32c.h"
 
 enum { BLOCK_LEN = 256 };
 

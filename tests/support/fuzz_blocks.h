@@ -5,7 +5,7 @@
 #ifndef CN_TEST_FUZZ_BLOCKS_H
 #define CN_TEST_FUZZ_BLOCKS_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/text.h"
 
 /* Of a section, before the bytes: its id in a byte, its place and its length in two each. */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "support/fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/proto/dump.h"
 #include "formats/hpctoolkit/proto/verify.h"
 #include "formats/hpctoolkit/proto/writer.h"

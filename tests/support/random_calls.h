@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "formats/uftrace/format.h"
 
 /* What may occur besides calls that are nested well. */

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_RANK_GROUP_H
 #define TESTS_SUPPORT_RANK_GROUP_H
 
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 
 typedef void (*cn_rank_fn)(struct cn_ranks *ranks, void *arg);
 

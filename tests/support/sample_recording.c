@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/formats.h"
 #include "model/recording_memory.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 struct cn_scratch {
     int came_from;

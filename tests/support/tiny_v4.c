@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "support/tiny_v4_parts.h"
 
 const uint16_t cn_tiny_metric_ids[CN_TINY_IDS] = {CN_TINY_FUNCTION, CN_TINY_EXECUTION};

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "model/context.h"
 #include "support/tiny_v4_parts.h"
 

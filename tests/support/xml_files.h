@@ -6,7 +6,7 @@
 #ifndef CN_TEST_XML_FILES_H
 #define CN_TEST_XML_FILES_H
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/xml/open.h"
 
 struct cn_xml_files {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 
 enum {

@@ -21,9 +21,9 @@ put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
 put analyze/cct.c '"model/metric.h"'
 put store/store.c '"formats/zorka/reader.h"'
-put mpi/ranks.c '"base/ranks.h"' '<mpi.h>'
+put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put cli/main.c '"formats/formats.h"' '"analyze/cct.h"' '<ncurses.h>'
-put record/hooks.c '"formats/uftrace/format.h"' '"base/record.h"' '<stdatomic.h>'
+put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
 put base/bad.c '"model/metric.h"'

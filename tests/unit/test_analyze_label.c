@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/label.h"
-#include "analyze/name_filter.h"
+#include "base/name_filter.h"
 #include "model/memory.h"
 
 enum { NAMED, ANONYMOUS, ANONYMOUS_IN_FILE, ANONYMOUS_NOWHERE };

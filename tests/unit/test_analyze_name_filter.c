@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/name_filter.h"
+#include "base/name_filter.h"
 
 enum { TEXT_MAX = 8 };
 

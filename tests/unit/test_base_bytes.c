@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 static const uint8_t ten[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const struct cn_bytes all = {ten, sizeof(ten)};

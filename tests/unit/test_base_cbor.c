@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/cbor.h"
-#include "base/crc32c.h"
+#include "base/bytes/cbor.h"
+#include "base/files/crc32c.h"
 
 static struct cn_cbor input(const char *bytes, size_t len)
 {

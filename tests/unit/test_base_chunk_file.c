@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/chunk_file.h"
-#include "base/file.h"
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
 #include "support/scratch.h"
 
 enum { CHUNKS = 5, CHUNK_MAX = 64 };

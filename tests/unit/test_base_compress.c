@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
+#include "base/files/compress.h"
 #include "support/random_calls.h"
 
 static const enum cn_compression methods[] = {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 
 static void a_failure_has_a_kind_and_a_text(void **state)
 {

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "base/failures.h"
-#include "base/pool.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
 
 enum { JOBS = 200, WORKERS = 4 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "support/scratch.h"
 
 static void maps_what_is_in_the_file(void **state)

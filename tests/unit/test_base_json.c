@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 
 static void expect(struct cn_text *text, const char *want)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_reader.h"
+#include "base/bytes/json_reader.h"
 
 static struct cn_bytes bytes_of(const char *text)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "support/scratch.h"
 
 enum { LARGE = 600 * 1024 }; /* more than any buffer */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/outdir.h"
+#include "base/files/outdir.h"
 #include "support/scratch.h"
 
 /* Write the file `name` into a directory under construction. */

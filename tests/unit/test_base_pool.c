@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 enum { JOBS = 500, WORKERS_MAX = 9 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/protobuf.h"
+#include "base/bytes/protobuf.h"
 
 #define THING(F, m)                     \
     F(m, 1, uint64, number, "a number") \

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/spool.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
+#include "base/files/spool.h"
 #include "support/rank_group.h"
 
 enum { SIZE_MAX_TRIED = 9 };

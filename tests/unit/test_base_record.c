@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define SAMPLE(F)                  \
     F(0x00, u8, kind, "a byte")    \

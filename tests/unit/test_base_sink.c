@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "base/digits.h"
-#include "base/file.h"
-#include "base/sink.h"
+#include "base/bytes/digits.h"
+#include "base/files/file.h"
+#include "base/files/sink.h"
 #include "base/text.h"
 #include "support/scratch.h"
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 static void an_untouched_text_is_empty(void **state)
 {

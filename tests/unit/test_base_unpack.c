@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/sink.h"
-#include "base/unpack.h"
+#include "base/files/sink.h"
+#include "base/files/unpack.h"
 
 enum { LEN = 700000 };
 

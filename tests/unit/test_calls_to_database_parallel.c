@@ -16,7 +16,7 @@
 #include "analyze/calls_to_database.h"
 #include "analyze/cct_places.h"
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/formats.h"

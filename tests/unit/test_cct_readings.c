@@ -12,7 +12,7 @@
 
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "model/database.h"
 #include "model/recording_memory.h"
 

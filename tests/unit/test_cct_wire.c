@@ -11,7 +11,7 @@
 
 #include "analyze/cct_ranks.h"
 #include "analyze/cct_wire.h"
-#include "base/wire.h"
+#include "base/bytes/wire.h"
 #include "support/rank_group.h"
 
 /* main -> (line 7) -> name -> inlined twice, with times. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "cli/dump_print.h"
 #include "formats/formats.h"

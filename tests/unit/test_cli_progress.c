@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/color.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/disk.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
+#include "base/files/disk.h"
 #include "formats/zorka/request.h"
 #include "server/collector.h"
 #include "store/care.h"

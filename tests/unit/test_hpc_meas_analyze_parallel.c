@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analyze/sampled_database.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"

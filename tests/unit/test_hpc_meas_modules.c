@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "support/made_run.h"
 #include "support/scratch.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "formats/hpctoolkit/proto/open.h"
 #include "model/walk.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "formats/hpctoolkit/proto/verify.h"

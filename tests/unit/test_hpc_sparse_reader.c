@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "support/compare.h"
 #include "support/fixtures.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/format.h"

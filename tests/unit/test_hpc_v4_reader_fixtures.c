@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "formats/formats.h"
 #include "model/database.h"
 #include "support/fixtures.h"

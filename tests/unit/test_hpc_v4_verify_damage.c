@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/verify.h"
 #include "support/findings.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/progress.h"
+#include "base/files/file.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/writer.h"
 #include "model/database.h"

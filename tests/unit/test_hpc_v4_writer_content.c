@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/record.h"
+#include "base/bytes/record.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/writer.h"
 #include "model/memory.h"

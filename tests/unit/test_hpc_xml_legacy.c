@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"

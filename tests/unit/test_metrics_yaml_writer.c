@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "support/fixtures.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "model/trace.h"
 #include "store/care.h"

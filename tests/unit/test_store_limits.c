@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/chunk_format.h"
-#include "base/compress.h"
-#include "base/file.h"
+#include "base/files/chunk_format.h"
+#include "base/files/compress.h"
+#include "base/files/file.h"
 #include "model/trace.h"
 #include "store/reader.h"
 #include "store/segments.h"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/bytes/varint.h"
 #include "base/text.h"
-#include "base/varint.h"
 #include "store/posting_block.h"
 #include "store/rows.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "store/care.h"
 #include "store/reader.h"

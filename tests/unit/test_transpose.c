@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "model/memory.h"
 #include "model/transpose.h"
 

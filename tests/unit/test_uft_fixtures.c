@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "model/call_values.h"

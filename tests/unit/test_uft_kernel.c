@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "model/call_values.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/uftrace/packed_file.h"
 #include "formats/uftrace/packed_format.h"
 #include "formats/uftrace/record_source.h"

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
-#include "base/file.h"
+#include "base/files/compress.h"
+#include "base/files/file.h"
 #include "formats/uftrace/packed_file.h"
 #include "formats/uftrace/summary.h"
 #include "model/context.h"

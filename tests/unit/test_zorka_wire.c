@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/cbor.h"
-#include "base/file.h"
+#include "base/bytes/cbor.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/zorka/body.h"
 #include "formats/zorka/format.h"

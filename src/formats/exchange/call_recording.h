@@ -4,8 +4,8 @@
 #ifndef CN_FORMATS_EXCHANGE_CALL_RECORDING_H
 #define CN_FORMATS_EXCHANGE_CALL_RECORDING_H
 
+#include "base/files/spool.h"
 #include "base/map.h"
-#include "base/spool.h"
 #include "formats/exchange/call_runs.h"
 
 struct cn_recording;

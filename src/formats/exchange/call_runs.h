@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/spool.h"
+#include "base/files/spool.h"
 #include "model/step.h"
 
 struct cn_call_item {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/digits.h"
-#include "base/json.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/lanes.h"
 #include "formats/exchange/readers.h"

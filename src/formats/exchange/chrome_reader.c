@@ -6,9 +6,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/file.h"
-#include "base/json_reader.h"
-#include "base/unpack.h"
+#include "base/bytes/json_reader.h"
+#include "base/files/file.h"
+#include "base/files/unpack.h"
 #include "formats/exchange/call_import.h"
 #include "formats/exchange/import.h"
 #include "formats/exchange/readers.h"

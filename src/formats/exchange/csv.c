@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
-#include "base/out.h"
-#include "base/outdir.h"
-#include "base/utf8.h"
+#include "base/bytes/json.h"
+#include "base/bytes/utf8.h"
+#include "base/files/out.h"
+#include "base/files/outdir.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/tables.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/functions.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 enum { NS_A_SECOND = 1000000000 };
 

@@ -10,7 +10,7 @@
 #define CN_FORMATS_EXCHANGE_EXPORT_H
 
 #include "analyze/call_merge.h"
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "model/database.h"

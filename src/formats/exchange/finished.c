@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/digits.h"
-#include "base/record.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/record.h"
 #include "formats/exchange/span_text.h"
 
 struct cn_finished *cn_finished_new(const struct cn_lane *lane)

@@ -10,8 +10,8 @@
 
 #include "analyze/call_tree.h"
 #include "base/alloc.h"
-#include "base/digits.h"
-#include "base/json.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/firefox_tables.h"
 #include "formats/exchange/spans.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/bytes/json.h"
 
 enum { NS_A_MS = 1000000, PROFILE_VERSION = 47 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/flamegraph_page.h"
 #include "formats/exchange/stacks.h"

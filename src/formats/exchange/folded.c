@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/readers.h"
 #include "formats/exchange/stacks.h"

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/json_reader.h"
+#include "base/bytes/json_reader.h"
 #include "formats/exchange/import.h"
 #include "formats/exchange/lines.h"
 #include "formats/exchange/readers.h"

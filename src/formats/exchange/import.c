@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "base/unpack.h"
 #include "model/memory.h"
 
 enum {

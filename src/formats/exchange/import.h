@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "model/context.h"
 
 struct cn_database;

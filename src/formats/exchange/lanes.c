@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/pool.h"
-#include "base/progress.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 
 enum { ROUND_LEN = 1 << 20 }; /* of the text of a lane */
 

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_EXCHANGE_LINES_H
 #define CN_FORMATS_EXCHANGE_LINES_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 /* Take a line off the front, without its end. */
 static inline struct cn_bytes cn_line_take(struct cn_bytes *rest)

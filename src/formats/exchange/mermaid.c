@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/functions.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/tables.h"
 

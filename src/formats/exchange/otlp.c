@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
-#include "base/record.h"
+#include "base/bytes/json.h"
+#include "base/bytes/record.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/finished.h"
 #include "formats/exchange/otlp_format.h"

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_EXCHANGE_PERFETTO_FORMAT_H
 #define CN_FORMATS_EXCHANGE_PERFETTO_FORMAT_H
 
-#include "base/protobuf.h"
+#include "base/bytes/protobuf.h"
 
 /* clang-format off */
 #define CN_PERFETTO_TRACE(F, m) \

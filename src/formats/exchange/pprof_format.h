@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_EXCHANGE_PPROF_FORMAT_H
 #define CN_FORMATS_EXCHANGE_PPROF_FORMAT_H
 
-#include "base/protobuf.h"
+#include "base/bytes/protobuf.h"
 
 /* clang-format off */
 #define CN_PPROF_PROFILE(F, m)                                                      \

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "model/call_values.h"
 
 const char *cn_span_name(const struct cn_recording *rec, const struct cn_span *span,

@@ -7,8 +7,8 @@
 
 #include "analyze/call_ids.h"
 #include "base/alloc.h"
-#include "base/digits.h"
-#include "base/json.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/json.h"
 #include "base/map.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/lanes.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_reader.h"
-#include "base/unpack.h"
+#include "base/bytes/json_reader.h"
+#include "base/files/unpack.h"
 #include "formats/exchange/call_import.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/import.h"

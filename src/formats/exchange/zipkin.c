@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/finished.h"
 #include "formats/exchange/span_text.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
-#include "base/out.h"
-#include "base/ranks.h"
+#include "base/bytes/bytes.h"
+#include "base/files/out.h"
+#include "base/run/ranks.h"
 #include "formats/formats.h"
 #include "model/transpose.h"
 

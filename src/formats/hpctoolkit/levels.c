@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/out.h"
+#include "base/files/out.h"
 
 void cn_hpc_levels_make(struct cn_hpc_levels *levels, size_t count)
 {

@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_MAPS_H
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 struct cn_database;
 

@@ -13,7 +13,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_METRICS_YAML_H
 #define CN_FORMATS_HPCTOOLKIT_METRICS_YAML_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "model/taxonomy.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes/utf8.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 struct writer {
     const struct cn_taxonomy *taxonomy;

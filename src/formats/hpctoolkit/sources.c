@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/out.h"
-#include "base/progress.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
+#include "base/run/progress.h"
 #include "formats/formats.h"
 #include "model/database.h"
 

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPAN_H
 #define CN_FORMATS_HPCTOOLKIT_SPAN_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 enum { CN_HPC_STRING_MAX = 256 * 1024 }; /* bytes of one name */

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
-#include "base/failures.h"
-#include "base/out.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/ranks.h"
+#include "base/bytes/bytes.h"
+#include "base/files/out.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
 #include "formats/formats.h"
 
 enum {

@@ -9,7 +9,7 @@
 #define CN_FORMATS_HPCTOOLKIT_YAML_TREE_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 enum {

@@ -8,7 +8,7 @@
 #define CN_FORMATS_UFTRACE_ARGSPEC_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/map.h"
 #include "formats/uftrace/format.h"
 #include "model/recording.h"

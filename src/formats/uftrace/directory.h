@@ -10,7 +10,7 @@
 
 #include <limits.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/map.h"
 #include "formats/formats.h"
 #include "formats/uftrace/argspec.h"

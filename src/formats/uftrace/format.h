@@ -16,7 +16,7 @@
 #ifndef CN_FORMATS_UFTRACE_FORMAT_H
 #define CN_FORMATS_UFTRACE_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_UFT_MAGIC "Ftrace!"
 

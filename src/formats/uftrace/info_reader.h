@@ -7,7 +7,7 @@
 #define CN_FORMATS_UFTRACE_INFO_READER_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/uftrace/format.h"
 #include "model/recording.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/info_groups.h"

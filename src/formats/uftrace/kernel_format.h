@@ -9,7 +9,7 @@
 #define CN_FORMATS_UFTRACE_KERNEL_FORMAT_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 /* A field of an event, in bytes from the start of the event. */

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 enum {
     TYPE_LEN_BITS = 5,

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_UFTRACE_MAP_READER_H
 #define CN_FORMATS_UFTRACE_MAP_READER_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/uftrace/scan.h"
 #include "model/step.h"

@@ -2,7 +2,7 @@
 
 #include <dirent.h>
 
-#include "base/outdir.h"
+#include "base/files/outdir.h"
 #include "formats/uftrace/directory.h"
 #include "formats/uftrace/packed_file.h"
 #include "formats/uftrace/record_source.h"

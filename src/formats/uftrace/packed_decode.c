@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
+#include "base/files/compress.h"
 #include "formats/uftrace/packed_places.h"
 
 /* Records are handed out in pieces that stay in the cache. */

@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_UFTRACE_PACKED_DECODE_H
 #define CN_FORMATS_UFTRACE_PACKED_DECODE_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/uftrace/packed_format.h"
 #include "model/step.h"

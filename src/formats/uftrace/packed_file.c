@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/chunk_file.h"
-#include "base/failures.h"
-#include "base/file.h"
-#include "base/out.h"
-#include "base/pool.h"
-#include "base/progress.h"
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 #include "formats/uftrace/packed_encode.h"
 #include "formats/uftrace/record_source.h"
 

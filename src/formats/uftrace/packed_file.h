@@ -5,9 +5,9 @@
 #ifndef CN_FORMATS_UFTRACE_PACKED_FILE_H
 #define CN_FORMATS_UFTRACE_PACKED_FILE_H
 
-#include "base/bytes.h"
-#include "base/compress.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/compress.h"
 
 struct cn_progress;
 struct cn_uft_packer;

@@ -1,6 +1,6 @@
 /* Packed records of a task, TID.zts, byte by byte; docs/formats/packed.md tells the story.
  *
- *   chunk file (base/chunk_format.h, checksums, no compression of its own)
+ *   chunk file (base/files/chunk_format.h, checksums, no compression of its own)
  *     chunk: lead, then the body, compressed as the lead says
  *       body: words | choices | times | wide | picks | lengths | payload
  *
@@ -11,7 +11,7 @@
 #ifndef CN_FORMATS_UFTRACE_PACKED_FORMAT_H
 #define CN_FORMATS_UFTRACE_PACKED_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 /* The start of a chunk. `check` is the CRC-32 of the lead with `check` as 0, so that a lead
  * can be believed without reading the body. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/uftrace/directory.h"
 #include "formats/uftrace/packed_decode.h"
 #include "formats/uftrace/record_reader.h"

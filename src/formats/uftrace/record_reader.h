@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_UFTRACE_RECORD_READER_H
 #define CN_FORMATS_UFTRACE_RECORD_READER_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "formats/uftrace/format.h"
 #include "model/recording.h"
 

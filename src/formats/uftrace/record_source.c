@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed_decode.h"
 

@@ -16,9 +16,9 @@
 #ifndef CN_FORMATS_UFTRACE_RECORD_SOURCE_H
 #define CN_FORMATS_UFTRACE_RECORD_SOURCE_H
 
-#include "base/bytes.h"
-#include "base/chunk_file.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/chunk_file.h"
 #include "model/step.h"
 
 struct cn_uft_record_reader;

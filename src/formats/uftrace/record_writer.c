@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/out.h"
-#include "base/progress.h"
+#include "base/files/out.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/record_reader.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
+#include "base/files/compress.h"
 #include "model/context.h"
 
 void cn_uft_summary_free(struct cn_uft_summary *summary)

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/failures.h"
-#include "base/pool.h"
-#include "base/progress.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 #include "formats/uftrace/record_reader.h"
 #include "formats/uftrace/summary.h"
 

@@ -10,10 +10,10 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/cache.h"
-#include "base/compress.h"
-#include "base/file.h"
-#include "base/out.h"
+#include "base/files/cache.h"
+#include "base/files/compress.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
 #include "formats/uftrace/summary.h"
 
 static void hash_number(XXH3_state_t *state, uint64_t number)

@@ -10,7 +10,7 @@
 #ifndef CN_FORMATS_UFTRACE_SUMMARY_FORMAT_H
 #define CN_FORMATS_UFTRACE_SUMMARY_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_UFT_SUMMARY_NAME "cairn.summary"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/uftrace/directory.h"
 #include "formats/uftrace/perf_reader.h"
 #include "formats/uftrace/verify.h"

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/out.h"
-#include "base/outdir.h"
-#include "base/progress.h"
+#include "base/files/out.h"
+#include "base/files/outdir.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 
 static bool write_bytes(const struct cn_uft_writing *w, const char *name,

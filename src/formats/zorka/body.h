@@ -14,7 +14,7 @@
 #ifndef CN_FORMATS_ZORKA_BODY_H
 #define CN_FORMATS_ZORKA_BODY_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/zorka/reader.h"
 #include "formats/zorka/session.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/compress.h"
+#include "base/files/compress.h"
 #include "formats/zorka/java_fmi.h"
 #include "formats/zorka/java_text.h"
 

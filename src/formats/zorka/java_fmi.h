@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_ZORKA_JAVA_FMI_H
 #define CN_FORMATS_ZORKA_JAVA_FMI_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_JAVA_FMI_HEADER(F)                     \
     F(0x00, u32, magic, "\"0MFZ\"")               \

@@ -5,9 +5,9 @@
 #ifndef CN_FORMATS_ZORKA_JAVA_META_H
 #define CN_FORMATS_ZORKA_JAVA_META_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/record.h"
 #include "base/error.h"
-#include "base/record.h"
 
 #define CN_JAVA_META_HEADER(F)      \
     F(0x00, u32, magic, "\"MQI0\"") \

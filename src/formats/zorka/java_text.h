@@ -7,7 +7,7 @@
 #ifndef CN_FORMATS_ZORKA_JAVA_TEXT_H
 #define CN_FORMATS_ZORKA_JAVA_TEXT_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "model/words.h"
 

@@ -6,7 +6,7 @@
 #ifndef CN_FORMATS_ZORKA_READER_H
 #define CN_FORMATS_ZORKA_READER_H
 
-#include "base/cbor.h"
+#include "base/bytes/cbor.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "formats/zorka/format.h"

@@ -7,8 +7,8 @@
 #ifndef CN_FORMATS_ZORKA_RECORD_H
 #define CN_FORMATS_ZORKA_RECORD_H
 
-#include "base/bytes.h"
-#include "base/cbor.h"
+#include "base/bytes/bytes.h"
+#include "base/bytes/cbor.h"
 #include "base/error.h"
 #include "model/trace.h"
 

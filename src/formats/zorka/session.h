@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "model/words.h"
 
 struct cn_zorka_session;

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_ZORKA_VALUES_H
 #define CN_FORMATS_ZORKA_VALUES_H
 
-#include "base/cbor.h"
+#include "base/bytes/cbor.h"
 #include "model/trace.h"
 
 /* The attributes of a node as a map with this tag; nothing when it has none. */

@@ -11,7 +11,7 @@
 #ifndef CN_FORMATS_EXCHANGE_PERF_FORMAT_H
 #define CN_FORMATS_EXCHANGE_PERF_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_PERF_MAGIC         "PERFILE2"
 #define CN_PERF_MAGIC_SWAPPED "2ELIFREP"

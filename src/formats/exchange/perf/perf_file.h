@@ -11,11 +11,11 @@
 #define CN_FORMATS_EXCHANGE_PERF_PERF_FILE_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "base/unpack.h"
 #include "formats/exchange/perf/format.h"
 #include "model/step.h"
 

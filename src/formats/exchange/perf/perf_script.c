@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/json_reader.h"
+#include "base/bytes/json_reader.h"
 #include "formats/exchange/import.h"
 #include "formats/exchange/lines.h"
 #include "formats/exchange/perf/perf.h"

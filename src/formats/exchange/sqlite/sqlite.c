@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/tables.h"
 
 /* Nothing needs to survive a crash: the file appears when it is complete. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_reader.h"
+#include "base/bytes/json_reader.h"
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/traces/span_set.h"
 

@@ -1,7 +1,7 @@
 #include "formats/exchange/traces/span_calls.h"
 
 #include "analyze/trace_calls.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/exchange/traces/span_set.h"
 #include "model/recording.h"
 

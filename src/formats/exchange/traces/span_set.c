@@ -5,8 +5,8 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/files/unpack.h"
 #include "base/text.h"
-#include "base/unpack.h"
 #include "formats/exchange/traces/stack_text.h"
 
 enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24 };

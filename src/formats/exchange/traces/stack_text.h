@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 
 struct cn_words;
 

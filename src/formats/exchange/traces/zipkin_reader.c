@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_reader.h"
+#include "base/bytes/json_reader.h"
 #include "formats/exchange/traces/span_set.h"
 
 enum { NS_DIGITS = 3, TYPE_LEN_MAX = 16 };

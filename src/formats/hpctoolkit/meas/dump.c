@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/directory.h"
 #include "formats/hpctoolkit/meas/run_reader.h"

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_ELF_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_ELF_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_ELF_HEADER(F)                          \
     F(0x28, u64, sections_off, "section headers") \

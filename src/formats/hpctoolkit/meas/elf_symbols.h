@@ -7,7 +7,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_ELF_SYMBOLS_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_ELF_SYMBOLS_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/ranges.h"
 #include "formats/hpctoolkit/meas/tables.h"

@@ -10,7 +10,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_HPC_RUN_MAGIC        "HPCRUN-profile____"
 #define CN_HPC_RUN_VERSION      "04.00"

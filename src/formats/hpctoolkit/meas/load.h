@@ -7,7 +7,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_LOAD_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_LOAD_H
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 struct cn_hpc_load {
     struct cn_bytes bytes;

@@ -7,7 +7,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_LOGICAL_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_LOGICAL_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/tables.h"
 #include "model/samples.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/meas/format.h"
 #include "formats/hpctoolkit/meas/path_map.h"
 

@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_STRUCTURE_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_STRUCTURE_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/call_graph.h"
 #include "formats/hpctoolkit/meas/ranges.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/progress.h"
+#include "base/files/file.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/directory.h"
 #include "formats/hpctoolkit/meas/load.h"

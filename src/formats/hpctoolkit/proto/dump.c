@@ -1,6 +1,6 @@
 #include "formats/hpctoolkit/proto/dump.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
 #include "formats/hpctoolkit/sparse/dump.h"

@@ -15,7 +15,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 enum {
     CN_HPC_PROTO_MAJOR = 4,

@@ -8,8 +8,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_META_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_META_WRITER_H
 
+#include "base/files/out.h"
 #include "base/map.h"
-#include "base/out.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/proto/entries.h"
 #include "formats/hpctoolkit/proto/format.h"

@@ -1,6 +1,6 @@
 #include <inttypes.h>
 
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 #include "formats/hpctoolkit/proto/metrics_reader.h"
 #include "formats/hpctoolkit/proto/verify_parts.h"
 #include "model/formula.h"

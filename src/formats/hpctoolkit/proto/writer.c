@@ -1,7 +1,7 @@
 #include "formats/hpctoolkit/proto/writer.h"
 
-#include "base/outdir.h"
-#include "base/pool.h"
+#include "base/files/outdir.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/proto/meta_writer.h"

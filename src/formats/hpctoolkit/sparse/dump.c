@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/sparse/cct_reader.h"
 #include "formats/hpctoolkit/sparse/profile_reader.h"
 #include "formats/hpctoolkit/sparse/trace_reader.h"

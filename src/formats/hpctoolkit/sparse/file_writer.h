@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/writer.h"
 #include "formats/hpctoolkit/value_job.h"

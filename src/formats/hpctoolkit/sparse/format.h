@@ -12,7 +12,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 enum {
     CN_HPC_SPARSE_MAGIC_LEN = 16,

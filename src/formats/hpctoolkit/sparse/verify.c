@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/sparse/verify_parts.h"
 
 static bool check_start(struct cn_hpc_sparse_check *c, struct cn_bytes file,

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_PARTS_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_PARTS_H
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/hpctoolkit/sparse/verify.h"
 
 struct cn_hpc_sparse_check {

@@ -1,7 +1,7 @@
 /* cct.db: header, one record a context, then a block a context with values: the values, and
  * behind them where each metric's values start. Blocks start at multiples of 4.
  */
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 #include "formats/hpctoolkit/cct_blocks.h"
 #include "formats/hpctoolkit/v4/value_writer.h"
 

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/hpctoolkit/levels.h"
 #include "model/walk.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/dump_emit.h"
 #include "formats/hpctoolkit/v4/open.h"

@@ -10,7 +10,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_V4_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 enum {
     CN_HPC_MAJOR = 4,

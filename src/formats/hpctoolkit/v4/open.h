@@ -11,7 +11,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_V4_OPEN_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/v4/format.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/ranks.h"
+#include "base/run/ranks.h"
 #include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/v4/value_writer.h"
 

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
-#include "base/file.h"
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
 
 void cn_verify_forget(struct cn_verify *v, const struct cn_verify_file *file,

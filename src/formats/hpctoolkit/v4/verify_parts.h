@@ -11,7 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_VERIFY_PARTS_H
 
 #include "base/arena.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/open.h"
 #include "formats/hpctoolkit/v4/sections.h"

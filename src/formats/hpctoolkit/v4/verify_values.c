@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "formats/hpctoolkit/v4/database.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
 #include "formats/hpctoolkit/verify_summary.h"

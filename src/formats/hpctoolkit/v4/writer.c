@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/outdir.h"
-#include "base/pool.h"
-#include "base/ranks.h"
+#include "base/bytes/wire.h"
+#include "base/files/outdir.h"
+#include "base/run/pool.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
-#include "base/wire.h"
 #include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/v4/companions.h"

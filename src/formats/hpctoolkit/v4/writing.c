@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/ranks.h"
+#include "base/bytes/utf8.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 static size_t header_len(size_t section_count)
 {

@@ -4,8 +4,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_WRITING_H
 #define CN_FORMATS_HPCTOOLKIT_V4_WRITING_H
 
+#include "base/files/out.h"
 #include "base/map.h"
-#include "base/out.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/value_job.h"

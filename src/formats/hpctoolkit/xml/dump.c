@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/dump.h"
 #include "formats/hpctoolkit/xml/events.h"

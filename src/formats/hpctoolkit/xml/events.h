@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_EVENTS_H
 #define CN_FORMATS_HPCTOOLKIT_XML_EVENTS_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "model/step.h"
 

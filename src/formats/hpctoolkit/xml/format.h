@@ -14,7 +14,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_HPC_XML_FILE "experiment.xml"
 

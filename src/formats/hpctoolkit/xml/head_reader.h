@@ -10,7 +10,7 @@
 #define CN_FORMATS_HPCTOOLKIT_XML_HEAD_READER_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 /* A row of the tables of identifiers, modules, files and procedures. */

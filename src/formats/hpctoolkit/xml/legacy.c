@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/database.h"
 #include "formats/hpctoolkit/xml/format.h"

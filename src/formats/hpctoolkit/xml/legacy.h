@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_LEGACY_H
 #define CN_FORMATS_HPCTOOLKIT_XML_LEGACY_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 
 struct cn_database;

@@ -15,7 +15,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_LEGACY_FORMAT_H
 #define CN_FORMATS_HPCTOOLKIT_XML_LEGACY_FORMAT_H
 
-#include "base/record.h"
+#include "base/bytes/record.h"
 
 #define CN_HPC_LEGACY_VALUES_MAGIC  "HPCPROF-metricdb__"
 #define CN_HPC_LEGACY_TRACE_MAGIC   "HPCRUN-trace______"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"

@@ -6,7 +6,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_LEGACY_THREADS_H
 #define CN_FORMATS_HPCTOOLKIT_XML_LEGACY_THREADS_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "model/identity.h"

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/bytes/utf8.h"
 
 enum { FLUSH_LEN = 64 * 1024 };
 

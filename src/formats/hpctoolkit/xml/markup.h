@@ -7,7 +7,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_MARKUP_H
 #define CN_FORMATS_HPCTOOLKIT_XML_MARKUP_H
 
-#include "base/out.h"
+#include "base/files/out.h"
 #include "base/text.h"
 
 struct cn_markup {

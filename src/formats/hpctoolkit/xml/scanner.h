@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_SCANNER_H
 #define CN_FORMATS_HPCTOOLKIT_XML_SCANNER_H
 
-#include "base/bytes.h"
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "model/step.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/writing.h"
 #include "model/walk.h"

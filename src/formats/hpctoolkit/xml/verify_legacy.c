@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/findings.h"
 #include "formats/hpctoolkit/xml/format.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/outdir.h"
-#include "base/pool.h"
+#include "base/files/outdir.h"
+#include "base/run/pool.h"
 #include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/sparse/writer.h"

@@ -1,0 +1,134 @@
+#include "base/bytes/json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+
+/* One item a line in the outermost array or object keeps the output fit for grep. */
+static void before_value(struct cn_json *json)
+{
+    if (json->after_key) {
+        json->after_key = false;
+        return;
+    }
+    if (json->depth == 0)
+        return;
+    if (json->has_items[json->depth - 1])
+        cn_text_char(json->text, ',');
+    if (json->depth == 1)
+        cn_text_char(json->text, '\n');
+    json->has_items[json->depth - 1] = true;
+}
+
+static void open_level(struct cn_json *json, bool is_object)
+{
+    assert(json->depth < CN_JSON_DEPTH_MAX);
+    before_value(json);
+    cn_text_char(json->text, is_object ? '{' : '[');
+    json->has_items[json->depth] = false;
+    json->is_object[json->depth] = is_object;
+    json->depth++;
+}
+
+void cn_json_object(struct cn_json *json)
+{
+    open_level(json, true);
+}
+
+void cn_json_array(struct cn_json *json)
+{
+    open_level(json, false);
+}
+
+void cn_json_end(struct cn_json *json)
+{
+    assert(json->depth > 0);
+    json->depth--;
+    if (json->depth == 0 && json->has_items[0])
+        cn_text_char(json->text, '\n');
+    cn_text_char(json->text, json->is_object[json->depth] ? '}' : ']');
+    if (json->depth == 0)
+        cn_text_char(json->text, '\n');
+}
+
+void cn_json_quote(struct cn_text *text, const char *str)
+{
+    size_t len = strlen(str);
+
+    cn_text_char(text, '"');
+    while (len > 0) {
+        size_t n = cn_utf8_char_len(str, len);
+
+        if (n == 0)
+            cn_text_str_add(text, "\xef\xbf\xbd");
+        else if (*str == '"' || *str == '\\')
+            cn_text_printf(text, "\\%c", *str);
+        else if (n == 1 && ((uint8_t)*str < 0x20 || (uint8_t)*str == 0x7f))
+            cn_text_printf(text, "\\u%04x", (uint8_t)*str);
+        else
+            cn_text_add(text, str, n);
+        str += n ? n : 1;
+        len -= n ? n : 1;
+    }
+    cn_text_char(text, '"');
+}
+
+void cn_json_key(struct cn_json *json, const char *name)
+{
+    before_value(json);
+    cn_json_quote(json->text, name);
+    cn_text_str_add(json->text, ": ");
+    json->after_key = true;
+}
+
+void cn_json_str(struct cn_json *json, const char *value)
+{
+    before_value(json);
+    cn_json_quote(json->text, value);
+}
+
+void cn_json_u64(struct cn_json *json, uint64_t value)
+{
+    before_value(json);
+    cn_text_u64(json->text, value);
+}
+
+void cn_json_f64(struct cn_json *json, double value)
+{
+    char digits[40];
+
+    if (!isfinite(value)) {
+        cn_json_null(json);
+        return;
+    }
+    before_value(json);
+    /* The shortest form that reads back as the same number. */
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    cn_text_str_add(json->text, digits);
+}
+
+void cn_json_bool(struct cn_json *json, bool value)
+{
+    before_value(json);
+    cn_text_str_add(json->text, value ? "true" : "false");
+}
+
+void cn_json_null(struct cn_json *json)
+{
+    before_value(json);
+    cn_text_str_add(json->text, "null");
+}
+
+void cn_json_raw(struct cn_json *json, const char *chars, size_t len)
+{
+    before_value(json);
+    cn_text_add(json->text, chars, len);
+}

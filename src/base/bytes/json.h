@@ -1,0 +1,47 @@
+/* JSON, written: commas, quoting and nesting are right by construction.
+ *
+ *     cn_json_object(&json);
+ *     cn_json_key(&json, "calls");
+ *     cn_json_u64(&json, 12);
+ *     cn_json_end(&json);
+ *
+ * Values go to a struct cn_text that the caller empties as often as it likes.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_BASE_BYTES_JSON_H
+#define CN_BASE_BYTES_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum { CN_JSON_DEPTH_MAX = 32 };
+
+struct cn_json {
+    struct cn_text *text;
+    unsigned depth;
+    bool has_items[CN_JSON_DEPTH_MAX]; /* a comma is due before the next value */
+    bool is_object[CN_JSON_DEPTH_MAX];
+    bool after_key;
+};
+
+void cn_json_object(struct cn_json *json);
+void cn_json_array(struct cn_json *json);
+void cn_json_end(struct cn_json *json); /* the innermost object or array */
+void cn_json_key(struct cn_json *json, const char *name);
+
+/* Bytes that are not UTF-8 are replaced by U+FFFD: JSON cannot hold them. */
+void cn_json_str(struct cn_json *json, const char *value);
+void cn_json_u64(struct cn_json *json, uint64_t value);
+void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
+void cn_json_bool(struct cn_json *json, bool value);
+void cn_json_null(struct cn_json *json);
+
+/* Append a string as JSON has it, quotes included: what cn_json_str() writes. */
+void cn_json_quote(struct cn_text *text, const char *value);
+
+/* A value that is JSON already. */
+void cn_json_raw(struct cn_json *json, const char *chars, size_t len);
+
+#endif

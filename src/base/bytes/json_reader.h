@@ -1,0 +1,85 @@
+/* JSON, read token by token from bytes nobody vouches for.
+ *
+ *     struct cn_json_reader reader = cn_json_read(bytes);
+ *     while ((kind = cn_json_next(&reader, &token, err)) > CN_JSON_END) switch (kind) ...
+ *     cn_json_reader_done(&reader);
+ *
+ * A key is followed by the tokens of its value. Memory does not depend on the input:
+ * text is a view of it, or lies in the reader where it had escapes. Nesting is limited,
+ * and commas, colons and brackets have been checked when a token is handed out.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_BASE_BYTES_JSON_READER_H
+#define CN_BASE_BYTES_JSON_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/text.h"
+
+enum { CN_JSON_READ_DEPTH_MAX = 64 };
+
+enum cn_json_kind {
+    CN_JSON_FAIL,
+    CN_JSON_END, /* of the text */
+    CN_JSON_OBJECT,
+    CN_JSON_OBJECT_END,
+    CN_JSON_ARRAY,
+    CN_JSON_ARRAY_END,
+    CN_JSON_KEY,
+    CN_JSON_STRING,
+    CN_JSON_NUMBER,
+    CN_JSON_TRUE,
+    CN_JSON_FALSE,
+    CN_JSON_NULL,
+};
+
+struct cn_json_token {
+    struct cn_bytes text; /* of keys, strings and numbers; until the next token */
+    uint64_t off;         /* where it begins */
+};
+
+struct cn_json_reader {
+    struct cn_bytes bytes;
+    size_t at;
+    unsigned depth;
+    uint64_t objects;       /* a bit a level: it is an object, not an array */
+    uint8_t state;          /* what may come next */
+    struct cn_text scratch; /* text that had escapes */
+};
+
+struct cn_json_reader cn_json_read(struct cn_bytes bytes);
+void cn_json_reader_done(struct cn_json_reader *reader);
+
+/* The next token. Failures name the offset. */
+CN_CHECK enum cn_json_kind cn_json_next(struct cn_json_reader *reader,
+                                        struct cn_json_token *out, struct cn_error *err);
+
+/* Pass over a value whose first token, `kind`, was just read. */
+CN_CHECK bool cn_json_skip(struct cn_json_reader *reader, enum cn_json_kind kind,
+                           struct cn_error *err);
+
+/* The next token must be of this kind; `what` names it in the message. */
+CN_CHECK bool cn_json_expect(struct cn_json_reader *reader, enum cn_json_kind kind,
+                             const char *what, struct cn_error *err);
+
+/* Whether a key or string is this one. */
+static inline bool cn_json_is(const struct cn_json_token *token, const char *text)
+{
+    size_t len = strlen(text);
+
+    return token->text.len == len && memcmp(token->text.ptr, text, len) == 0;
+}
+
+/* Numbers: false when the text is none, or does not fit. */
+bool cn_json_as_f64(struct cn_bytes text, double *out);
+bool cn_json_as_i64(struct cn_bytes text, int64_t *out);
+bool cn_json_as_u64(struct cn_bytes text, uint64_t *out);
+
+/* The number times 10^digits as a whole number; what is smaller than 1 is cut off.
+ * Exact where a double is not: microseconds since the epoch to nanoseconds. */
+bool cn_json_as_scaled(struct cn_bytes text, unsigned digits, int64_t *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* Messages between processes: numbers in little endian and strings, one after another.
+ *
+ * Whoever writes appends to a text; whoever reads takes from the front of some bytes
+ * and checks each time that there was something to take.
+ * Threads: any thread, each with its own message.
+ */
+#ifndef CN_BASE_BYTES_WIRE_H
+#define CN_BASE_BYTES_WIRE_H
+
+#include "base/bytes/record.h"
+#include "base/text.h"
+
+static inline void cn_wire_u32(struct cn_text *to, uint32_t value)
+{
+    cn_u32_put((uint8_t *)cn_text_room(to, sizeof(value)), value);
+    cn_text_advance(to, sizeof(value));
+}
+
+static inline void cn_wire_u64(struct cn_text *to, uint64_t value)
+{
+    cn_u64_put((uint8_t *)cn_text_room(to, sizeof(value)), value);
+    cn_text_advance(to, sizeof(value));
+}
+
+static inline void cn_wire_bytes(struct cn_text *to, const void *data, size_t len)
+{
+    cn_wire_u64(to, len);
+    cn_text_add(to, data, len);
+}
+
+/* With its NUL, so that it can be borrowed when read. */
+static inline void cn_wire_str(struct cn_text *to, const char *str)
+{
+    cn_wire_bytes(to, str, strlen(str) + 1);
+}
+
+static inline struct cn_bytes cn_wire_view(const struct cn_text *from)
+{
+    return (struct cn_bytes){(const uint8_t *)from->chars, from->len};
+}
+
+CN_CHECK static inline bool cn_wire_u32_take(struct cn_bytes *from, uint32_t *out)
+{
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(from, sizeof(*out), &bytes))
+        return false;
+    *out = cn_u32_get(bytes.ptr);
+    return true;
+}
+
+CN_CHECK static inline bool cn_wire_u64_take(struct cn_bytes *from, uint64_t *out)
+{
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(from, sizeof(*out), &bytes))
+        return false;
+    *out = cn_u64_get(bytes.ptr);
+    return true;
+}
+
+CN_CHECK static inline bool cn_wire_bytes_take(struct cn_bytes *from,
+                                               struct cn_bytes *out)
+{
+    uint64_t len;
+
+    return cn_wire_u64_take(from, &len) && len <= from->len &&
+           cn_bytes_take(from, (size_t)len, out);
+}
+
+/* Borrowed from the message. */
+CN_CHECK static inline bool cn_wire_str_take(struct cn_bytes *from, const char **out)
+{
+    struct cn_bytes bytes;
+
+    if (!cn_wire_bytes_take(from, &bytes) || bytes.len == 0 ||
+        bytes.ptr[bytes.len - 1] != '\0')
+        return false;
+    *out = (const char *)bytes.ptr;
+    return true;
+}
+
+/* How many elements of at least `size` bytes follow: a count that the rest of the
+ * message can hold. */
+CN_CHECK static inline bool cn_wire_count_take(struct cn_bytes *from, size_t size,
+                                               size_t *out)
+{
+    uint64_t count;
+
+    if (!cn_wire_u64_take(from, &count) || count > from->len / size)
+        return false;
+    *out = (size_t)count;
+    return true;
+}
+
+#endif

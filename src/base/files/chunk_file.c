@@ -1,0 +1,170 @@
+#include "base/files/chunk_file.h"
+
+#include <inttypes.h>
+
+bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
+                        enum cn_chunk_dialect dialect, struct cn_error *err)
+{
+    enum { METHODS = CN_CHUNK_FLAG_LZ4 | CN_CHUNK_FLAG_DEFLATE };
+    enum cn_compression compression = CN_COMPRESSION_NONE;
+    bool is_spec = dialect == CN_CHUNK_DIALECT_SPEC;
+    struct cn_chunk_file_header head;
+
+    if (!cn_chunk_file_header_decode(bytes, &head) || head.magic != CN_CHUNK_FILE_MAGIC)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "not a chunk file: it does not begin with ZTS0");
+    if (head.flags & ~(uint32_t)(METHODS | CN_CHUNK_FLAG_CRC32) ||
+        (head.flags & METHODS) == METHODS)
+        return cn_fail(err, CN_ERR_VERSION, "chunk file with unknown flags 0x%x",
+                       head.flags);
+    if (head.flags & METHODS)
+        compression = ((head.flags & CN_CHUNK_FLAG_LZ4) != 0) == is_spec
+                          ? CN_COMPRESSION_LZ4
+                          : CN_COMPRESSION_DEFLATE;
+    *file = (struct cn_chunk_file){
+        .bytes = bytes,
+        .compression = compression,
+        .has_checksums = head.flags & CN_CHUNK_FLAG_CRC32,
+    };
+    return true;
+}
+
+bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
+                      struct cn_chunk *out, struct cn_error *err)
+{
+    struct cn_bytes rest, stored;
+    struct cn_chunk_header head;
+
+    if (!cn_bytes_from(file->bytes, off, &rest) || !cn_chunk_header_decode(rest, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "chunk at 0x%" PRIx64 ": the file ends inside its header", off);
+    if (head.magic != CN_CHUNK_MAGIC)
+        return cn_fail(err, CN_ERR_FORMAT, "chunk at 0x%" PRIx64 ": 0x%08x is not ZCH0",
+                       off, head.magic);
+    if (!cn_bytes_slice(rest, cn_chunk_header_size, head.stored_len, &stored))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "chunk at 0x%" PRIx64 ": %u bytes, but the file ends after %zu",
+                       off, head.stored_len, rest.len - cn_chunk_header_size);
+    if (head.plain_len > CN_CHUNK_LEN_MAX || head.stored_len > CN_CHUNK_LEN_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "chunk at 0x%" PRIx64 ": %u bytes, at most %d are allowed", off,
+                       head.plain_len, CN_CHUNK_LEN_MAX);
+    if (head.plain_len / CN_CHUNK_GROWTH_MAX > head.stored_len)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "chunk at 0x%" PRIx64 ": %u bytes do not come out of %u, at most "
+                       "%d times as many do",
+                       off, head.plain_len, head.stored_len, CN_CHUNK_GROWTH_MAX);
+    *out = (struct cn_chunk){
+        .off = off,
+        .stored = stored,
+        .plain_len = head.plain_len,
+        .checksum = head.checksum,
+    };
+    return true;
+}
+
+bool cn_chunk_check(const struct cn_chunk_file *file, const struct cn_chunk *chunk,
+                    struct cn_error *err)
+{
+    uint32_t checksum;
+
+    if (!file->has_checksums)
+        return true;
+    checksum = cn_crc32(chunk->stored);
+    if (checksum == chunk->checksum)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "chunk at 0x%" PRIx64 ": checksum is 0x%08x instead of 0x%08x",
+                   chunk->off, checksum, chunk->checksum);
+}
+
+bool cn_chunk_read(const struct cn_chunk_file *file, const struct cn_chunk *chunk,
+                   struct cn_decompressor *decompressor, uint8_t *out,
+                   struct cn_error *err)
+{
+    if (!cn_chunk_check(file, chunk, err))
+        return false;
+    return cn_decompress(decompressor, file->compression, chunk->stored, out,
+                         chunk->plain_len, err) ||
+           cn_fail_in(err, "chunk at 0x%" PRIx64, chunk->off);
+}
+
+void cn_chunk_walk_begin(struct cn_chunk_walk *walk, const struct cn_chunk_file *file)
+{
+    cn_chunk_walk_begin_at(walk, file, cn_chunk_file_header_size);
+}
+
+void cn_chunk_walk_begin_at(struct cn_chunk_walk *walk, const struct cn_chunk_file *file,
+                            uint64_t off)
+{
+    *walk = (struct cn_chunk_walk){.file = file, .off = off};
+}
+
+bool cn_chunk_walk_is_at_end(const struct cn_chunk_walk *walk)
+{
+    return walk->off >= walk->file->bytes.len;
+}
+
+/* Whether a chunk, or nothing, begins at `off`. */
+static bool is_boundary(const struct cn_chunk_file *file, uint64_t off)
+{
+    struct cn_bytes magic;
+
+    if (off == file->bytes.len)
+        return true;
+    return cn_bytes_slice(file->bytes, off, CN_CHUNK_MAGIC_LEN, &magic) &&
+           cn_u32_be_get(magic.ptr) == CN_CHUNK_MAGIC;
+}
+
+/* The next place behind `off` that looks like the start of a chunk; else the end. */
+static uint64_t find_magic(const struct cn_chunk_file *file, uint64_t off)
+{
+    struct cn_bytes rest;
+    uint8_t magic[CN_CHUNK_MAGIC_LEN];
+    const uint8_t *found;
+
+    if (!cn_bytes_from(file->bytes, off + 1, &rest) || rest.len == 0)
+        return file->bytes.len;
+    cn_u32_be_put(magic, CN_CHUNK_MAGIC);
+    found = memmem(rest.ptr, rest.len, magic, sizeof(magic));
+    return found ? off + 1 + (uint64_t)(found - rest.ptr) : file->bytes.len;
+}
+
+static void skip_to(struct cn_chunk_walk *walk, uint64_t off)
+{
+    walk->lost_len += off - walk->off;
+    walk->off = off;
+}
+
+/* Where to go on behind a chunk whose checksum is wrong. If its length leads to another
+ * chunk it can be believed; if not, it may be the length that is wrong, and the next chunk
+ * lies inside. Looking there is limited, because what lies inside can claim to be long
+ * again. */
+static void skip_unsound(struct cn_chunk_walk *walk, const struct cn_chunk *chunk)
+{
+    uint64_t end_off = chunk->off + cn_chunk_header_size + chunk->stored.len;
+
+    walk->wasted_len += chunk->stored.len;
+    if (is_boundary(walk->file, end_off) || walk->wasted_len > walk->file->bytes.len)
+        skip_to(walk, end_off);
+    else
+        skip_to(walk, find_magic(walk->file, chunk->off));
+}
+
+bool cn_chunk_walk_next(struct cn_chunk_walk *walk, bool is_checked, struct cn_chunk *out,
+                        struct cn_error *err)
+{
+    struct cn_chunk chunk;
+
+    if (!cn_chunk_file_at(walk->file, walk->off, &chunk, err)) {
+        skip_to(walk, find_magic(walk->file, walk->off));
+        return false;
+    }
+    if (is_checked && !cn_chunk_check(walk->file, &chunk, err)) {
+        skip_unsound(walk, &chunk);
+        return false;
+    }
+    walk->off += cn_chunk_header_size + chunk.stored.len;
+    *out = chunk;
+    return true;
+}

@@ -1,0 +1,71 @@
+#include "base/files/file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool map_descriptor(struct cn_file *file, int fd, const char *path,
+                           struct cn_error *err)
+{
+    struct stat st;
+    void *map;
+
+    if (fstat(fd, &st) < 0)
+        return cn_fail_errno(err, "%s", path);
+    if (S_ISDIR(st.st_mode))
+        return cn_fail(err, CN_ERR_IO, "%s: is a directory", path);
+    if (!S_ISREG(st.st_mode))
+        return cn_fail(err, CN_ERR_IO, "%s: not a regular file", path);
+    if (st.st_size == 0) {
+        file->bytes = (struct cn_bytes){(const uint8_t *)"", 0};
+        return true;
+    }
+    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return cn_fail_errno(err, "%s", path);
+    file->bytes = (struct cn_bytes){map, (size_t)st.st_size};
+    return true;
+}
+
+bool cn_file_open(struct cn_file *file, const char *path, struct cn_error *err)
+{
+    /* O_NONBLOCK: opening a FIFO must not wait for its other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool ok;
+
+    if (fd < 0)
+        return cn_fail_errno(err, "%s", path);
+    ok = map_descriptor(file, fd, path, err);
+    (void)close(fd);
+    return ok;
+}
+
+bool cn_file_open_at(struct cn_file *file, const char *dir, const char *name,
+                     struct cn_error *err)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir, name);
+    return cn_file_open(file, path, err);
+}
+
+void cn_file_forget(struct cn_bytes part)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)part.ptr + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)part.ptr + part.len) & ~(page - 1);
+
+    if (end > begin)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+void cn_file_close(struct cn_file *file)
+{
+    if (file->bytes.len)
+        (void)munmap((void *)(uintptr_t)file->bytes.ptr, file->bytes.len);
+    *file = (struct cn_file){0};
+}

@@ -1,0 +1,31 @@
+/* Which names are meant: patterns as users type them.
+ * Threads: immutable after it was made.
+ */
+#ifndef CN_BASE_NAME_FILTER_H
+#define CN_BASE_NAME_FILTER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum cn_match {
+    CN_MATCH_GLOB,  /* "solve*": the whole name */
+    CN_MATCH_REGEX, /* POSIX extended, anywhere in the name */
+};
+
+struct cn_name_pattern;
+
+/* A zeroed filter has no patterns and matches every name. */
+struct cn_name_filter {
+    struct cn_name_pattern *patterns;
+    size_t count;
+};
+
+/* One more pattern; a name matches when any of them does. */
+CN_CHECK bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
+                                 enum cn_match match, struct cn_error *err);
+
+bool cn_name_filter_matches(const struct cn_name_filter *filter, const char *name);
+void cn_name_filter_done(struct cn_name_filter *filter);
+
+#endif

@@ -1,0 +1,42 @@
+/* How long work tells that it goes on, and learns that it should stop.
+ *
+ * Libraries call cn_progress_report() now and then; cli/ draws the bar. Threads that
+ * work beside the one that reports call cn_progress_check().
+ * Threads: reported from one thread at a time; checked from any.
+ */
+#ifndef CN_BASE_RUN_PROGRESS_H
+#define CN_BASE_RUN_PROGRESS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_progress {
+    /* `done` of `total` units ("values"); false asks the work to stop. */
+    bool (*report)(void *arg, const char *what, uint64_t done, uint64_t total,
+                   const char *unit);
+    void *arg;
+    bool (*is_stopped)(void *arg); /* by the user; NULL: only `report` knows */
+};
+
+/* Fails with CN_ERR_INTERRUPTED when the user asked to stop. A NULL progress is fine. */
+CN_CHECK static inline bool cn_progress_report(const struct cn_progress *progress,
+                                               const char *what, uint64_t done,
+                                               uint64_t total, const char *unit,
+                                               struct cn_error *err)
+{
+    if (!progress || progress->report(progress->arg, what, done, total, unit))
+        return true;
+    return cn_fail(err, CN_ERR_INTERRUPTED, "interrupted while %s", what);
+}
+
+/* The same without telling anything. */
+CN_CHECK static inline bool cn_progress_check(const struct cn_progress *progress,
+                                              const char *what, struct cn_error *err)
+{
+    if (!progress || !progress->is_stopped || !progress->is_stopped(progress->arg))
+        return true;
+    return cn_fail(err, CN_ERR_INTERRUPTED, "interrupted while %s", what);
+}
+
+#endif
