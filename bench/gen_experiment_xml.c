@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/writer.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum {
     PROCEDURES = 20000,

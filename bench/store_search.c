@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/group.h"
 #include "store/query.h"
 #include "store/reader.h"

@@ -9,7 +9,7 @@
 #ifndef CN_BENCH_SYNTHETIC_H
 #define CN_BENCH_SYNTHETIC_H
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_synthetic_size {
     uint32_t threads, contexts;

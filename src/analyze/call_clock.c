@@ -1,6 +1,6 @@
 #include "analyze/call_clock.h"
 
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum {
     PS_PER_NS = 1000,

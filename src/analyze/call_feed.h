@@ -19,7 +19,7 @@
 #include "analyze/call_clock.h"
 #include "analyze/call_filter.h"
 #include "base/text.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 struct cn_held_call;
 

@@ -4,8 +4,8 @@
 
 #include "analyze/call_stack.h"
 #include "base/alloc.h"
-#include "model/call_values.h"
-#include "model/recording.h"
+#include "model/calls/call_values.h"
+#include "model/calls/recording.h"
 
 void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec)
 {

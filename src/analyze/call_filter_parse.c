@@ -6,7 +6,7 @@
 
 #include "analyze/call_filter.h"
 #include "base/alloc.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { DEPTH_MAX = UINT16_MAX };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 struct caller {
     uint64_t address, time_ns;

@@ -13,7 +13,7 @@
 #define CN_ANALYZE_CALL_STACK_H
 
 #include "analyze/call_filter.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* Bits of cn_call_frame.flags. */
 enum {

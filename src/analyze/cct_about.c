@@ -7,7 +7,7 @@
 
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum { LISTED_MAX = 1000 }; /* threads */
 

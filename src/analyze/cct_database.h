@@ -1,4 +1,4 @@
-/* The database that an analysis of calls makes, as readers of model/database.h see
+/* The database that an analysis of calls makes, as readers of model/contexts/database.h see
  * it: contexts from the merged tree, values from a file without a name, timelines by
  * reading the recordings once more.
  *
@@ -12,7 +12,7 @@
 #include "analyze/cct_members.h"
 #include "analyze/cct_merge.h"
 #include "analyze/cct_replay.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* Where the values of a profile are. */
 struct cn_cct_profile {

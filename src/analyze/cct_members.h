@@ -11,7 +11,7 @@
 #include "analyze/cct_samples.h"
 #include "analyze/cct_task.h"
 #include "base/files/spool.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 
 /* Kinds of identities, as HPCToolkit numbers them. */
 enum { CN_CCT_KIND_SUMMARY, CN_CCT_KIND_NODE, CN_CCT_KIND_RANK, CN_CCT_KIND_THREAD };

@@ -12,8 +12,8 @@
 #define CN_ANALYZE_CCT_METRICS_H
 
 #include "analyze/buckets.h"
-#include "model/call_values.h"
-#include "model/database.h"
+#include "model/calls/call_values.h"
+#include "model/contexts/database.h"
 
 enum cn_cct_scope {
     CN_CCT_POINT,

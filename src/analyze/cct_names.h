@@ -8,8 +8,8 @@
 
 #include "analyze/cct_places.h"
 #include "base/map.h"
-#include "model/context.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
+#include "model/contexts/context.h"
 
 /* A line of a file. */
 struct cn_cct_source_line {

@@ -12,7 +12,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
-#include "model/transpose.h"
+#include "model/contexts/transpose.h"
 
 enum {
     BUFFER_COUNT = 1 << 16,        /* values that are written at once */

@@ -13,7 +13,7 @@
 #define CN_ANALYZE_CCT_READINGS_H
 
 #include "analyze/cct.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 /* A call that has read counters and is to read them again. */
 struct cn_cct_open_reading {

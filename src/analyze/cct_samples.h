@@ -15,7 +15,7 @@
 #define CN_ANALYZE_CCT_SAMPLES_H
 
 #include "base/files/spool.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_cct_samples {
     struct cn_spool *spool;

@@ -23,7 +23,7 @@
 #include "analyze/cct.h"
 #include "analyze/cct_costs.h"
 #include "analyze/cct_readings.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_progress;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 static void add_node(struct cn_context_index *index, const struct cn_walk *walk,
                      uint32_t *path, const struct cn_context *context)

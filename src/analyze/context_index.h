@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_context_node {
     uint64_t at;     /* for cn_context_at() */

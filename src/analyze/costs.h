@@ -20,7 +20,7 @@
 #include "analyze/context_index.h"
 #include "base/arena.h"
 #include "base/run/progress.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum cn_cost_side { CN_INCLUSIVE, CN_EXCLUSIVE };
 

@@ -6,7 +6,7 @@
 #define CN_ANALYZE_LABEL_H
 
 #include "base/text.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* Append the label of a context. Names appear as the file has them: whoever shows them
  * makes them printable. */

@@ -9,7 +9,7 @@
 #include "analyze/time_pyramid.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum {
     READ_MAX = 64 << 20,   /* bytes of mapped files before they are given back */

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum { CN_OVERVIEW_SHAPES_MAX = 32, CN_OVERVIEW_ENTRIES_MAX = 16 };
 

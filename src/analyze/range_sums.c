@@ -6,7 +6,7 @@
 #include "analyze/spans.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum {
     CHUNK = 1024,               /* samples read at a time */

@@ -10,7 +10,7 @@
 
 #include "analyze/sampled_log.h"
 #include "base/map.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_sampled_context {
     uint64_t offset; /* loops and instructions */

@@ -13,7 +13,7 @@
 #ifndef CN_ANALYZE_SAMPLED_DATABASE_H
 #define CN_ANALYZE_SAMPLED_DATABASE_H
 
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_progress;
 struct cn_ranks;

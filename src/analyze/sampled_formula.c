@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/infix.h"
+#include "model/contexts/infix.h"
 
 enum { ARGUMENT_MAX = 64 };
 

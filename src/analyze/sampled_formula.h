@@ -6,7 +6,7 @@
 #define CN_ANALYZE_SAMPLED_FORMULA_H
 
 #include "base/bytes/bytes.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 /* Inputs of the result are the numbers behind '#', all below `limit`. */
 CN_CHECK bool cn_sampled_formula_parse(const struct cn_formula **out,

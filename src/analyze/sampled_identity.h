@@ -8,7 +8,7 @@
 #define CN_ANALYZE_SAMPLED_IDENTITY_H
 
 #include "base/map.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_sampled_identities {
     struct cn_names kinds; /* in the order of the first profile */

@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_sampled_contexts;
 

@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 /* Scopes, in the order of their ids. */
 enum cn_sampled_scope {

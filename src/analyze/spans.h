@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* The thread was in `context` from begin to end, cut to the range asked for. */
 typedef void (*cn_span_fn)(void *arg, uint32_t context, uint64_t begin_ns,

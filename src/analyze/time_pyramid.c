@@ -10,7 +10,7 @@
 #include "analyze/frames.h"
 #include "analyze/occupancy.h"
 #include "base/alloc.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum {
     CHUNK = 1024,        /* samples read at a time */

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/recording_memory.h"
-#include "model/trace.h"
+#include "model/calls/recording_memory.h"
+#include "model/traces/trace.h"
 
 enum { FUNCTION_LEN = 16 };
 

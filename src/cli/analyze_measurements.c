@@ -21,7 +21,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/path_map.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum {
     JOBS_MAX = 1024,

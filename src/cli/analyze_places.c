@@ -1,7 +1,7 @@
 #include "cli/analyze_places.h"
 
 #include "cli/args.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 #include "symbols/resolver.h"
 
 static struct cn_cct_place function_place(void *arg, const struct cn_call_module *module,

@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/quantity.h"
 #include "formats/formats.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum { JOBS_MAX = 1024 };
 

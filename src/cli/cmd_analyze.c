@@ -23,7 +23,7 @@
 #include "cli/recording_options.h"
 #include "cli/target.h"
 #include "formats/formats.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum { JOBS_MAX = 1024 };
 

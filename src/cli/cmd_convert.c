@@ -19,8 +19,8 @@
 #include "cli/quantity.h"
 #include "cli/target.h"
 #include "formats/formats.h"
-#include "model/database.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
 
 enum { JOBS_MAX = 1024 };
 

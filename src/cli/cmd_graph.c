@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/graph_print.h"
 #include "cli/recording_options.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* Sessions, the newest first. */
 static uint32_t *list_sessions(const struct cn_call_tree *tree, size_t *count)

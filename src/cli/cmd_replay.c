@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/recording_options.h"
 #include "cli/replay_print.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { COLUMN_OFFSET = 8, COLUMN_OFFSET_MAX = 1000 };
 

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/recording_options.h"
 #include "cli/report_print.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
 {

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/quantity.h"
 #include "formats/formats.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 #include "store/cut_recording.h"
 #include "store/ingest.h"
 #include "store/writer.h"

@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/quantity.h"
 #include "cli/store_query.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 #include "store/columns.h"
 #include "store/reader.h"
 

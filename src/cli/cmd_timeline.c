@@ -15,8 +15,8 @@
 #include "cli/quantity.h"
 #include "cli/terminal.h"
 #include "cli/timeline_print.h"
-#include "model/database.h"
-#include "model/identity.h"
+#include "model/contexts/database.h"
+#include "model/contexts/identity.h"
 
 enum {
     WIDTH_DEFAULT = 100, /* off a terminal */

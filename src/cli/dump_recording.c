@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/duration.h"
 #include "cli/recording_options.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 enum {
     OUT_FLUSH_LEN = 256 << 10,

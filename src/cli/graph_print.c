@@ -8,7 +8,7 @@
 #include "base/bytes/utf8.h"
 #include "cli/duration.h"
 #include "cli/fields.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
 

@@ -8,7 +8,7 @@
 #include "base/bytes/utf8.h"
 #include "cli/duration.h"
 #include "cli/graph_print.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { TID_WIDTH = 7, FIELDS_WIDTH = 35 };
 

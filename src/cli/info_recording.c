@@ -12,7 +12,7 @@
 #include "cli/duration.h"
 #include "cli/facts.h"
 #include "cli/recording_options.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WIDTH = 7 };
 

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/facts.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/java_import.h"
 #include "store/reader.h"
 #include "store/segments.h"

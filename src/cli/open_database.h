@@ -8,7 +8,7 @@
 #define CN_CLI_OPEN_DATABASE_H
 
 #include "base/error.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_args;
 

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { DEFAULT_WORDS_MAX = 256 };
 

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "cli/color.h"
 #include "cli/replay_print.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 static const char *name_of(const struct cn_replay_printer *printer,
                            const struct cn_replay_line *line, char *buffer, size_t *len)

@@ -11,7 +11,7 @@
 #include "cli/duration.h"
 #include "cli/fields.h"
 #include "cli/replay_line.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 enum {
     OUT_FLUSH_LEN = 256 << 10,

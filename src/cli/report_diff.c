@@ -12,7 +12,7 @@
 #include "cli/duration.h"
 #include "cli/recording_options.h"
 #include "cli/report_print.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum {
     GAP = 3,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 const struct cn_report_column cn_report_columns[CN_REPORT_FIELD_COUNT] = {
     [CN_REPORT_TOTAL] = {"total", "Total time", "total_ns", CN_REPORT_TIME},

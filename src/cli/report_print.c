@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum {
     FIELD_WIDTH = 10,

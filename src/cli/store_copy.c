@@ -1,7 +1,7 @@
 #include "cli/store_copy.h"
 
 #include "cli/store_query.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/reader.h"
 #include "store/search.h"
 #include "store/text_file.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/row.h"
 
 struct cn_query;

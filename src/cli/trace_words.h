@@ -5,7 +5,7 @@
 #define CN_CLI_TRACE_WORDS_H
 
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 /* The word alone in `text`; what was there before is forgotten. Borrowed until it changes. */
 const char *cn_trace_word(struct cn_text *text, const struct cn_words *words,

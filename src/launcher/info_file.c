@@ -16,7 +16,7 @@
 #include "launcher/elf_file.h"
 #include "launcher/known_functions.h"
 #include "launcher/recording_dir.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum {
     MAX_STACK = UINT16_MAX, /* depths are stored modulo 1024 and unfolded by readers */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/call_stack.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 #include "server/api.h"
 #include "server/call_list.h"
 #include "server/request.h"

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "server/api.h"
 #include "server/request.h"
 #include "server/served.h"

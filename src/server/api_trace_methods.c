@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/name_filter.h"
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "server/api.h"
 #include "server/request.h"
 #include "server/served.h"

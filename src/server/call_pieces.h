@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 struct cn_call_pieces {
     struct cn_call_part *parts; /* NULL: the task is one piece */

@@ -16,7 +16,7 @@
 
 #include <regex.h>
 
-#include "model/recording.h"
+#include "model/calls/recording.h"
 #include "server/call_pieces.h"
 
 /* A record: its piece, and its number there. */

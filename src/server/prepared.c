@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/run/progress.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "server/chore.h"
 #include "server/worker.h"
 

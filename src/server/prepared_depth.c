@@ -4,7 +4,7 @@
 
 #include "analyze/occupancy.h"
 #include "base/alloc.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "server/prepared.h"
 
 enum { THREAD_MAX = 32, COLUMNS = 64, POINTS = 8 };

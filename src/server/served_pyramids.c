@@ -5,7 +5,7 @@
 
 #include "analyze/time_pyramid.h"
 #include "base/alloc.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "server/worker.h"
 
 enum {

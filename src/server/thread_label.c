@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/database.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
 #include "server/served.h"
 
 uint32_t *cn_recording_profiled_tasks(const struct cn_recording *rec, size_t *count)

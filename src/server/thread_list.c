@@ -4,7 +4,7 @@
 
 #include "analyze/costs.h"
 #include "base/alloc.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "server/request.h"
 
 static bool add_profile(struct cn_thread_list *list, const struct cn_costs *costs,

@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "server/flame_json.h"
 #include "store/reader.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "server/request.h"
 #include "server/served_store.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/files/chunk_format.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 #include "store/log_format.h"
 #include "store/text_log.h"
 

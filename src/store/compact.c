@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/files/disk.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/lock.h"
 #include "store/seal.h"

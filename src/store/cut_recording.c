@@ -7,9 +7,9 @@
 #include <xxhash.h>
 
 #include "base/text.h"
-#include "model/call_values.h"
-#include "model/recording.h"
-#include "model/trace.h"
+#include "model/calls/call_values.h"
+#include "model/calls/recording.h"
+#include "model/traces/trace.h"
 
 struct cutting {
     struct cn_store_writer *writer;

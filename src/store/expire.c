@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/columns.h"
 #include "store/pins.h"

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "model/step.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 struct cn_grouping;
 struct cn_query;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/posting_log.h"
 #include "store/posting_trace.h"
 #include "store/reader.h"

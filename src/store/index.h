@@ -15,7 +15,7 @@
 #include "base/files/block_file.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 #include "store/columns.h"
 #include "store/joined.h"
 #include "store/posting_block.h"

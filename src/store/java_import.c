@@ -13,7 +13,7 @@
 #include "formats/zorka/java_meta.h"
 #include "formats/zorka/java_text.h"
 #include "formats/zorka/record.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/log_format.h"
 #include "store/segment_scan.h"
 #include "store/segments.h"

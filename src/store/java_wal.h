@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/disk.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 struct cn_java_wal;
 

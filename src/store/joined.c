@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 #include "store/segment_scan.h"
 
 static struct cn_joined_trace *find_trace(const struct cn_joined *joined, uint32_t row)

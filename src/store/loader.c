@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "formats/zorka/record.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/segment.h"
 
 struct cn_segment_loader {

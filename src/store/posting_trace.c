@@ -1,6 +1,6 @@
 #include "store/posting_trace.h"
 
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 struct adder {
     struct cn_postings *postings;

@@ -10,7 +10,7 @@
 #include "base/files/file.h"
 #include "base/run/once.h"
 #include "base/text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 #include "store/columns.h"
 #include "store/config.h"
 #include "store/reader.h"

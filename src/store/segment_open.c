@@ -8,7 +8,7 @@
 #include "base/files/chunk_file.h"
 #include "base/files/crc32c.h"
 #include "base/files/file.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"
 #include "store/segment.h"

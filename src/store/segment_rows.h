@@ -6,7 +6,7 @@
 #define CN_STORE_SEGMENT_ROWS_H
 
 #include "formats/zorka/record.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/row.h"
 
 /* The row of the span that begins at `node`, without the place of its chunk; in_chunk_off is

@@ -9,8 +9,8 @@
 #include "base/files/chunk_file.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/trace.h"
-#include "model/words.h"
+#include "model/traces/trace.h"
+#include "model/traces/words.h"
 
 /* How many sound rows the log begins with, and where they end; 0 bytes: it is no row log. */
 uint32_t cn_segment_scan_rows(struct cn_bytes log, uint64_t *len);

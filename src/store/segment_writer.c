@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/files/chunk_format.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/java_wal.h"
 #include "store/log_format.h"
 #include "store/segment_rows.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "formats/zorka/record.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 #include "store/commit.h"
 #include "store/config.h"
 #include "store/posting_log.h"

@@ -3,7 +3,7 @@
  * text.dat is a block file (base/files/block_file.h) with the sections
  *   1 the bytes of all words, one after the other
  *   2 u32 a word: where it ends in section 1
- *   3 a byte a word: its kind (enum cn_word_kind of model/words.h)
+ *   3 a byte a word: its kind (enum cn_word_kind of model/traces/words.h)
  * Words are numbered from 1. text.idx can be made again from text.dat:
  *   1 u32 a slot: the number of a word, 0 when free. There are 4/3 as many slots as words, and
  *     at least one more. A word's first slot is hash * slots >> 32, where hash is the lower half
@@ -18,7 +18,7 @@
 #define CN_STORE_TEXT_FILE_H
 
 #include "base/files/block_file.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 #define CN_TEXT_FILE_NAME   "text.dat"
 #define CN_TEXT_INDEX_NAME  "text.idx"

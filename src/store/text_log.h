@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files/compress.h"
 #include "base/text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 /* What reading found. */
 struct cn_text_log_state {

@@ -7,8 +7,8 @@
 #ifndef CN_STORE_TRANSLATE_H
 #define CN_STORE_TRANSLATE_H
 
-#include "model/trace.h"
-#include "model/words.h"
+#include "model/traces/trace.h"
+#include "model/traces/words.h"
 
 struct cn_translation {
     const struct cn_words *from;

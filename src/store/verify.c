@@ -9,7 +9,7 @@
 #include "base/files/file.h"
 #include "base/run/progress.h"
 #include "formats/zorka/record.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/index.h"
 #include "store/log_format.h"

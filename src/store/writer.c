@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/commit.h"
 #include "store/lock.h"
 #include "store/log_format.h"

@@ -7,7 +7,7 @@
 
 #include "analyze/call_filter.h"
 #include "base/alloc.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 #include "support/fake_recording.h"
 #include "support/fuzz.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/exchange/readers.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 #include "support/exchange_inputs.h"
 #include "support/fuzz.h"
 

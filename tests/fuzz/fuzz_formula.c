@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 #include "support/fuzz.h"
 
 static void check(const char *text)

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/profile.h"
 #include "formats/hpctoolkit/meas/structure.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/fuzz.h"
 #include "support/gpu_run.h"
 

@@ -5,7 +5,7 @@
 
 #include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/verify.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/fuzz.h"
 #include "support/read_everything.h"
 #include "support/xml_files.h"

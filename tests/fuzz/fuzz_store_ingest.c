@@ -8,7 +8,7 @@
 
 #include "base/files/disk.h"
 #include "formats/exchange/traces/span_set.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/ingest.h"
 #include "store/query.h"

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/files/compress.h"
 #include "formats/uftrace/summary.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 #include "support/fuzz.h"
 
 enum { CHECKSUM_OFF = 12 };

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 enum { ELIDED = 1, GLOBAL = 2, ENTRY = 3 }; /* hashes of paths that are none */
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 #define TOLERANCE 1e-12
 

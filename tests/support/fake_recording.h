@@ -8,7 +8,7 @@
 #ifndef CN_TEST_FAKE_RECORDING_H
 #define CN_TEST_FAKE_RECORDING_H
 
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { CN_FAKE_TASKS_MAX = 80, CN_FAKE_FUNCTIONS_MAX = 16 };
 

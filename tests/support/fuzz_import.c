@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 void cn_fuzz_import(cn_import_fn read, const uint8_t *data, size_t len)
 {

@@ -4,7 +4,7 @@
 
 #include "formats/hpctoolkit/v4/dump.h"
 #include "formats/hpctoolkit/v4/sections.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/tiny_v4.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/hpctoolkit/xml/verify.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/xml_legacy.h"
 

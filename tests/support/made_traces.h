@@ -4,7 +4,7 @@
 #ifndef CN_TEST_MADE_TRACES_H
 #define CN_TEST_MADE_TRACES_H
 
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 /* Trace `i` with 3 to 40 calls of a few methods, spoken in `words`. It has a span with the id
  * i + 1, the attributes "request.id" (the text "r<i>") and "status" (a number), a list, and in

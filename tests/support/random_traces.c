@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 const uint64_t cn_random_begin_ns = UINT64_C(1767225600000000000);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum { MODULES = 2, FILES = 3, POINT_ID = 0 };
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 enum {
     CN_RANDOM_CONTEXTS_MAX = 80,

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 struct reading {
     struct cn_database *db;

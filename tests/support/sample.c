@@ -4,7 +4,7 @@
 
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum { KIND_SUMMARY, KIND_NODE, KIND_RANK, KIND_THREAD, HOST = 0x7f0101 };
 enum { CPUTIME_POINT = 0, CYCLES_POINT = 4 };

@@ -4,7 +4,7 @@
 
 #include "base/bytes/record.h"
 #include "formats/formats.h"
-#include "model/recording_memory.h"
+#include "model/calls/recording_memory.h"
 
 enum {
     PROGRAM = 0x400000,

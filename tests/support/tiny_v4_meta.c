@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/bytes/bytes.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 #include "support/tiny_v4_parts.h"
 
 enum { KIND_COUNT = 4, SCOPE_COUNT = 4, PROPAGATES = 1 };

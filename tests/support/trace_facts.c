@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 static char *print_word(const struct cn_words *words, uint32_t word)
 {

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/taxonomy.h"
+#include "model/contexts/taxonomy.h"
 
 struct cn_taxonomy cn_yaml_must_read(struct cn_arena *arena, const char *text);
 

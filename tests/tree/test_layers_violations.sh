@@ -13,20 +13,20 @@ put() {
 }
 
 put base/text.c '"base/text.h"' '<pthread.h>' '<stdatomic.h>'
-put model/metric.c '"model/metric.h"' '"base/text.h"' '<stdio.h>'
+put model/contexts/metric.c '"model/contexts/metric.h"' '"base/text.h"' '<stdio.h>'
 put formats/formats.c '"formats/formats.h"' '"formats/uftrace/reader.h"' '"model/step.h"'
 put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
     '"formats/hpctoolkit/identity.h"' '"formats/formats.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
-put analyze/cct.c '"model/metric.h"'
+put analyze/cct.c '"model/contexts/metric.h"'
 put store/store.c '"formats/zorka/reader.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put cli/main.c '"formats/formats.h"' '"analyze/cct.h"' '<ncurses.h>'
 put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
-put base/bad.c '"model/metric.h"'
+put base/bad.c '"model/contexts/metric.h"'
 put model/bad.c '<stdio.h>' '"analyze/cct.h"' '<pthread.h>'
 put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct.h"' \
     '"formats/hpctoolkit/sparse/reader.h"'
@@ -39,7 +39,7 @@ put stray/new.c '<stdio.h>'
 cat >"$root/expected" <<'END'
 src/analyze/bad.c:1: analyze may not include formats/formats.h
 src/analyze/bad.c:2: analyze may not include mpi.h
-src/base/bad.c:1: base may not include model/metric.h
+src/base/bad.c:1: base may not include model/contexts/metric.h
 src/cli/bad.c:1: cli may not include record/hooks.h
 src/cli/bad.c:2: cli may not include microhttpd.h
 src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include formats/hpctoolkit/v4/meta.h

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/context_index.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/sample.h"
 
 static uint32_t add(struct cn_memory_database *m, uint32_t parent, uint32_t id)

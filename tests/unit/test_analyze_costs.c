@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/costs.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/check_costs.h"
 #include "support/sample.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/hottest.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/random_tree.h"
 #include "support/sample.h"
 

@@ -8,7 +8,7 @@
 
 #include "analyze/label.h"
 #include "base/name_filter.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum { NAMED, ANONYMOUS, ANONYMOUS_IN_FILE, ANONYMOUS_NOWHERE };
 

@@ -18,7 +18,7 @@
 #include "base/files/file.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/gpu_run.h"
 #include "support/rank_group.h"
 #include "support/sample_recording.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "formats/uftrace/info_reader.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { CALL_NS = 50, INNER_NS = 20, COUNT_MAX = 64 };
 

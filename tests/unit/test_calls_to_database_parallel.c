@@ -20,8 +20,8 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "model/database.h"
-#include "model/walk.h"
+#include "model/contexts/database.h"
+#include "model/contexts/walk.h"
 #include "support/fixtures.h"
 #include "support/scratch.h"
 

@@ -13,8 +13,8 @@
 #include "analyze/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/bytes/record.h"
-#include "model/database.h"
-#include "model/recording_memory.h"
+#include "model/calls/recording_memory.h"
+#include "model/contexts/database.h"
 
 enum { OUTER, INNER, PLAIN, FUNCTIONS };
 

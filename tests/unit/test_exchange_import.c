@@ -11,8 +11,8 @@
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/readers.h"
 #include "formats/exchange/traces/span_set.h"
-#include "model/database.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
 #include "support/exchange_inputs.h"
 
 enum { EXECUTION = 3 };

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/exchange/traces/stack_text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 static struct cn_words words;
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 static const struct cn_formula *parse(struct cn_arena *arena, const char *text)
 {

@@ -19,7 +19,7 @@
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/path_map.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/compare_measured.h"
 #include "support/scratch.h"
 #include "support/tiny_meas.h"

@@ -15,7 +15,7 @@
 #include "analyze/sampled_database.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/profile.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/gpu_run.h"
 #include "support/scratch.h"
 

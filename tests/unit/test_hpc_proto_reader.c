@@ -11,7 +11,7 @@
 #include "base/bytes/record.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "formats/hpctoolkit/proto/open.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/proto_files.h"

@@ -17,7 +17,7 @@
 #include "formats/hpctoolkit/proto/writer.h"
 #include "formats/hpctoolkit/v4/open.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/sample.h"

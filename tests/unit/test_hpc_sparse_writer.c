@@ -14,7 +14,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "formats/hpctoolkit/sparse/writer.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 #include "support/sparse_database.h"

@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 #include "formats/formats.h"
-#include "model/database.h"
-#include "model/walk.h"
+#include "model/contexts/database.h"
+#include "model/contexts/walk.h"
 #include "support/read_everything.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"

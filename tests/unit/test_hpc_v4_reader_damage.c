@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/fuzz_v4.h"
 #include "support/read_everything.h"
 #include "support/tiny_v4.h"

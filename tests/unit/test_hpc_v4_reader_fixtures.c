@@ -10,7 +10,7 @@
 
 #include "base/bytes/record.h"
 #include "formats/formats.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/fixtures.h"
 #include "support/read_everything.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/context.h"
+#include "model/contexts/context.h"
 #include "support/findings.h"
 #include "support/tiny_v4.h"
 

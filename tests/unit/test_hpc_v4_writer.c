@@ -15,7 +15,7 @@
 #include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 #include "support/v4_writing.h"

@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 #include "support/compare.h"
 #include "support/sample.h"
 #include "support/scratch.h"

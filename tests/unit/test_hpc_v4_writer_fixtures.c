@@ -17,7 +17,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/open.h"
 #include "formats/hpctoolkit/v4/writer.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/scratch.h"

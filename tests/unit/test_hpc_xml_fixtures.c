@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/xml/writer.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/read_everything.h"

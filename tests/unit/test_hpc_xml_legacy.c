@@ -13,7 +13,7 @@
 #include "formats/hpctoolkit/xml/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/verify.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/xml_legacy.h"
 

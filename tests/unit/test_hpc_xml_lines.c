@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/compare.h"
 #include "support/xml_files.h"
 

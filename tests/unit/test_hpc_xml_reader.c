@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 #include "support/read_everything.h"
 #include "support/xml_files.h"
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/verify.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 #include "support/scratch.h"
 #include "support/xml_files.h"
 

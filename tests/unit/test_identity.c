@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 
 static const char *const names[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
 static const struct cn_kinds kinds = {names, 4};

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "model/memory.h"
-#include "model/walk.h"
+#include "model/contexts/memory.h"
+#include "model/contexts/walk.h"
 #include "support/compare.h"
 #include "support/sample.h"
 

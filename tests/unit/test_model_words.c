@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 enum { MANY = 5000 };
 

@@ -10,7 +10,7 @@
 #include "analyze/frames.h"
 #include "analyze/occupancy.h"
 #include "analyze/time_pyramid.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 /* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */
 struct world {

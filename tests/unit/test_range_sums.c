@@ -10,7 +10,7 @@
 #include "analyze/range_sums.h"
 #include "analyze/spans.h"
 #include "base/alloc.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum { CONTEXTS = 5, THREADS = 3, SAMPLES = 3000, ROUNDS = 200, TIME_MAX = 9000 };
 

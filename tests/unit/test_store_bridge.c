@@ -9,8 +9,8 @@
 
 #include "analyze/trace_calls.h"
 #include "formats/formats.h"
-#include "model/recording.h"
-#include "model/trace.h"
+#include "model/calls/recording.h"
+#include "model/traces/trace.h"
 #include "store/cut_recording.h"
 #include "store/reader.h"
 #include "support/fixtures.h"

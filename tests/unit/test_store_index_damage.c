@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/index.h"
 #include "store/query.h"

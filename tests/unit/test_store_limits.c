@@ -15,7 +15,7 @@
 #include "base/files/chunk_format.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/reader.h"
 #include "store/segments.h"
 #include "store/writer.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/group.h"
 #include "store/query.h"
 #include "store/reader.h"

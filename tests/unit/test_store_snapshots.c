@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/group.h"
 #include "store/query.h"
 #include "store/reader.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "model/taxonomy.h"
+#include "model/contexts/taxonomy.h"
 
 static const struct cn_scope scopes[] = {
     {"point", CN_SCOPE_POINT, 255},

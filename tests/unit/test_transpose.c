@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/run/progress.h"
-#include "model/memory.h"
-#include "model/transpose.h"
+#include "model/contexts/memory.h"
+#include "model/contexts/transpose.h"
 
 enum { THREADS = 37, CONTEXTS = 1200, METRICS = 5, WORKERS_MAX = 5 };
 

@@ -14,8 +14,8 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "model/call_values.h"
-#include "model/recording.h"
+#include "model/calls/call_values.h"
+#include "model/calls/recording.h"
 #include "support/fixtures.h"
 
 static char *folder;

@@ -13,8 +13,8 @@
 #include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "model/call_values.h"
-#include "model/recording.h"
+#include "model/calls/call_values.h"
+#include "model/calls/recording.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
 

@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "formats/uftrace/packed_file.h"
 #include "formats/uftrace/summary.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 #include "support/random_calls.h"
 #include "support/scratch.h"
 

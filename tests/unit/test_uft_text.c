@@ -13,7 +13,7 @@
 #include "formats/uftrace/map_reader.h"
 #include "formats/uftrace/symbol_reader.h"
 #include "formats/uftrace/task_reader.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 #include "symbols/demangle.h"
 
 static struct cn_bytes bytes_of(const char *text)

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 #include "store/care.h"
 #include "store/java_import.h"
 #include "store/reader.h"

@@ -9,7 +9,7 @@
  * Calls are sorted by time, in memory as long as they are few and in a nameless file in
  * $TMPDIR otherwise. They are put inside each other: one that outlasts its caller ends
  * with it, one without an end ends with its track. Strings are copied.
- * Threads: one thread at a time; the recording as model/recording.h says.
+ * Threads: one thread at a time; the recording as model/calls/recording.h says.
  */
 #ifndef CN_FORMATS_EXCHANGE_CALL_IMPORT_H
 #define CN_FORMATS_EXCHANGE_CALL_IMPORT_H

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "formats/exchange/call_import.h"
-#include "model/recording_memory.h"
+#include "model/calls/recording_memory.h"
 
 enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512 };
 

@@ -1,5 +1,5 @@
 /* A recording whose calls are sorted runs of tracks: what imported calls become.
- * Threads: as model/recording.h says.
+ * Threads: as model/calls/recording.h says.
  */
 #ifndef CN_FORMATS_EXCHANGE_CALL_RECORDING_H
 #define CN_FORMATS_EXCHANGE_CALL_RECORDING_H

@@ -12,7 +12,7 @@
 #include "formats/exchange/call_import.h"
 #include "formats/exchange/import.h"
 #include "formats/exchange/readers.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum {
     NS_DIGITS = 3,            /* of microseconds */

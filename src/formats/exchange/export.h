@@ -13,8 +13,8 @@
 #include "base/files/sink.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "model/database.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
 
 enum { CN_EXPORT_LOSS_MAX = 16 };
 

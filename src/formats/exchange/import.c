@@ -12,7 +12,7 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/memory.h"
+#include "model/contexts/memory.h"
 
 enum {
     LOOK_LEN = 16 * 1024,

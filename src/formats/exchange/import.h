@@ -22,7 +22,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/files/file.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 struct cn_database;
 struct cn_import;

@@ -4,7 +4,7 @@
 
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 const char *cn_span_name(const struct cn_recording *rec, const struct cn_span *span,
                          char *buffer)

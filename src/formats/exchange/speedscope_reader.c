@@ -14,7 +14,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/import.h"
 #include "formats/exchange/readers.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 enum { NAME_MAX_LEN = 256 };
 

@@ -6,7 +6,7 @@
 #include "analyze/label.h"
 #include "base/alloc.h"
 #include "formats/exchange/tables.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 enum { SAMPLES_A_READ = 4096 };
 

@@ -8,7 +8,7 @@
 #include "base/files/out.h"
 #include "base/run/ranks.h"
 #include "formats/formats.h"
-#include "model/transpose.h"
+#include "model/contexts/transpose.h"
 
 struct worker {
     uint8_t *bytes; /* blocks */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 bool cn_hpc_is_directory(const char *path)
 {

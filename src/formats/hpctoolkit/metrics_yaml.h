@@ -15,7 +15,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
-#include "model/taxonomy.h"
+#include "model/contexts/taxonomy.h"
 
 struct cn_text;
 

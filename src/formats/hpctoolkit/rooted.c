@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 /* Positions of the cursor over the one entry point; no database has contexts there. */
 #define AT_ENTRY     UINT64_MAX

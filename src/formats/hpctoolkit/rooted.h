@@ -12,7 +12,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_ROOTED_H
 #define CN_FORMATS_HPCTOOLKIT_ROOTED_H
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_rooted {
     struct cn_database db; /* first: operations receive a pointer to it */

@@ -11,7 +11,7 @@
 #include "base/files/out.h"
 #include "base/run/progress.h"
 #include "formats/formats.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* A path that stays below src/ whatever it is appended to. */
 static bool is_safe(const char *path)

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "formats/hpctoolkit/value_job.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_out;
 

@@ -6,7 +6,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_VERIFY_SUMMARY_H
 #define CN_FORMATS_HPCTOOLKIT_VERIFY_SUMMARY_H
 
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_verify_summary;
 

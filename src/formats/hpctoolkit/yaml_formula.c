@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/infix.h"
+#include "model/contexts/infix.h"
 
 struct reader {
     struct cn_yaml_budget *budget;

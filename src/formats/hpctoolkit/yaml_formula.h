@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_YAML_FORMULA_H
 
 #include "formats/hpctoolkit/yaml_tree.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 /* How many more nodes may be visited: aliases make a small text a large tree. */
 struct cn_yaml_budget {

@@ -11,7 +11,7 @@
 #include "base/bytes/bytes.h"
 #include "base/map.h"
 #include "formats/uftrace/format.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* The enums that are known, by name; the newest of a name wins. A zeroed one is
  * ready for use. */

@@ -18,7 +18,7 @@
 #include "formats/uftrace/info_reader.h"
 #include "formats/uftrace/record_source.h"
 #include "formats/uftrace/symbol_reader.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 struct cn_uft_kernel;
 struct cn_uft_summary;

@@ -10,7 +10,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/uftrace/format.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 CN_CHECK bool cn_uft_info_header_read(struct cn_bytes file,
                                       struct cn_uft_info_header *out,

@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_UFTRACE_PARTS_H
 #define CN_FORMATS_UFTRACE_PARTS_H
 
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* As the recording's `parts`. */
 size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,

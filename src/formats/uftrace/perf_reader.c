@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/uftrace/format.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 static bool decode_header(struct cn_bytes in, bool is_big, struct cn_uft_perf_header *out)
 {

@@ -1,6 +1,6 @@
 #include "formats/uftrace/record_reader.h"
 
-#include "model/call_values.h"
+#include "model/calls/call_values.h"
 
 static uint64_t type_of(struct cn_uft_record record)
 {

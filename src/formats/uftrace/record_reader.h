@@ -7,7 +7,7 @@
 
 #include "base/bytes/bytes.h"
 #include "formats/uftrace/format.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* The second word with its bits in the order of a little-endian recording. */
 static inline uint64_t cn_uft_word_swap(uint64_t word)

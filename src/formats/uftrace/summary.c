@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 void cn_uft_summary_free(struct cn_uft_summary *summary)
 {

@@ -8,7 +8,7 @@
 #define CN_FORMATS_UFTRACE_WRITER_H
 
 #include "formats/formats.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 /* Write the directory `path`; it appears when it is complete. */
 CN_CHECK bool cn_uft_write(const struct cn_recording *rec, const char *path,

@@ -19,7 +19,7 @@
 #include "formats/zorka/reader.h"
 #include "formats/zorka/session.h"
 #include "model/step.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 /* The calls that a trace in flight has open, outermost first. */
 struct cn_zorka_open {

@@ -9,7 +9,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 /* Words by their number, to be collected from several files. A zeroed one is ready for use. */
 struct cn_java_words {

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "formats/zorka/format.h"
 #include "formats/zorka/session.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 struct cn_zorka_reader {
     struct cn_cbor in;

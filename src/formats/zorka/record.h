@@ -10,7 +10,7 @@
 #include "base/bytes/bytes.h"
 #include "base/bytes/cbor.h"
 #include "base/error.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 /* What a record says about the part of a trace that it is. */
 struct cn_zorka_part {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/bytes/bytes.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 struct cn_zorka_session;
 

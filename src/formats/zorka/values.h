@@ -6,7 +6,7 @@
 #define CN_FORMATS_ZORKA_VALUES_H
 
 #include "base/bytes/cbor.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 /* The attributes of a node as a map with this tag; nothing when it has none. */
 void cn_zorka_put_attributes(struct cn_cbor_out *out, const struct cn_trace *trace,

@@ -3,7 +3,7 @@
 #include "analyze/trace_calls.h"
 #include "base/files/file.h"
 #include "formats/exchange/traces/span_set.h"
-#include "model/recording.h"
+#include "model/calls/recording.h"
 
 static bool looks_like(const char *path, enum cn_span_system system)
 {

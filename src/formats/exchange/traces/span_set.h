@@ -21,8 +21,8 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "model/step.h"
-#include "model/trace.h"
-#include "model/words.h"
+#include "model/traces/trace.h"
+#include "model/traces/words.h"
 
 struct cn_set_span {
     uint64_t trace_high, trace_low;

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "model/words.h"
+#include "model/traces/words.h"
 
 enum { LINE_DIGITS_MAX = 9 }; /* as many as surely fit into 31 bits */
 

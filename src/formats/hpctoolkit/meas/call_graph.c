@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/format.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 struct cn_hpc_call_step {
     uint32_t function;

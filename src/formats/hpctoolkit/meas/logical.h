@@ -10,7 +10,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/tables.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_hpc_logical_frame {
     uint32_t function; /* CN_NONE: it has none */

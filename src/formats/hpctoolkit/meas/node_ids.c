@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 enum { LEAST = 64 };
 

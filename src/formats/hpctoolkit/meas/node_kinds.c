@@ -1,7 +1,7 @@
 #include "formats/hpctoolkit/meas/node_kinds.h"
 
 #include "formats/hpctoolkit/meas/format.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 static bool is(bool fits, uint8_t kind, uint8_t *out)
 {

@@ -3,12 +3,12 @@
  *
  * Opening lists the profiles; structure files, kernel symbols and binaries are read
  * when an address in their module is asked for.
- * Threads: as model/samples.h.
+ * Threads: as model/contexts/samples.h.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
 
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_path_map;
 

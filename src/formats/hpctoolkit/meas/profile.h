@@ -1,11 +1,11 @@
-/* A .hpcrun file and its trace as a profile of model/samples.h.
+/* A .hpcrun file and its trace as a profile of model/contexts/samples.h.
  *
  * Threads: each with a profile of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_PROFILE_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_PROFILE_H
 
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 /* Read `path` and, unless `without_trace`, the trace beside it. Messages do not
  * name the file. A trace that is damaged costs what cannot be read of it, and

@@ -13,7 +13,7 @@
 #include "formats/hpctoolkit/meas/call_graph.h"
 #include "formats/hpctoolkit/meas/ranges.h"
 #include "formats/hpctoolkit/meas/tables.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_hpc_scope {
     struct cn_code_scope place;

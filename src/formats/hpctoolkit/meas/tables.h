@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_MEAS_TABLES_H
 
 #include "base/map.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 struct cn_hpc_tables {
     struct cn_names files;

@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_MEAS_TRACE_ORDER_H
 
 #include "formats/hpctoolkit/meas/node_ids.h"
-#include "model/samples.h"
+#include "model/contexts/samples.h"
 
 struct cn_hpc_trace_order {
     struct cn_node_sample *samples;

@@ -11,7 +11,7 @@
 #include "formats/hpctoolkit/meas/load.h"
 #include "formats/hpctoolkit/meas/structure.h"
 #include "formats/hpctoolkit/meas/verify_run.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 /* hpcrun writes samples nearly in order; readers sort them. */
 static void check_samples(const struct cn_hpc_verify *v, struct cn_bytes records)

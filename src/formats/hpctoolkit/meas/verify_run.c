@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/node_kinds.h"
 #include "formats/hpctoolkit/meas/placeholders.h"
-#include "model/context.h"
-#include "model/identity.h"
-#include "model/samples.h"
+#include "model/contexts/context.h"
+#include "model/contexts/identity.h"
+#include "model/contexts/samples.h"
 
 enum { MODULE_ID_COUNT = UINT16_MAX + 1, SECTION_COUNT = 6 };
 

@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_CONTEXT_READER_H
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 #define CN_HPC_PROTO_AT_ROOT (UINT64_C(1) << 63)
 

@@ -12,7 +12,7 @@
 #include "base/run/progress.h"
 #include "formats/hpctoolkit/levels.h"
 #include "formats/hpctoolkit/proto/meta_writer.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 /* The mask of a context that belongs lexically to its parent. */
 enum { LEXICAL_PROPAGATION = 1 };

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 static const struct {
     const char *function, *name;

@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "formats/hpctoolkit/span.h"
-#include "model/context.h"
-#include "model/identity.h"
+#include "model/contexts/context.h"
+#include "model/contexts/identity.h"
 
 /* Records of one size, one behind the other. */
 struct cn_hpc_proto_records {

@@ -13,7 +13,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/proto/entries.h"
 #include "formats/hpctoolkit/proto/format.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_proto_writing {
     struct cn_database *db;

@@ -6,7 +6,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_METRICS_READER_H
 
 #include "base/error.h"
-#include "model/metric.h"
+#include "model/contexts/metric.h"
 
 struct cn_arena;
 struct cn_hpc_proto_meta;

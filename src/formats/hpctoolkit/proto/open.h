@@ -1,5 +1,5 @@
 /* A database of HPCToolkit's prototype, opened: a binary meta.db and the value files
- * of its time behind the interface of model/database.h.
+ * of its time behind the interface of model/contexts/database.h.
  *
  * A meta.db that stops after the metrics, as the only writer there was left it,
  * opens with a warning: metrics, profiles, timelines and values by context id, but

@@ -3,7 +3,7 @@
 #include "base/bytes/utf8.h"
 #include "formats/hpctoolkit/proto/metrics_reader.h"
 #include "formats/hpctoolkit/proto/verify_parts.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 enum { STRING_SHARING_MAX = 64, COMBINE_LAST = CN_COMBINE_MAX };
 

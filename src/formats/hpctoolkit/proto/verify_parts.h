@@ -7,7 +7,7 @@
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
 #include "formats/hpctoolkit/sparse/findings.h"
-#include "model/metric.h"
+#include "model/contexts/metric.h"
 
 struct cn_hpc_proto_check {
     struct cn_hpc_findings f;

@@ -6,7 +6,7 @@
 
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/ids.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_sparse_cct {
     struct cn_hpc_sparse_frame frame;

@@ -8,7 +8,7 @@
 
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/ids.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_sparse_profiles {
     struct cn_hpc_sparse_frame frame;

@@ -2,7 +2,7 @@
  * the prototype's meta.db share.
  *
  * Whoever reads the tree embeds a struct cn_hpc_sparse in its database, opens it
- * with cn_hpc_sparse_open(), and forwards the operations of model/database.h to the
+ * with cn_hpc_sparse_open(), and forwards the operations of model/contexts/database.h to the
  * functions below. Messages start with the file's name.
  *
  * When cct.db is missing, damaged or zeroed (a bug of its time), the planes of
@@ -17,7 +17,7 @@
 #include "formats/hpctoolkit/sparse/cct_reader.h"
 #include "formats/hpctoolkit/sparse/profile_reader.h"
 #include "formats/hpctoolkit/sparse/trace_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_sparse_files {
     struct cn_bytes profile, cct, trace;

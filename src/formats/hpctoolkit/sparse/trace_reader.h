@@ -5,7 +5,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_TRACE_READER_H
 
 #include "formats/hpctoolkit/sparse/frame.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_sparse_traces {
     struct cn_hpc_sparse_frame frame;

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/verify.h"
 #include "formats/hpctoolkit/verify_summary.h"
-#include "model/transpose.h"
+#include "model/contexts/transpose.h"
 
 /* What is wrong with the summary is about another file and waits until cct.db is
  * done. */

@@ -4,7 +4,7 @@
 
 #include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 bool cn_hpc_sparse_file_begin(struct cn_out *out, const struct cn_hpc_sparse_writing *w,
                               const struct cn_hpc_sparse_kind *kind, uint32_t count,

@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_CONTEXT_READER_H
 
 #include "formats/hpctoolkit/v4/meta_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 #define CN_HPC_AT_ENTRY (UINT64_C(1) << 63)
 

@@ -11,7 +11,7 @@
 
 #include "base/run/progress.h"
 #include "formats/hpctoolkit/levels.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 enum { CONTEXT_LEN_MAX = cn_hpc_context_size + CN_HPC_FLEX_MAX * CN_HPC_FLEX_WORD };
 

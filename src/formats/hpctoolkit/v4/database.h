@@ -12,7 +12,7 @@
 #include "formats/hpctoolkit/v4/meta_reader.h"
 #include "formats/hpctoolkit/v4/profile_reader.h"
 #include "formats/hpctoolkit/v4/trace_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_v4 {
     struct cn_database base; /* first, so that one points to both */

@@ -3,7 +3,7 @@
 #include "formats/hpctoolkit/v4/context_reader.h"
 #include "formats/hpctoolkit/v4/database.h"
 #include "formats/hpctoolkit/v4/dump_emit.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 /* Records whose first fields point at a string. */
 typedef uint64_t (*name_fn)(struct cn_bytes record);

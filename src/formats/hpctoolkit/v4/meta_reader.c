@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 
 static bool section_too_short(struct cn_hpc_span section, size_t i, struct cn_error *err)
 {

@@ -9,7 +9,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_META_READER_H
 
 #include "formats/hpctoolkit/v4/sections.h"
-#include "model/context.h"
+#include "model/contexts/context.h"
 
 struct cn_arena;
 struct cn_kinds;

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "formats/hpctoolkit/v4/meta_reader.h"
-#include "model/metric.h"
+#include "model/contexts/metric.h"
 
 /* The bit of the contexts' mask that the drafts' "function" scope follows. */
 enum { DRAFT_FUNCTION_BIT = 0, NO_BIT = 255 };

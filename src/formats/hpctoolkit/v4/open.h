@@ -1,5 +1,5 @@
 /* An HPCToolkit v4 database, opened: four files behind the interface of
- * model/database.h.
+ * model/contexts/database.h.
  *
  * Opening costs what metrics, kinds and scopes cost; profiles, contexts, functions
  * and values are decoded when asked for. Messages start with the file's name; a

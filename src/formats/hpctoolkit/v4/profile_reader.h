@@ -6,7 +6,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_PROFILE_READER_H
 
 #include "formats/hpctoolkit/v4/sections.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_profiles {
     struct cn_hpc_sections sections;

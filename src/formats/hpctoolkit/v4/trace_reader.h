@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "formats/hpctoolkit/v4/sections.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_trace_place {
     uint32_t profile, index;

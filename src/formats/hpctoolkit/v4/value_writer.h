@@ -10,7 +10,7 @@
  * not sorted is sorted in memory. */
 CN_CHECK bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
-/* The same values by context, through model/transpose.h. Needs w->context_count. */
+/* The same values by context, through model/contexts/transpose.h. Needs w->context_count. */
 CN_CHECK bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
 /* Timelines; no file at all when there is no sample. Refuses time that runs backwards. */

@@ -4,7 +4,7 @@
 #include "formats/hpctoolkit/v4/meta_reader.h"
 #include "formats/hpctoolkit/v4/metrics_reader.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 enum { PROPAGATION_BITS = 16, ID_COUNT = UINT16_MAX + 1 };
 

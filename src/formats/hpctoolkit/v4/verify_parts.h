@@ -15,7 +15,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/open.h"
 #include "formats/hpctoolkit/v4/sections.h"
-#include "model/metric.h"
+#include "model/contexts/metric.h"
 
 enum {
     CN_VERIFY_ERROR_MAX = 20, /* of one rule in one file; then only their number */

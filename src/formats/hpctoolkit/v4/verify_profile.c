@@ -2,7 +2,7 @@
 
 #include "base/map.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 
 enum { PROGRESS_EVERY = 64 };
 

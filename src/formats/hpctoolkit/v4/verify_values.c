@@ -14,7 +14,7 @@
 #include "formats/hpctoolkit/v4/database.h"
 #include "formats/hpctoolkit/v4/verify_parts.h"
 #include "formats/hpctoolkit/verify_summary.h"
-#include "model/transpose.h"
+#include "model/contexts/transpose.h"
 
 struct note {
     bool is_summary;

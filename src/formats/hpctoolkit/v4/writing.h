@@ -9,7 +9,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/value_job.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* Limits of the programs that read these files, beyond those of the fields. */
 enum {

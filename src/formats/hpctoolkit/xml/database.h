@@ -13,7 +13,7 @@
 #define CN_FORMATS_HPCTOOLKIT_XML_DATABASE_H
 
 #include "formats/hpctoolkit/xml/tree.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 struct cn_hpc_xml_database;
 

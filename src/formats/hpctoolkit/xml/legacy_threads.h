@@ -9,7 +9,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "model/identity.h"
+#include "model/contexts/identity.h"
 
 struct cn_hpc_legacy_thread {
     struct cn_identity_tuple identity;

@@ -11,7 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_XML_METRICS_READER_H
 
 #include "formats/hpctoolkit/xml/head_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* Positions of the scopes in the model's table. */
 enum { CN_HPC_XML_FUNCTION, CN_HPC_XML_EXECUTION, CN_HPC_XML_SCOPE_COUNT };

@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "formats/hpctoolkit/xml/head_reader.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* No context: children and siblings end here. */
 #define CN_HPC_XML_NO_NODE UINT32_MAX

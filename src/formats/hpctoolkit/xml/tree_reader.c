@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "formats/hpctoolkit/xml/scanner.h"
-#include "model/formula.h"
+#include "model/contexts/formula.h"
 
 enum element_type {
     TREE,    /* SecCallPathProfileData itself */

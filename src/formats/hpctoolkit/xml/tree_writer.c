@@ -12,7 +12,7 @@
 #include "base/run/progress.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/writing.h"
-#include "model/walk.h"
+#include "model/contexts/walk.h"
 
 /* A context on the path, and what ends with it. */
 struct level {

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/xml/markup.h"
-#include "model/database.h"
+#include "model/contexts/database.h"
 
 /* Statistics that the format has names for. */
 enum cn_hpc_xml_partial {

@@ -1,0 +1,347 @@
+#include "model/calls/recording_memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+enum { BATCH = 1024 };
+
+/* The calls of one task. */
+struct calls {
+    struct cn_call *list;
+    size_t count, capacity;
+    struct cn_text data;
+    struct cn_task_session *sessions;
+    size_t session_count, session_capacity;
+};
+
+struct mappings {
+    struct cn_mapping *list;
+    size_t count, capacity;
+};
+
+struct cn_memory_recording {
+    struct cn_recording rec; /* first: the recording is handed out as this */
+    struct cn_task *tasks;
+    struct calls *calls; /* of each task */
+    struct cn_session *sessions;
+    struct mappings *mappings; /* of each session */
+    struct cn_call_module *modules;
+    struct cn_call_function *functions;
+    struct cn_fact *facts;
+    struct cn_event_name *event_names;
+    size_t task_capacity, calls_capacity, session_capacity, mappings_capacity;
+    size_t module_capacity, function_capacity, fact_capacity, event_name_capacity;
+    bool is_finished;
+};
+
+static const struct cn_recording_ops memory_ops;
+
+struct cn_memory_recording *cn_memory_recording_new(void)
+{
+    struct cn_memory_recording *m = cn_alloc(1, sizeof(*m));
+
+    m->rec.ops = &memory_ops;
+    m->rec.path = m->rec.options = "";
+    m->rec.version = 4;
+    m->rec.header_len = 40;
+    m->rec.max_stack = 1024;
+    return m;
+}
+
+void cn_memory_recording_free(struct cn_memory_recording *m)
+{
+    if (!m)
+        return;
+    for (uint32_t i = 0; i < m->rec.task_count; i++) {
+        free(m->calls[i].list);
+        free(m->calls[i].sessions);
+        cn_text_done(&m->calls[i].data);
+    }
+    for (uint32_t i = 0; i < m->rec.session_count; i++)
+        free(m->mappings[i].list);
+    free(m->tasks);
+    free(m->calls);
+    free(m->sessions);
+    free(m->mappings);
+    free(m->modules);
+    free(m->functions);
+    free(m->facts);
+    free(m->event_names);
+    cn_arena_done(&m->rec.arena);
+    free(m);
+}
+
+static const char *keep(struct cn_memory_recording *m, const char *text)
+{
+    return cn_arena_strdup(&m->rec.arena, text ? text : "");
+}
+
+uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const char *path,
+                                        const char *build_id)
+{
+    const char *kept = keep(m, path), *slash = strrchr(kept, '/');
+
+    assert(!m->is_finished);
+    m->modules = cn_grow(m->modules, m->rec.module_count, &m->module_capacity,
+                         sizeof(*m->modules));
+    m->modules[m->rec.module_count] = (struct cn_call_module){
+        .path = kept,
+        .name = slash ? slash + 1 : kept,
+        .build_id = keep(m, build_id),
+        .first_function = m->rec.function_count,
+    };
+    return m->rec.module_count++;
+}
+
+static struct cn_argument_specs keep_specs(struct cn_memory_recording *m,
+                                           struct cn_argument_specs specs)
+{
+    struct cn_argument_spec *list;
+
+    if (specs.count == 0)
+        return specs;
+    list = cn_arena_alloc(&m->rec.arena, specs.count, sizeof(*list));
+    memcpy(list, specs.list, specs.count * sizeof(*list));
+    for (size_t i = 0; i < specs.count; i++) {
+        list[i].type_name = keep(m, list[i].type_name);
+        list[i].text = keep(m, list[i].text);
+    }
+    return (struct cn_argument_specs){list, specs.count};
+}
+
+uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
+                                          struct cn_call_function function)
+{
+    struct cn_call_module *module = &m->modules[function.module];
+
+    assert(!m->is_finished && function.module + 1 == m->rec.module_count);
+    assert(module->function_count == 0 ||
+           m->functions[m->rec.function_count - 1].offset <= function.offset);
+    function.raw_name = keep(m, function.raw_name ? function.raw_name : function.name);
+    function.name = keep(m, function.name);
+    function.file = keep(m, function.file);
+    function.arguments = keep_specs(m, function.arguments);
+    function.result = keep_specs(m, function.result);
+    m->functions = cn_grow(m->functions, m->rec.function_count, &m->function_capacity,
+                           sizeof(*m->functions));
+    m->functions[m->rec.function_count] = function;
+    module->function_count++;
+    return m->rec.function_count++;
+}
+
+uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const char *sid,
+                                         uint32_t pid, uint64_t time_ns,
+                                         const char *exename)
+{
+    assert(!m->is_finished);
+    m->sessions = cn_grow(m->sessions, m->rec.session_count, &m->session_capacity,
+                          sizeof(*m->sessions));
+    m->mappings = cn_grow(m->mappings, m->rec.session_count, &m->mappings_capacity,
+                          sizeof(*m->mappings));
+    m->mappings[m->rec.session_count] = (struct mappings){0};
+    m->sessions[m->rec.session_count] = (struct cn_session){
+        .sid = keep(m, sid),
+        .pid = pid,
+        .time_ns = time_ns,
+        .exename = keep(m, exename),
+    };
+    return m->rec.session_count++;
+}
+
+void cn_memory_recording_add_mapping(struct cn_memory_recording *m, uint32_t session,
+                                     struct cn_mapping mapping)
+{
+    struct mappings *mappings = &m->mappings[session];
+
+    assert(session < m->rec.session_count && mapping.module < m->rec.module_count);
+    mappings->list = cn_grow(mappings->list, mappings->count, &mappings->capacity,
+                             sizeof(*mappings->list));
+    mappings->list[mappings->count++] = mapping;
+}
+
+uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_task task)
+{
+    assert(!m->is_finished &&
+           (m->rec.task_count == 0 || m->tasks[m->rec.task_count - 1].tid < task.tid));
+    m->tasks = cn_grow(m->tasks, m->rec.task_count, &m->task_capacity, sizeof(*m->tasks));
+    m->calls =
+        cn_grow(m->calls, m->rec.task_count, &m->calls_capacity, sizeof(*m->calls));
+    m->calls[m->rec.task_count] = (struct calls){0};
+    task.name = keep(m, task.name);
+    task.has_file = true;
+    m->tasks[m->rec.task_count] = task;
+    return m->rec.task_count++;
+}
+
+void cn_memory_recording_add_task_session(struct cn_memory_recording *m, uint32_t task,
+                                          uint64_t from_ns, uint32_t session)
+{
+    struct calls *calls = &m->calls[task];
+
+    assert(task < m->rec.task_count && session < m->rec.session_count);
+    calls->sessions = cn_grow(calls->sessions, calls->session_count,
+                              &calls->session_capacity, sizeof(*calls->sessions));
+    calls->sessions[calls->session_count++] =
+        (struct cn_task_session){calls->session_count == 0 ? 0 : from_ns, session};
+}
+
+void cn_memory_recording_add_fact(struct cn_memory_recording *m, const char *key,
+                                  const char *value)
+{
+    m->facts = cn_grow(m->facts, m->rec.fact_count, &m->fact_capacity, sizeof(*m->facts));
+    m->facts[m->rec.fact_count++] = (struct cn_fact){keep(m, key), keep(m, value)};
+}
+
+void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t id,
+                                        const char *name)
+{
+    m->event_names = cn_grow(m->event_names, m->rec.event_name_count,
+                             &m->event_name_capacity, sizeof(*m->event_names));
+    m->event_names[m->rec.event_name_count++] = (struct cn_event_name){id, keep(m, name)};
+}
+
+void cn_memory_recording_set_options(struct cn_memory_recording *m, const char *options)
+{
+    m->rec.options = keep(m, options);
+}
+
+void cn_memory_recording_set_big_endian(struct cn_memory_recording *m)
+{
+    m->rec.is_big_endian = true;
+}
+
+void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
+                                  struct cn_call call, struct cn_bytes data)
+{
+    struct calls *calls = &m->calls[task];
+
+    assert(!m->is_finished && task < m->rec.task_count);
+    assert(calls->data.len <= UINT32_MAX - data.len);
+    call.data_off = (uint32_t)calls->data.len;
+    call.data_len = (uint32_t)data.len;
+    if (data.len > 0)
+        cn_text_add(&calls->data, (const char *)data.ptr, data.len);
+    calls->list =
+        cn_grow(calls->list, calls->count, &calls->capacity, sizeof(*calls->list));
+    calls->list[calls->count++] = call;
+}
+
+struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
+{
+    for (uint32_t i = 0; i < m->rec.task_count; i++) {
+        struct cn_task *task = &m->tasks[i];
+
+        task->sessions = m->calls[i].sessions;
+        task->session_count = m->calls[i].session_count;
+        task->first_ns = m->calls[i].count > 0 ? m->calls[i].list[0].time_ns : 0;
+        task->data_len = m->calls[i].count * 16 + m->calls[i].data.len;
+    }
+    for (uint32_t i = 0; i < m->rec.session_count; i++) {
+        m->sessions[i].mappings = m->mappings[i].list;
+        m->sessions[i].mapping_count = m->mappings[i].count;
+    }
+    m->rec.tasks = m->tasks;
+    m->rec.sessions = m->sessions;
+    m->rec.modules = m->modules;
+    m->rec.functions = m->functions;
+    m->rec.facts = m->facts;
+    m->rec.event_names = m->event_names;
+    m->is_finished = true;
+    return &m->rec;
+}
+
+/* Reading. */
+
+struct memory_stream {
+    struct cn_call_stream base;
+    size_t next;
+    struct cn_time_range range;
+};
+
+static bool stream_open(const struct cn_recording *rec, uint32_t task,
+                        struct cn_time_range range, struct cn_call_stream **out,
+                        struct cn_error *err)
+{
+    struct memory_stream *s = cn_alloc(1, sizeof(*s));
+
+    (void)err;
+    s->base = (struct cn_call_stream){rec, task};
+    s->range = range;
+    *out = &s->base;
+    return true;
+}
+
+static enum cn_step stream_next(struct cn_call_stream *stream, struct cn_call_batch *out,
+                                struct cn_error *err)
+{
+    struct memory_stream *s = (struct memory_stream *)stream;
+    const struct cn_memory_recording *m = (const struct cn_memory_recording *)s->base.rec;
+    const struct calls *calls = &m->calls[s->base.task];
+    size_t begin, end;
+
+    (void)err;
+    while (s->next < calls->count && calls->list[s->next].time_ns < s->range.first_ns)
+        s->next++;
+    begin = end = s->next;
+    while (end < calls->count && end - begin < BATCH &&
+           calls->list[end].time_ns <= s->range.last_ns)
+        end++;
+    if (end == begin)
+        return CN_END;
+    s->next = end;
+    *out = (struct cn_call_batch){
+        .calls = calls->list + begin,
+        .count = end - begin,
+        .data = {(const uint8_t *)cn_text_str(&calls->data), calls->data.len},
+    };
+    return CN_ITEM;
+}
+
+static void stream_close(struct cn_call_stream *stream)
+{
+    free(stream);
+}
+
+static uint32_t find_in_module(const struct cn_recording *rec, uint32_t module,
+                               uint64_t offset)
+{
+    const struct cn_call_module *m = &rec->modules[module];
+
+    for (uint32_t i = m->first_function + m->function_count; i-- > m->first_function;)
+        if (offset >= rec->functions[i].offset &&
+            offset - rec->functions[i].offset < rec->functions[i].size)
+            return i;
+    return CN_NONE;
+}
+
+static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
+                              uint64_t time_ns, uint64_t address)
+{
+    const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
+
+    for (size_t i = session ? session->mapping_count : 0; i-- > 0;) {
+        const struct cn_mapping *mapping = &session->mappings[i];
+
+        if (mapping->time_ns <= time_ns && address >= mapping->begin &&
+            address < mapping->end)
+            return find_in_module(rec, mapping->module, address - mapping->begin);
+    }
+    return CN_NONE;
+}
+
+static void close_recording(struct cn_recording *rec)
+{
+    cn_memory_recording_free((struct cn_memory_recording *)rec);
+}
+
+static const struct cn_recording_ops memory_ops = {
+    .stream_open = stream_open,
+    .stream_next = stream_next,
+    .stream_close = stream_close,
+    .find_function = find_function,
+    .close = close_recording,
+};

@@ -1,0 +1,165 @@
+#include "model/contexts/database.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/run/ranks.h"
+
+struct cn_ranks *cn_database_ranks(const struct cn_database *db)
+{
+    return db->ranks ? db->ranks : &cn_ranks_alone;
+}
+
+uint32_t cn_database_own_first(const struct cn_database *db)
+{
+    return db->ranks ? db->own_first : 0;
+}
+
+uint32_t cn_database_own_end(const struct cn_database *db)
+{
+    return db->ranks ? db->own_end : db->profile_count;
+}
+
+void cn_database_warn(struct cn_database *db, const char *fmt, ...)
+{
+    struct cn_warning **end = &db->warnings;
+    struct cn_warning *warning = cn_arena_alloc(&db->arena, 1, sizeof(*warning));
+    struct cn_error text;
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(text.text, sizeof(text.text), fmt, args);
+    va_end(args);
+    warning->text = cn_arena_strdup(&db->arena, text.text);
+    while (*end)
+        end = &(*end)->next;
+    *end = warning;
+}
+
+void cn_database_close(struct cn_database *db)
+{
+    if (db)
+        db->ops->close(db);
+}
+
+static bool check_index(uint32_t index, uint32_t count, const char *what,
+                        struct cn_error *err)
+{
+    if (index < count)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT, "%s %u does not exist: there are %u", what, index,
+                   count);
+}
+
+bool cn_database_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
+                         struct cn_error *err)
+{
+    return check_index(index, db->profile_count, "profile", err) &&
+           db->ops->profile(db, index, out, err);
+}
+
+bool cn_database_module(struct cn_database *db, uint32_t index, struct cn_module *out,
+                        struct cn_error *err)
+{
+    return check_index(index, db->module_count, "module", err) &&
+           db->ops->module(db, index, out, err);
+}
+
+bool cn_database_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
+                      struct cn_error *err)
+{
+    return check_index(index, db->file_count, "file", err) &&
+           db->ops->file(db, index, out, err);
+}
+
+bool cn_database_function(struct cn_database *db, uint32_t index, struct cn_function *out,
+                          struct cn_error *err)
+{
+    return check_index(index, db->function_count, "function", err) &&
+           db->ops->function(db, index, out, err);
+}
+
+bool cn_context_children(struct cn_database *db, const struct cn_context *parent,
+                         struct cn_context_cursor *out, struct cn_error *err)
+{
+    return db->ops->children(db, parent, out, err);
+}
+
+enum cn_step cn_context_next(struct cn_database *db, struct cn_context_cursor *cursor,
+                             struct cn_context *out, struct cn_error *err)
+{
+    return db->ops->child_next(db, cursor, out, err);
+}
+
+bool cn_context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
+                   struct cn_error *err)
+{
+    return db->ops->context_at(db, at, out, err);
+}
+
+bool cn_profile_values(struct cn_database *db, uint32_t profile, uint32_t first_context,
+                       uint32_t last_context, struct cn_value_cursor *out,
+                       struct cn_error *err)
+{
+    out->db = db;
+    out->plane = CN_PLANE_OF_PROFILE;
+    out->owner = profile;
+    out->first_key = first_context;
+    out->last_key = last_context;
+    out->as_key = 0;
+    return check_index(profile, db->profile_count, "profile", err) &&
+           db->ops->values_begin(db, out, err);
+}
+
+bool cn_context_values(struct cn_database *db, uint32_t context,
+                       struct cn_value_cursor *out, struct cn_error *err)
+{
+    assert(db->has_context_values);
+    out->db = db;
+    out->plane = CN_PLANE_OF_CONTEXT;
+    out->owner = context;
+    out->first_key = 0;
+    out->last_key = UINT32_MAX;
+    out->as_key = 0;
+    return check_index(context, db->context_limit, "context", err) &&
+           db->ops->values_begin(db, out, err);
+}
+
+enum cn_step cn_values_next(struct cn_value_cursor *cursor, struct cn_value_batch *out,
+                            struct cn_error *err)
+{
+    return cursor->db->ops->values_next(cursor, out, err);
+}
+
+bool cn_timeline_open(struct cn_database *db, uint32_t profile, struct cn_timeline *out,
+                      struct cn_error *err)
+{
+    return check_index(profile, db->profile_count, "profile", err) &&
+           db->ops->timeline(db, profile, out, err);
+}
+
+bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t first, size_t count, struct cn_sample *out,
+                      struct cn_error *err)
+{
+    assert(first <= timeline->count && count <= timeline->count - first);
+    return db->ops->samples(db, timeline, first, count, out, err);
+}
+
+void cn_timeline_piece(struct cn_database *db, const struct cn_timeline *timeline,
+                       size_t number, uint64_t *first, uint64_t *count)
+{
+    assert(number < timeline->piece_count);
+    *first = db->ops->piece(db, timeline, number);
+    *count =
+        (number + 1 < timeline->piece_count ? db->ops->piece(db, timeline, number + 1)
+                                            : timeline->count) -
+        *first;
+}
+
+void cn_database_forget(struct cn_database *db)
+{
+    if (db->ops->forget)
+        db->ops->forget(db);
+}

@@ -1,0 +1,88 @@
+/* Formulas over numbers: what a statistic applies to each thread's value, and what a
+ * presented metric makes of statistics.
+ *
+ * A formula is a tree in an arena, built by parsing text or node by node.
+ * Threads: immutable once built.
+ */
+#ifndef CN_MODEL_CONTEXTS_FORMULA_H
+#define CN_MODEL_CONTEXTS_FORMULA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct cn_text;
+
+enum cn_formula_op {
+    CN_FORMULA_NUMBER,
+    CN_FORMULA_INPUT, /* variable number `input`; "$$" is input 0 */
+    CN_FORMULA_ADD,   /* of all arguments: also sum() */
+    CN_FORMULA_SUB,
+    CN_FORMULA_MUL, /* of all arguments: also prod() */
+    CN_FORMULA_DIV,
+    CN_FORMULA_POW,
+    CN_FORMULA_NEG,
+    CN_FORMULA_SQRT,
+    CN_FORMULA_LOG, /* natural, or to the base of the second argument */
+    CN_FORMULA_MIN,
+    CN_FORMULA_MAX,
+    CN_FORMULA_FLOOR,
+    CN_FORMULA_CEIL,
+    CN_FORMULA_STRICT_FLOOR, /* largest integer less than, not equal */
+    CN_FORMULA_STRICT_CEIL,
+};
+
+/* Whoever makes a formula from input refuses one that is deeper than DEPTH_MAX, so
+ * that evaluating and printing may recurse. */
+enum { CN_FORMULA_DEPTH_MAX = 64, CN_FORMULA_LEN_MAX = 4096 };
+
+struct cn_formula {
+    enum cn_formula_op op;
+    unsigned depth; /* nodes on the longest path down, this one included */
+    double number;
+    uint32_t input;
+    const struct cn_formula *const *args;
+    size_t arg_count;
+};
+
+/* A new node; `args` is copied into the arena. */
+const struct cn_formula *cn_formula_new(struct cn_arena *arena, enum cn_formula_op op,
+                                        const struct cn_formula *const *args,
+                                        size_t arg_count);
+const struct cn_formula *cn_formula_number(struct cn_arena *arena, double number);
+const struct cn_formula *cn_formula_input(struct cn_arena *arena, uint32_t input);
+
+/* The operator or function called `name` ("+", "sqrt", "strict floor") with this
+ * number of arguments; false when there is none. */
+bool cn_formula_op_find(const char *name, size_t arg_count, enum cn_formula_op *out);
+
+/* The name under which an operation of so many arguments is written: "+", or "sum"
+ * when it is only one. Numbers and inputs have none: "". */
+const char *cn_formula_op_name(enum cn_formula_op op, size_t arg_count);
+
+/* Parse infix text over one variable, "$$": numbers, + - * / ^, parentheses,
+ * function calls. Refuses what nests or is longer than the limits above. */
+CN_CHECK bool cn_formula_parse(const struct cn_formula **out, const char *text,
+                               struct cn_arena *arena, struct cn_error *err);
+
+/* Evaluate with the given inputs. A division by zero gives what IEEE 754 says: the
+ * caller shows a result that is not finite as "no value". */
+double cn_formula_eval(const struct cn_formula *formula, const double *inputs);
+
+/* Append canonical text: no spaces, parentheses around every operator: "($$^2)".
+ * Inputs other than 0 appear as "$1"; such text cannot be parsed again. */
+void cn_formula_print(const struct cn_formula *formula, struct cn_text *text);
+
+/* The same operators, arguments, inputs and numbers. NULL equals only NULL. */
+bool cn_formula_equals(const struct cn_formula *a, const struct cn_formula *b);
+
+/* The number at the start of `text`: digits with an optional fraction and exponent,
+ * no sign. Returns its length, 0 when there is none or it is too large for a double. */
+size_t cn_formula_number_scan(const char *text, double *out);
+
+/* Append the shortest decimal that reads back as the same number. */
+void cn_formula_number_print(double number, struct cn_text *text);
+
+#endif

@@ -1,0 +1,306 @@
+#include "model/contexts/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/contexts/memory_parts.h"
+
+struct cn_memory_database *cn_memory_database_new(const char *title,
+                                                  const char *description)
+{
+    struct cn_memory_database *m = cn_alloc(1, sizeof(*m));
+
+    m->db.path = "";
+    m->db.title = cn_arena_strdup(&m->db.arena, title);
+    m->db.description = cn_arena_strdup(&m->db.arena, description);
+    m->next_id = 1;
+    (void)cn_memory_database_add_profile(m, (struct cn_identity_tuple){0});
+    m->profiles[0].profile.is_summary = true;
+    return m;
+}
+
+void cn_memory_database_free(struct cn_memory_database *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->db.metrics.count; i++) {
+        free(m->metric_parts[i].instances);
+        free(m->metric_parts[i].statistics);
+    }
+    for (uint32_t i = 0; i < m->db.profile_count; i++)
+        free(m->profiles[i].samples);
+    free(m->kinds);
+    free(m->scopes);
+    free(m->metrics);
+    free(m->metric_parts);
+    free(m->modules);
+    free(m->files);
+    free(m->functions);
+    free(m->profiles);
+    free(m->contexts);
+    free(m->values);
+    free(m->by_profile);
+    free(m->by_context);
+    free(m->context_starts);
+    cn_map_done(&m->positions);
+    cn_arena_done(&m->db.arena);
+    free(m);
+}
+
+static const char *keep(struct cn_memory_database *m, const char *text)
+{
+    assert(!m->is_finished);
+    return cn_arena_strdup(&m->db.arena, text);
+}
+
+uint8_t cn_memory_database_add_kind(struct cn_memory_database *m, const char *name)
+{
+    size_t at = m->db.kinds.count;
+
+    assert(at < CN_KINDS_MAX);
+    m->kinds = cn_grow(m->kinds, at, &m->kind_capacity, sizeof(*m->kinds));
+    m->kinds[at] = keep(m, name);
+    m->db.kinds = (struct cn_kinds){m->kinds, at + 1};
+    return (uint8_t)at;
+}
+
+uint16_t cn_memory_database_add_scope(struct cn_memory_database *m, const char *name,
+                                      enum cn_scope_type type, uint8_t propagation)
+{
+    size_t at = m->db.metrics.scope_count;
+
+    assert(at < UINT16_MAX);
+    m->scopes = cn_grow(m->scopes, at, &m->scope_capacity, sizeof(*m->scopes));
+    m->scopes[at] = (struct cn_scope){keep(m, name), (uint8_t)type, propagation};
+    m->db.metrics.scopes = m->scopes;
+    m->db.metrics.scope_count = at + 1;
+    return (uint16_t)at;
+}
+
+uint32_t cn_memory_database_add_metric(struct cn_memory_database *m, const char *name)
+{
+    size_t at = m->db.metrics.count;
+
+    m->metrics = cn_grow(m->metrics, at, &m->metric_capacity, sizeof(*m->metrics));
+    m->metric_parts =
+        cn_grow(m->metric_parts, at, &m->metric_parts_capacity, sizeof(*m->metric_parts));
+    m->metrics[at] = (struct cn_metric){.name = keep(m, name)};
+    m->metric_parts[at] = (struct cn_memory_metric){0};
+    m->db.metrics.list = m->metrics;
+    m->db.metrics.count = at + 1;
+    return (uint32_t)at;
+}
+
+void cn_memory_database_add_instance(struct cn_memory_database *m, uint32_t metric,
+                                     struct cn_scope_instance instance)
+{
+    struct cn_metric *to = &m->metrics[metric];
+    struct cn_memory_metric *parts = &m->metric_parts[metric];
+
+    assert(!m->is_finished && metric < m->db.metrics.count);
+    parts->instances = cn_grow(parts->instances, to->instance_count,
+                               &parts->instance_capacity, sizeof(*parts->instances));
+    parts->instances[to->instance_count++] = instance;
+    to->instances = parts->instances;
+}
+
+void cn_memory_database_add_statistic(struct cn_memory_database *m, uint32_t metric,
+                                      struct cn_statistic statistic)
+{
+    struct cn_metric *to = &m->metrics[metric];
+    struct cn_memory_metric *parts = &m->metric_parts[metric];
+
+    assert(metric < m->db.metrics.count);
+    parts->statistics = cn_grow(parts->statistics, to->statistic_count,
+                                &parts->statistic_capacity, sizeof(*parts->statistics));
+    statistic.formula = keep(m, statistic.formula);
+    parts->statistics[to->statistic_count++] = statistic;
+    to->statistics = parts->statistics;
+}
+
+void cn_memory_database_add_usual_scopes(struct cn_memory_database *m)
+{
+    (void)cn_memory_database_add_scope(m, "point", CN_SCOPE_POINT, 0);
+    (void)cn_memory_database_add_scope(m, "function", CN_SCOPE_TRANSITIVE, 0);
+    (void)cn_memory_database_add_scope(m, "lex_aware", CN_SCOPE_CUSTOM, 0);
+    (void)cn_memory_database_add_scope(m, "execution", CN_SCOPE_EXECUTION, 0);
+}
+
+uint32_t cn_memory_database_add_usual_metric(struct cn_memory_database *m,
+                                             const char *name)
+{
+    static const struct cn_statistic usual[] = {
+        {.formula = "1", .combine = CN_COMBINE_SUM},
+        {.formula = "$$", .combine = CN_COMBINE_SUM},
+        {.formula = "($$^2)", .combine = CN_COMBINE_SUM},
+        {.formula = "$$", .combine = CN_COMBINE_MIN},
+        {.formula = "$$", .combine = CN_COMBINE_MAX},
+    };
+    enum { USUAL_COUNT = sizeof(usual) / sizeof(*usual) };
+    size_t scope_count = m->db.metrics.scope_count;
+    uint32_t metric = cn_memory_database_add_metric(m, name);
+
+    for (uint16_t scope = 0; scope < scope_count; scope++) {
+        uint16_t prop_id = (uint16_t)(m->next_prop_id + scope);
+
+        cn_memory_database_add_instance(m, metric,
+                                        (struct cn_scope_instance){scope, prop_id});
+        for (size_t i = 0; i < USUAL_COUNT; i++) {
+            struct cn_statistic statistic = usual[i];
+
+            statistic.scope = scope;
+            statistic.stat_id = (uint16_t)(m->next_stat_id + i * scope_count + scope);
+            cn_memory_database_add_statistic(m, metric, statistic);
+        }
+    }
+    m->next_prop_id = (uint16_t)(m->next_prop_id + scope_count);
+    m->next_stat_id = (uint16_t)(m->next_stat_id + USUAL_COUNT * scope_count);
+    return metric;
+}
+
+uint32_t cn_memory_database_add_module(struct cn_memory_database *m, const char *path)
+{
+    uint32_t at = m->db.module_count++;
+
+    m->modules = cn_grow(m->modules, at, &m->module_capacity, sizeof(*m->modules));
+    m->modules[at] = (struct cn_module){keep(m, path)};
+    return at;
+}
+
+uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *path,
+                                     bool is_copied)
+{
+    uint32_t at = m->db.file_count++;
+
+    m->files = cn_grow(m->files, at, &m->file_capacity, sizeof(*m->files));
+    m->files[at] = (struct cn_source_file){.path = keep(m, path), .is_copied = is_copied};
+    return at;
+}
+
+uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
+                                         struct cn_function function)
+{
+    uint32_t at = m->db.function_count++;
+
+    assert(function.module == CN_NONE || function.module < m->db.module_count);
+    assert(function.file == CN_NONE || function.file < m->db.file_count);
+    m->functions =
+        cn_grow(m->functions, at, &m->function_capacity, sizeof(*m->functions));
+    function.name = keep(m, function.name);
+    m->functions[at] = function;
+    return at;
+}
+
+static size_t position_of(const struct cn_memory_database *m, uint32_t id)
+{
+    uint32_t position = cn_map_find(&m->positions, id, UINT32_MAX);
+
+    assert(position != UINT32_MAX);
+    return position;
+}
+
+/* The new context at position `at` becomes the last of its siblings. */
+static void list_as_last(struct cn_memory_database *m, size_t at, uint32_t parent)
+{
+    size_t *first = &m->first_entry, *last = &m->last_entry;
+
+    if (parent != 0) {
+        struct cn_memory_context *above = &m->contexts[m->contexts[at].parent];
+
+        first = &above->first_child;
+        last = &above->last_child;
+        above->context.children_len++;
+    } else {
+        m->entry_count++;
+    }
+    if (*first == 0)
+        *first = at + 1;
+    else
+        m->contexts[*last - 1].next_sibling = at + 1;
+    *last = at + 1;
+    m->listed_count++;
+}
+
+static uint32_t add_context(struct cn_memory_database *m, uint32_t parent,
+                            struct cn_context context, bool is_hidden)
+{
+    size_t at = m->context_count;
+
+    assert(!m->is_finished);
+    if (context.id == 0)
+        context.id = m->next_id;
+    if (context.id >= m->next_id)
+        m->next_id = context.id + 1;
+    assert(cn_map_find(&m->positions, context.id, UINT32_MAX) == UINT32_MAX);
+    *cn_map_at(&m->positions, context.id, 0) = (uint32_t)at;
+    context.entry_name = context.entry_name ? keep(m, context.entry_name) : NULL;
+    context.at = at;
+    context.children_at = 0;
+    context.children_len = 0;
+    m->contexts = cn_grow(m->contexts, at, &m->context_capacity, sizeof(*m->contexts));
+    m->contexts[at] = (struct cn_memory_context){
+        .context = context,
+        .parent = parent ? position_of(m, parent) : at,
+        .is_hidden = is_hidden,
+    };
+    m->context_count++;
+    if (!is_hidden)
+        list_as_last(m, at, parent);
+    return context.id;
+}
+
+uint32_t cn_memory_database_add_context(struct cn_memory_database *m, uint32_t parent,
+                                        struct cn_context context)
+{
+    assert(!context.has_function || context.function < m->db.function_count);
+    assert(!context.has_source || context.file < m->db.file_count);
+    assert(!context.has_point || context.module < m->db.module_count);
+    return add_context(m, parent, context, false);
+}
+
+uint32_t cn_memory_database_add_hidden(struct cn_memory_database *m, uint32_t parent)
+{
+    struct cn_context context = {
+        .relation = CN_LEXICAL,
+        .kind = CN_CONTEXT_INSTRUCTION,
+        .propagation = 1,
+    };
+
+    return add_context(m, parent, context, true);
+}
+
+uint32_t cn_memory_database_add_profile(struct cn_memory_database *m,
+                                        struct cn_identity_tuple identity)
+{
+    uint32_t at = m->db.profile_count++;
+
+    assert(!m->is_finished);
+    m->profiles = cn_grow(m->profiles, at, &m->profile_capacity, sizeof(*m->profiles));
+    m->profiles[at] = (struct cn_memory_profile){.profile.identity = identity};
+    return at;
+}
+
+void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile,
+                                  uint32_t context, uint16_t metric, double value)
+{
+    assert(!m->is_finished && profile < m->db.profile_count);
+    m->values =
+        cn_grow(m->values, m->value_count, &m->value_capacity, sizeof(*m->values));
+    m->values[m->value_count++] = (struct cn_memory_value){
+        .profile = profile,
+        .value = {.value = value, .key = context, .metric = metric},
+    };
+}
+
+void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profile,
+                                   struct cn_sample sample)
+{
+    struct cn_memory_profile *to = &m->profiles[profile];
+
+    assert(!m->is_finished && profile < m->db.profile_count);
+    to->samples = cn_grow(to->samples, to->sample_count, &to->sample_capacity,
+                          sizeof(*to->samples));
+    to->samples[to->sample_count++] = sample;
+}

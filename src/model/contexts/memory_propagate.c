@@ -1,0 +1,189 @@
+/* Values along the context tree.
+ *
+ * Per thread and metric, with one array over contexts each (children stand after their
+ * parents, so one pass from the end sums subtrees):
+ *
+ *   function   the context and what lies lexically inside it
+ *   lex_aware  the same, but a loop leaves the loops nested in it out
+ *   execution  the context and everything below it; the global context has only this one
+ */
+#include "model/contexts/memory_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct scopes {
+    int point, function, lex_aware, execution; /* index, or CN_NO_ID */
+};
+
+struct sums {
+    double *point, *function, *own_loop, *execution;
+    double global;
+};
+
+static double *array_of(const struct cn_memory_database *m)
+{
+    return cn_alloc(m->context_count, sizeof(double));
+}
+
+static void clear(const struct cn_memory_database *m, struct sums *sums)
+{
+    size_t len = m->context_count * sizeof(double);
+
+    if (len > 0)
+        memset(sums->point, 0, len);
+    sums->global = 0;
+}
+
+static bool is_inside(const struct cn_context *context, const struct cn_scope *scope)
+{
+    return scope->propagation < 16 && (context->propagation >> scope->propagation & 1);
+}
+
+static void sum_up(const struct cn_memory_database *m, const struct scopes *scopes,
+                   struct sums *sums)
+{
+    size_t len = m->context_count * sizeof(double);
+
+    if (len > 0) {
+        memcpy(sums->function, sums->point, len);
+        memcpy(sums->own_loop, sums->point, len);
+        memcpy(sums->execution, sums->point, len);
+    }
+    for (size_t i = m->context_count; i-- > 0;) {
+        const struct cn_memory_context *context = &m->contexts[i];
+        size_t parent = context->parent;
+
+        if (parent == i) {
+            sums->global += sums->execution[i];
+            continue;
+        }
+        sums->execution[parent] += sums->execution[i];
+        if (scopes->function == CN_NO_ID ||
+            !is_inside(&context->context, &m->scopes[scopes->function]))
+            continue;
+        sums->function[parent] += sums->function[i];
+        if (context->context.kind != CN_CONTEXT_LOOP)
+            sums->own_loop[parent] += sums->own_loop[i];
+    }
+}
+
+static void add_scope(struct cn_memory_database *m, uint32_t profile,
+                      const struct cn_metric *metric, int scope, const double *values)
+{
+    int id = scope == CN_NO_ID ? CN_NO_ID : cn_metric_prop_id(metric, (unsigned)scope);
+
+    for (size_t i = 0; id != CN_NO_ID && i < m->context_count; i++)
+        if (values[i] != 0)
+            cn_memory_database_add_value(m, profile, m->contexts[i].context.id,
+                                         (uint16_t)id, values[i]);
+}
+
+static void add_sums(struct cn_memory_database *m, uint32_t profile,
+                     const struct cn_metric *metric, const struct scopes *scopes,
+                     struct sums *sums)
+{
+    int id = scopes->execution == CN_NO_ID
+                 ? CN_NO_ID
+                 : cn_metric_prop_id(metric, (unsigned)scopes->execution);
+
+    sum_up(m, scopes, sums);
+    add_scope(m, profile, metric, scopes->execution, sums->execution);
+    add_scope(m, profile, metric, scopes->function, sums->function);
+    for (size_t i = 0; i < m->context_count; i++)
+        if (m->contexts[i].context.kind != CN_CONTEXT_LOOP)
+            sums->own_loop[i] = sums->function[i];
+    add_scope(m, profile, metric, scopes->lex_aware, sums->own_loop);
+    if (id != CN_NO_ID && sums->global != 0)
+        cn_memory_database_add_value(m, profile, 0, (uint16_t)id, sums->global);
+}
+
+/* The point values of one metric of one thread into the array. Values are sorted by
+ * (profile, metric) here, so that they are one run. */
+static size_t take_run(const struct cn_memory_database *m, size_t at, size_t end,
+                       struct sums *sums)
+{
+    const struct cn_memory_value *first = &m->values[at];
+
+    for (; at < end && m->values[at].profile == first->profile &&
+           m->values[at].value.metric == first->value.metric;
+         at++) {
+        const struct cn_value *value = &m->values[at].value;
+        uint32_t position = cn_map_find(&m->positions, value->key, UINT32_MAX);
+
+        if (position != UINT32_MAX)
+            sums->point[position] += value->value;
+    }
+    return at;
+}
+
+static int by_profile_and_metric(const void *left, const void *right)
+{
+    const struct cn_memory_value *a = left, *b = right;
+
+    if (a->profile != b->profile)
+        return a->profile < b->profile ? -1 : 1;
+    if (a->value.metric != b->value.metric)
+        return a->value.metric < b->value.metric ? -1 : 1;
+    return (a->value.key > b->value.key) - (a->value.key < b->value.key);
+}
+
+static const struct cn_metric *metric_of(const struct cn_memory_database *m, int scope,
+                                         uint16_t prop_id)
+{
+    for (size_t i = 0; scope != CN_NO_ID && i < m->db.metrics.count; i++)
+        if (cn_metric_prop_id(&m->metrics[i], (unsigned)scope) == prop_id)
+            return &m->metrics[i];
+    return NULL;
+}
+
+static void propagate_threads(struct cn_memory_database *m)
+{
+    struct scopes scopes = {
+        .point = cn_metrics_find_scope_type(&m->db.metrics, CN_SCOPE_POINT),
+        .function = cn_metrics_find_scope_type(&m->db.metrics, CN_SCOPE_TRANSITIVE),
+        .lex_aware = cn_metrics_find_scope(&m->db.metrics, "lex_aware"),
+        .execution = cn_metrics_find_scope_type(&m->db.metrics, CN_SCOPE_EXECUTION),
+    };
+    struct sums sums = {array_of(m), array_of(m), array_of(m), array_of(m), 0};
+    size_t end = m->value_count;
+
+    if (end > 0)
+        qsort(m->values, end, sizeof(*m->values), by_profile_and_metric);
+    for (size_t at = 0; at < end;) {
+        uint32_t profile = m->values[at].profile;
+        const struct cn_metric *metric =
+            metric_of(m, scopes.point, m->values[at].value.metric);
+
+        clear(m, &sums);
+        at = take_run(m, at, end, &sums);
+        if (metric && !m->profiles[profile].profile.is_summary)
+            add_sums(m, profile, metric, &scopes, &sums);
+    }
+    free(sums.point);
+    free(sums.function);
+    free(sums.own_loop);
+    free(sums.execution);
+}
+
+/* Values of summaries that were there before make way for the new ones. */
+static void drop_summaries(struct cn_memory_database *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->value_count; i++)
+        if (!m->profiles[m->values[i].profile].profile.is_summary)
+            m->values[kept++] = m->values[i];
+    m->value_count = kept;
+}
+
+bool cn_memory_database_propagate(struct cn_memory_database *m, struct cn_error *err)
+{
+    assert(!m->is_finished);
+    drop_summaries(m);
+    propagate_threads(m);
+    return cn_memory_summarise(m, err);
+}

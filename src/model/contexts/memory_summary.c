@@ -1,0 +1,139 @@
+/* Statistics over threads.
+ *
+ * Sums run over the threads that have the metric at the context in any scope, as in the
+ * databases of hpcprof: so the count, a sum of ones, is the number to divide by in all
+ * scopes. Minimum and maximum run over the threads that have a value in the scope itself.
+ */
+#include "model/contexts/memory_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* A value of a thread, by what it measures. */
+struct item {
+    uint32_t context, metric, profile;
+    uint16_t scope;
+    double value;
+};
+
+static int compare_items(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+
+    if (a->context != b->context)
+        return a->context < b->context ? -1 : 1;
+    if (a->metric != b->metric)
+        return a->metric < b->metric ? -1 : 1;
+    if (a->profile != b->profile)
+        return a->profile < b->profile ? -1 : 1;
+    return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+static bool find_instance(const struct cn_metrics *metrics, uint16_t prop_id,
+                          struct item *out)
+{
+    for (uint32_t i = 0; i < metrics->count; i++)
+        for (size_t k = 0; k < metrics->list[i].instance_count; k++)
+            if (metrics->list[i].instances[k].prop_id == prop_id) {
+                out->metric = i;
+                out->scope = metrics->list[i].instances[k].scope;
+                return true;
+            }
+    return false;
+}
+
+static struct item *collect(const struct cn_memory_database *m, size_t *count)
+{
+    struct item *items = cn_alloc(m->value_count, sizeof(*items));
+
+    *count = 0;
+    for (size_t i = 0; i < m->value_count; i++) {
+        const struct cn_memory_value *from = &m->values[i];
+        struct item *item = &items[*count];
+
+        item->context = from->value.key;
+        item->profile = from->profile;
+        item->value = from->value.value;
+        *count += find_instance(&m->db.metrics, from->value.metric, item);
+    }
+    if (*count > 0)
+        qsort(items, *count, sizeof(*items), compare_items);
+    return items;
+}
+
+static double combine(unsigned how, double so_far, double next, bool is_first)
+{
+    if (is_first)
+        return next;
+    if (how == CN_COMBINE_MIN)
+        return fmin(so_far, next);
+    return how == CN_COMBINE_MAX ? fmax(so_far, next) : so_far + next;
+}
+
+/* One statistic over the values of a context and metric. */
+static double evaluate(const struct item *items, size_t count,
+                       const struct cn_statistic *statistic,
+                       const struct cn_formula *formula)
+{
+    double result = 0;
+    bool is_first = true;
+
+    for (size_t i = 0; i < count;) {
+        uint32_t profile = items[i].profile;
+        double value = 0;
+
+        for (; i < count && items[i].profile == profile; i++)
+            if (items[i].scope == statistic->scope)
+                value = items[i].value;
+        if (value == 0 && statistic->combine != CN_COMBINE_SUM)
+            continue;
+        result = combine(statistic->combine, result, cn_formula_eval(formula, &value),
+                         is_first);
+        is_first = false;
+    }
+    return result;
+}
+
+static bool summarise_metric(struct cn_memory_database *m, const struct item *items,
+                             size_t count, struct cn_error *err)
+{
+    const struct cn_metric *metric = &m->metrics[items->metric];
+    struct cn_arena arena = {0};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < metric->statistic_count; i++) {
+        const struct cn_statistic *statistic = &metric->statistics[i];
+        const struct cn_formula *formula = NULL;
+        double value = 0;
+
+        ok = cn_formula_parse(&formula, statistic->formula, &arena, err) ||
+             cn_fail_in(err, "metric %s", metric->name);
+        if (ok)
+            value = evaluate(items, count, statistic, formula);
+        if (value != 0)
+            cn_memory_database_add_value(m, 0, items->context, statistic->stat_id, value);
+    }
+    cn_arena_done(&arena);
+    return ok;
+}
+
+bool cn_memory_summarise(struct cn_memory_database *m, struct cn_error *err)
+{
+    size_t count;
+    struct item *items = collect(m, &count);
+    bool ok = true;
+
+    for (size_t at = 0; ok && at < count;) {
+        size_t end = at;
+
+        while (end < count && items[end].context == items[at].context &&
+               items[end].metric == items[at].metric)
+            end++;
+        ok = summarise_metric(m, items + at, end - at, err);
+        at = end;
+    }
+    free(items);
+    return ok;
+}

@@ -1,0 +1,288 @@
+/* The finished side of a database in memory: sorted values, and the operations that
+ * readers call. */
+#include "model/contexts/memory_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static struct cn_memory_database *self_of(struct cn_database *db)
+{
+    return (struct cn_memory_database *)db;
+}
+
+static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
+                        struct cn_error *err)
+{
+    (void)err;
+    *out = self_of(db)->profiles[index].profile;
+    return true;
+}
+
+static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
+                       struct cn_error *err)
+{
+    (void)err;
+    *out = self_of(db)->modules[index];
+    return true;
+}
+
+static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
+                     struct cn_error *err)
+{
+    (void)err;
+    *out = self_of(db)->files[index];
+    return true;
+}
+
+static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
+                         struct cn_error *err)
+{
+    (void)err;
+    *out = self_of(db)->functions[index];
+    return true;
+}
+
+static bool children(struct cn_database *db, const struct cn_context *parent,
+                     struct cn_context_cursor *out, struct cn_error *err)
+{
+    struct cn_memory_database *m = self_of(db);
+
+    (void)err;
+    *out = (struct cn_context_cursor){
+        .at = parent ? m->contexts[parent->at].first_child : m->first_entry,
+        .size = parent ? parent->children_len : m->entry_count,
+        .is_entry_list = !parent,
+    };
+    return true;
+}
+
+static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
+                               struct cn_context *out, struct cn_error *err)
+{
+    const struct cn_memory_context *child;
+
+    (void)err;
+    if (cursor->at == 0)
+        return CN_END;
+    child = &self_of(db)->contexts[cursor->at - 1];
+    *out = child->context;
+    cursor->at = child->next_sibling;
+    return CN_ITEM;
+}
+
+static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
+                       struct cn_error *err)
+{
+    (void)err;
+    *out = self_of(db)->contexts[at].context;
+    return true;
+}
+
+/* The first position in values[at..end) whose key is not below `key`. */
+static size_t lower_bound(const struct cn_value *values, size_t at, size_t end,
+                          uint64_t key)
+{
+    while (at < end) {
+        size_t middle = at + (end - at) / 2;
+
+        if (values[middle].key < key)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
+                         struct cn_error *err)
+{
+    struct cn_memory_database *m = self_of(db);
+
+    (void)err;
+    if (cursor->plane == CN_PLANE_OF_PROFILE) {
+        const struct cn_memory_profile *owner = &m->profiles[cursor->owner];
+        size_t end = owner->first_value + (size_t)owner->profile.value_count;
+
+        cursor->at =
+            lower_bound(m->by_profile, owner->first_value, end, cursor->first_key);
+        cursor->end = lower_bound(m->by_profile, (size_t)cursor->at, end,
+                                  (uint64_t)cursor->last_key + 1);
+    } else {
+        cursor->at = m->context_starts[cursor->owner];
+        cursor->end = m->context_starts[cursor->owner + 1];
+    }
+    return true;
+}
+
+static enum cn_step values_next(struct cn_value_cursor *cursor,
+                                struct cn_value_batch *out, struct cn_error *err)
+{
+    struct cn_memory_database *m = self_of(cursor->db);
+    const struct cn_value *values =
+        cursor->plane == CN_PLANE_OF_PROFILE ? m->by_profile : m->by_context;
+    uint64_t left = cursor->end - cursor->at;
+
+    (void)err;
+    if (left == 0)
+        return CN_END;
+    out->values = &values[cursor->at];
+    out->count = left < CN_VALUE_BATCH ? (size_t)left : CN_VALUE_BATCH;
+    cursor->at += out->count;
+    return CN_ITEM;
+}
+
+static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timeline *out,
+                     struct cn_error *err)
+{
+    (void)err;
+    *out = (struct cn_timeline){
+        .count = self_of(db)->profiles[profile].sample_count,
+        .at = profile,
+    };
+    return true;
+}
+
+static bool samples(struct cn_database *db, const struct cn_timeline *from,
+                    uint64_t first, size_t count, struct cn_sample *out,
+                    struct cn_error *err)
+{
+    (void)err;
+    if (count > 0)
+        memcpy(out, self_of(db)->profiles[from->at].samples + first,
+               count * sizeof(*out));
+    return true;
+}
+
+static void close_database(struct cn_database *db)
+{
+    cn_memory_database_free(self_of(db));
+}
+
+static const struct cn_database_ops operations = {
+    .profile = get_profile,
+    .module = get_module,
+    .file = get_file,
+    .function = get_function,
+    .children = children,
+    .child_next = child_next,
+    .context_at = context_at,
+    .values_begin = values_begin,
+    .values_next = values_next,
+    .timeline = timeline,
+    .samples = samples,
+    .close = close_database,
+};
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_profile(const void *left, const void *right)
+{
+    const struct cn_memory_value *a = left, *b = right;
+    int order = compare_u32(a->profile, b->profile);
+
+    if (order == 0)
+        order = compare_u32(a->value.key, b->value.key);
+    return order ? order : compare_u32(a->value.metric, b->value.metric);
+}
+
+static int by_context(const void *left, const void *right)
+{
+    const struct cn_memory_value *a = left, *b = right;
+    int order = compare_u32(a->value.key, b->value.key);
+
+    if (order == 0)
+        order = compare_u32(a->value.metric, b->value.metric);
+    return order ? order : compare_u32(a->profile, b->profile);
+}
+
+static void count_contexts(struct cn_profile *profile, const struct cn_value *values)
+{
+    for (uint64_t i = 0; i < profile->value_count; i++)
+        if (i == 0 || values[i].key != values[i - 1].key)
+            profile->context_count++;
+}
+
+static void build_profile_planes(struct cn_memory_database *m)
+{
+    size_t at = 0;
+
+    if (m->value_count > 0)
+        qsort(m->values, m->value_count, sizeof(*m->values), by_profile);
+    m->by_profile = cn_alloc(m->value_count, sizeof(*m->by_profile));
+    for (size_t i = 0; i < m->value_count; i++)
+        m->by_profile[i] = m->values[i].value;
+    for (uint32_t i = 0; i < m->db.profile_count; i++) {
+        struct cn_memory_profile *profile = &m->profiles[i];
+
+        profile->first_value = at;
+        while (at < m->value_count && m->values[at].profile == i)
+            at++;
+        profile->profile.value_count = at - profile->first_value;
+        if (profile->profile.value_count > 0)
+            count_contexts(&profile->profile, m->by_profile + profile->first_value);
+    }
+}
+
+static void build_context_planes(struct cn_memory_database *m)
+{
+    size_t count = 0, at = 0;
+
+    if (m->value_count > 0)
+        qsort(m->values, m->value_count, sizeof(*m->values), by_context);
+    m->by_context = cn_alloc(m->value_count, sizeof(*m->by_context));
+    m->context_starts = cn_alloc((size_t)m->db.context_limit + 1, sizeof(size_t));
+    for (uint32_t id = 0; id < m->db.context_limit; id++) {
+        m->context_starts[id] = count;
+        for (; at < m->value_count && m->values[at].value.key == id; at++) {
+            if (m->profiles[m->values[at].profile].profile.is_summary)
+                continue;
+            m->by_context[count] = m->values[at].value;
+            m->by_context[count++].key = m->values[at].profile;
+        }
+    }
+    m->context_starts[m->db.context_limit] = count;
+}
+
+static void find_time_span(struct cn_memory_database *m)
+{
+    for (uint32_t i = 0; i < m->db.profile_count; i++) {
+        const struct cn_memory_profile *profile = &m->profiles[i];
+        uint64_t begin_ns, end_ns;
+
+        if (profile->sample_count == 0)
+            continue;
+        begin_ns = profile->samples[0].time_ns;
+        end_ns = profile->samples[profile->sample_count - 1].time_ns;
+        if (!m->db.has_timelines || begin_ns < m->db.begin_ns)
+            m->db.begin_ns = begin_ns;
+        if (!m->db.has_timelines || end_ns > m->db.end_ns)
+            m->db.end_ns = end_ns;
+        m->db.has_timelines = true;
+    }
+}
+
+struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
+{
+    assert(!m->is_finished);
+    m->is_finished = true;
+    m->db.ops = &operations;
+    m->db.context_limit = m->next_id;
+    for (size_t i = 0; i < m->value_count; i++)
+        if (m->values[i].value.key >= m->db.context_limit)
+            m->db.context_limit = m->values[i].value.key + 1;
+    m->db.context_weight = m->listed_count;
+    build_profile_planes(m);
+    build_context_planes(m);
+    m->db.has_context_values = true;
+    free(m->values);
+    m->values = NULL;
+    find_time_span(m);
+    cn_taxonomy_build(&m->db.taxonomy, &m->db.metrics, &m->db.arena);
+    return &m->db;
+}

@@ -1,0 +1,82 @@
+#include "model/contexts/metric_sort.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { METRIC_COUNT = UINT16_MAX + 1 };
+
+void cn_metric_sort_init(struct cn_metric_sort *sort)
+{
+    *sort = (struct cn_metric_sort){
+        .next = cn_alloc(METRIC_COUNT, sizeof(*sort->next)),
+        .metrics = cn_alloc(METRIC_COUNT, sizeof(*sort->metrics)),
+    };
+}
+
+void cn_metric_sort_done(struct cn_metric_sort *sort)
+{
+    free(sort->sorted);
+    free(sort->next);
+    free(sort->metrics);
+    *sort = (struct cn_metric_sort){0};
+}
+
+static int compare_metrics(const void *left, const void *right)
+{
+    const uint16_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Count the values of each metric and turn the counts into starts. */
+static void find_metric_starts(struct cn_metric_sort *sort, const struct cn_value *values,
+                               size_t count)
+{
+    uint32_t start = 0;
+
+    sort->metric_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t metric = values[i].metric;
+
+        if (sort->next[metric]++ == 0)
+            sort->metrics[sort->metric_count++] = metric;
+    }
+    qsort(sort->metrics, sort->metric_count, sizeof(*sort->metrics), compare_metrics);
+    for (size_t i = 0; i < sort->metric_count; i++) {
+        uint32_t own = sort->next[sort->metrics[i]];
+
+        sort->next[sort->metrics[i]] = start;
+        start += own;
+    }
+}
+
+static bool check_pairs(const struct cn_value *values, size_t count, uint32_t context,
+                        struct cn_error *err)
+{
+    for (size_t i = 1; i < count; i++)
+        if (values[i].metric == values[i - 1].metric &&
+            values[i].key <= values[i - 1].key)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "profile %" PRIu32 ": context %" PRIu32
+                           " has two values for metric %u",
+                           values[i].key, context, values[i].metric);
+    return true;
+}
+
+bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
+                        const struct cn_value *values, size_t count, struct cn_error *err)
+{
+    if (sort->sorted_capacity < count) {
+        free(sort->sorted);
+        sort->sorted_capacity = count;
+        sort->sorted = cn_realloc(NULL, count, sizeof(*sort->sorted));
+    }
+    find_metric_starts(sort, values, count);
+    for (size_t i = 0; i < count; i++)
+        sort->sorted[sort->next[values[i].metric]++] = values[i];
+    for (size_t i = 0; i < sort->metric_count; i++)
+        sort->next[sort->metrics[i]] = 0;
+    return check_pairs(sort->sorted, count, context, err);
+}

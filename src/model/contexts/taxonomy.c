@@ -1,0 +1,240 @@
+#include "model/contexts/taxonomy.h"
+
+#include <string.h>
+
+/* The scopes that costs come from, as indices into the metrics' scopes, or CN_NO_ID. */
+struct cost_scopes {
+    int inclusive, exclusive, exclusive_custom;
+    int point; /* stands in for `exclusive` where a metric lacks that */
+};
+
+struct builder {
+    const struct cn_metrics *metrics;
+    struct cost_scopes scopes;
+    struct cn_arena *arena;
+    struct cn_input *inputs;
+    size_t input_count;
+};
+
+/* What a variant needs from the statistics of one scope; NULL where it is not kept. */
+struct basic {
+    const struct cn_formula *count, *sum, *squares, *min, *max;
+};
+
+typedef const struct cn_formula *(*variant_fn)(const struct basic *basic,
+                                               struct cn_arena *arena);
+
+static bool has_statistics(const struct cn_metric *metric, int scope)
+{
+    for (size_t i = 0; i < metric->statistic_count; i++)
+        if (metric->statistics[i].scope == scope)
+            return true;
+    return false;
+}
+
+static struct cost_scopes find_cost_scopes(const struct cn_metrics *metrics)
+{
+    int function = cn_metrics_find_scope(metrics, "function");
+
+    if (function == CN_NO_ID)
+        function = cn_metrics_find_scope_type(metrics, CN_SCOPE_TRANSITIVE);
+    return (struct cost_scopes){
+        .inclusive = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
+        .exclusive = function,
+        .exclusive_custom = cn_metrics_find_scope(metrics, "lex_aware"),
+        .point = cn_metrics_find_scope_type(metrics, CN_SCOPE_POINT),
+    };
+}
+
+static void keep_basic(struct basic *basic, const struct cn_statistic *statistic,
+                       const struct cn_formula *input)
+{
+    bool is_plain = strcmp(statistic->formula, "$$") == 0;
+
+    if (is_plain && statistic->combine == CN_COMBINE_SUM)
+        basic->sum = input;
+    else if (is_plain && statistic->combine == CN_COMBINE_MIN)
+        basic->min = input;
+    else if (is_plain && statistic->combine == CN_COMBINE_MAX)
+        basic->max = input;
+    else if (statistic->combine != CN_COMBINE_SUM)
+        return;
+    else if (strcmp(statistic->formula, "1") == 0)
+        basic->count = input;
+    else if (strcmp(statistic->formula, "($$^2)") == 0)
+        basic->squares = input;
+}
+
+static struct basic add_inputs(struct builder *b, const struct cn_metric *metric,
+                               int scope)
+{
+    struct basic basic = {0};
+
+    for (size_t i = 0; scope != CN_NO_ID && i < metric->statistic_count; i++) {
+        const struct cn_statistic *statistic = &metric->statistics[i];
+
+        if (statistic->scope != scope || statistic->combine > CN_COMBINE_MAX)
+            continue;
+        b->inputs[b->input_count] = (struct cn_input){
+            .metric = metric->name,
+            .scope = b->metrics->scopes[scope].name,
+            .formula = statistic->formula,
+            .combine = statistic->combine,
+        };
+        keep_basic(&basic, statistic,
+                   cn_formula_input(b->arena, (uint32_t)b->input_count));
+        b->input_count++;
+    }
+    return basic;
+}
+
+static const struct cn_formula *binary(struct cn_arena *arena, enum cn_formula_op op,
+                                       const struct cn_formula *left,
+                                       const struct cn_formula *right)
+{
+    const struct cn_formula *args[] = {left, right};
+
+    return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
+}
+
+static const struct cn_formula *sum(const struct basic *basic, struct cn_arena *arena)
+{
+    (void)arena;
+    return basic->sum;
+}
+
+static const struct cn_formula *mean(const struct basic *basic, struct cn_arena *arena)
+{
+    return binary(arena, CN_FORMULA_DIV, basic->sum, basic->count);
+}
+
+static const struct cn_formula *deviation(const struct basic *basic,
+                                          struct cn_arena *arena)
+{
+    const struct cn_formula *two = cn_formula_number(arena, 2);
+    const struct cn_formula *mean_of_squares =
+        binary(arena, CN_FORMULA_DIV, basic->squares, basic->count);
+    const struct cn_formula *square_of_mean =
+        binary(arena, CN_FORMULA_POW, mean(basic, arena), two);
+    const struct cn_formula *variance =
+        binary(arena, CN_FORMULA_SUB, mean_of_squares, square_of_mean);
+
+    return variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
+}
+
+static const struct cn_formula *variation(const struct basic *basic,
+                                          struct cn_arena *arena)
+{
+    return binary(arena, CN_FORMULA_DIV, deviation(basic, arena), mean(basic, arena));
+}
+
+static const struct cn_formula *minimum(const struct basic *basic, struct cn_arena *arena)
+{
+    (void)arena;
+    return basic->min;
+}
+
+static const struct cn_formula *maximum(const struct basic *basic, struct cn_arena *arena)
+{
+    (void)arena;
+    return basic->max;
+}
+
+static const struct {
+    const char *name;
+    unsigned render;
+    variant_fn formula;
+} known_variants[] = {
+    {"Sum", CN_RENDER_NUMBER | CN_RENDER_PERCENT, sum},
+    {"Mean", CN_RENDER_NUMBER, mean},
+    {"StdDev", CN_RENDER_NUMBER, deviation},
+    {"CfVar", CN_RENDER_NUMBER, variation},
+    {"Min", CN_RENDER_NUMBER, minimum},
+    {"Max", CN_RENDER_NUMBER, maximum},
+};
+enum { KNOWN_VARIANT_COUNT = sizeof(known_variants) / sizeof(*known_variants) };
+
+static struct cn_presented_metric present(struct builder *b,
+                                          const struct cn_metric *metric)
+{
+    const struct cost_scopes *scopes = &b->scopes;
+    bool has_exclusive = has_statistics(metric, scopes->exclusive);
+    struct basic inclusive = add_inputs(b, metric, scopes->inclusive);
+    struct basic custom = add_inputs(b, metric, scopes->exclusive_custom);
+    struct basic exclusive =
+        add_inputs(b, metric, has_exclusive ? scopes->exclusive : scopes->point);
+    struct cn_variant *variants =
+        cn_arena_alloc(b->arena, KNOWN_VARIANT_COUNT, sizeof(*variants));
+    size_t count = 0;
+
+    for (size_t i = 0; i < KNOWN_VARIANT_COUNT; i++) {
+        variant_fn formula = known_variants[i].formula;
+        struct cn_variant variant = {
+            .name = known_variants[i].name,
+            .render = known_variants[i].render,
+            .inclusive.standard = formula(&inclusive, b->arena),
+            .exclusive.standard = formula(&exclusive, b->arena),
+            .exclusive.custom = formula(&custom, b->arena),
+        };
+
+        if (variant.inclusive.standard || variant.exclusive.standard)
+            variants[count++] = variant;
+    }
+    return (struct cn_presented_metric){
+        .name = metric->name,
+        .description = metric->name,
+        .is_visible = true,
+        .variants = variants,
+        .variant_count = count,
+    };
+}
+
+void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
+                       struct cn_arena *arena)
+{
+    struct builder b = {
+        .metrics = metrics,
+        .scopes = find_cost_scopes(metrics),
+        .arena = arena,
+    };
+    struct cn_presented_metric *roots =
+        cn_arena_alloc(arena, metrics->count, sizeof(*roots));
+    size_t statistic_count = 0, root_count = 0;
+
+    for (size_t i = 0; i < metrics->count; i++)
+        statistic_count += metrics->list[i].statistic_count;
+    b.inputs = cn_arena_alloc(arena, statistic_count, sizeof(*b.inputs));
+    for (size_t i = 0; i < metrics->count; i++) {
+        struct cn_presented_metric root = present(&b, &metrics->list[i]);
+
+        if (root.variant_count > 0)
+            roots[root_count++] = root;
+    }
+    *out = (struct cn_taxonomy){
+        .inputs = b.inputs,
+        .roots = roots,
+        .input_count = b.input_count,
+        .root_count = root_count,
+    };
+}
+
+static const struct cn_presented_metric *find_in(const struct cn_presented_metric *list,
+                                                 size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_presented_metric *found;
+
+        if (strcmp(list[i].name, name) == 0)
+            return &list[i];
+        found = find_in(list[i].children, list[i].child_count, name);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+const struct cn_presented_metric *cn_taxonomy_find(const struct cn_taxonomy *taxonomy,
+                                                   const char *name)
+{
+    return find_in(taxonomy->roots, taxonomy->root_count, name);
+}

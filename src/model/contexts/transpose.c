@@ -1,0 +1,555 @@
+/* Two passes over the planes of profiles: one counts the values of each context, the
+ * second puts the values of a range of contexts where the counts say they belong.
+ *
+ *   counts of contexts -> ranges -> per range: start of each context -> values in place
+ *                                -> per context: sorted by metric -> sink
+ */
+#include "model/contexts/transpose.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
+#include "model/contexts/metric_sort.h"
+#include "model/contexts/transpose_spill.h"
+
+enum {
+    /* Contexts that may be counted for whatever the size of the data: a file that claims
+     * more must also hold something. */
+    CONTEXT_FREE_LIMIT = 1 << 26,
+    CONTEXT_SPREAD_MAX = 64,
+    /* After this many values, pages of mapped files that were read are given back. A slice
+     * brings in at least some pages around its values and around their index. */
+    FORGET_EVERY = 1024 * 1024,
+    SLICE_LEAST = 8 * 1024,
+    /* When a range has fewer values than this in a profile on average, looking for them
+     * costs more than sorting all values by range first. */
+    SPILL_BELOW = 24,
+    COUNTED_TOGETHER = 32, /* profiles whose values are counted in one job */
+    /* Counts that ranks add up at once. */
+    COUNTED_AT_ONCE = 8 * 1024,
+    /* How small ranges are made so that each worker of each rank has this many. */
+    RANGES_EACH = 2,
+    SHARE_LEAST = 256 * 1024,
+};
+
+struct worker {
+    struct cn_value_cursor cursor;
+    uint32_t *counts;           /* of contexts, while counting */
+    uint64_t unforgotten_count; /* values read since pages were given back */
+
+    struct cn_value *values; /* of a range: by context, then by profile */
+    uint32_t *next;          /* per context of the range: where its next value goes */
+    size_t value_capacity, next_capacity;
+
+    struct cn_spilled_value *spilled; /* of a range, in one chunk */
+    size_t spilled_capacity;
+
+    struct cn_metric_sort sort; /* of a context */
+};
+
+struct transposition {
+    struct cn_database *db;
+    struct cn_ranks *ranks;
+    const struct cn_transpose_options *options;
+    const struct cn_transpose_sink *sink;
+    struct worker *workers;
+    struct cn_failures failures;
+    uint32_t *threads; /* profiles that are not summaries */
+    size_t thread_count;
+    size_t own_first, own_count; /* threads of this process */
+    uint32_t *counts;            /* values of each context */
+    struct cn_context_range *ranges;
+    size_t range_count, range_capacity;
+    uint64_t value_count, done_count; /* of this process */
+    bool is_lost;                     /* the other ranks cannot be reached */
+    struct cn_spill *spill;           /* NULL: values are taken from the profiles */
+};
+
+static bool list_threads(struct transposition *t, struct cn_error *err)
+{
+    uint64_t context_count = 0;
+
+    t->threads = cn_alloc(t->db->profile_count, sizeof(*t->threads));
+    for (uint32_t i = 0; i < t->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(t->db, i, &profile, err))
+            return false;
+        context_count += profile.context_count;
+        if (profile.is_summary)
+            continue;
+        t->own_first += i < cn_database_own_first(t->db);
+        t->own_count +=
+            i >= cn_database_own_first(t->db) && i < cn_database_own_end(t->db);
+        t->threads[t->thread_count++] = i;
+    }
+    if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
+        t->db->context_limit / CONTEXT_SPREAD_MAX > context_count)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "context ids up to %" PRIu32 ", but values for %" PRIu64
+                       " contexts in all profiles",
+                       t->db->context_limit, context_count);
+    return true;
+}
+
+static bool check_key(uint32_t key, uint32_t limit, struct cn_error *err)
+{
+    if (key < limit)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "value for context %" PRIu32 ", but ids end at %" PRIu32, key, limit);
+}
+
+static void forget_now_and_then(struct transposition *t, struct worker *self,
+                                uint64_t value_count)
+{
+    self->unforgotten_count += value_count > SLICE_LEAST ? value_count : SLICE_LEAST;
+    if (self->unforgotten_count < FORGET_EVERY)
+        return;
+    cn_database_forget(t->db);
+    self->unforgotten_count = 0;
+}
+
+/* Counters have 32 bits. */
+static bool too_many(uint32_t context, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_LIMIT, "context %" PRIu32 " has more than %u values",
+                   context, UINT32_MAX);
+}
+
+static bool count_plane(struct transposition *t, uint32_t profile, struct worker *self,
+                        struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    uint64_t read_count = 0;
+    enum cn_step step;
+
+    if (!cn_profile_values(t->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
+        read_count += batch.count;
+        for (size_t i = 0; i < batch.count; i++) {
+            if (!check_key(batch.values[i].key, t->db->context_limit, err))
+                return false;
+            if (batch.values[i].value != 0 && ++self->counts[batch.values[i].key] == 0)
+                return too_many(batch.values[i].key, err);
+        }
+    }
+    forget_now_and_then(t, self, read_count);
+    return step == CN_END;
+}
+
+static size_t counted_until(const struct transposition *t, size_t job)
+{
+    size_t end = (job + 1) * COUNTED_TOGETHER;
+
+    return end < t->own_count ? end : t->own_count;
+}
+
+static void count_run(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+    size_t end = counted_until(t, job);
+
+    if (cn_failures_stopped(&t->failures, worker))
+        return;
+    for (size_t i = job * COUNTED_TOGETHER; i < end; i++) {
+        uint32_t thread = t->threads[t->own_first + i];
+
+        if (!count_plane(t, thread, &t->workers[worker], err)) {
+            (void)cn_fail_in(err, "profile %" PRIu32, thread);
+            cn_failures_note(&t->failures, worker, job);
+            return;
+        }
+    }
+}
+
+/* Nothing has to be merged in order here, but failures and the wish to stop get around. */
+static void count_take(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+
+    if (cn_failures_share(&t->failures, worker) &&
+        !cn_progress_report(t->options->progress, "counting values",
+                            counted_until(t, job), t->own_count, "threads",
+                            cn_failures_error(&t->failures, worker)))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool count_values(struct transposition *t, struct cn_error *err)
+{
+    size_t job_count = (t->own_count + COUNTED_TOGETHER - 1) / COUNTED_TOGETHER;
+    struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
+    size_t limit = t->db->context_limit;
+    bool ok;
+
+    for (unsigned i = 0; i < t->options->workers; i++)
+        t->workers[i].counts = cn_alloc(limit, sizeof(*t->counts));
+    cn_failures_init(&t->failures, t->options->workers);
+    cn_pool_run(&jobs, t->options->workers);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    for (unsigned i = 1; i < t->options->workers; i++) {
+        for (size_t k = 0; ok && k < limit; k++) {
+            t->workers[0].counts[k] += t->workers[i].counts[k];
+            if (t->workers[0].counts[k] < t->workers[i].counts[k])
+                ok = too_many((uint32_t)k, err);
+        }
+        free(t->workers[i].counts);
+        t->workers[i].counts = NULL;
+    }
+    t->counts = t->workers[0].counts;
+    t->workers[0].counts = NULL;
+    return ok;
+}
+
+/* Each process has counted its own threads. */
+static bool add_counts_of_ranks(struct transposition *t, struct cn_error *err)
+{
+    uint64_t sums[COUNTED_AT_ONCE];
+
+    for (size_t at = 0; t->ranks->size > 1 && at < t->db->context_limit;
+         at += COUNTED_AT_ONCE) {
+        size_t left = t->db->context_limit - at;
+        size_t count = left < COUNTED_AT_ONCE ? left : COUNTED_AT_ONCE;
+
+        for (size_t i = 0; i < count; i++)
+            sums[i] = t->counts[at + i];
+        if (!cn_ranks_combine(t->ranks, CN_RANKS_ADD, sums, count, err))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (sums[i] > UINT32_MAX)
+                return too_many((uint32_t)(at + i), err);
+            t->counts[at + i] = (uint32_t)sums[i];
+        }
+    }
+    return true;
+}
+
+static bool is_own_range(const struct transposition *t, size_t range)
+{
+    return range % t->ranks->size == t->ranks->rank;
+}
+
+static void add_range(struct transposition *t, struct cn_context_range range)
+{
+    t->ranges =
+        cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
+    t->value_count += is_own_range(t, t->range_count) ? range.value_count : 0;
+    t->ranges[t->range_count++] = range;
+}
+
+/* Memory for a range. */
+static size_t range_len_max(const struct transposition *t, uint64_t workers)
+{
+    size_t memory_len =
+        t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
+    /* Positions in a range are numbers of 32 bits. */
+    size_t most = UINT32_MAX / 2 * sizeof(struct cn_value);
+    size_t len = memory_len / (size_t)workers;
+    uint64_t value_count = 0;
+
+    /* Something for each rank to do. */
+    for (size_t i = 0; t->ranks->size > 1 && i < t->db->context_limit; i++)
+        value_count += t->counts[i];
+    if (value_count > 0) {
+        uint64_t share = value_count * sizeof(struct cn_value) /
+                         (t->ranks->size * workers * RANGES_EACH);
+
+        len = share >= len ? len : share > SHARE_LEAST ? (size_t)share : SHARE_LEAST;
+    }
+    return len < most ? len : most;
+}
+
+/* The same on all ranks, which may have different numbers of workers. */
+static bool plan_ranges(struct transposition *t, struct cn_error *err)
+{
+    size_t value_len = sizeof(struct cn_value) + t->options->value_len;
+    size_t context_len = sizeof(uint32_t) + t->options->context_len;
+    struct cn_context_range range = {0};
+    uint64_t workers = t->options->workers;
+    size_t len = 0, budget_len;
+
+    if (!cn_ranks_combine(t->ranks, CN_RANKS_MAX, &workers, 1, err))
+        return false;
+    budget_len = range_len_max(t, workers);
+    for (uint32_t i = 0; i < t->db->context_limit; i++) {
+        size_t own_len = context_len + t->counts[i] * value_len;
+
+        if (i > range.first && len + own_len > budget_len) {
+            add_range(t, range);
+            range = (struct cn_context_range){.first = i};
+            len = 0;
+        }
+        range.last = i;
+        range.value_count += t->counts[i];
+        len += own_len;
+    }
+    if (t->db->context_limit > 0)
+        add_range(t, range);
+    return true;
+}
+
+static void make_room(struct worker *self, const struct cn_context_range *range)
+{
+    size_t context_count = (size_t)range->last - range->first + 1;
+
+    if (self->value_capacity < range->value_count) {
+        free(self->values);
+        self->value_capacity = (size_t)range->value_count;
+        self->values = cn_realloc(NULL, self->value_capacity, sizeof(*self->values));
+    }
+    if (self->next_capacity < context_count) {
+        free(self->next);
+        self->next_capacity = context_count;
+        self->next = cn_realloc(NULL, context_count, sizeof(*self->next));
+    }
+}
+
+/* The values of one profile: each goes after those of the profiles before it. */
+static bool place_slice(struct transposition *t, const struct cn_context_range *range,
+                        uint32_t profile, struct worker *self, struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    uint64_t read_count = 0;
+    enum cn_step step;
+
+    if (!cn_profile_values(t->db, profile, range->first, range->last, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
+        read_count += batch.count;
+        for (size_t i = 0; i < batch.count; i++) {
+            const struct cn_value *value = &batch.values[i];
+            uint32_t at;
+
+            if (value->value == 0)
+                continue;
+            if (value->key < range->first || value->key > range->last)
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "context %" PRIu32 " among those from %" PRIu32
+                               " to %" PRIu32 ": values are not sorted",
+                               value->key, range->first, range->last);
+            at = self->next[value->key - range->first]++;
+            if (at >= range->value_count)
+                return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+            self->values[at] = (struct cn_value){value->value, profile, value->metric};
+        }
+    }
+    forget_now_and_then(t, self, read_count);
+    return step == CN_END;
+}
+
+static bool place_spilled(struct transposition *t, const struct cn_context_range *range,
+                          size_t chunk, struct worker *self, struct cn_error *err)
+{
+    size_t number = (size_t)(range - t->ranges), first_thread;
+    size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
+
+    if (self->spilled_capacity < count) {
+        free(self->spilled);
+        self->spilled_capacity = count * 2;
+        self->spilled = cn_realloc(NULL, self->spilled_capacity, sizeof(*self->spilled));
+    }
+    if (!cn_spill_read(t->spill, chunk, number, self->spilled, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_spilled_value *value = &self->spilled[i];
+        uint32_t at = self->next[value->context - range->first]++;
+
+        if (at >= range->value_count)
+            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+        self->values[at] = (struct cn_value){
+            value->value, t->threads[first_thread + value->thread], value->metric};
+    }
+    return true;
+}
+
+static bool place_values(struct transposition *t, const struct cn_context_range *range,
+                         struct worker *self, struct cn_error *err)
+{
+    uint32_t start = 0;
+
+    make_room(self, range);
+    for (uint32_t i = range->first; i <= range->last; i++) {
+        self->next[i - range->first] = start;
+        start += t->counts[i];
+    }
+    if (t->spill) {
+        for (size_t i = 0; i < cn_spill_chunk_count(t->spill); i++)
+            if (!place_spilled(t, range, i, self, err))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i < t->thread_count; i++)
+        if (!place_slice(t, range, t->threads[i], self, err))
+            return cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
+    return true;
+}
+
+static bool hand_out(struct transposition *t, const struct cn_context_range *range,
+                     unsigned worker, struct cn_error *err)
+{
+    struct worker *self = &t->workers[worker];
+    size_t start = 0;
+
+    for (uint32_t i = range->first; i <= range->last; i++) {
+        size_t count = t->counts[i];
+
+        if (self->next[i - range->first] != start + count)
+            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+        if (count > 0 &&
+            (!cn_metric_sort_run(&self->sort, i, self->values + start, count, err) ||
+             !t->sink->context(t->sink->arg, worker, i,
+                               (struct cn_value_batch){self->sort.sorted, count}, err)))
+            return false;
+        start += count;
+    }
+    return true;
+}
+
+/* Which range a job of this process is. */
+static size_t range_of(const struct transposition *t, size_t job)
+{
+    return job * t->ranks->size + t->ranks->rank;
+}
+
+static void range_run(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    const struct cn_context_range *range = &t->ranges[range_of(t, job)];
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker))
+        return;
+    if ((t->sink->begin && !t->sink->begin(t->sink->arg, worker, range, err)) ||
+        !place_values(t, range, &t->workers[worker], err) ||
+        !hand_out(t, range, worker, err))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool take_range(struct transposition *t, const struct cn_context_range *range,
+                       unsigned worker, struct cn_error *err)
+{
+    t->done_count += range->value_count;
+    return cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                              t->value_count, "values", err) &&
+           (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
+}
+
+/* A failure elsewhere stops this process too, without a message of its own. */
+static void range_take(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    size_t number = range_of(t, job);
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+    struct cn_ranks_turn turn = {.number = t->sink->number ? *t->sink->number : 0};
+    bool is_in_turn = !t->is_lost && cn_ranks_turn_await(t->ranks, number, &turn, err);
+    bool ok = cn_failures_share(&t->failures, worker) && is_in_turn && !turn.has_failed;
+
+    t->is_lost = !is_in_turn;
+    if (ok && t->sink->number)
+        *t->sink->number = turn.number;
+    ok = ok && take_range(t, &t->ranges[number], worker, err);
+    if (t->sink->number)
+        turn.number = *t->sink->number;
+    turn.has_failed = !ok;
+    if (is_in_turn && !cn_ranks_turn_pass(t->ranks, number, t->range_count, &turn, err))
+        ok = false;
+    if (!ok && !cn_failures_stopped(&t->failures, worker))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static void range_finish(void *arg, size_t job, unsigned worker)
+{
+    struct transposition *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, worker);
+
+    if (cn_failures_stopped(&t->failures, worker) || !t->sink->finish)
+        return;
+    if (!t->sink->finish(t->sink->arg, worker, &t->ranges[range_of(t, job)], err))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool spill_values(struct transposition *t, struct cn_error *err)
+{
+    struct cn_spill_request request = {
+        .db = t->db,
+        .threads = t->threads,
+        .thread_count = t->thread_count,
+        .ranges = t->ranges,
+        .range_count = t->range_count,
+        .workers = t->options->workers,
+        .folder = t->options->folder,
+        .progress = t->options->progress,
+    };
+
+    if (!t->options->folder || t->range_count < 2 || t->ranks->size > 1 ||
+        t->value_count / t->range_count / SPILL_BELOW >= t->thread_count)
+        return true;
+    return cn_spill_build(&t->spill, &request, err);
+}
+
+static bool run_ranges(struct transposition *t, struct cn_error *err)
+{
+    size_t own_count =
+        (t->range_count + t->ranks->size - 1 - t->ranks->rank) / t->ranks->size;
+    struct cn_jobs jobs = {own_count, t, range_run, range_take, range_finish};
+    bool ok;
+
+    for (unsigned i = 0; i < t->options->workers; i++)
+        cn_metric_sort_init(&t->workers[i].sort);
+    cn_failures_init(&t->failures, t->options->workers);
+    cn_pool_run(&jobs, t->options->workers);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    return cn_ranks_agree(t->ranks, ok, err) &&
+           (!t->sink->number ||
+            cn_ranks_combine(t->ranks, CN_RANKS_MAX, t->sink->number, 1, err));
+}
+
+static void release(struct transposition *t)
+{
+    for (unsigned i = 0; i < t->options->workers; i++) {
+        struct worker *worker = &t->workers[i];
+
+        free(worker->counts);
+        free(worker->values);
+        free(worker->next);
+        free(worker->spilled);
+        cn_metric_sort_done(&worker->sort);
+    }
+    free(t->workers);
+    cn_spill_free(t->spill);
+    free(t->threads);
+    free(t->counts);
+    free(t->ranges);
+}
+
+bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options *options,
+                      const struct cn_transpose_sink *sink, struct cn_error *err)
+{
+    struct transposition t = {
+        .db = db,
+        .ranks = cn_database_ranks(db),
+        .options = options,
+        .sink = sink,
+    };
+    bool ok;
+
+    assert(options->workers > 0);
+    t.workers = cn_alloc(options->workers, sizeof(*t.workers));
+    ok = list_threads(&t, err) && count_values(&t, err);
+    ok = cn_ranks_agree(t.ranks, ok, err) && add_counts_of_ranks(&t, err) &&
+         plan_ranges(&t, err) && cn_ranks_agree(t.ranks, spill_values(&t, err), err) &&
+         run_ranges(&t, err);
+    release(&t);
+    return ok;
+}

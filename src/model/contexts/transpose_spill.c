@@ -1,0 +1,315 @@
+#include "model/contexts/transpose_spill.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/files/spool.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+
+enum {
+    CHUNK_LEAST = 64 * 1024, /* values of a chunk, but ... */
+    SLICE_LEAST = 256, /* ... so many for each range that tables of starts stay small */
+    THREADS_MAX = UINT16_MAX + 1,
+    FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are given back */
+};
+
+struct chunk {
+    uint64_t off;     /* of its values in the spool */
+    uint32_t *starts; /* per range and at the end: the number of its first value */
+    size_t first_thread;
+    unsigned spool;
+};
+
+/* Threads first..end-1, and the chunks that their values have become. */
+struct group {
+    size_t first, end;
+    struct chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+};
+
+struct worker {
+    struct cn_spool spool;
+    struct cn_value_cursor cursor;
+    struct cn_spilled_value *values, *sorted;
+    size_t count;
+    uint32_t *starts; /* per range, in the chunk being collected: the number of values */
+    uint64_t unforgotten_count;
+};
+
+struct cn_spill {
+    struct cn_spill_request request;
+    size_t chunk_len; /* values */
+    struct group *groups;
+    size_t group_count, group_capacity;
+    struct worker *workers;
+    struct cn_failures failures;
+    struct chunk *chunks; /* of all groups, once they are complete */
+    size_t chunk_count;
+};
+
+static bool plan_groups(struct cn_spill *s, struct cn_error *err)
+{
+    const struct cn_spill_request *r = &s->request;
+    size_t first = 0, i = 0;
+
+    while (first < r->thread_count) {
+        uint64_t count = 0;
+
+        for (i = first; i < r->thread_count && i - first < THREADS_MAX; i++) {
+            struct cn_profile profile;
+
+            if (!cn_database_profile(r->db, r->threads[i], &profile, err))
+                return false;
+            if (i > first && count + profile.value_count > s->chunk_len)
+                break;
+            count += profile.value_count;
+        }
+        s->groups =
+            cn_grow(s->groups, s->group_count, &s->group_capacity, sizeof(*s->groups));
+        s->groups[s->group_count++] = (struct group){.first = first, .end = i};
+        first = i;
+    }
+    return true;
+}
+
+/* The range of the next value of a thread; contexts only grow. */
+static size_t range_from(const struct cn_spill *s, size_t range, uint32_t context)
+{
+    while (s->request.ranges[range].last < context)
+        range++;
+    return range;
+}
+
+static void sort_chunk(const struct cn_spill *s, struct worker *self, uint32_t *next)
+{
+    size_t range = 0;
+
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cn_spilled_value *value = &self->values[i];
+
+        if (i > 0 && value->thread != self->values[i - 1].thread)
+            range = 0;
+        range = range_from(s, range, value->context);
+        self->sorted[next[range]++] = *value;
+    }
+}
+
+static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned worker,
+                        struct cn_error *err)
+{
+    struct worker *self = &s->workers[worker];
+    size_t len = self->count * sizeof(*self->sorted),
+           range_count = s->request.range_count;
+    struct chunk *chunk;
+    uint32_t start = 0;
+
+    if (self->count == 0)
+        return true;
+    group->chunks = cn_grow(group->chunks, group->chunk_count, &group->chunk_capacity,
+                            sizeof(*group->chunks));
+    chunk = &group->chunks[group->chunk_count++];
+    *chunk = (struct chunk){
+        .off = cn_spool_reserve(&self->spool, len),
+        .starts = cn_alloc(range_count + 1, sizeof(*chunk->starts)),
+        .first_thread = group->first,
+        .spool = worker,
+    };
+    for (size_t i = 0; i < range_count; i++) {
+        uint32_t own = self->starts[i];
+
+        chunk->starts[i] = start;
+        self->starts[i] = start;
+        start += own;
+    }
+    chunk->starts[range_count] = start;
+    sort_chunk(s, self, self->starts);
+    for (size_t i = 0; i < range_count; i++)
+        self->starts[i] = 0;
+    self->count = 0;
+    return cn_spool_write(&self->spool, chunk->off, self->sorted, len, err);
+}
+
+static bool add_batch(const struct cn_spill *s, struct group *group, size_t thread,
+                      unsigned worker, struct cn_value_batch batch, size_t *range,
+                      struct cn_error *err)
+{
+    struct worker *self = &s->workers[worker];
+    const struct cn_context_range *ranges = s->request.ranges;
+
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct cn_value *value = &batch.values[i];
+
+        if (value->value == 0)
+            continue;
+        if (value->key < ranges[*range].first ||
+            value->key > ranges[s->request.range_count - 1].last)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "context %" PRIu32 ": values are not sorted", value->key);
+        if (self->count == s->chunk_len && !write_chunk(s, group, worker, err))
+            return false;
+        *range = range_from(s, *range, value->key);
+        self->starts[*range]++;
+        self->values[self->count++] = (struct cn_spilled_value){
+            value->value, value->key, value->metric, (uint16_t)(thread - group->first)};
+    }
+    self->unforgotten_count += batch.count;
+    return true;
+}
+
+static bool add_thread(const struct cn_spill *s, struct group *group, size_t thread,
+                       unsigned worker, struct cn_error *err)
+{
+    struct worker *self = &s->workers[worker];
+    struct cn_value_batch batch;
+    enum cn_step step;
+    size_t range = 0;
+
+    if (!cn_profile_values(s->request.db, s->request.threads[thread], 0, UINT32_MAX,
+                           &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        if (!add_batch(s, group, thread, worker, batch, &range, err))
+            return false;
+    if (self->unforgotten_count >= FORGET_EVERY) {
+        cn_database_forget(s->request.db);
+        self->unforgotten_count = 0;
+    }
+    return step == CN_END;
+}
+
+static void group_run(void *arg, size_t job, unsigned worker)
+{
+    struct cn_spill *s = arg;
+    struct group *group = &s->groups[job];
+    struct cn_error *err = cn_failures_error(&s->failures, worker);
+    bool ok = true;
+
+    if (cn_failures_stopped(&s->failures, worker))
+        return;
+    for (size_t i = group->first; ok && i < group->end; i++) {
+        ok = add_thread(s, group, i, worker, err);
+        if (!ok)
+            (void)cn_fail_in(err, "profile %" PRIu32, s->request.threads[i]);
+    }
+    if (!ok || !write_chunk(s, group, worker, err))
+        cn_failures_note(&s->failures, worker, job);
+}
+
+static void group_take(void *arg, size_t job, unsigned worker)
+{
+    struct cn_spill *s = arg;
+
+    if (cn_failures_share(&s->failures, worker) &&
+        !cn_progress_report(s->request.progress, "sorting values", s->groups[job].end,
+                            s->request.thread_count, "threads",
+                            cn_failures_error(&s->failures, worker)))
+        cn_failures_note(&s->failures, worker, job);
+}
+
+static bool run_groups(struct cn_spill *s, struct cn_error *err)
+{
+    struct cn_jobs jobs = {s->group_count, s, group_run, group_take, NULL};
+    bool ok;
+
+    for (unsigned i = 0; i < s->request.workers; i++) {
+        struct worker *worker = &s->workers[i];
+
+        if (!cn_spool_open(&worker->spool, s->request.folder, err))
+            return false;
+        worker->values = cn_realloc(NULL, s->chunk_len, sizeof(*worker->values));
+        worker->sorted = cn_realloc(NULL, s->chunk_len, sizeof(*worker->sorted));
+        worker->starts = cn_alloc(s->request.range_count, sizeof(*worker->starts));
+    }
+    cn_failures_init(&s->failures, s->request.workers);
+    cn_pool_run(&jobs, s->request.workers);
+    ok = cn_failures_result(&s->failures, err);
+    cn_failures_done(&s->failures);
+    return ok;
+}
+
+/* One list of all chunks; what was needed for building is given back. */
+static void list_chunks(struct cn_spill *s)
+{
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < s->group_count; i++)
+        for (size_t k = 0; k < s->groups[i].chunk_count; k++) {
+            s->chunks = cn_grow(s->chunks, s->chunk_count, &capacity, sizeof(*s->chunks));
+            s->chunks[s->chunk_count++] = s->groups[i].chunks[k];
+        }
+    for (size_t i = 0; i < s->group_count; i++)
+        free(s->groups[i].chunks);
+    free(s->groups);
+    s->groups = NULL;
+    s->group_count = 0;
+    for (unsigned i = 0; i < s->request.workers; i++) {
+        free(s->workers[i].values);
+        free(s->workers[i].sorted);
+        free(s->workers[i].starts);
+        s->workers[i].values = NULL;
+        s->workers[i].sorted = NULL;
+        s->workers[i].starts = NULL;
+    }
+}
+
+bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *request,
+                    struct cn_error *err)
+{
+    struct cn_spill *s = cn_alloc(1, sizeof(*s));
+    bool ok;
+
+    s->request = *request;
+    s->chunk_len = request->range_count * SLICE_LEAST;
+    if (s->chunk_len < CHUNK_LEAST)
+        s->chunk_len = CHUNK_LEAST;
+    s->workers = cn_alloc(request->workers, sizeof(*s->workers));
+    ok = plan_groups(s, err) && run_groups(s, err);
+    list_chunks(s);
+    if (!ok) {
+        cn_spill_free(s);
+        return false;
+    }
+    *out = s;
+    return true;
+}
+
+void cn_spill_free(struct cn_spill *spill)
+{
+    if (!spill)
+        return;
+    for (size_t i = 0; i < spill->chunk_count; i++)
+        free(spill->chunks[i].starts);
+    free(spill->chunks);
+    for (unsigned i = 0; i < spill->request.workers; i++)
+        cn_spool_close(&spill->workers[i].spool);
+    free(spill->workers);
+    free(spill);
+}
+
+size_t cn_spill_chunk_count(const struct cn_spill *spill)
+{
+    return spill->chunk_count;
+}
+
+size_t cn_spill_count(const struct cn_spill *spill, size_t chunk, size_t range,
+                      size_t *first_thread)
+{
+    const struct chunk *at = &spill->chunks[chunk];
+
+    *first_thread = at->first_thread;
+    return at->starts[range + 1] - at->starts[range];
+}
+
+bool cn_spill_read(const struct cn_spill *spill, size_t chunk, size_t range,
+                   struct cn_spilled_value *values, struct cn_error *err)
+{
+    const struct chunk *at = &spill->chunks[chunk];
+    size_t count = at->starts[range + 1] - at->starts[range];
+
+    return cn_spool_read(&spill->workers[at->spool].spool,
+                         at->off + at->starts[range] * sizeof(*values), values,
+                         count * sizeof(*values), err);
+}

@@ -1,0 +1,50 @@
+/* Values of many small profiles, put together by ranges of contexts in nameless files.
+ *
+ * Where every range has only a few values in each profile, going through all profiles
+ * again for each range takes longer than writing the values once more: in chunks of many
+ * profiles, each sorted by range. Build once, then read chunk by chunk for each range;
+ * chunks are in the order of profiles, and so are the values in them.
+ * Threads: one thread builds, with workers of its own; reading from any thread.
+ */
+#ifndef CN_MODEL_CONTEXTS_TRANSPOSE_SPILL_H
+#define CN_MODEL_CONTEXTS_TRANSPOSE_SPILL_H
+
+#include "model/contexts/transpose.h"
+
+struct cn_spill;
+
+struct cn_spilled_value {
+    double value;
+    uint32_t context;
+    uint16_t metric;
+    uint16_t thread; /* counted from the chunk's first */
+};
+
+struct cn_spill_request {
+    struct cn_database *db;
+    const uint32_t *threads; /* profiles, in order */
+    size_t thread_count;
+    const struct cn_context_range *ranges; /* of all contexts, in order */
+    size_t range_count;
+    unsigned workers;
+    const char *folder; /* for the files */
+    const struct cn_progress *progress;
+};
+
+/* The request's arrays must outlive the result. */
+CN_CHECK bool cn_spill_build(struct cn_spill **out,
+                             const struct cn_spill_request *request,
+                             struct cn_error *err);
+void cn_spill_free(struct cn_spill *spill); /* NULL is fine */
+
+size_t cn_spill_chunk_count(const struct cn_spill *spill);
+
+/* The number of values that a chunk has of a range, and the index of its first thread. */
+size_t cn_spill_count(const struct cn_spill *spill, size_t chunk, size_t range,
+                      size_t *first_thread);
+
+/* Read them; `values` has room for that number. */
+CN_CHECK bool cn_spill_read(const struct cn_spill *spill, size_t chunk, size_t range,
+                            struct cn_spilled_value *values, struct cn_error *err);
+
+#endif

@@ -1,0 +1,200 @@
+#include "model/traces/trace.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+void cn_trace_clear(struct cn_trace *trace)
+{
+    trace->id_high = trace->id_low = trace->clock_ns = 0;
+    trace->part = 0;
+    trace->resume_ns = 0;
+    trace->node_count = trace->attribute_count = 0;
+    trace->value_count = trace->span_count = 0;
+    trace->current = CN_NONE;
+    trace->depth = 0;
+}
+
+void cn_trace_done(struct cn_trace *trace)
+{
+    free(trace->nodes);
+    free(trace->attributes);
+    free(trace->values);
+    free(trace->spans);
+    *trace = (struct cn_trace){0};
+}
+
+bool cn_trace_enter(struct cn_trace *trace, uint32_t method, uint64_t start_ns,
+                    struct cn_error *err)
+{
+    if (trace->node_count > 0 && trace->current == CN_NONE)
+        return cn_fail(err, CN_ERR_FORMAT, "a second call beside the first one");
+    if (trace->depth >= CN_TRACE_DEPTH_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "calls nest more than %d deep",
+                       CN_TRACE_DEPTH_MAX);
+    if (trace->node_count == CN_NONE - 1)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %u calls", trace->node_count);
+    trace->nodes = cn_grow(trace->nodes, trace->node_count, &trace->node_capacity,
+                           sizeof(*trace->nodes));
+    trace->nodes[trace->node_count] = (struct cn_trace_node){
+        .start_ns = start_ns,
+        .method = method,
+        .parent = trace->node_count ? trace->current : CN_NONE,
+        .first_attribute = CN_NONE,
+        .last_attribute = CN_NONE,
+        .span = CN_NONE,
+        .flags = CN_TRACE_OPEN,
+    };
+    trace->current = trace->node_count++;
+    trace->depth++;
+    return true;
+}
+
+void cn_trace_leave(struct cn_trace *trace, uint64_t end_ns, uint64_t calls)
+{
+    struct cn_trace_node *node = &trace->nodes[trace->current];
+
+    assert(trace->depth > 0);
+    node->duration_ns = end_ns > node->start_ns ? end_ns - node->start_ns : 0;
+    node->calls = calls;
+    node->end = trace->node_count;
+    node->flags &= ~(uint32_t)CN_TRACE_OPEN;
+    if (node->flags & CN_TRACE_FAILED && node->errors == 0)
+        node->flags |= CN_TRACE_ERROR;
+    if (node->flags & CN_TRACE_ERROR)
+        node->errors++;
+    if (node->parent != CN_NONE)
+        trace->nodes[node->parent].errors += node->errors;
+    trace->current = node->parent;
+    trace->depth--;
+}
+
+void cn_trace_add_attribute_to(struct cn_trace *trace, uint32_t at, uint32_t key,
+                               struct cn_trace_value value)
+{
+    struct cn_trace_node *node = &trace->nodes[at];
+
+    trace->attributes = cn_grow(trace->attributes, trace->attribute_count,
+                                &trace->attribute_capacity, sizeof(*trace->attributes));
+    trace->attributes[trace->attribute_count] = (struct cn_trace_attribute){
+        .key = key,
+        .next = CN_NONE,
+        .value = value,
+    };
+    if (node->last_attribute == CN_NONE)
+        node->first_attribute = trace->attribute_count;
+    else
+        trace->attributes[node->last_attribute].next = trace->attribute_count;
+    node->last_attribute = trace->attribute_count++;
+}
+
+void cn_trace_add_attribute(struct cn_trace *trace, uint32_t key,
+                            struct cn_trace_value value)
+{
+    cn_trace_add_attribute_to(trace, trace->current, key, value);
+}
+
+uint32_t cn_trace_add_values(struct cn_trace *trace, const struct cn_trace_value *values,
+                             uint32_t count)
+{
+    uint32_t first = trace->value_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        trace->values = cn_grow(trace->values, trace->value_count, &trace->value_capacity,
+                                sizeof(*trace->values));
+        trace->values[trace->value_count++] = values[i];
+    }
+    return first;
+}
+
+void cn_trace_throw(struct cn_trace *trace, uint32_t exception)
+{
+    trace->nodes[trace->current].exception = exception;
+    trace->nodes[trace->current].flags |= CN_TRACE_ERROR;
+}
+
+void cn_trace_mark(struct cn_trace *trace, uint32_t flags)
+{
+    trace->nodes[trace->current].flags |= flags;
+}
+
+struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns)
+{
+    struct cn_trace_node *node = &trace->nodes[trace->current];
+
+    if (node->span != CN_NONE) {
+        if (time_ns != 0)
+            trace->spans[node->span].time_ns = time_ns;
+        return &trace->spans[node->span];
+    }
+    trace->spans = cn_grow(trace->spans, trace->span_count, &trace->span_capacity,
+                           sizeof(*trace->spans));
+    node->span = trace->span_count;
+    trace->spans[trace->span_count] =
+        (struct cn_trace_span){.node = trace->current, .time_ns = time_ns};
+    return &trace->spans[trace->span_count++];
+}
+
+static uint64_t latest_ns(const struct cn_trace *trace)
+{
+    uint64_t latest = 0;
+
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        uint64_t end_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
+
+        latest = end_ns > latest ? end_ns : latest;
+    }
+    return latest;
+}
+
+void cn_trace_settle(struct cn_trace *trace)
+{
+    uint64_t end_ns;
+
+    if (trace->current == CN_NONE || trace->node_count == 0)
+        return;
+    end_ns = latest_ns(trace);
+    while (trace->current != CN_NONE) {
+        uint32_t node = trace->current;
+
+        cn_trace_leave(trace, end_ns, trace->nodes[node].calls);
+        trace->nodes[node].flags |= CN_TRACE_OPEN;
+    }
+}
+
+const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trace,
+                                                     uint32_t node, uint32_t key)
+{
+    uint32_t i = trace->nodes[node].first_attribute;
+
+    while (i != CN_NONE && trace->attributes[i].key != key)
+        i = trace->attributes[i].next;
+    return i == CN_NONE ? NULL : &trace->attributes[i].value;
+}
+
+void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *out)
+{
+    switch (value->kind) {
+    case CN_VALUE_BOOL:
+        cn_text_str_add(out, value->boolean ? "true" : "false");
+        break;
+    case CN_VALUE_INT:
+        cn_text_printf(out, "%" PRId64, value->integer);
+        break;
+    case CN_VALUE_FLOAT:
+        cn_text_printf(out, "%.17g", value->real);
+        break;
+    case CN_VALUE_NULL:
+        cn_text_str_add(out, "null");
+        break;
+    case CN_VALUE_WORD:
+    case CN_VALUE_LIST:
+    case CN_VALUE_MAP:
+    default:
+        break;
+    }
+}
