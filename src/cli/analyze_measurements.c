@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"

@@ -5,7 +5,7 @@
 #ifndef CN_CLI_ANALYZE_PLACES_H
 #define CN_CLI_ANALYZE_PLACES_H
 
-#include "analyze/cct_places.h"
+#include "analyze/cct/cct_places.h"
 #include "symbols/sources.h"
 
 struct cn_args;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls_to_database.h"
+#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/call_merge.h"
+#include "analyze/calls/call_merge.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analyze/call_graph.h"
-#include "analyze/call_tasks.h"
+#include "analyze/calls/call_graph.h"
+#include "analyze/calls/call_tasks.h"
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
 /* cairn replay: what a recording recorded, call by call. */
 
-#include "analyze/call_replay.h"
+#include "analyze/calls/call_replay.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/recording_options.h"

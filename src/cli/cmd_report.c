@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/call_report.h"
-#include "analyze/call_tasks.h"
+#include "analyze/calls/call_report.h"
+#include "analyze/calls/call_tasks.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/recording_options.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/frames.h"
-#include "analyze/occupancy.h"
+#include "analyze/timeline/occupancy.h"
+#include "analyze/views/frames.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"

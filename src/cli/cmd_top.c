@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/hottest.h"
-#include "analyze/label.h"
+#include "analyze/views/hottest.h"
+#include "analyze/views/label.h"
 #include "cli/progress.h"
 #include "cli/view_options.h"
 #include "cli/view_print.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/call_stack.h"
+#include "analyze/calls/call_stack.h"
 #include "base/text.h"
 #include "cli/call_names.h"
 #include "cli/cli.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/call_tasks.h"
+#include "analyze/calls/call_tasks.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "cli/duration.h"

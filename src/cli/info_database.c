@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/overview.h"
+#include "analyze/views/overview.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"

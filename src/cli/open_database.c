@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/debug_lines.h"

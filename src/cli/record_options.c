@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/call_filter.h"
+#include "analyze/calls/call_filter.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/call_clock.h"
+#include "analyze/calls/call_clock.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "cli/cli.h"

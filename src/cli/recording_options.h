@@ -9,8 +9,8 @@
 #ifndef CN_CLI_RECORDING_OPTIONS_H
 #define CN_CLI_RECORDING_OPTIONS_H
 
-#include "analyze/call_filter.h"
-#include "analyze/call_merge.h"
+#include "analyze/calls/call_filter.h"
+#include "analyze/calls/call_merge.h"
 #include "cli/args.h"
 #include "cli/command.h"
 

@@ -6,7 +6,7 @@
 #ifndef CN_CLI_REPLAY_PRINT_H
 #define CN_CLI_REPLAY_PRINT_H
 
-#include "analyze/call_replay.h"
+#include "analyze/calls/call_replay.h"
 #include "cli/call_names.h"
 
 /* Columns before the function, in the order in which they are shown. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/call_report.h"
+#include "analyze/calls/call_report.h"
 
 /* In the order in which they are shown. */
 enum cn_report_field {

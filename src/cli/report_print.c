@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/call_tasks.h"
+#include "analyze/calls/call_tasks.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"

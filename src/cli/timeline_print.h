@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/frames.h"
-#include "analyze/occupancy.h"
+#include "analyze/timeline/occupancy.h"
+#include "analyze/views/frames.h"
 #include "cli/open_database.h"
 
 struct cn_args;

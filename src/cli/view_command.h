@@ -4,7 +4,7 @@
 #ifndef CN_CLI_VIEW_COMMAND_H
 #define CN_CLI_VIEW_COMMAND_H
 
-#include "analyze/view.h"
+#include "analyze/views/view.h"
 #include "cli/view_options.h"
 #include "cli/view_print.h"
 

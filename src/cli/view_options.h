@@ -7,7 +7,7 @@
 #ifndef CN_CLI_VIEW_OPTIONS_H
 #define CN_CLI_VIEW_OPTIONS_H
 
-#include "analyze/costs.h"
+#include "analyze/views/costs.h"
 #include "base/name_filter.h"
 #include "cli/command.h"
 #include "cli/open_database.h"

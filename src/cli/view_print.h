@@ -4,7 +4,7 @@
 #ifndef CN_CLI_VIEW_PRINT_H
 #define CN_CLI_VIEW_PRINT_H
 
-#include "analyze/view.h"
+#include "analyze/views/view.h"
 #include "cli/cli.h"
 #include "cli/view_options.h"
 

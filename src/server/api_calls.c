@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/call_stack.h"
+#include "analyze/calls/call_stack.h"
 #include "model/calls/call_values.h"
 #include "server/api.h"
 #include "server/call_list.h"

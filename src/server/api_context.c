@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/buckets.h"
-#include "analyze/label.h"
+#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/api.h"
 #include "server/request.h"

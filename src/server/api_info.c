@@ -1,7 +1,7 @@
 /* What a thing is, at a glance, and who its threads are. */
 #include <string.h>
 
-#include "analyze/overview.h"
+#include "analyze/views/overview.h"
 #include "base/text.h"
 #include "server/api.h"
 #include "server/request.h"

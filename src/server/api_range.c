@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/label.h"
-#include "analyze/range_sums.h"
+#include "analyze/timeline/range_sums.h"
+#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/api.h"
 #include "server/flame_json.h"

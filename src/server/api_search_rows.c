@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cost_tree.h"
+#include "analyze/views/cost_tree.h"
 #include "base/alloc.h"
 #include "base/name_filter.h"
 #include "base/text.h"

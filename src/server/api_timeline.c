@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/occupancy.h"
-#include "analyze/spans.h"
+#include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/spans.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api.h"

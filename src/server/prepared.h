@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/context_labels.h"
-#include "analyze/frames.h"
-#include "analyze/view.h"
+#include "analyze/views/context_labels.h"
+#include "analyze/views/frames.h"
+#include "analyze/views/view.h"
 #include "base/error.h"
 
 struct cn_database;

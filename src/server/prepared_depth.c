@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/occupancy.h"
+#include "analyze/timeline/occupancy.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
 #include "server/prepared.h"

@@ -4,7 +4,7 @@
 #ifndef CN_SERVER_ROWS_JSON_H
 #define CN_SERVER_ROWS_JSON_H
 
-#include "analyze/view.h"
+#include "analyze/views/view.h"
 #include "base/bytes/json.h"
 
 struct cn_request;

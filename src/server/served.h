@@ -15,8 +15,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "analyze/costs.h"
-#include "analyze/view.h"
+#include "analyze/views/costs.h"
+#include "analyze/views/view.h"
 #include "base/error.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"

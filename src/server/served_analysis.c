@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/call_filter.h"
-#include "analyze/calls_to_database.h"
+#include "analyze/calls/call_filter.h"
+#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "formats/formats.h"

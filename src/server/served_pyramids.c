@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analyze/time_pyramid.h"
+#include "analyze/timeline/time_pyramid.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
 #include "server/worker.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/frames.h"
+#include "analyze/views/frames.h"
 
 /* More than there are requests at a time, and the builder. */
 enum { CN_SERVED_CUT_MAX = 6 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/costs_blocks.h"
+#include "analyze/views/costs_blocks.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/request.h"

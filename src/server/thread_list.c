@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/costs.h"
+#include "analyze/views/costs.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
 #include "server/request.h"

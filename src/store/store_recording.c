@@ -1,6 +1,6 @@
 #include "store/store_recording.h"
 
-#include "analyze/trace_calls.h"
+#include "analyze/calls/trace_calls.h"
 #include "base/map.h"
 #include "base/run/clock.h"
 #include "model/calls/recording.h"

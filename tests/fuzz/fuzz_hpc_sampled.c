@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/profile.h"
 #include "formats/hpctoolkit/meas/structure.h"

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyze/context_index.h"
-#include "analyze/costs.h"
+#include "analyze/views/context_index.h"
+#include "analyze/views/costs.h"
 
 bool cn_same_value(double a, double b)
 {

@@ -19,16 +19,16 @@ put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
     '"formats/hpctoolkit/identity.h"' '"formats/formats.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
-put analyze/cct.c '"model/contexts/metric.h"'
+put analyze/cct/cct.c '"model/contexts/metric.h"'
 put store/store.c '"formats/zorka/reader.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
-put cli/main.c '"formats/formats.h"' '"analyze/cct.h"' '<ncurses.h>'
+put cli/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
 put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
 put base/bad.c '"model/contexts/metric.h"'
-put model/bad.c '<stdio.h>' '"analyze/cct.h"' '<pthread.h>'
-put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct.h"' \
+put model/bad.c '<stdio.h>' '"analyze/cct/cct.h"' '<pthread.h>'
+put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct/cct.h"' \
     '"formats/hpctoolkit/sparse/reader.h"'
 put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
 put analyze/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"'
@@ -45,9 +45,9 @@ src/cli/bad.c:2: cli may not include microhttpd.h
 src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include formats/hpctoolkit/v4/meta.h
 src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
 src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
-src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct.h
+src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/cct.h
 src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/reader.h
-src/model/bad.c:2: model may not include analyze/cct.h
+src/model/bad.c:2: model may not include analyze/cct/cct.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h
 src/store/bad.c:1: store may not include formats/uftrace/reader.h

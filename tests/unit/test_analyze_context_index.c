@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/context_index.h"
+#include "analyze/views/context_index.h"
 #include "model/contexts/memory.h"
 #include "support/sample.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/costs.h"
+#include "analyze/views/costs.h"
 #include "model/contexts/memory.h"
 #include "support/check_costs.h"
 #include "support/sample.h"

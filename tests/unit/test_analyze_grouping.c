@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/view.h"
+#include "analyze/views/view.h"
 #include "support/check_costs.h"
 #include "support/random_tree.h"
 

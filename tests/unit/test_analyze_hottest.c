@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/hottest.h"
+#include "analyze/views/hottest.h"
 #include "model/contexts/memory.h"
 #include "support/random_tree.h"
 #include "support/sample.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/label.h"
+#include "analyze/views/label.h"
 #include "base/name_filter.h"
 #include "model/contexts/memory.h"
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls_to_database.h"
-#include "analyze/sampled_contexts.h"
-#include "analyze/sampled_database.h"
+#include "analyze/cct/calls_to_database.h"
+#include "analyze/samples/sampled_contexts.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/files/file.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/buckets.h"
-#include "analyze/cct_costs.h"
+#include "analyze/cct/cct_costs.h"
 
 enum { CALLS = 20000 };
 

@@ -1,6 +1,6 @@
 /* Times that the recorder's own cost is taken off. */
 
-#include "analyze/call_clock.h"
+#include "analyze/calls/call_clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Filters and triggers: what is shown, and what is refused. */
 
-#include "analyze/call_filter.h"
+#include "analyze/calls/call_filter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/call_replay.h"
+#include "analyze/calls/call_replay.h"
 #include "base/text.h"
 #include "support/fake_recording.h"
 

@@ -1,6 +1,6 @@
 /* What is open in a task, rebuilt from its records. */
 
-#include "analyze/call_stack.h"
+#include "analyze/calls/call_stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "analyze/call_graph.h"
-#include "analyze/call_report.h"
-#include "analyze/call_tally.h"
-#include "analyze/call_tasks.h"
+#include "analyze/calls/call_graph.h"
+#include "analyze/calls/call_report.h"
+#include "analyze/calls/call_tally.h"
+#include "analyze/calls/call_tasks.h"
 #include "support/fake_recording.h"
 
 enum { MAIN, F, FORK, G };

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/call_report.h"
-#include "analyze/calls_to_database.h"
-#include "analyze/cct_places.h"
+#include "analyze/calls/call_report.h"
+#include "analyze/cct/calls_to_database.h"
+#include "analyze/cct/cct_places.h"
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/map.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/cct.h"
+#include "analyze/cct/cct.h"
 #include "base/alloc.h"
 
 static void a_path_has_one_node(void **state)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/cct_part.h"
-#include "analyze/cct_replay.h"
+#include "analyze/cct/cct_part.h"
+#include "analyze/cct/cct_replay.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/formats.h"

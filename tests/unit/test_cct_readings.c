@@ -1,6 +1,6 @@
 /* Counters that triggers read become metrics of contexts. */
 
-#include "analyze/cct_readings.h"
+#include "analyze/cct/cct_readings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls_to_database.h"
+#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "model/calls/recording_memory.h"

@@ -1,6 +1,6 @@
 /* A task followed call by call: where it is, and when it goes elsewhere. */
 
-#include "analyze/cct_task.h"
+#include "analyze/cct/cct_task.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

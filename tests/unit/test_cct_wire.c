@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/cct_ranks.h"
-#include "analyze/cct_wire.h"
+#include "analyze/cct/cct_ranks.h"
+#include "analyze/cct/cct_wire.h"
 #include "base/bytes/wire.h"
 #include "support/rank_group.h"
 

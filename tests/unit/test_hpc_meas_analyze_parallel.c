@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"

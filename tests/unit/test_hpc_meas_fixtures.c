@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "base/text.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"

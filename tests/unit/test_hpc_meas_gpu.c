@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sampled_database.h"
+#include "analyze/samples/sampled_database.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/profile.h"
 #include "model/contexts/walk.h"

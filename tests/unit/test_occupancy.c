@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/frames.h"
-#include "analyze/occupancy.h"
-#include "analyze/time_pyramid.h"
+#include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/time_pyramid.h"
+#include "analyze/views/frames.h"
 #include "model/contexts/memory.h"
 
 /* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/range_sums.h"
-#include "analyze/spans.h"
+#include "analyze/timeline/range_sums.h"
+#include "analyze/timeline/spans.h"
 #include "base/alloc.h"
 #include "model/contexts/memory.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/trace_calls.h"
+#include "analyze/calls/trace_calls.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/hottest.h"
-#include "analyze/view.h"
+#include "analyze/views/hottest.h"
+#include "analyze/views/view.h"
 #include "formats/formats.h"
 #include "support/check_costs.h"
 #include "support/fixtures.h"

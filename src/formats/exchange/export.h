@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_EXCHANGE_EXPORT_H
 #define CN_FORMATS_EXCHANGE_EXPORT_H
 
-#include "analyze/call_merge.h"
+#include "analyze/calls/call_merge.h"
 #include "base/files/sink.h"
 #include "base/text.h"
 #include "formats/formats.h"

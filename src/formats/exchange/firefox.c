@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/call_tree.h"
+#include "analyze/calls/call_tree.h"
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/json.h"

@@ -1,5 +1,5 @@
 /* The calls of a task as spans that nest: every beginning has one end, in order,
- * whatever the recording left out (see analyze/call_stack.h for what that can be).
+ * whatever the recording left out (see analyze/calls/call_stack.h for what that can be).
  *
  *     cn_spans_open(&spans, query, task, err)
  *     do
@@ -14,8 +14,8 @@
 #ifndef CN_FORMATS_EXCHANGE_SPANS_H
 #define CN_FORMATS_EXCHANGE_SPANS_H
 
-#include "analyze/call_merge.h"
-#include "analyze/call_stack.h"
+#include "analyze/calls/call_merge.h"
+#include "analyze/calls/call_stack.h"
 
 enum cn_span_kind {
     CN_SPAN_BEGIN,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/call_ids.h"
+#include "analyze/calls/call_ids.h"
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/json.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/call_tree.h"
+#include "analyze/calls/call_tree.h"
 #include "base/alloc.h"
 #include "formats/exchange/spans.h"
 #include "formats/exchange/stacks.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/call_graph.h"
+#include "analyze/calls/call_graph.h"
 #include "base/alloc.h"
 
 uint64_t cn_stack_value(double value)

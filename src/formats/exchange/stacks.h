@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_EXCHANGE_STACKS_H
 #define CN_FORMATS_EXCHANGE_STACKS_H
 
-#include "analyze/frames.h"
+#include "analyze/views/frames.h"
 #include "base/arena.h"
 #include "formats/exchange/export.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/label.h"
+#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "formats/exchange/tables.h"
 #include "model/contexts/walk.h"

@@ -1,0 +1,178 @@
+#include "analyze/calls/call_filter.h"
+
+#include <stdlib.h>
+
+#include "analyze/calls/call_stack.h"
+#include "base/alloc.h"
+#include "model/calls/call_values.h"
+#include "model/calls/recording.h"
+
+void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec)
+{
+    *filter = (struct cn_call_filter){.rec = rec, .depth = UINT32_MAX};
+}
+
+void cn_call_filter_done(struct cn_call_filter *filter)
+{
+    free(filter->rule_of);
+    free(filter->rules);
+    free(filter->is_exec);
+    cn_arena_done(&filter->arena);
+}
+
+static void find_execs(struct cn_call_filter *filter)
+{
+    const struct cn_recording *rec = filter->rec;
+
+    filter->is_exec = cn_alloc(rec->function_count, sizeof(*filter->is_exec));
+    for (uint32_t i = 0; i < rec->function_count; i++)
+        filter->is_exec[i] = cn_call_is_exec(rec->functions[i].name);
+}
+
+void cn_call_filter_ready(struct cn_call_filter *filter)
+{
+    find_execs(filter);
+    for (size_t i = 1; i < filter->rule_count; i++) {
+        unsigned flags = filter->rules[i].flags;
+
+        filter->has_only |= (flags & CN_RULE_ONLY) != 0;
+        filter->has_caller |= (flags & CN_RULE_CALLER) != 0;
+        filter->has_places |= (flags & CN_RULE_HERE) != 0;
+        filter->has_time |= (flags & (CN_RULE_TIME | CN_RULE_TRACE)) != 0;
+        filter->has_switches |= (flags & (CN_RULE_ON | CN_RULE_OFF)) != 0;
+    }
+    filter->has_rules = filter->rule_count > 1;
+    filter->needs_future = filter->has_caller || filter->has_time || filter->time_ns > 0;
+    filter->is_plain = !filter->has_rules && !filter->needs_future && !filter->is_off &&
+                       !filter->has_places && !filter->has_only &&
+                       filter->size_min == 0 && filter->depth == UINT32_MAX &&
+                       !filter->without_libcalls && !filter->without_events &&
+                       !filter->without_schedule && !filter->without_preemption;
+}
+
+struct cn_filter_scope cn_call_filter_start(const struct cn_call_filter *filter)
+{
+    return (struct cn_filter_scope){.depth_left = filter->depth};
+}
+
+static bool compare(enum cn_compare how, int64_t value, int64_t limit)
+{
+    switch (how) {
+    case CN_COMPARE_EQUAL:
+        return value == limit;
+    case CN_COMPARE_UNEQUAL:
+        return value != limit;
+    case CN_COMPARE_LESS:
+        return value < limit;
+    case CN_COMPARE_LESS_EQUAL:
+        return value <= limit;
+    case CN_COMPARE_MORE:
+        return value > limit;
+    case CN_COMPARE_MORE_EQUAL:
+        return value >= limit;
+    case CN_COMPARE_BITS:
+        return (value & limit) != 0;
+    }
+    return false;
+}
+
+/* A number of `size` bytes as a signed one. */
+static int64_t sign_extend(uint64_t number, unsigned size)
+{
+    unsigned shift = size > 0 && size < 8 ? 64 - 8 * size : 0;
+
+    return (int64_t)(number << shift) >> shift;
+}
+
+static bool holds(const struct cn_call_filter *filter, const struct cn_call *call,
+                  const struct cn_call_batch *batch,
+                  const struct cn_call_condition *condition)
+{
+    struct cn_call_values values;
+    struct cn_call_value value;
+
+    if (condition->argument == 0)
+        return true;
+    cn_call_values_begin(&values, filter->rec, batch, call);
+    while (cn_call_values_next(&values, &value)) {
+        uint64_t number;
+
+        if (value.spec->index != condition->argument)
+            continue;
+        number = cn_call_value_number(&values, &value);
+        return compare(condition->compare, sign_extend(number, value.spec->size),
+                       condition->value);
+    }
+    return false;
+}
+
+void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_call *call,
+                         const struct cn_call_batch *batch, struct cn_call_rule *out)
+{
+    uint32_t i;
+
+    *out = (struct cn_call_rule){0};
+    if (!filter->rule_of || call->function == CN_NONE)
+        return;
+    for (i = filter->rule_of[call->function]; i > 0; i = filter->rules[i].next) {
+        const struct cn_call_rule *rule = &filter->rules[i];
+
+        if (!holds(filter, call, batch, &rule->condition))
+            continue;
+        out->flags |= rule->flags;
+        if (rule->flags & CN_RULE_DEPTH)
+            out->depth = rule->depth;
+        if (rule->flags & CN_RULE_TIME)
+            out->time_ns = rule->time_ns;
+        if (rule->flags & CN_RULE_COLOR)
+            out->color = rule->color;
+    }
+}
+
+/* Whether the function itself may appear, wherever it was called. */
+static bool may_appear(const struct cn_call_filter *filter, const struct cn_call *call,
+                       unsigned flags)
+{
+    const struct cn_call_function *function;
+
+    if (flags & CN_RULE_HIDE)
+        return false;
+    if (filter->has_places && !(flags & CN_RULE_HERE))
+        return false;
+    if (call->function == CN_NONE)
+        return filter->size_min == 0;
+    function = &filter->rec->functions[call->function];
+    if (function->size < filter->size_min)
+        return false;
+    return !filter->without_libcalls || function->type != 'P';
+}
+
+bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_call *call,
+                          const struct cn_call_rule *rule, struct cn_filter_scope *scope,
+                          bool *is_on)
+{
+    if (rule->flags & CN_RULE_NOT)
+        scope->not_count++;
+    if (rule->flags & CN_RULE_ONLY) {
+        scope->only_count++;
+        scope->depth_left = filter->depth;
+    }
+    if (rule->flags & CN_RULE_DEPTH)
+        scope->depth_left = rule->depth;
+    if (rule->flags & CN_RULE_ON)
+        *is_on = true;
+    if (rule->flags & CN_RULE_OFF)
+        *is_on = false;
+    if (!cn_call_filter_shows(filter, scope, *is_on) ||
+        !may_appear(filter, call, rule->flags))
+        return false;
+    scope->depth_left--;
+    return true;
+}
+
+bool cn_call_filter_shows(const struct cn_call_filter *filter,
+                          const struct cn_filter_scope *scope, bool is_on)
+{
+    return is_on && scope->not_count == 0 && scope->depth_left > 0 &&
+           (!filter->has_only || scope->only_count > 0);
+}

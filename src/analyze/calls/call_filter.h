@@ -1,0 +1,146 @@
+/* Which calls a view shows: uftrace's filters and triggers, resolved once for every
+ * function of a recording, then asked with a table lookup for each call.
+ *
+ *     cn_call_filter_init(&filter, rec);
+ *     cn_call_filter_add(&filter, CN_FILTER_ONLY, "^net_", CN_MATCH_REGEX, err)  ...
+ *     cn_call_filter_ready(&filter);
+ *
+ * What depends on where a task is (inside a chosen function, how deep) is a struct
+ * cn_filter_scope, which belongs to the task's stack.
+ * Threads: immutable once it is ready.
+ */
+#ifndef CN_ANALYZE_CALLS_CALL_FILTER_H
+#define CN_ANALYZE_CALLS_CALL_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/name_filter.h"
+
+struct cn_call;
+struct cn_call_batch;
+struct cn_recording;
+
+enum cn_filter_kind {
+    CN_FILTER_ONLY,    /* -F: these functions and what they call */
+    CN_FILTER_NOT,     /* -N: neither these functions nor what they call */
+    CN_FILTER_CALLER,  /* -C: calls on the way to these functions */
+    CN_FILTER_HIDE,    /* -H: not these functions, but what they call */
+    CN_FILTER_TRIGGER, /* -T: what the pattern's actions say */
+};
+
+/* Bits of cn_call_rule.flags. */
+enum {
+    CN_RULE_ONLY = 1 << 0,
+    CN_RULE_NOT = 1 << 1,
+    CN_RULE_CALLER = 1 << 2,
+    CN_RULE_HIDE = 1 << 3,
+    CN_RULE_DEPTH = 1 << 4,
+    CN_RULE_TIME = 1 << 5,
+    CN_RULE_TRACE = 1 << 6, /* shown however short it is */
+    CN_RULE_ON = 1 << 7,
+    CN_RULE_OFF = 1 << 8,
+    CN_RULE_BACKTRACE = 1 << 9,
+    CN_RULE_COLOR = 1 << 10,
+    CN_RULE_HERE = 1 << 11, /* in a chosen source file; see `has_places` */
+};
+
+enum cn_compare {
+    CN_COMPARE_EQUAL,
+    CN_COMPARE_UNEQUAL,
+    CN_COMPARE_LESS,
+    CN_COMPARE_LESS_EQUAL,
+    CN_COMPARE_MORE,
+    CN_COMPARE_MORE_EQUAL,
+    CN_COMPARE_BITS,
+};
+
+/* "if:arg1 > 3"; argument 0: there is no condition. */
+struct cn_call_condition {
+    uint8_t argument;
+    enum cn_compare compare;
+    int64_t value;
+};
+
+/* What happens when a function is entered. */
+struct cn_call_rule {
+    uint16_t flags;
+    uint16_t depth;
+    uint64_t time_ns;
+    const char *color; /* "red", as typed */
+    struct cn_call_condition condition;
+    uint32_t next; /* of the same function; 0 when none */
+};
+
+struct cn_call_filter {
+    const struct cn_recording *rec;
+    uint32_t *rule_of;          /* by function; 0: nothing special */
+    struct cn_call_rule *rules; /* from 1 on */
+    size_t rule_count, rule_capacity;
+    size_t match_count; /* functions that the pattern added last matches */
+    struct cn_arena arena;
+
+    /* Set by whoever makes the filter, before cn_call_filter_ready(). */
+    uint32_t depth;    /* calls nested deeper are not shown */
+    uint64_t time_ns;  /* calls that are shorter are not shown */
+    uint64_t size_min; /* functions of fewer bytes are not shown */
+    bool is_off;       /* nothing is shown until a trigger says so */
+    bool without_libcalls, without_events, without_schedule, without_preemption;
+    bool corrects_times; /* what the recorder took is taken off */
+
+    /* What the rules ask for, all together. */
+    bool has_only, has_caller, has_places, has_time, has_switches;
+    bool has_rules;
+    bool needs_future; /* whether a call is shown depends on records after it */
+    bool is_plain;     /* everything is shown */
+    bool *is_exec;     /* by function: starts another program */
+};
+
+void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec);
+void cn_call_filter_done(struct cn_call_filter *filter);
+
+/* "FUNC", "FUNC@module", "FUNC@depth=2,backtrace", "FUNC@if:arg1>3". A pattern that
+ * matches no function changes nothing. */
+CN_CHECK bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
+                                 const char *spec, enum cn_match match,
+                                 struct cn_error *err);
+
+/* -L: "file.c", "src/.*" or "file.c@hide": functions by the file that defines
+ * them. */
+CN_CHECK bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
+                                       enum cn_match match, struct cn_error *err);
+
+void cn_call_filter_ready(struct cn_call_filter *filter);
+
+/* Where a task is, as far as filters care. */
+struct cn_filter_scope {
+    uint16_t only_count, not_count; /* of functions we are in */
+    uint32_t depth_left;
+};
+
+struct cn_filter_scope cn_call_filter_start(const struct cn_call_filter *filter);
+
+/* What the rules say about a call, those with a condition that does not hold left
+ * out: the flags of all, the depth, time and colour of the last one that has
+ * them. */
+void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_call *call,
+                         const struct cn_call_batch *batch, struct cn_call_rule *out);
+
+/* Enter a function: changes the scope and says whether the call is shown. `is_on` is
+ * the switch of trace_on and trace_off. */
+bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_call *call,
+                          const struct cn_call_rule *rule, struct cn_filter_scope *scope,
+                          bool *is_on);
+
+/* Whether events are shown here. */
+bool cn_call_filter_shows(const struct cn_call_filter *filter,
+                          const struct cn_filter_scope *scope, bool is_on);
+
+/* "10us", "1.5ms", "2s", "1m", "1h" or plain nanoseconds. */
+CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns,
+                                 struct cn_error *err);
+
+#endif

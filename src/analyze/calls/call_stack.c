@@ -1,0 +1,301 @@
+#include "analyze/calls/call_stack.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { DEPTH_MODULUS = 1024 };
+
+void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *rec,
+                        const struct cn_call_filter *filter, uint32_t task,
+                        bool keeps_depth, bool *is_on)
+{
+    *stack = (struct cn_call_stack){
+        .rec = rec,
+        .filter = filter,
+        .is_wrapped = rec->max_stack > DEPTH_MODULUS,
+        .keeps_depth = keeps_depth || rec->tasks[task].is_fork,
+        .scope = cn_call_filter_start(filter),
+        .is_on = is_on,
+    };
+}
+
+void cn_call_stack_done(struct cn_call_stack *stack)
+{
+    free(stack->frames);
+    *stack = (struct cn_call_stack){0};
+}
+
+const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
+                         uint64_t address, char *buffer)
+{
+    if (function < rec->function_count)
+        return rec->functions[function].name;
+    if (function == cn_call_schedule_id(rec, false))
+        return "linux:schedule";
+    if (function == cn_call_schedule_id(rec, true))
+        return "linux:schedule (pre-empted)";
+    (void)snprintf(buffer, CN_CALL_NAME_MAX, "<%" PRIx64 ">", address);
+    return buffer;
+}
+
+bool cn_call_is_exec(const char *name)
+{
+    static const char *const names[] = {"execl",  "execlp",   "execle",
+                                        "execv",  "execvp",   "execvpe",
+                                        "execve", "execveat", "fexecve"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct cn_call_frame *push(struct cn_call_stack *stack)
+{
+    if (stack->count == stack->capacity) {
+        stack->capacity = stack->capacity ? 2 * stack->capacity : 64;
+        stack->frames =
+            cn_realloc(stack->frames, stack->capacity, sizeof(*stack->frames));
+    }
+    return &stack->frames[stack->count++];
+}
+
+void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                        bool *is_on)
+{
+    *stack = *from;
+    stack->is_on = is_on;
+    stack->capacity = from->count;
+    stack->frames = cn_realloc(NULL, from->count, sizeof(*stack->frames));
+    if (from->count > 0)
+        memcpy(stack->frames, from->frames, from->count * sizeof(*stack->frames));
+}
+
+void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count)
+{
+    stack->has_begun = true;
+    while (stack->count < count) {
+        uint32_t depth = stack->count;
+
+        *push(stack) = (struct cn_call_frame){
+            .function = CN_NONE,
+            .depth = depth,
+            .shown_above = stack->shown++,
+            .before = stack->scope,
+            .flags = CN_FRAME_SHOWN,
+        };
+    }
+}
+
+/* Take the innermost frame off, without a word about how it ended. */
+static struct cn_call_frame *pop(struct cn_call_stack *stack)
+{
+    struct cn_call_frame *frame = &stack->frames[--stack->count];
+
+    stack->scope = frame->before;
+    if (frame->flags & CN_FRAME_SHOWN)
+        stack->shown = frame->shown_above;
+    return frame;
+}
+
+void cn_call_stack_forget(struct cn_call_stack *stack, uint32_t count)
+{
+    while (stack->count > count)
+        (void)pop(stack);
+}
+
+void cn_call_stack_append(struct cn_call_stack *stack, const struct cn_call_stack *from,
+                          uint32_t first)
+{
+    stack->has_begun = stack->has_begun || from->has_begun;
+    for (uint32_t i = first; i < from->count; i++) {
+        struct cn_call_frame *frame = push(stack);
+
+        *frame = from->frames[i];
+        frame->shown_above = stack->shown;
+        stack->shown += frame->flags & CN_FRAME_SHOWN;
+    }
+}
+
+/* The depth of a call that is recorded as `depth`, when `expected` would be a good
+ * one. */
+static uint32_t unwrap(const struct cn_call_stack *stack, uint32_t depth,
+                       uint32_t expected)
+{
+    return stack->is_wrapped && expected % DEPTH_MODULUS == depth ? expected : depth;
+}
+
+static void begin(struct cn_call_stack *stack, const struct cn_call *call)
+{
+    stack->has_begun = true;
+    if (stack->keeps_depth && !stack->filter->has_only)
+        stack->shown = call->depth + (call->kind == CN_CALL_EXIT ? 1u : 0u);
+    stack->inherited = stack->shown;
+}
+
+struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
+                                          const struct cn_call *call,
+                                          const struct cn_call_batch *batch,
+                                          struct cn_call_rule *rule)
+{
+    struct cn_call_frame *top, *frame;
+    uint32_t depth = call->depth;
+    struct cn_call_rule own_rule;
+
+    if (!stack->has_begun)
+        begin(stack, call);
+    if (stack->count > 0) {
+        top = &stack->frames[stack->count - 1];
+        depth = unwrap(stack, depth, top->depth + 1);
+        while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
+            (void)pop(stack);
+    }
+    /* A new program is not inside what the old one was in. */
+    if (stack->count == 0 && depth < stack->inherited)
+        stack->inherited = stack->shown = depth;
+    frame = push(stack);
+    *frame = (struct cn_call_frame){
+        .enter_ns = call->time_ns,
+        .address = call->address,
+        .function = call->function,
+        .depth = depth,
+        .shown_above = stack->shown,
+        .before = stack->scope,
+        .flags = cn_call_stack_flags(stack, call),
+    };
+    if (!stack->filter->is_plain) {
+        rule = rule ? rule : &own_rule;
+        cn_call_filter_rule(stack->filter, call, batch, rule);
+        if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope, stack->is_on))
+            frame->flags &= (uint8_t)~CN_FRAME_SHOWN;
+    }
+    stack->shown += frame->flags & CN_FRAME_SHOWN;
+    return frame;
+}
+
+static void end(struct cn_call_stack *stack, uint64_t time_ns, struct cn_call_end *out)
+{
+    struct cn_call_frame *frame = pop(stack);
+    uint64_t total_ns = time_ns > frame->enter_ns ? time_ns - frame->enter_ns : 0;
+
+    out->frame = *frame;
+    out->has_time = true;
+    out->total_ns = total_ns;
+    out->self_ns = total_ns > frame->child_ns ? total_ns - frame->child_ns : 0;
+    if (stack->count > 0)
+        stack->frames[stack->count - 1].child_ns += total_ns;
+}
+
+void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
+                         struct cn_call_end *out)
+{
+    uint32_t depth = call->depth;
+
+    if (!stack->has_begun)
+        begin(stack, call);
+    if (stack->count > 0)
+        depth = unwrap(stack, depth, stack->frames[stack->count - 1].depth);
+    while (stack->count > 0 && stack->frames[stack->count - 1].depth > depth)
+        (void)pop(stack);
+    if (stack->count > 0 && stack->frames[stack->count - 1].depth == depth) {
+        end(stack, call->time_ns, out);
+    } else {
+        bool is_shown = stack->filter->is_plain ||
+                        cn_call_filter_shows(stack->filter, &stack->scope, *stack->is_on);
+
+        if (is_shown && stack->shown > 0)
+            stack->inherited = --stack->shown;
+        *out = (struct cn_call_end){
+            .frame = {.enter_ns = call->time_ns,
+                      .depth = depth,
+                      .shown_above = stack->shown,
+                      .flags = is_shown ? CN_FRAME_SHOWN : 0},
+        };
+    }
+    /* The second return of setjmp() ends a call of something else. */
+    out->frame.function = call->function;
+    out->frame.address = call->address;
+    if (!*stack->is_on)
+        out->frame.flags &= (uint8_t)~CN_FRAME_SHOWN;
+}
+
+struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
+                                          const struct cn_call *call)
+{
+    bool is_preempted = call->address == CN_EVENT_SCHED_OUT_PREEMPT;
+    bool is_shown = cn_call_stack_shows_event(stack, call);
+    struct cn_call_frame *frame = push(stack);
+
+    *frame = (struct cn_call_frame){
+        .enter_ns = call->time_ns,
+        .address = call->address,
+        .function = cn_call_schedule_id(stack->rec, is_preempted),
+        .depth = UINT32_MAX,
+        .shown_above = stack->shown,
+        .before = stack->scope,
+        .flags = CN_FRAME_SCHEDULE,
+    };
+    if (is_shown)
+        frame->flags |= CN_FRAME_SHOWN;
+    if (is_preempted)
+        frame->flags |= CN_FRAME_PREEMPT;
+    return frame;
+}
+
+bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
+                             const struct cn_call *call)
+{
+    const struct cn_call_filter *filter = stack->filter;
+
+    if (call->address != CN_EVENT_SCHED_OUT &&
+        call->address != CN_EVENT_SCHED_OUT_PREEMPT)
+        return false;
+    if (stack->count == 0 || (stack->frames[stack->count - 1].flags & CN_FRAME_EXEC) ||
+        filter->without_events || filter->without_schedule)
+        return false;
+    return call->address == CN_EVENT_SCHED_OUT || !filter->without_preemption;
+}
+
+bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
+                        struct cn_call_end *out)
+{
+    if (stack->count == 0 || !(stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
+        return false;
+    end(stack, call->time_ns, out);
+    return true;
+}
+
+void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
+                       struct cn_call_end *out)
+{
+    end(stack, time_ns, out);
+}
+
+bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
+                               const struct cn_call *call)
+{
+    const struct cn_call_filter *filter = stack->filter;
+    const struct cn_call_frame *top;
+
+    if (stack->count == 0)
+        return false;
+    top = &stack->frames[stack->count - 1];
+    if (top->flags & CN_FRAME_EXEC)
+        return false;
+    if (filter->is_plain)
+        return true;
+    if (filter->without_events)
+        return false;
+    if (filter->without_schedule && call->address >= CN_EVENT_SCHED_IN &&
+        call->address <= CN_EVENT_SCHED_BOTH)
+        return false;
+    if ((filter->without_preemption || filter->without_schedule) &&
+        call->address == CN_EVENT_SCHED_OUT_PREEMPT)
+        return false;
+    return cn_call_filter_shows(filter, &stack->scope, *stack->is_on);
+}

@@ -1,0 +1,78 @@
+/* The part of a call graph below one function. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/call_graph.h"
+#include "analyze/calls/call_tree.h"
+#include "base/alloc.h"
+
+/* The node after `at` in depth-first order below `top`; 0 at the end. */
+static uint32_t next_node(const struct cn_call_tree *tree, uint32_t top, uint32_t at,
+                          bool skips_children)
+{
+    if (!skips_children && tree->nodes[at].first_child)
+        return tree->nodes[at].first_child;
+    while (at != top && !tree->nodes[at].next)
+        at = tree->nodes[at].parent;
+    return at == top ? 0 : tree->nodes[at].next;
+}
+
+static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tree,
+                     uint32_t node, size_t *capacity)
+{
+    const struct cn_graph_node *from = &tree->nodes[node];
+    uint64_t address = cn_call_ids_address(&tree->ids, tree->rec, from->id);
+    uint32_t id =
+        address ? cn_call_ids_unknown(&sub->tree.ids, tree->rec, address) : from->id;
+    /* Whichever modules they are in, all of that name are one. */
+    uint32_t known = sub->tree.nodes[0].first_child;
+    uint32_t top =
+        known ? known
+              : cn_call_tree_child(&sub->tree, 0, id, from->address, from->first_ns);
+    struct cn_graph_node *into = &sub->tree.nodes[top];
+
+    sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,
+                              sizeof(*sub->backtraces));
+    sub->backtraces[sub->backtrace_count++] = (struct cn_graph_backtrace){
+        .node = node, .calls = from->calls, .total_ns = from->total_ns};
+    into->calls += from->calls;
+    into->total_ns += from->total_ns;
+    into->self_ns += from->self_ns;
+    if (from->first_ns < into->first_ns) {
+        into->first_ns = from->first_ns;
+        into->address = from->address;
+    }
+    cn_call_tree_merge(&sub->tree, top, tree, node);
+}
+
+bool cn_call_subgraph_build(struct cn_call_subgraph *sub, const struct cn_call_tree *tree,
+                            uint32_t session, const char *name)
+{
+    char buffer[CN_CALL_NAME_MAX];
+    size_t capacity = 0;
+    uint32_t at = tree->nodes[session].first_child;
+
+    *sub = (struct cn_call_subgraph){0};
+    cn_call_tree_init(&sub->tree, tree->rec);
+    while (at) {
+        bool is_meant =
+            strcmp(cn_graph_node_name(tree, &tree->nodes[at], buffer), name) == 0;
+
+        if (is_meant)
+            add_call(sub, tree, at, &capacity);
+        at = next_node(tree, session, at, is_meant);
+    }
+    cn_call_tree_sort(&sub->tree);
+    if (sub->backtrace_count > 0)
+        return true;
+    cn_call_subgraph_done(sub);
+    return false;
+}
+
+void cn_call_subgraph_done(struct cn_call_subgraph *sub)
+{
+    cn_call_tree_done(&sub->tree);
+    free(sub->backtraces);
+    *sub = (struct cn_call_subgraph){0};
+}

@@ -1,0 +1,152 @@
+#include "analyze/calls/call_tasks.h"
+
+#include <stdlib.h>
+
+#include "analyze/calls/call_stack.h"
+#include "base/alloc.h"
+#include "base/run/pool.h"
+
+struct task {
+    struct cn_task_cost *cost;
+    struct cn_call_stack stack;
+    enum cn_step step;
+    struct cn_error err;
+};
+
+struct build {
+    const struct cn_call_query *query;
+    struct task *tasks;
+};
+
+static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
+{
+    if (time_ns == 0)
+        return;
+    if (cost->first_ns == 0)
+        cost->first_ns = time_ns;
+    if (time_ns > cost->last_ns)
+        cost->last_ns = time_ns;
+}
+
+static void count_end(struct task *task, const struct cn_call_end *ended)
+{
+    if (!(ended->frame.flags & CN_FRAME_SHOWN))
+        return;
+    if (ended->frame.flags & CN_FRAME_SCHEDULE) {
+        task->cost->slept_ns += ended->total_ns;
+        task->cost->calls++;
+    } else if (ended->frame.shown_above <= task->stack.inherited) {
+        task->cost->total_ns += ended->total_ns;
+    }
+}
+
+static void end_open_calls(struct task *task, uint64_t time_ns)
+{
+    struct cn_call_end ended;
+
+    while (task->stack.count > 0) {
+        cn_call_stack_cut(&task->stack, time_ns, &ended);
+        if (!(ended.frame.flags & CN_FRAME_EXEC))
+            count_end(task, &ended);
+    }
+}
+
+static void count_event(struct task *task, const struct cn_call *call)
+{
+    struct cn_call_stack *stack = &task->stack;
+    struct cn_call_end ended;
+
+    if (cn_call_stack_shows_event(stack, call))
+        note_time(task->cost, call->time_ns);
+    if (call->address == CN_EVENT_SCHED_IN) {
+        if (cn_call_stack_wake(stack, call, &ended))
+            count_end(task, &ended);
+    } else if (cn_call_stack_may_sleep(stack, call)) {
+        (void)cn_call_stack_sleep(stack, call);
+    } else if (call->address == CN_EVENT_TASK_EXIT &&
+               cn_call_stack_shows_event(stack, call)) {
+        end_open_calls(task, call->time_ns);
+    }
+}
+
+static void count_call(struct task *task, const struct cn_call *call,
+                       const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &task->stack;
+    struct cn_call_frame *frame;
+    struct cn_call_end ended;
+
+    if (call->kind == CN_CALL_EVENT) {
+        count_event(task, call);
+    } else if (call->kind == CN_CALL_ENTER) {
+        frame = cn_call_stack_enter_quick(stack, call, batch);
+        if (frame->flags & CN_FRAME_SHOWN) {
+            task->cost->calls++;
+            note_time(task->cost, call->time_ns);
+        }
+    } else if (call->kind == CN_CALL_EXIT) {
+        cn_call_stack_leave_quick(stack, call, &ended);
+        count_end(task, &ended);
+        if (ended.frame.flags & CN_FRAME_SHOWN) {
+            task->cost->calls += !ended.has_time;
+            note_time(task->cost, call->time_ns);
+        }
+    }
+}
+
+static void count_task(void *arg, size_t job, unsigned worker)
+{
+    struct build *build = arg;
+    const struct cn_call_query *query = build->query;
+    struct task *task = &build->tasks[job];
+    bool is_on = !query->filter->is_off;
+    struct cn_call_feed feed;
+    struct cn_call_batch batch;
+
+    (void)worker;
+    task->step = CN_FAIL;
+    if (!cn_call_feed_open(&feed, query->rec, query->filter, query->tasks[job],
+                           query->range, &task->err))
+        return;
+    cn_call_stack_init(&task->stack, query->rec, query->filter, query->tasks[job],
+                       query->range.first_ns > 0, &is_on);
+    while ((task->step = cn_call_feed_next(&feed, &batch, &task->err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            count_call(task, &batch.calls[i], &batch);
+    end_open_calls(task, task->cost->last_ns);
+    task->cost->self_ns = task->cost->total_ns > task->cost->slept_ns
+                              ? task->cost->total_ns - task->cost->slept_ns
+                              : 0;
+    cn_call_stack_done(&task->stack);
+    cn_call_feed_close(&feed);
+}
+
+void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query *query,
+                         unsigned workers)
+{
+    struct build build = {
+        .query = query,
+        .tasks = cn_alloc(query->task_count, sizeof(*build.tasks)),
+    };
+    struct cn_jobs jobs = {.count = query->task_count, .arg = &build, .run = count_task};
+
+    *tasks = (struct cn_call_tasks){
+        .list = cn_alloc(query->task_count, sizeof(*tasks->list)),
+        .count = query->task_count,
+    };
+    for (size_t i = 0; i < tasks->count; i++) {
+        tasks->list[i].task = query->tasks[i];
+        build.tasks[i].cost = &tasks->list[i];
+    }
+    cn_pool_run(&jobs, workers);
+    for (size_t i = 0; i < tasks->count; i++)
+        if (build.tasks[i].step == CN_FAIL)
+            cn_call_damages_add(&tasks->damages, query->tasks[i], &build.tasks[i].err);
+    free(build.tasks);
+}
+
+void cn_call_tasks_done(struct cn_call_tasks *tasks)
+{
+    free(tasks->list);
+    cn_call_damages_done(&tasks->damages);
+}

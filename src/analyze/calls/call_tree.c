@@ -1,0 +1,155 @@
+#include "analyze/calls/call_tree.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec)
+{
+    *tree = (struct cn_call_tree){.rec = rec};
+    tree->nodes = cn_grow(tree->nodes, 0, &tree->capacity, sizeof(*tree->nodes));
+    tree->nodes[0] = (struct cn_graph_node){0};
+    tree->count = 1;
+}
+
+void cn_call_tree_done(struct cn_call_tree *tree)
+{
+    free(tree->nodes);
+    cn_map_done(&tree->children);
+    cn_call_ids_done(&tree->ids);
+    *tree = (struct cn_call_tree){0};
+}
+
+static uint32_t add_child(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
+                          uint64_t address, uint64_t time_ns)
+{
+    uint32_t node = (uint32_t)tree->count;
+    struct cn_graph_node *above;
+
+    tree->nodes =
+        cn_grow(tree->nodes, tree->count, &tree->capacity, sizeof(*tree->nodes));
+    tree->nodes[tree->count++] = (struct cn_graph_node){
+        .parent = parent, .id = id, .address = address, .first_ns = time_ns};
+    above = &tree->nodes[parent];
+    if (above->last_child)
+        tree->nodes[above->last_child].next = node;
+    else
+        above->first_child = node;
+    above->last_child = node;
+    return node;
+}
+
+uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
+                            uint64_t address, uint64_t time_ns)
+{
+    uint64_t key = (uint64_t)parent << 32 | id;
+    uint32_t node = tree->nodes[parent].recent;
+
+    /* Loops call the same again, sequences the next: look there before asking the
+     * map. */
+    if (node && tree->nodes[node].id != id)
+        node = tree->nodes[node].next ? tree->nodes[node].next
+                                      : tree->nodes[parent].first_child;
+    if (node == 0 || tree->nodes[node].id != id)
+        node = cn_map_find(&tree->children, key, 0);
+    if (node == 0) {
+        node = add_child(tree, parent, id, address, time_ns);
+        (void)cn_map_at(&tree->children, key, node);
+    }
+    tree->nodes[parent].recent = node;
+    return node;
+}
+
+/* The id that another tree's node has in this one. */
+static uint32_t translate(struct cn_call_tree *tree, const struct cn_call_tree *from,
+                          const struct cn_graph_node *node)
+{
+    uint64_t address = cn_call_ids_address(&from->ids, from->rec, node->id);
+
+    return address ? cn_call_ids_unknown(&tree->ids, tree->rec, address) : node->id;
+}
+
+static uint32_t merge_node(struct cn_call_tree *tree, uint32_t parent,
+                           const struct cn_call_tree *from,
+                           const struct cn_graph_node *node)
+{
+    uint32_t at = cn_call_tree_child(tree, parent, translate(tree, from, node),
+                                     node->address, node->first_ns);
+    struct cn_graph_node *into = &tree->nodes[at];
+
+    into->calls += node->calls;
+    into->total_ns += node->total_ns;
+    into->self_ns += node->self_ns;
+    if (node->first_ns < into->first_ns) {
+        into->first_ns = node->first_ns;
+        into->address = node->address;
+    }
+    return at;
+}
+
+void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
+                        const struct cn_call_tree *from, uint32_t from_node)
+{
+    uint32_t at = from->nodes[from_node].first_child, into = node;
+
+    /* Depth first; `into` mirrors the parent of `at`. */
+    while (at) {
+        uint32_t merged = merge_node(tree, into, from, &from->nodes[at]);
+
+        if (from->nodes[at].first_child) {
+            into = merged;
+            at = from->nodes[at].first_child;
+            continue;
+        }
+        while (at != from_node && !from->nodes[at].next) {
+            at = from->nodes[at].parent;
+            if (at != from_node)
+                into = tree->nodes[into].parent;
+        }
+        at = at != from_node ? from->nodes[at].next : 0;
+    }
+}
+
+struct sibling {
+    uint64_t first_ns;
+    uint32_t node;
+};
+
+static int compare_siblings(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+static void relink(struct cn_call_tree *tree, uint32_t parent,
+                   const struct sibling *siblings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tree->nodes[siblings[i].node].next = i + 1 < count ? siblings[i + 1].node : 0;
+    tree->nodes[parent].first_child = siblings[0].node;
+    tree->nodes[parent].last_child = siblings[count - 1].node;
+}
+
+void cn_call_tree_sort(struct cn_call_tree *tree)
+{
+    struct sibling *siblings = NULL;
+    size_t capacity = 0;
+
+    for (uint32_t parent = 0; parent < tree->count; parent++) {
+        size_t count = 0;
+
+        for (uint32_t at = tree->nodes[parent].first_child; at;
+             at = tree->nodes[at].next) {
+            siblings = cn_grow(siblings, count, &capacity, sizeof(*siblings));
+            siblings[count++] = (struct sibling){tree->nodes[at].first_ns, at};
+        }
+        if (count < 2)
+            continue;
+        qsort(siblings, count, sizeof(*siblings), compare_siblings);
+        relink(tree, parent, siblings, count);
+    }
+    free(siblings);
+}

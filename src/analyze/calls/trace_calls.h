@@ -1,0 +1,30 @@
+/* Traces as calls: a recording in memory, so that everything that is made for recordings, the
+ * calling-context database above all, works for traces.
+ *
+ * Traces that do not overlap in time share a task; as many tasks are made as traces run at the
+ * same time. Calls are put inside each other where a trace has them overlap.
+ *
+ *     calls = cn_trace_calls_new();
+ *     cn_trace_calls_add(calls, &trace);            best in the order of time
+ *     recording = cn_trace_calls_finish(calls);
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_CALLS_TRACE_CALLS_H
+#define CN_ANALYZE_CALLS_TRACE_CALLS_H
+
+#include "base/error.h"
+
+struct cn_recording;
+struct cn_trace;
+struct cn_trace_calls;
+
+struct cn_trace_calls *cn_trace_calls_new(void);
+void cn_trace_calls_free(struct cn_trace_calls *calls); /* NULL is fine */
+
+/* Add the calls of a trace. */
+void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace);
+
+/* Hand out the recording, which the caller closes. Nothing can be added afterwards. */
+struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls);
+
+#endif

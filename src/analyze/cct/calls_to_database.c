@@ -1,0 +1,474 @@
+#include "analyze/cct/calls_to_database.h"
+
+#include <stdlib.h>
+
+#include "analyze/cct/cct_about.h"
+#include "analyze/cct/cct_database.h"
+#include "analyze/cct/cct_long_tasks.h"
+#include "analyze/cct/cct_planes.h"
+#include "analyze/cct/cct_ranks.h"
+#include "base/alloc.h"
+#include "base/bytes/wire.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
+
+/* Trees of tasks beyond this many bytes are put aside until they are needed. */
+enum { KEPT_LEN_MAX = 48 << 20 };
+
+/* After so many calls the user may have asked to stop. */
+enum { CHECK_EVERY = 1 << 16 };
+
+/* What one worker does at once: a task, or all tasks of a recording whose triggers
+ * work across tasks. */
+struct unit {
+    size_t first, count; /* members */
+    bool is_on;          /* the switch they share */
+};
+
+struct analysis {
+    const struct cn_call_query *queries;
+    const struct cn_calls_options *options;
+    struct cn_cct_database *self;
+    struct cn_cct_functions *functions; /* by query */
+    struct cn_ranks *ranks;
+    struct unit *units;
+    size_t unit_count;
+    struct cn_ranks_part own_units, own; /* units and members of this process */
+    uint64_t kept_len;                   /* of trees in memory */
+    uint64_t *aside_at; /* by member: 1 + where its tree goes, 0: it stays */
+    struct cn_failures failures;
+};
+
+static bool is_ordered(const struct analysis *a, const struct cn_cct_member *member)
+{
+    return a->queries[member->source].filter->has_switches;
+}
+
+static void make_units(struct analysis *a)
+{
+    const struct cn_cct_members *members = &a->self->members;
+
+    a->units = cn_alloc(members->count, sizeof(*a->units));
+    for (size_t i = 0; i < members->count; i++) {
+        const struct cn_cct_member *member = &members->list[i];
+        bool is_joined = i > 0 && is_ordered(a, member) &&
+                         member->source == members->list[i - 1].source;
+
+        if (!is_joined)
+            a->units[a->unit_count++] = (struct unit){
+                .first = i, .is_on = !a->queries[member->source].filter->is_off};
+        a->units[a->unit_count - 1].count++;
+    }
+}
+
+static size_t first_member(const struct analysis *a, size_t unit)
+{
+    return unit < a->unit_count ? a->units[unit].first : a->self->members.count;
+}
+
+/* Which units this process works on: by the size of their records. */
+static void choose_units(struct analysis *a)
+{
+    const struct cn_cct_member *list = a->self->members.list;
+    uint64_t *weights = cn_alloc(a->unit_count, sizeof(*weights));
+
+    for (size_t i = 0; i < a->unit_count; i++)
+        for (size_t k = a->units[i].first; k < a->units[i].first + a->units[i].count; k++)
+            weights[i] +=
+                a->queries[list[k].source].rec->tasks[list[k].task.options.task].data_len;
+    a->own_units = cn_ranks_split(a->ranks, weights, a->unit_count);
+    free(weights);
+    a->own.first = first_member(a, a->own_units.first);
+    a->own.end = first_member(a, a->own_units.end);
+}
+
+static void begin_tasks(struct analysis *a)
+{
+    for (size_t i = a->own_units.first; i < a->own_units.end; i++) {
+        struct unit *unit = &a->units[i];
+
+        for (size_t k = unit->first; k < unit->first + unit->count; k++) {
+            struct cn_cct_member *member = &a->self->members.list[k];
+            struct cn_cct_task_options options = member->task.options;
+
+            options.query = &a->queries[member->source];
+            options.is_collapsed = a->options->is_collapsed;
+            options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
+            cn_cct_task_init(&member->task, &options);
+        }
+    }
+}
+
+static const struct unit *unit_at(const struct analysis *a, size_t job)
+{
+    return &a->units[a->own_units.first + job];
+}
+
+/* Where tasks switch each other on and off, timelines need the order of all of them: it
+ * is gone when a task is read again on its own. */
+static bool keep_samples(struct analysis *a, const struct unit *unit,
+                         struct cn_error *err)
+{
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
+    struct cn_spool *spool = &a->self->sample_spools[list->source];
+
+    if (a->options->without_timelines)
+        return true;
+    if (!cn_spool_open(spool, a->options->folder, err))
+        return false;
+    for (size_t i = 0; i < unit->count; i++)
+        cn_cct_samples_init(&list[i].samples, spool);
+    return true;
+}
+
+static bool count_and_keep(struct cn_cct_member *member,
+                           const struct cn_merged_call *next, struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+    uint64_t before = task->sample_count;
+
+    cn_cct_task_count_call(task, next->call, next->batch);
+    return task->sample_count == before || !member->samples.spool ||
+           cn_cct_samples_add(&member->samples,
+                              (struct cn_sample){task->follow.last_ns, task->follow.node},
+                              err);
+}
+
+/* All calls of some tasks. `tasks` are those of the merge, `member_of` finds members. */
+static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
+                         struct cn_cct_member *list, const uint32_t *tasks,
+                         const uint32_t *member_of, struct cn_error *err)
+{
+    struct cn_merged_call next;
+    uint64_t call_count = 0;
+
+    while (cn_call_merge_next(merge, &next)) {
+        if (!count_and_keep(&list[member_of[tasks[next.slot]]], &next, err))
+            return false;
+        if (++call_count % CHECK_EVERY == 0 &&
+            !cn_progress_check(a->options->progress, "reading calls", err))
+            return false;
+    }
+    for (size_t i = 0; i < merge->damages.count; i++) {
+        struct cn_cct_task *task = &list[member_of[merge->damages.list[i].task]].task;
+
+        task->is_damaged = true;
+        task->damage = merge->damages.list[i].err;
+    }
+    return true;
+}
+
+/* Several tasks in the order of time. */
+static bool count_together(struct analysis *a, const struct unit *unit,
+                           struct cn_error *err)
+{
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
+    struct cn_call_query query = a->queries[list->source];
+    uint32_t *tasks = cn_alloc(unit->count, sizeof(*tasks));
+    uint32_t *member_of = cn_alloc(query.rec->task_count, sizeof(*member_of));
+    struct cn_call_merge merge;
+    uint32_t count = 0;
+    bool ok;
+
+    for (size_t i = 0; i < unit->count; i++)
+        member_of[list[i].task.options.task] = (uint32_t)i;
+    for (uint32_t i = 0; i < query.task_count; i++)
+        if (query.rec->tasks[query.tasks[i]].data_len > 0)
+            tasks[count++] = query.tasks[i];
+    query.tasks = tasks;
+    query.task_count = count;
+    ok = keep_samples(a, unit, err) && cn_call_merge_open(&merge, &query, err);
+    if (ok) {
+        ok = count_merged(a, &merge, list, tasks, member_of, err);
+        cn_call_merge_close(&merge);
+    }
+    for (size_t i = 0; ok && i < unit->count; i++)
+        ok = !list[i].samples.spool || cn_cct_samples_end(&list[i].samples, err);
+    free(tasks);
+    free(member_of);
+    return ok;
+}
+
+/* A task that was read in pieces is counted already. */
+static bool count_task(struct analysis *a, struct cn_cct_member *member, unsigned worker,
+                       struct cn_error *err)
+{
+    /* One thread tells, the others only work. */
+    return member->task.part_count > 0 ||
+           cn_cct_task_count(&member->task, NULL, a->options->progress, worker == 0, err);
+}
+
+static void count_run(void *arg, size_t job, unsigned worker)
+{
+    struct analysis *a = arg;
+    const struct unit *unit = unit_at(a, job);
+    struct cn_cct_member *member = &a->self->members.list[unit->first];
+    struct cn_error *err = cn_failures_error(&a->failures, worker);
+
+    if (cn_failures_stopped(&a->failures, worker))
+        return;
+    if (!(is_ordered(a, member) ? count_together(a, unit, err)
+                                : count_task(a, member, worker, err)))
+        cn_failures_note(&a->failures, worker, job);
+}
+
+static bool merge_member(struct analysis *a, size_t number, struct cn_error *err)
+{
+    struct cn_cct_member *member = &a->self->members.list[number];
+    struct cn_cct_merged *merged = &a->self->merged;
+    uint64_t len = cn_cct_member_len(member);
+
+    if (!cn_cct_merged_add(merged, &a->functions[member->source], &member->task,
+                           &member->nodes, err))
+        return false;
+    member->node_count = member->task.tree.count;
+    if (a->options->min_time_ns > 0)
+        cn_cct_merged_weigh(merged, &member->task.costs, member->nodes,
+                            member->node_count);
+    if (a->kept_len + len > KEPT_LEN_MAX) {
+        a->aside_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
+    } else {
+        a->kept_len += len;
+        cn_cct_trim(&member->task.tree);
+        cn_cct_costs_trim(&member->task.costs);
+    }
+    return true;
+}
+
+static void merge_take(void *arg, size_t job, unsigned worker)
+{
+    struct analysis *a = arg;
+    const struct unit *unit = unit_at(a, job);
+    bool ok = cn_failures_share(&a->failures, worker);
+
+    for (size_t i = 0; ok && i < unit->count; i++) {
+        ok = merge_member(a, unit->first + i, cn_failures_error(&a->failures, worker));
+        if (!ok)
+            cn_failures_note(&a->failures, worker, job);
+    }
+}
+
+static void aside_finish(void *arg, size_t job, unsigned worker)
+{
+    struct analysis *a = arg;
+    const struct unit *unit = unit_at(a, job);
+    struct cn_error *err = cn_failures_error(&a->failures, worker);
+
+    if (cn_failures_stopped(&a->failures, worker))
+        return;
+    for (size_t i = unit->first; i < unit->first + unit->count; i++)
+        if (a->aside_at[i] > 0 &&
+            !cn_cct_member_put_aside(&a->self->members.list[i], &a->self->spool,
+                                     a->aside_at[i] - 1, err)) {
+            cn_failures_note(&a->failures, worker, job);
+            return;
+        }
+}
+
+static bool count_all(struct analysis *a, struct cn_error *err)
+{
+    struct cn_jobs jobs = {a->own_units.end - a->own_units.first, a, count_run,
+                           merge_take, aside_finish};
+    bool ok;
+
+    if (!cn_cct_long_tasks_count(a->self->members.list + a->own.first,
+                                 a->own.end - a->own.first, a->options->workers,
+                                 a->options->progress, err))
+        return false;
+    cn_failures_init(&a->failures, a->options->workers);
+    cn_pool_run(&jobs, a->options->workers);
+    ok = cn_failures_result(&a->failures, err);
+    cn_failures_done(&a->failures);
+    return ok;
+}
+
+/* When the last record of each recording was made. */
+static bool find_last(const struct analysis *a, size_t query_count, uint64_t *last_ns,
+                      struct cn_error *err)
+{
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        const struct cn_cct_member *member = &a->self->members.list[i];
+
+        if (member->task.follow.last_ns > last_ns[member->source])
+            last_ns[member->source] = member->task.follow.last_ns;
+    }
+    return cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
+}
+
+/* Calls that never returned last until the end of their recording. */
+static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
+{
+    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
+    bool ok = find_last(a, query_count, last_ns, err);
+
+    for (size_t i = a->own.first; ok && i < a->own.end; i++) {
+        struct cn_cct_member *member = &a->self->members.list[i];
+
+        cn_cct_task_end(&member->task, last_ns[member->source]);
+        if (a->options->min_time_ns > 0)
+            cn_cct_merged_weigh_open(&a->self->merged, &member->task, member->nodes);
+    }
+    a->self->offsets_ns = cn_alloc(query_count, sizeof(*a->self->offsets_ns));
+    for (size_t i = 0; i < query_count; i++)
+        a->self->offsets_ns[i] = cn_cct_clock_offset(a->queries[i].rec, last_ns[i]);
+    free(last_ns);
+    return ok;
+}
+
+static void fill_in_tables(struct analysis *a)
+{
+    struct cn_database *db = &a->self->db;
+    const struct cn_cct_merged *merged = &a->self->merged;
+
+    db->ops = &cn_cct_database_ops;
+    db->path = "";
+    db->kinds = cn_cct_kinds;
+    db->profile_count = (uint32_t)a->self->members.count + 1;
+    db->module_count = (uint32_t)merged->names.module_keys.count;
+    db->file_count = (uint32_t)merged->names.file_keys.count;
+    db->function_count = (uint32_t)merged->names.function_keys.count;
+    db->context_limit = merged->context_count;
+    db->context_weight = merged->tree.count;
+    db->has_exact_counts = true;
+    db->ranks = a->ranks;
+    db->own_first = a->ranks->rank == 0 ? 0 : (uint32_t)a->own.first + 1;
+    db->own_end = (uint32_t)a->own.end + 1;
+    cn_cct_describe(db, a->queries, &a->self->members, a->options->title);
+}
+
+static void encode_damages(const struct analysis *a, struct cn_text *message)
+{
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        const struct cn_cct_member *member = &a->self->members.list[i];
+
+        if (!member->task.is_damaged)
+            continue;
+        cn_wire_u32(message, (uint32_t)i);
+        cn_wire_u32(message, member->task.damage.kind);
+        cn_wire_str(message, member->task.damage.text);
+    }
+}
+
+static bool decode_damages(const struct analysis *a, struct cn_bytes message,
+                           struct cn_calls_result *result, struct cn_error *err)
+{
+    const struct cn_cct_members *members = &a->self->members;
+
+    while (message.len > 0) {
+        uint32_t number, kind;
+        const char *text;
+        struct cn_calls_damage damage = {0};
+
+        if (!cn_wire_u32_take(&message, &number) || !cn_wire_u32_take(&message, &kind) ||
+            !cn_wire_str_take(&message, &text) || kind > CN_ERR_INTERRUPTED ||
+            number >= members->count || result->damage_count == members->count)
+            return cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+        damage.query = members->list[number].source;
+        damage.task = members->list[number].task.options.task;
+        (void)cn_fail(&damage.err, (enum cn_error_kind)kind, "%s", text);
+        result->damages[result->damage_count++] = damage;
+    }
+    return true;
+}
+
+/* Lower ranks have the earlier tasks: what they say comes first. */
+static bool gather_damages(const struct analysis *a, struct cn_calls_result *result,
+                           struct cn_error *err)
+{
+    struct cn_text own = {0}, all = {0};
+    struct cn_bytes left, message;
+    bool ok;
+
+    result->damages = cn_alloc(a->self->members.count, sizeof(*result->damages));
+    encode_damages(a, &own);
+    ok = cn_ranks_share(a->ranks, &own, &all, err);
+    left = cn_wire_view(&all);
+    for (unsigned i = 0; ok && i < a->ranks->size; i++)
+        ok = cn_wire_bytes_take(&left, &message)
+                 ? decode_damages(a, message, result, err)
+                 : cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+    cn_text_done(&own);
+    cn_text_done(&all);
+    return ok;
+}
+
+static bool note_result(const struct analysis *a, struct cn_calls_result *result,
+                        struct cn_error *err)
+{
+    for (size_t i = a->own.first; i < a->own.end; i++) {
+        result->record_count += a->self->members.list[i].task.record_count;
+        result->lost_count += a->self->members.list[i].task.lost_count;
+    }
+    result->context_count = a->self->merged.context_count - 1;
+    return cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->record_count, 1, err) &&
+           cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->lost_count, 1, err) &&
+           gather_damages(a, result, err);
+}
+
+static bool analyse(struct analysis *a, size_t query_count,
+                    struct cn_calls_result *result, struct cn_error *err)
+{
+    struct cn_cct_database *self = a->self;
+
+    if (!cn_spool_open_together(&self->spool, a->options->folder, a->ranks, err))
+        return false;
+    make_units(a);
+    choose_units(a);
+    begin_tasks(a);
+    if (!cn_ranks_agree(a->ranks, count_all(a, err), err) ||
+        !end_all(a, query_count, err) ||
+        !cn_cct_merged_number_together(&self->merged, a->ranks, a->options->min_time_ns,
+                                       err))
+        return false;
+    fill_in_tables(a);
+    self->db.has_timelines = !a->options->without_timelines;
+    if (!note_result(a, result, err))
+        return false;
+    self->profiles = cn_alloc(self->db.profile_count, sizeof(*self->profiles));
+    cn_cct_database_make_players(self);
+    return cn_cct_planes_make(self, a->options, err);
+}
+
+bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *queries,
+                          size_t query_count, const struct cn_calls_options *options,
+                          struct cn_calls_result *result, struct cn_error *err)
+{
+    struct analysis a = {
+        .queries = queries,
+        .options = options,
+        .ranks = options->ranks ? options->ranks : &cn_ranks_alone,
+        .self = cn_alloc(1, sizeof(*a.self)),
+        .functions = cn_alloc(query_count, sizeof(*a.functions)),
+    };
+    bool ok;
+
+    *result = (struct cn_calls_result){0};
+    cn_cct_merged_init(&a.self->merged, options->places);
+    cn_cct_members_init(&a.self->members, queries, query_count);
+    a.self->sample_spools = cn_alloc(query_count, sizeof(*a.self->sample_spools));
+    a.self->source_count = query_count;
+    a.aside_at = cn_alloc(a.self->members.count, sizeof(*a.aside_at));
+    for (size_t i = 0; i < query_count; i++)
+        cn_cct_functions_init(&a.functions[i], queries[i].rec);
+    ok = analyse(&a, query_count, result, err);
+    for (size_t i = 0; i < query_count; i++)
+        cn_cct_functions_done(&a.functions[i]);
+    free(a.functions);
+    free(a.units);
+    free(a.aside_at);
+    if (ok) {
+        *out = &a.self->db;
+    } else {
+        cn_calls_result_done(result);
+        cn_cct_database_ops.close(&a.self->db);
+    }
+    return ok;
+}
+
+void cn_calls_result_done(struct cn_calls_result *result)
+{
+    free(result->damages);
+    *result = (struct cn_calls_result){0};
+}

@@ -1,0 +1,200 @@
+#include "analyze/cct/cct_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { SCHEDULE_KINDS = 2 };
+
+void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_cct_places *places)
+{
+    *merged = (struct cn_cct_merged){.names.places = places};
+    cn_cct_init(&merged->tree);
+}
+
+void cn_cct_merged_done(struct cn_cct_merged *merged)
+{
+    cn_cct_done(&merged->tree);
+    cn_cct_names_done(&merged->names);
+    free(merged->self_ns);
+    free(merged->ids);
+    *merged = (struct cn_cct_merged){0};
+}
+
+void cn_cct_functions_init(struct cn_cct_functions *functions,
+                           const struct cn_recording *rec)
+{
+    functions->numbers =
+        cn_alloc((size_t)rec->function_count + SCHEDULE_KINDS, sizeof(uint32_t));
+}
+
+void cn_cct_functions_done(struct cn_cct_functions *functions)
+{
+    free(functions->numbers);
+    *functions = (struct cn_cct_functions){0};
+}
+
+static uint32_t function_number(struct cn_cct_merged *merged,
+                                struct cn_cct_functions *functions,
+                                const struct cn_cct_task *task, uint32_t key)
+{
+    const struct cn_recording *rec = task->options.query->rec;
+    char buffer[CN_CALL_NAME_MAX];
+
+    if (key >= rec->function_count + SCHEDULE_KINDS)
+        return cn_cct_names_other(&merged->names,
+                                  cn_call_name(rec, CN_NONE,
+                                               cn_call_ids_address(&task->ids, rec, key),
+                                               buffer));
+    if (functions->numbers[key] == 0) {
+        bool is_function = key < rec->function_count;
+
+        functions->numbers[key] =
+            1 + (is_function ? cn_cct_names_function(&merged->names, rec, key)
+                             : cn_cct_names_other(&merged->names,
+                                                  cn_call_name(rec, key, 0, buffer)));
+        merged->has_schedule = merged->has_schedule || !is_function;
+    }
+    return functions->numbers[key] - 1;
+}
+
+static const struct cn_mapping *mapping_at(const struct cn_session *session,
+                                           uint64_t time_ns, uint64_t address)
+{
+    const struct cn_mapping *found = NULL;
+
+    for (size_t i = 0; session && i < session->mapping_count; i++) {
+        const struct cn_mapping *m = &session->mappings[i];
+
+        if (address >= m->begin && address < m->end && m->time_ns <= time_ns)
+            found = m;
+    }
+    return found;
+}
+
+/* The chain of inlined functions and lines below the caller. Where nothing is known
+ * of them, the place of a call is the caller itself. */
+static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_task *task,
+                           cn_cct_id node, uint32_t site)
+{
+    const struct cn_recording *rec = task->options.query->rec;
+    const struct cn_cct_places *places = merged->names.places;
+    /* What is recorded is where the call returns to. */
+    uint64_t address = task->sites[site] - 1, time_ns = task->site_times[site];
+    const struct cn_mapping *m = mapping_at(
+        cn_recording_session_at(rec, task->options.task, time_ns), time_ns, address);
+    struct cn_inlined_place list[CN_PLACE_DEPTH_MAX];
+    size_t count = 0;
+
+    if (m && places)
+        count = places->instruction(places->arg, &rec->modules[m->module],
+                                    address - m->begin, list);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].function)
+            node = cn_cct_child(&merged->tree, node,
+                                CN_CCT_KEY_INLINED |
+                                    cn_cct_names_other(&merged->names, list[i].function));
+        if (list[i].place.file) {
+            uint32_t file = cn_cct_names_file(&merged->names, list[i].place.file);
+
+            node = cn_cct_child(&merged->tree, node,
+                                CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
+                                                                    list[i].place.line));
+        }
+    }
+    return node;
+}
+
+static enum cn_entry entry_of(const struct cn_cct_task *task)
+{
+    const struct cn_task *t = &task->options.query->rec->tasks[task->options.task];
+
+    if (t->pid == 0)
+        return CN_ENTRY_UNKNOWN;
+    return t->tid == t->pid ? CN_ENTRY_MAIN_THREAD : CN_ENTRY_APPLICATION_THREAD;
+}
+
+bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *functions,
+                       const struct cn_cct_task *task, uint32_t **nodes,
+                       struct cn_error *err)
+{
+    uint32_t *list = cn_alloc(task->tree.count, sizeof(*list));
+
+    list[0] = cn_cct_child(&merged->tree, 0, entry_of(task));
+    for (size_t i = 1; i < task->tree.count; i++) {
+        const struct cn_cct_link *link = &task->tree.links[i];
+        cn_cct_id parent = list[link->parent];
+
+        list[i] = link->key & CN_CCT_SITE
+                      ? site_node(merged, task, parent, link->key & ~CN_CCT_SITE)
+                      : cn_cct_child(&merged->tree, parent,
+                                     function_number(merged, functions, task, link->key));
+    }
+    /* The largest id says "none" to readers. */
+    if (merged->tree.is_full || merged->tree.count >= UINT32_MAX - 1) {
+        free(list);
+        return cn_fail(err, CN_ERR_LIMIT, "more contexts than 32 bits can number");
+    }
+    *nodes = list;
+    return true;
+}
+
+void cn_cct_merged_weigh_node(struct cn_cct_merged *merged, cn_cct_id node,
+                              uint64_t self_ns)
+{
+    if (merged->self_capacity <= node) {
+        size_t capacity = merged->tree.count * 2;
+
+        merged->self_ns = cn_realloc(merged->self_ns, capacity, sizeof(uint64_t));
+        memset(merged->self_ns + merged->self_capacity, 0,
+               (capacity - merged->self_capacity) * sizeof(uint64_t));
+        merged->self_capacity = capacity;
+    }
+    merged->self_ns[node] += self_ns;
+}
+
+void cn_cct_merged_weigh(struct cn_cct_merged *merged, const struct cn_cct_costs *costs,
+                         const uint32_t *nodes, size_t count)
+{
+    for (size_t i = 0; i < count && i < costs->count; i++)
+        cn_cct_merged_weigh_node(merged, nodes[i], costs->list[i].self_ns);
+}
+
+void cn_cct_merged_weigh_open(struct cn_cct_merged *merged,
+                              const struct cn_cct_task *task, const uint32_t *nodes)
+{
+    for (size_t i = 0; i < task->open_call_count; i++)
+        cn_cct_merged_weigh_node(merged, nodes[task->open_calls[i].node],
+                                 task->open_calls[i].self_ns);
+}
+
+/* Own times become those of everything below as well. */
+static void sum_up(struct cn_cct_merged *merged)
+{
+    cn_cct_merged_weigh_node(merged, (cn_cct_id)(merged->tree.count - 1), 0);
+    for (size_t i = merged->tree.count; i-- > 1;)
+        merged->self_ns[merged->tree.links[i].parent] += merged->self_ns[i];
+}
+
+void cn_cct_merged_number(struct cn_cct_merged *merged, uint64_t min_ns)
+{
+    const struct cn_cct_link *links = merged->tree.links;
+    uint32_t next = 1;
+
+    if (min_ns > 0)
+        sum_up(merged);
+    cn_cct_sort(&merged->tree);
+    merged->ids = cn_alloc(merged->tree.count, sizeof(*merged->ids));
+    for (cn_cct_id i = cn_cct_after(&merged->tree, 0); i != 0;
+         i = cn_cct_after(&merged->tree, i)) {
+        bool is_entry = links[i].parent == 0;
+
+        merged->ids[i] = is_entry || min_ns == 0 || merged->self_ns[i] >= min_ns
+                             ? next++
+                             : merged->ids[links[i].parent];
+    }
+    merged->context_count = next;
+    free(merged->self_ns);
+    merged->self_ns = NULL;
+}

@@ -1,0 +1,66 @@
+/* The values of one task, in the order a database wants them: by context, then by
+ * metric.
+ *
+ *     cn_cct_plane_init(&plane, &merged, &task, nodes);
+ *     cn_cct_plane_measure(&plane);              how many values there are
+ *     while ((count = cn_cct_plane_next(&plane, values)) > 0) ...
+ *     cn_cct_plane_done(&plane);
+ *
+ * The open calls of the task must have been counted before.
+ * Threads: one thread at a time for each plane.
+ */
+#ifndef CN_ANALYZE_CCT_CCT_PLANE_H
+#define CN_ANALYZE_CCT_CCT_PLANE_H
+
+#include "analyze/cct/cct_merge.h"
+#include "analyze/cct/cct_metrics.h"
+
+/* What a node and everything below it cost. */
+struct cn_cct_total {
+    uint64_t calls, time_ns, cpu_ns;
+    uint64_t min_ns, max_ns; /* of a call; the other way round when there is none */
+};
+
+/* What counters say about nodes, those that were read only. */
+struct cn_cct_plane_counters {
+    unsigned used[CN_COUNTER_COUNT], count;
+    uint64_t *totals; /* `count` by node of the task, of it and everything below */
+    /* Of the context at hand; all zero between them. */
+    uint64_t own[CN_COUNTER_COUNT], total[CN_COUNTER_COUNT];
+};
+
+/* A context between a node and the one above it: an inlined function, or its line. */
+struct cn_cct_pass {
+    uint32_t context;
+    cn_cct_id node;
+};
+
+struct cn_cct_plane {
+    const struct cn_cct_merged *merged;
+    const struct cn_cct_task *task;
+    const uint32_t *nodes;       /* merged node of each of the task's */
+    struct cn_cct_total *totals; /* by node of the task */
+    struct cn_cct_pass *passes;  /* through contexts that are no node of the task */
+    size_t pass_count;
+    uint64_t *order; /* context << 32 | node, or behind all nodes a pass; ascending */
+    size_t next;     /* in the order */
+    bool has_global; /* the global context was delivered */
+    struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
+    bool has_bucket[CN_BUCKET_COUNT];
+    struct cn_cct_plane_counters counters;
+    uint64_t value_count;
+    uint32_t context_count;
+};
+
+void cn_cct_plane_init(struct cn_cct_plane *plane, const struct cn_cct_merged *merged,
+                       const struct cn_cct_task *task, const uint32_t *nodes);
+void cn_cct_plane_done(struct cn_cct_plane *plane);
+
+/* Fills in value_count, context_count and has_bucket, and starts over. */
+void cn_cct_plane_measure(struct cn_cct_plane *plane);
+
+/* The values of the next context; returns how many, 0 at the end. */
+size_t cn_cct_plane_next(struct cn_cct_plane *plane,
+                         struct cn_value values[CN_CCT_ID_COUNT]);
+
+#endif

@@ -1,0 +1,54 @@
+/* What the counters that triggers read (`-T FUNC@read=page-fault`) say about the nodes of
+ * one task's calling context tree.
+ *
+ * A reading at the end of a call tells by how much counters changed since its start, in
+ * the calls that it made as well: a node's own share is what is left without the
+ * readings inside. Calls without readings are part of the nearest one around them that
+ * has some.
+ *
+ * A zeroed one is ready for use. Sums are in two's complement: memory may shrink.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_CCT_CCT_READINGS_H
+#define CN_ANALYZE_CCT_CCT_READINGS_H
+
+#include "analyze/cct/cct.h"
+#include "model/calls/call_values.h"
+
+/* A call that has read counters and is to read them again. */
+struct cn_cct_open_reading {
+    uint32_t frames; /* how many calls were open, with this one */
+    uint64_t inner[CN_COUNTERS_OF_SOURCE_MAX]; /* the readings inside */
+};
+
+struct cn_cct_open_readings {
+    struct cn_cct_open_reading *list;
+    size_t count, capacity;
+};
+
+struct cn_cct_readings {
+    struct cn_map numbers; /* by node */
+    struct cn_cct_reading {
+        uint64_t values[CN_COUNTER_COUNT];
+    } * list;
+    size_t count, capacity;
+    struct cn_cct_open_readings open[CN_COUNTER_SOURCES];
+    bool has_counter[CN_COUNTER_COUNT];
+};
+
+void cn_cct_readings_done(struct cn_cct_readings *readings);
+
+/* Counters read in the innermost of so many open calls, which is at a node. */
+void cn_cct_readings_add(struct cn_cct_readings *readings,
+                         const struct cn_counters *counters, uint32_t frames,
+                         cn_cct_id node);
+
+/* The own shares of a node, by counter; NULL when it has none. */
+const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
+                                     cn_cct_id node);
+
+/* The counters that were read, in their order; returns how many. */
+unsigned cn_cct_readings_used(const struct cn_cct_readings *readings,
+                              unsigned used[CN_COUNTER_COUNT]);
+
+#endif

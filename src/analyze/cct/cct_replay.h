@@ -1,0 +1,40 @@
+/* The timeline of a task that was counted: its records, or those of one of its pieces,
+ * followed once more.
+ *
+ *     cn_cct_replay_open(&replay, &task, &tree, part, err)
+ *     cn_cct_replay_next(&replay, samples, count, err)
+ *     cn_cct_replay_close(&replay);
+ *
+ * Zero-initialised means "not open". The task must stay as it is meanwhile.
+ * Threads: one thread at a time for each replay; several of a task side by side.
+ */
+#ifndef CN_ANALYZE_CCT_CCT_REPLAY_H
+#define CN_ANALYZE_CCT_CCT_REPLAY_H
+
+#include "analyze/cct/cct_task.h"
+
+struct cn_cct_replay {
+    bool is_open;
+    struct cn_cct_task task; /* borrows everything but its tree, a view */
+    struct cn_cct_follow follow;
+    struct cn_call_feed feed;
+    struct cn_call_batch batch;
+    size_t next;         /* in the batch */
+    uint64_t done_count; /* samples, with those of the pieces before */
+};
+
+/* `tree` is the task's, which may have been put aside. `part` is below the task's
+ * part_count, or 0. */
+CN_CHECK bool cn_cct_replay_open(struct cn_cct_replay *replay,
+                                 const struct cn_cct_task *task,
+                                 const struct cn_cct *tree, size_t part,
+                                 struct cn_error *err);
+
+/* The next `count` samples: when the task went to which node; node 0 means that it
+ * does not run, or is in no call. Fails when there are fewer: the recording has
+ * changed. */
+CN_CHECK bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out,
+                                 size_t count, struct cn_error *err);
+void cn_cct_replay_close(struct cn_cct_replay *replay);
+
+#endif

@@ -1,0 +1,414 @@
+#include "analyze/cct/cct_task.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/cct/cct_part.h"
+#include "analyze/cct/cct_run.h"
+#include "base/alloc.h"
+#include "base/bytes/record.h"
+#include "base/run/progress.h"
+
+enum {
+    SITES_MAX = 1 << 24,
+    REPORT_EVERY = 1 << 9, /* batches */
+};
+
+static const struct cn_recording *recording_of(const struct cn_cct_task *task)
+{
+    return task->options.query->rec;
+}
+
+void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task)
+{
+    const struct cn_call_query *query = task->options.query;
+    bool *is_on = task->options.is_on ? task->options.is_on : &follow->own_switch;
+
+    *follow = (struct cn_cct_follow){.own_switch = !query->filter->is_off,
+                                     .clock.rec = query->rec};
+    cn_call_stack_init(&follow->stack, query->rec, query->filter, task->options.task,
+                       query->range.first_ns > 0, is_on);
+}
+
+void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from)
+{
+    *follow = *from;
+    cn_call_stack_copy(&follow->stack, &from->stack, &follow->own_switch);
+}
+
+void cn_cct_follow_done(struct cn_cct_follow *follow)
+{
+    cn_call_stack_done(&follow->stack);
+}
+
+void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
+{
+    *task = (struct cn_cct_task){.options = *options};
+    cn_cct_init(&task->tree);
+    cn_cct_follow_init(&task->follow, task);
+}
+
+void cn_cct_task_done(struct cn_cct_task *task)
+{
+    cn_cct_done(&task->tree);
+    cn_cct_costs_done(&task->costs);
+    cn_cct_readings_done(&task->readings);
+    cn_call_ids_done(&task->ids);
+    cn_cct_follow_done(&task->follow);
+    for (size_t i = 0; i < task->part_count; i++)
+        cn_cct_follow_done(&task->starts[i].follow);
+    free(task->parts);
+    free(task->starts);
+    cn_cct_guess_free(task->guess);
+    cn_map_done(&task->site_numbers);
+    free(task->sites);
+    free(task->site_times);
+    free(task->open_calls);
+    *task = (struct cn_cct_task){0};
+}
+
+bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key)
+{
+    const struct cn_recording *rec = recording_of(task);
+
+    return key == cn_call_schedule_id(rec, false) ||
+           key == cn_call_schedule_id(rec, true);
+}
+
+/* Where the task is: in the innermost call. */
+static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
+{
+    return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
+}
+
+uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
+{
+    uint32_t number = cn_map_find(&task->site_numbers, address, CN_NONE);
+
+    if (number != CN_NONE)
+        return number;
+    if (task->tree.is_view || task->site_count == SITES_MAX) {
+        task->tree.is_full = task->tree.is_view;
+        return task->site_count > 0 ? (uint32_t)task->site_count - 1 : 0;
+    }
+    task->sites = cn_grow(task->sites, task->site_count, &task->site_capacity,
+                          sizeof(*task->sites));
+    task->site_times = cn_grow(task->site_times, task->site_count,
+                               &task->site_time_capacity, sizeof(*task->site_times));
+    task->sites[task->site_count] = address;
+    task->site_times[task->site_count] = time_ns;
+    return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);
+}
+
+/* An address that lies in no function. What is only looked at knows them all. */
+static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
+{
+    uint32_t key;
+
+    if (!task->tree.is_view)
+        return cn_call_ids_unknown(&task->ids, recording_of(task), address);
+    key = cn_call_ids_find(&task->ids, recording_of(task), address);
+    task->tree.is_full = task->tree.is_full || key == CN_NONE;
+    return key;
+}
+
+static inline uint32_t key_of(struct cn_cct_task *task, uint32_t function,
+                              uint64_t address)
+{
+    return function != CN_NONE ? function : unknown_key(task, address);
+}
+
+static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uint32_t key)
+{
+    cn_cct_id open =
+        task->options.is_collapsed ? cn_cct_find_above(&task->tree, parent, key) : 0;
+
+    return open != 0 ? open : cn_cct_child(&task->tree, parent, key);
+}
+
+/* The place of the call, a node between the caller and what it calls. */
+static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                            cn_cct_id parent, uint64_t time_ns)
+{
+    follow->has_site = false;
+    return cn_cct_child(&task->tree, parent,
+                        CN_CCT_SITE | cn_cct_task_site(task, follow->site, time_ns));
+}
+
+static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_frame *frame = cn_call_stack_enter_quick(stack, call, batch);
+    cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
+
+    if (frame->flags & CN_FRAME_SHOWN) {
+        if (follow->has_site && node != 0)
+            node = site_below(task, follow, node, call->time_ns);
+        node = child_of(task, node, key_of(task, call->function, call->address));
+    }
+    follow->has_site = false;
+    frame->mark = node;
+}
+
+/* The node of an exit whose call was entered as something else, or never. */
+static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack *stack,
+                            const struct cn_call_end *ended, uint32_t key)
+{
+    cn_cct_id parent = node_on_top(stack);
+
+    if (ended->has_time && ended->frame.mark != 0)
+        parent = task->tree.links[ended->frame.mark].parent;
+    return child_of(task, parent, key);
+}
+
+/* An exit that is not simply that of the innermost call. */
+static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_end ended;
+    cn_cct_id node;
+    uint32_t key;
+
+    cn_call_stack_leave(stack, call, &ended);
+    if (!is_counted)
+        return;
+    node = ended.frame.mark;
+    if (!(ended.frame.flags & CN_FRAME_SHOWN)) {
+        if (ended.has_time && node != 0)
+            cn_cct_costs_add_time(&task->costs, node, ended.self_ns);
+        return;
+    }
+    key = key_of(task, call->function, call->address);
+    if (!ended.has_time || task->tree.links[node].key != key)
+        node = other_node(task, stack, &ended, key);
+    if (ended.has_time)
+        cn_cct_costs_add(&task->costs, node, ended.total_ns, ended.self_ns);
+    else
+        cn_cct_costs_add_call(&task->costs, node);
+}
+
+static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame = NULL;
+
+    /* Functions without a name have the same id. */
+    if (call->function != CN_NONE)
+        frame = cn_call_stack_leave_top(&follow->stack, call, &total_ns, &self_ns);
+    if (!frame)
+        leave_slowly(task, follow, call, is_counted);
+    else if (is_counted)
+        cn_cct_costs_add(&task->costs, frame->mark, total_ns, self_ns);
+}
+
+static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                          const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id above = node_on_top(stack);
+    struct cn_call_frame *frame;
+    struct cn_call_end ended;
+
+    if (call->address == CN_EVENT_SCHED_IN) {
+        if (cn_call_stack_wake(stack, call, &ended) && is_counted)
+            cn_cct_costs_add(&task->costs, ended.frame.mark, ended.total_ns,
+                             ended.self_ns);
+    } else if (cn_call_stack_shows_event(stack, call)) {
+        frame = cn_call_stack_sleep(stack, call);
+        frame->mark = cn_cct_child(&task->tree, above, frame->function);
+    }
+}
+
+static void note_site(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                      const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_bytes data = cn_call_data(batch, call);
+
+    follow->has_site = data.len >= sizeof(uint64_t);
+    if (follow->has_site)
+        follow->site = recording_of(task)->is_big_endian ? cn_u64_be_get(data.ptr)
+                                                         : cn_u64_get(data.ptr);
+}
+
+/* Counters are read by the innermost call. */
+static void note_counters(struct cn_cct_task *task, const struct cn_cct_follow *follow,
+                          const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    uint32_t frames = stack->count;
+    struct cn_counters counters;
+
+    while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
+        frames--;
+    if (frames > 0 && stack->frames[frames - 1].mark != 0 &&
+        cn_recording_counters(recording_of(task), batch, call, &counters))
+        cn_cct_readings_add(&task->readings, &counters, frames,
+                            stack->frames[frames - 1].mark);
+}
+
+static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                      const struct cn_call *call, const struct cn_call_batch *batch,
+                      bool is_counted)
+{
+    switch (call->address) {
+    case CN_EVENT_SCHED_IN:
+    case CN_EVENT_SCHED_OUT:
+    case CN_EVENT_SCHED_OUT_PREEMPT:
+        sleep_or_wake(task, follow, call, is_counted);
+        break;
+    case CN_EVENT_CALLSITE:
+        note_site(task, follow, call, batch);
+        break;
+    default:
+        if (is_counted && cn_event_has_counters(call->address))
+            note_counters(task, follow, call, batch);
+        break;
+    }
+}
+
+bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                        const struct cn_call *call, const struct cn_call_batch *batch,
+                        bool is_counted)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id node;
+
+    if (call->time_ns > follow->last_ns)
+        follow->last_ns = call->time_ns;
+    if (call->kind == CN_CALL_ENTER)
+        enter(task, follow, call, batch);
+    else if (call->kind == CN_CALL_EXIT)
+        leave(task, follow, call, is_counted);
+    else if (call->kind == CN_CALL_EVENT)
+        see_event(task, follow, call, batch, is_counted);
+    else if (is_counted)
+        task->lost_count += call->address;
+    node = node_on_top(stack);
+    if (node != 0 && stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE)
+        node = 0;
+    if (node == follow->node)
+        return false;
+    follow->node = node;
+    return true;
+}
+
+void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
+                            const struct cn_call_batch *batch)
+{
+    task->record_count++;
+    if (!task->guess || !cn_cct_guess_see(task, call))
+        task->sample_count += cn_cct_task_follow(task, &task->follow, call, batch, true);
+}
+
+/* About how many records there are; more than that are read when they are packed. */
+static uint64_t expected_count(const struct cn_cct_task *task)
+{
+    enum { RECORD_LEN = 16 };
+    uint64_t count = recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
+
+    return count > task->record_count ? count : task->record_count;
+}
+
+static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
+{
+    for (size_t i = 0; i < batch->count && !cn_cct_guess_is_wrong(task->guess); i++) {
+        size_t run =
+            cn_cct_run_count(task, &task->follow, batch->calls + i, batch->count - i);
+
+        task->sample_count += run;
+        task->record_count += run;
+        i += run;
+        if (i < batch->count)
+            cn_cct_task_count_call(task, &batch->calls[i], batch);
+    }
+}
+
+bool cn_cct_task_open_feed(const struct cn_cct_task *task,
+                           const struct cn_call_span *span,
+                           const struct cn_call_clock *clock, struct cn_call_feed *feed,
+                           struct cn_error *err)
+{
+    const struct cn_call_query *query = task->options.query;
+
+    return span ? cn_call_feed_open_span(feed, query->rec, query->filter,
+                                         task->options.task, span, clock, err)
+                : cn_call_feed_open(feed, query->rec, query->filter, task->options.task,
+                                    query->range, err);
+}
+
+static bool report(const struct cn_cct_task *task, const struct cn_progress *progress,
+                   bool tells, struct cn_error *err)
+{
+    static const char what[] = "reading calls";
+
+    return tells ? cn_progress_report(progress, what, task->record_count,
+                                      expected_count(task), "records", err)
+                 : cn_progress_check(progress, what, err);
+}
+
+bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
+                       const struct cn_progress *progress, bool tells,
+                       struct cn_error *err)
+{
+    struct cn_call_feed feed = {0};
+    struct cn_call_batch batch;
+    enum cn_step step = CN_FAIL;
+    uint32_t batch_count = 0;
+    bool ok = true;
+
+    if (cn_cct_task_open_feed(task, span, task->guess ? NULL : &task->follow.clock, &feed,
+                              &task->damage))
+        while (ok && !cn_cct_guess_is_wrong(task->guess) &&
+               (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+            cn_cct_guess_begin(task, &feed);
+            count_batch(task, &batch);
+            if (++batch_count % REPORT_EVERY == 0)
+                ok = report(task, progress, tells, err);
+        }
+    task->is_damaged = step == CN_FAIL;
+    task->follow.clock = feed.clock;
+    if (task->guess)
+        task->guess->left_out = feed.left_out;
+    cn_call_feed_close(&feed);
+    if (ok && task->tree.is_full)
+        ok =
+            cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
+                    recording_of(task)->tasks[task->options.task].tid, UINT32_MAX);
+    return ok;
+}
+
+void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
+{
+    struct cn_call_stack *stack = &task->follow.stack;
+    bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
+    struct cn_call_end ended;
+
+    if (is_partial || last_ns < task->follow.last_ns)
+        last_ns = task->follow.last_ns;
+    /* Nothing happens twice at the same time, as readers see it. */
+    task->end_ns = last_ns > task->follow.last_ns ? last_ns : task->follow.last_ns + 1;
+    if (task->follow.node != 0)
+        task->sample_count++;
+    task->open_calls = cn_alloc(stack->count, sizeof(*task->open_calls));
+    while (stack->count > 0 && !is_partial) {
+        cn_call_stack_cut(stack, last_ns, &ended);
+        if (ended.frame.mark != 0 && (ended.frame.flags & CN_FRAME_SHOWN) &&
+            !(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            task->open_calls[task->open_call_count++] = (struct cn_cct_open_call){
+                ended.frame.mark, ended.total_ns, ended.self_ns};
+    }
+    cn_call_stack_done(stack);
+}
+
+void cn_cct_task_count_open(struct cn_cct_task *task)
+{
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        const struct cn_cct_open_call *open = &task->open_calls[i];
+
+        cn_cct_costs_add(&task->costs, open->node, open->total_ns, open->self_ns);
+    }
+    task->open_call_count = 0;
+}

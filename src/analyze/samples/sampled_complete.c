@@ -1,0 +1,140 @@
+/* When the context tree is complete: which modules, files and functions it uses,
+ * and which contexts are shown below which. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "analyze/samples/sampled_parts.h"
+#include "base/alloc.h"
+#include "base/run/ranks.h"
+
+/* Numbers of the measurements that are used, in the order in which contexts use
+ * them. */
+struct numbering {
+    uint32_t *used, *numbers; /* dense -> given, given -> dense */
+    size_t used_count, used_capacity;
+    size_t number_count;
+};
+
+static void use(struct numbering *numbering, uint32_t given)
+{
+    if (given == CN_NONE)
+        return;
+    if (given >= numbering->number_count) {
+        size_t count = ((size_t)given + 1) * 2;
+
+        numbering->numbers =
+            cn_realloc(numbering->numbers, count, sizeof(*numbering->numbers));
+        while (numbering->number_count < count)
+            numbering->numbers[numbering->number_count++] = CN_NONE;
+    }
+    if (numbering->numbers[given] != CN_NONE)
+        return;
+    numbering->numbers[given] = (uint32_t)numbering->used_count;
+    numbering->used = cn_grow(numbering->used, numbering->used_count,
+                              &numbering->used_capacity, sizeof(*numbering->used));
+    numbering->used[numbering->used_count++] = given;
+}
+
+static void number_tables(struct cn_sampled_database *self)
+{
+    struct numbering modules = {0}, files = {0}, functions = {0};
+
+    for (size_t i = 1; i < self->contexts.count; i++) {
+        const struct cn_sampled_context *context = &self->contexts.list[i];
+        struct cn_function function;
+
+        use(&modules, context->module);
+        use(&files, context->file);
+        if (context->function == CN_NONE)
+            continue;
+        use(&functions, context->function);
+        cn_measurements_function(self->measurements, context->function, &function);
+        use(&modules, function.module);
+        use(&files, function.file);
+    }
+    self->modules = modules.used;
+    self->module_numbers = modules.numbers;
+    self->files = files.used;
+    self->file_numbers = files.numbers;
+    self->functions = functions.used;
+    self->function_numbers = functions.numbers;
+    self->db.module_count = (uint32_t)modules.used_count;
+    self->db.file_count = (uint32_t)files.used_count;
+    self->db.function_count = (uint32_t)functions.used_count;
+}
+
+/* What a context is shown below: the parent of an instruction that is not shown
+ * is. */
+static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
+{
+    uint32_t parent = contexts->list[id].parent;
+
+    return cn_sampled_context_is_hidden(&contexts->list[parent])
+               ? contexts->list[parent].parent
+               : parent;
+}
+
+static void list_children(struct cn_sampled_database *self)
+{
+    const struct cn_sampled_contexts *contexts = &self->contexts;
+    uint32_t count = (uint32_t)contexts->count, start = 0;
+    uint32_t *next = cn_alloc(count, sizeof(*next));
+
+    self->child_ends = cn_alloc(count, sizeof(*self->child_ends));
+    self->children = cn_alloc(count, sizeof(*self->children));
+    for (uint32_t id = 1; id < count; id++)
+        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+            next[shown_parent(contexts, id)]++;
+    for (uint32_t id = 0; id < count; id++) {
+        uint32_t own = next[id];
+
+        next[id] = start;
+        start += own;
+        self->child_ends[id] = start;
+    }
+    for (uint32_t id = 1; id < count; id++)
+        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+            self->children[next[shown_parent(contexts, id)]++] = id;
+    free(next);
+}
+
+/* Of all ranks: how long their files are, they know. */
+static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
+{
+    struct cn_ranks *ranks = cn_database_ranks(&self->db);
+    uint64_t *lens = cn_alloc(ranks->size, sizeof(*lens));
+    bool ok;
+
+    lens[ranks->rank] = self->spool.end_off & CN_SPOOL_PLACE_MASK;
+    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
+    self->maps = cn_alloc(ranks->size, sizeof(*self->maps));
+    for (unsigned i = 0; ok && i < ranks->size; i++) {
+        void *map;
+
+        self->map_count++;
+        if (lens[i] == 0)
+            continue;
+        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, self->spool.fds[i], 0);
+        if (map == MAP_FAILED)
+            ok = cn_fail_errno(err, "%s: temporary file", self->spool.folder);
+        else
+            self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
+    }
+    free(lens);
+    return ok;
+}
+
+bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_error *err)
+{
+    struct cn_database *db = &self->db;
+
+    number_tables(self);
+    list_children(self);
+    if (!map_spools(self, err))
+        return false;
+    db->kinds =
+        (struct cn_kinds){self->identities.kinds.list, self->identities.kinds.count};
+    db->context_limit = (uint32_t)self->contexts.count;
+    db->context_weight = (uint64_t)self->contexts.count * 2 + 1;
+    return true;
+}

@@ -1,0 +1,283 @@
+#include "analyze/samples/sampled_contexts.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { FIRST_SLOTS = 1024 };
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t hash_context(const struct cn_sampled_context *c)
+{
+    uint64_t hash = mix((uint64_t)c->parent << 16 | (uint64_t)c->kind << 8 | c->relation,
+                        (uint64_t)c->function << 32 | c->line);
+
+    return mix(mix(hash, (uint64_t)c->file << 32 | c->module), c->offset ^ c->entry);
+}
+
+static bool is_same(const struct cn_sampled_context *a,
+                    const struct cn_sampled_context *b)
+{
+    return a->offset == b->offset && a->parent == b->parent &&
+           a->function == b->function && a->file == b->file && a->line == b->line &&
+           a->module == b->module && a->entry == b->entry && a->kind == b->kind &&
+           a->relation == b->relation;
+}
+
+void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
+                              struct cn_measurements *measurements)
+{
+    *contexts = (struct cn_sampled_contexts){.measurements = measurements};
+    contexts->list = cn_grow(NULL, 0, &contexts->capacity, sizeof(*contexts->list));
+    contexts->list[0] = (struct cn_sampled_context){.function = CN_NONE,
+                                                    .file = CN_NONE,
+                                                    .module = CN_NONE,
+                                                    .kind = CN_CONTEXT_ENTRY};
+    contexts->count = 1;
+}
+
+void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts)
+{
+    free(contexts->list);
+    free(contexts->children);
+    free(contexts->expansions);
+    *contexts = (struct cn_sampled_contexts){0};
+}
+
+static void place_child(struct cn_sampled_contexts *contexts, uint32_t id)
+{
+    size_t mask = contexts->child_slots - 1;
+    size_t i = (size_t)hash_context(&contexts->list[id]) & mask;
+
+    while (contexts->children[i] != 0)
+        i = (i + 1) & mask;
+    contexts->children[i] = id;
+}
+
+static void grow_children(struct cn_sampled_contexts *contexts)
+{
+    if (contexts->count * 2 < contexts->child_slots)
+        return;
+    contexts->child_slots =
+        contexts->child_slots ? contexts->child_slots * 2 : FIRST_SLOTS;
+    free(contexts->children);
+    contexts->children = cn_alloc(contexts->child_slots, sizeof(*contexts->children));
+    for (uint32_t id = 1; id < contexts->count; id++)
+        place_child(contexts, id);
+}
+
+static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
+                            const struct cn_sampled_context *wanted)
+{
+    size_t mask, i;
+
+    grow_children(contexts);
+    mask = contexts->child_slots - 1;
+    i = (size_t)hash_context(wanted) & mask;
+    while (contexts->children[i] != 0) {
+        uint32_t id = contexts->children[i];
+
+        if (is_same(&contexts->list[id], wanted))
+            return id;
+        i = (i + 1) & mask;
+    }
+    contexts->list = cn_grow(contexts->list, contexts->count, &contexts->capacity,
+                             sizeof(*contexts->list));
+    contexts->list[contexts->count] = *wanted;
+    contexts->children[i] = (uint32_t)contexts->count;
+    return (uint32_t)contexts->count++;
+}
+
+static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
+                      const struct cn_code_scope *place)
+{
+    struct cn_sampled_context wanted = {
+        .offset = place->offset,
+        .parent = parent,
+        .function = place->function,
+        .file = place->file,
+        .line = place->line,
+        .module = place->module,
+        .kind = place->kind,
+        .relation = place->relation,
+    };
+
+    return find_or_add(contexts, &wanted);
+}
+
+/* Steps that only find what is there need not be taken again. */
+static uint32_t note(struct cn_sampled_contexts *contexts, size_t known,
+                     struct cn_sampled_step step)
+{
+    if (contexts->count > known)
+        cn_sampled_log_add(contexts->log, &step);
+    return step.last;
+}
+
+uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
+                                   enum cn_entry entry)
+{
+    size_t known = contexts->count;
+    struct cn_sampled_context wanted = {
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = CN_NONE,
+        .entry = (uint16_t)entry,
+        .kind = CN_CONTEXT_ENTRY,
+        .relation = CN_CALL,
+    };
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = entry,
+                                         .module = CN_NONE,
+                                         .last = find_or_add(contexts, &wanted),
+                                         .kind = CN_STEP_ENTRY});
+}
+
+static uint32_t call(struct cn_sampled_contexts *contexts, uint32_t parent,
+                     uint32_t function)
+{
+    struct cn_code_scope place = {
+        .kind = CN_CONTEXT_FUNCTION,
+        .relation = CN_CALL,
+        .function = function,
+        .file = CN_NONE,
+        .module = CN_NONE,
+    };
+
+    return child(contexts, parent, &place);
+}
+
+uint32_t cn_sampled_contexts_unknown(struct cn_sampled_contexts *contexts,
+                                     uint32_t parent)
+{
+    size_t known = contexts->count;
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.parent = parent,
+                                         .module = CN_NONE,
+                                         .last = call(contexts, parent, CN_NONE),
+                                         .kind = CN_STEP_UNKNOWN});
+}
+
+uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
+                                         uint32_t parent, uint64_t code)
+{
+    size_t known = contexts->count;
+    uint32_t function = cn_measurements_placeholder(contexts->measurements, code);
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = code,
+                                         .parent = parent,
+                                         .module = CN_NONE,
+                                         .last = call(contexts, parent, function),
+                                         .kind = CN_STEP_PLACEHOLDER});
+}
+
+uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
+                                 const struct cn_sampled_spot *spot, size_t way,
+                                 const struct cn_code_scope *entry)
+{
+    size_t known = contexts->count;
+
+    return note(contexts, known,
+                (struct cn_sampled_step){.address = spot->address,
+                                         .parent = spot->parent,
+                                         .module = spot->module,
+                                         .way = (uint32_t)way,
+                                         .last = child(contexts, spot->parent, entry),
+                                         .kind = CN_STEP_WAY});
+}
+
+static struct cn_sampled_expansion *probe(const struct cn_sampled_contexts *contexts,
+                                          uint32_t parent, uint32_t module,
+                                          uint64_t address)
+{
+    size_t mask = contexts->expansion_slots - 1;
+    uint64_t hash = mix(mix((uint64_t)parent << 32 | module, address), address >> 16);
+    size_t i = (size_t)hash & mask;
+
+    for (;; i = (i + 1) & mask) {
+        struct cn_sampled_expansion *slot = &contexts->expansions[i];
+
+        if (slot->last == 0 || (slot->address == address && slot->parent == parent &&
+                                slot->module == module))
+            return slot;
+    }
+}
+
+static void grow_expansions(struct cn_sampled_contexts *contexts)
+{
+    struct cn_sampled_expansion *old = contexts->expansions;
+    size_t old_slots = contexts->expansion_slots;
+
+    if (contexts->expansion_count * 2 < old_slots)
+        return;
+    contexts->expansion_slots = old_slots ? old_slots * 2 : FIRST_SLOTS;
+    contexts->expansions =
+        cn_alloc(contexts->expansion_slots, sizeof(*contexts->expansions));
+    for (size_t i = 0; i < old_slots; i++)
+        if (old[i].last != 0)
+            *probe(contexts, old[i].parent, old[i].module, old[i].address) = old[i];
+    free(old);
+}
+
+static bool build(struct cn_sampled_contexts *contexts,
+                  struct cn_sampled_expansion *expansion, struct cn_error *err)
+{
+    struct cn_code_scope instruction = {
+        .kind = CN_CONTEXT_INSTRUCTION,
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = expansion->module,
+        .offset = expansion->address,
+    };
+    uint32_t at = expansion->parent;
+    struct cn_code_scopes places;
+
+    if (!cn_measurements_places(contexts->measurements, expansion->module,
+                                expansion->address, &places, err))
+        return false;
+    for (size_t i = 0; i < places.count; i++) {
+        at = child(contexts, at, &places.list[i]);
+        if (i == 0)
+            expansion->first = at;
+    }
+    if (places.has_instruction) {
+        instruction.relation = places.count > 0 ? CN_LEXICAL : CN_CALL;
+        at = child(contexts, at, &instruction);
+    }
+    if (places.count == 0)
+        expansion->first = at;
+    expansion->last = at;
+    return true;
+}
+
+bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts, uint32_t parent,
+                                uint32_t module, uint64_t address,
+                                struct cn_sampled_expansion *out, struct cn_error *err)
+{
+    struct cn_sampled_expansion *slot, expansion = {address, parent, module, 0, 0};
+
+    grow_expansions(contexts);
+    slot = probe(contexts, parent, module, address);
+    if (slot->last == 0) {
+        if (!build(contexts, &expansion, err))
+            return false;
+        *slot = expansion;
+        contexts->expansion_count++;
+        cn_sampled_log_add(contexts->log,
+                           &(struct cn_sampled_step){.address = address,
+                                                     .parent = parent,
+                                                     .module = module,
+                                                     .last = expansion.last,
+                                                     .kind = CN_STEP_POINT});
+    }
+    *out = *slot;
+    return true;
+}

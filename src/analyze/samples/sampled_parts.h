@@ -1,0 +1,59 @@
+/* The inside of a database made from samples, shared by the files that implement it.
+ * Threads: as sampled_database.h.
+ */
+#ifndef CN_ANALYZE_SAMPLES_SAMPLED_PARTS_H
+#define CN_ANALYZE_SAMPLES_SAMPLED_PARTS_H
+
+#include "analyze/samples/sampled_contexts.h"
+#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/sampled_identity.h"
+#include "analyze/samples/sampled_metrics.h"
+#include "base/files/file.h"
+#include "base/files/spool.h"
+
+/* A thread, or the summary. */
+struct cn_sampled_thread {
+    uint64_t values_off, samples_off; /* in the spool */
+    uint64_t value_count, sample_count;
+    uint32_t context_count;
+    uint32_t id_count;
+    struct cn_identity *ids;
+};
+
+struct cn_sampled_database {
+    struct cn_database db; /* first: operations receive a pointer to it */
+    struct cn_measurements *measurements;
+    struct cn_sampled_contexts contexts;
+    struct cn_sampled_metrics metrics;
+    struct cn_sampled_identities identities;
+    struct cn_spool spool;
+    struct cn_bytes *maps; /* the spool of each rank, once it is complete */
+    unsigned map_count;
+    struct cn_sampled_thread *threads; /* 0 is the summary */
+    struct cn_arena thread_arena;      /* of their identities */
+
+    /* Set when the tree is complete. */
+    uint32_t *children;   /* shown ones, by parent */
+    uint32_t *child_ends; /* by parent: where its children end; they begin where those of
+                              the context before it end */
+    uint32_t *modules, *files, *functions; /* that are used: number of the measurements */
+    uint32_t *module_numbers, *file_numbers, *function_numbers; /* and back */
+};
+
+/* Number what the contexts use and list their children. */
+CN_CHECK bool cn_sampled_database_complete(struct cn_sampled_database *self,
+                                           struct cn_error *err);
+
+/* Whether --only-exe lets a profile in. */
+bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
+                          const struct cn_sampled_profile *profile);
+
+void cn_sampled_thread_identify(struct cn_sampled_database *self,
+                                struct cn_sampled_thread *thread,
+                                const struct cn_identity *ids, size_t count);
+
+/* The operations, and a database that can be closed. */
+struct cn_sampled_database *cn_sampled_database_new(struct cn_measurements *measurements);
+void cn_sampled_database_free(struct cn_sampled_database *self);
+
+#endif

@@ -1,0 +1,253 @@
+#include "analyze/samples/sampled_scout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/samples/sampled_log.h"
+#include "analyze/samples/sampled_nodes.h"
+#include "base/alloc.h"
+#include "base/bytes/wire.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+
+struct job {
+    struct cn_sampled_profile profile;
+    struct cn_sampled_nodes nodes;
+    bool is_read;
+};
+
+struct scout {
+    struct cn_sampled_database *self;
+    const struct cn_sampled_options *options;
+    struct cn_ranks *ranks;
+    struct cn_ranks_part own;
+    unsigned workers;
+    struct job *jobs;
+    struct cn_failures failures;
+    struct cn_sampled_log log;         /* of the contexts */
+    struct cn_sampled_metrics metrics; /* of the own profiles */
+    struct cn_sampled_identities identities;
+    uint64_t has_ranges;   /* some profile has GPU work in ranges */
+    struct cn_text tables; /* numbers of profiles that brought new metrics */
+};
+
+/* Each rank looks at some of the files. */
+bool cn_sampled_choose(const struct cn_measurements *measurements, struct cn_ranks *ranks,
+                       struct cn_ranks_part *out, struct cn_error *err)
+{
+    size_t count = measurements->profile_count;
+    uint64_t *lens = cn_alloc(count, sizeof(*lens));
+    bool ok;
+
+    for (size_t i = ranks->rank; ranks->size > 1 && i < count; i += ranks->size)
+        lens[i] = cn_measurements_profile_len(measurements, i);
+    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, count, err);
+    *out = cn_ranks_split(ranks, lens, count);
+    free(lens);
+    return ok;
+}
+
+static void read_run(void *arg, size_t index, unsigned worker)
+{
+    struct scout *s = arg;
+    struct job *job = &s->jobs[worker];
+    struct cn_error ignored;
+
+    job->is_read = !cn_failures_stopped(&s->failures, worker) &&
+                   cn_measurements_read(s->self->measurements, s->own.first + index,
+                                        &job->profile, &ignored);
+}
+
+static void name_modules(struct scout *s, size_t index, const struct job *job)
+{
+    for (size_t i = 0; i < job->profile.module_count; i++)
+        if (job->nodes.modules[i] != CN_NONE)
+            cn_sampled_log_name(&s->log, job->nodes.modules[i], index,
+                                job->profile.modules[i]);
+}
+
+/* As a profile is added when it is analysed. One that will be refused then adds as much
+ * here as there. */
+static void add_profile(struct scout *s, size_t index, struct job *job)
+{
+    struct cn_identity ids[CN_IDENTITY_MAX] = {0};
+    size_t id_count, known = s->metrics.names.count;
+    struct cn_error ignored;
+
+    if (!cn_sampled_metrics_add(&s->metrics, &job->profile, &ignored))
+        return;
+    if (s->metrics.names.count > known)
+        cn_wire_u64(&s->tables, index);
+    if (!cn_sampled_nodes_check(&job->nodes, s->self->measurements, index, &job->profile,
+                                &ignored) ||
+        !cn_sampled_identities_add(&s->identities, &job->profile, ids, &id_count,
+                                   &ignored))
+        return;
+    name_modules(s, index, job);
+    (void)!cn_sampled_nodes_place(&job->nodes, &s->self->contexts, &job->profile,
+                                  &ignored);
+}
+
+static bool has_ranges(const struct cn_sampled_profile *profile)
+{
+    for (size_t i = 0; i < profile->node_count; i++)
+        if (cn_node_is_of_range(profile->nodes[i].kind))
+            return true;
+    return false;
+}
+
+static void add_take(void *arg, size_t number, unsigned worker)
+{
+    struct scout *s = arg;
+    struct job *job = &s->jobs[worker];
+
+    if (!cn_failures_share(&s->failures, worker))
+        return;
+    if (job->is_read && has_ranges(&job->profile))
+        s->has_ranges = 1;
+    if (job->is_read && s->has_ranges == 0 &&
+        cn_sampled_is_wanted(s->options, &job->profile))
+        add_profile(s, s->own.first + number, job);
+    if (!cn_progress_report(s->options->progress, "looking for contexts", number + 1,
+                            s->own.end - s->own.first, "profiles",
+                            cn_failures_error(&s->failures, worker)))
+        cn_failures_note(&s->failures, worker, number);
+}
+
+static bool read_own(struct scout *s, struct cn_error *err)
+{
+    struct cn_jobs jobs = {s->own.end - s->own.first, s, read_run, add_take, NULL};
+    bool ok;
+
+    s->jobs = cn_alloc(s->workers, sizeof(*s->jobs));
+    cn_failures_init(&s->failures, s->workers);
+    cn_pool_run(&jobs, s->workers);
+    ok = cn_failures_result(&s->failures, err);
+    cn_failures_done(&s->failures);
+    for (unsigned i = 0; i < s->workers; i++) {
+        cn_sampled_profile_done(s->self->measurements, &s->jobs[i].profile);
+        cn_sampled_nodes_done(&s->jobs[i].nodes);
+    }
+    free(s->jobs);
+    return ok;
+}
+
+static void encode_log(void *arg, struct cn_text *message)
+{
+    const struct scout *s = arg;
+
+    cn_sampled_log_encode(&s->log, &s->self->contexts, message);
+}
+
+static bool merge_log(void *arg, unsigned from, struct cn_bytes message,
+                      struct cn_error *err)
+{
+    struct scout *s = arg;
+
+    return cn_sampled_log_replay(&s->self->contexts, message, false, err) ||
+           cn_fail_in(err, "rank %u, for rank %u", s->ranks->rank, from);
+}
+
+/* Start again with what rank 0 has. */
+static bool copy_contexts(struct scout *s, struct cn_bytes message, struct cn_error *err)
+{
+    struct cn_sampled_contexts *contexts = &s->self->contexts;
+
+    cn_sampled_contexts_done(contexts);
+    cn_sampled_contexts_init(contexts, s->self->measurements);
+    return cn_sampled_log_replay(contexts, message, true, err) ||
+           cn_fail_in(err, "rank %u", s->ranks->rank);
+}
+
+static bool share_contexts(struct scout *s, struct cn_error *err)
+{
+    struct cn_ranks_sum sum = {s, encode_log, merge_log};
+    struct cn_text message = {0};
+    bool ok = cn_ranks_agree(s->ranks, cn_ranks_reduce(s->ranks, true, &sum, err), err);
+
+    s->self->contexts.log = NULL;
+    if (ok && cn_ranks_is_first(s->ranks))
+        encode_log(s, &message);
+    ok = ok && cn_ranks_broadcast(s->ranks, &message, err) &&
+         (cn_ranks_is_first(s->ranks) || copy_contexts(s, cn_wire_view(&message), err));
+    cn_text_done(&message);
+    return cn_ranks_agree(s->ranks, ok, err);
+}
+
+/* The metrics of the profiles that brought them, in the order of profiles. */
+static bool learn_metrics(struct scout *s, struct cn_bytes numbers, struct cn_error *err)
+{
+    struct cn_measurements *measurements = s->self->measurements;
+    struct cn_sampled_profile profile = {0};
+    bool ok = true;
+
+    while (ok && numbers.len > 0) {
+        uint64_t index;
+
+        ok =
+            (cn_wire_u64_take(&numbers, &index) && index < measurements->profile_count) ||
+            cn_fail(err, CN_ERR_FORMAT, "metrics of a profile that is not there");
+        ok = ok && cn_measurements_read(measurements, (size_t)index, &profile, err) &&
+             cn_sampled_metrics_add(&s->self->metrics, &profile, err);
+    }
+    cn_sampled_profile_done(measurements, &profile);
+    return ok;
+}
+
+static bool share_metrics(struct scout *s, struct cn_error *err)
+{
+    struct cn_text all = {0};
+    struct cn_bytes left, numbers;
+    bool ok = cn_ranks_share(s->ranks, &s->tables, &all, err);
+
+    left = cn_wire_view(&all);
+    while (ok && left.len > 0)
+        ok = cn_wire_bytes_take(&left, &numbers)
+                 ? learn_metrics(s, numbers, err)
+                 : cn_fail(err, CN_ERR_FORMAT, "metrics of no rank");
+    cn_text_done(&all);
+    return cn_ranks_agree(s->ranks, ok, err);
+}
+
+/* Whether all ranks can go on; else they forget what they have. */
+static bool can_share(struct scout *s, bool *out, struct cn_error *err)
+{
+    if (!cn_ranks_combine(s->ranks, CN_RANKS_MAX, &s->has_ranges, 1, err))
+        return false;
+    *out = s->has_ranges == 0;
+    if (*out)
+        return true;
+    cn_sampled_contexts_done(&s->self->contexts);
+    cn_sampled_contexts_init(&s->self->contexts, s->self->measurements);
+    return true;
+}
+
+bool cn_sampled_scout(struct cn_sampled_database *self,
+                      const struct cn_sampled_options *options, struct cn_ranks_part own,
+                      bool *is_for_one, struct cn_error *err)
+{
+    struct scout s = {
+        .self = self,
+        .options = options,
+        .ranks = options->ranks,
+        .own = own,
+        .workers = options->workers ? options->workers : cn_pool_default_workers(),
+        .metrics = {.wanted = self->metrics.wanted,
+                    .is_hpcprof_compatible = self->metrics.is_hpcprof_compatible},
+    };
+    bool ok, is_shared = false;
+
+    self->contexts.log = &s.log;
+    ok =
+        cn_ranks_agree(s.ranks, read_own(&s, err), err) && can_share(&s, &is_shared, err);
+    if (ok && is_shared)
+        ok = share_contexts(&s, err) && share_metrics(&s, err);
+    *is_for_one = !is_shared;
+    self->contexts.log = NULL;
+    cn_sampled_log_done(&s.log);
+    cn_sampled_metrics_done(&s.metrics);
+    cn_sampled_identities_done(&s.identities);
+    cn_text_done(&s.tables);
+    return ok;
+}

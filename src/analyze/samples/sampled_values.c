@@ -1,0 +1,338 @@
+/* Contexts are numbered parents first: going through them from the last to the first
+ * carries values up in one pass. A context holds a list of cells sorted by metric,
+ * so that work and memory follow the values there are, not contexts times metrics.
+ */
+#include "analyze/samples/sampled_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/samples/sampled_cells.h"
+#include "base/alloc.h"
+
+enum { WORD_BITS = 64 };
+
+void cn_value_list_add(struct cn_value_list *list, struct cn_value value)
+{
+    list->values =
+        cn_grow(list->values, list->count, &list->capacity, sizeof(*list->values));
+    list->values[list->count++] = value;
+}
+
+/* Room for `count` elements; new ones are zero. */
+static void *grow_zeroed(void *array, size_t old_count, size_t count, size_t size)
+{
+    char *grown = cn_realloc(array, count, size);
+
+    memset(grown + old_count * size, 0, (count - old_count) * size);
+    return grown;
+}
+
+void cn_sampled_values_fit(struct cn_sampled_values *v)
+{
+    size_t needed = v->contexts->count;
+    size_t capacity = (needed * 2 + WORD_BITS) / WORD_BITS * WORD_BITS;
+
+    if (needed <= v->head_capacity)
+        return;
+    v->heads = grow_zeroed(v->heads, v->head_capacity, capacity, sizeof(*v->heads));
+    v->summary_heads = grow_zeroed(v->summary_heads, v->head_capacity, capacity,
+                                   sizeof(*v->summary_heads));
+    v->touched = grow_zeroed(v->touched, v->head_capacity / WORD_BITS,
+                             capacity / WORD_BITS, sizeof(*v->touched));
+    v->head_capacity = capacity;
+}
+
+void cn_sampled_values_begin(struct cn_sampled_values *v)
+{
+    cn_sampled_values_fit(v);
+    v->cell_count = 1;
+    v->last_cell = 0;
+    v->first_word = SIZE_MAX;
+    v->end_word = 0;
+}
+
+static void touch(struct cn_sampled_values *v, uint32_t context)
+{
+    size_t word = context / WORD_BITS;
+
+    v->touched[word] |= UINT64_C(1) << context % WORD_BITS;
+    if (word < v->first_word)
+        v->first_word = word;
+    if (word >= v->end_word)
+        v->end_word = word + 1;
+}
+
+/* A new cell behind cell `before` of a context; 0: at the front. */
+static uint32_t insert(struct cn_sampled_values *v, uint32_t context, uint32_t before,
+                       uint32_t metric)
+{
+    uint32_t *link, cell = (uint32_t)v->cell_count;
+
+    v->cells = cn_grow(v->cells, v->cell_count, &v->cell_capacity, sizeof(*v->cells));
+    link = before ? &v->cells[before].next : &v->heads[context];
+    v->cells[cell] = (struct cn_sampled_cell){.next = *link, .metric = metric};
+    *link = cell;
+    v->cell_count++;
+    return cell;
+}
+
+void cn_sampled_values_add(struct cn_sampled_values *v, uint32_t context, uint32_t metric,
+                           double value)
+{
+    uint32_t before = 0, at = v->heads[context];
+
+    if (at == 0)
+        touch(v, context);
+    if (v->last_context == context && v->last_cell != 0 &&
+        v->cells[v->last_cell].metric <= metric)
+        at = v->last_cell;
+    while (at != 0 && v->cells[at].metric < metric) {
+        before = at;
+        at = v->cells[at].next;
+    }
+    if (at == 0 || v->cells[at].metric != metric)
+        at = insert(v, context, before, metric);
+    v->cells[at].point += value;
+    v->cells[at].has_point = true;
+    v->last_context = context;
+    v->last_cell = at;
+}
+
+void cn_sampled_values_spread(struct cn_sampled_values *v,
+                              const struct cn_sampled_share *shares, uint32_t metric,
+                              bool is_moved, double value)
+{
+    for (const struct cn_sampled_share *at = shares;; at++) {
+        if (at->weight != 0)
+            cn_sampled_values_add(v, is_moved ? at->first : at->last, metric,
+                                  value * at->weight);
+        if (at->is_last)
+            break;
+    }
+}
+
+/* Add what a child has to the cells of its parent; both lists are sorted. */
+static void carry_up(struct cn_sampled_values *v, uint32_t child)
+{
+    const struct cn_sampled_context *context = &v->contexts->list[child];
+    bool is_lexical = context->relation == CN_LEXICAL;
+    bool is_loop = context->kind == CN_CONTEXT_LOOP;
+    uint32_t before = 0, to = v->heads[context->parent];
+
+    if (to == 0)
+        touch(v, context->parent);
+    for (uint32_t from = v->heads[child]; from != 0; from = v->cells[from].next) {
+        uint32_t metric = v->cells[from].metric;
+
+        while (to != 0 && v->cells[to].metric < metric) {
+            before = to;
+            to = v->cells[to].next;
+        }
+        if (to == 0 || v->cells[to].metric != metric)
+            to = insert(v, context->parent, before, metric);
+        v->cells[to].execution += v->cells[from].execution;
+        if (is_lexical)
+            v->cells[to].function += v->cells[from].function;
+        if (is_lexical && !is_loop)
+            v->cells[to].no_loops += v->cells[from].no_loops;
+    }
+}
+
+static void propagate(struct cn_sampled_values *v)
+{
+    for (size_t word = v->end_word; word-- > v->first_word;) {
+        /* Parents lie before their children, perhaps in the same word: look
+         * again. */
+        for (unsigned bit = WORD_BITS; bit-- > 0;) {
+            uint32_t context = (uint32_t)(word * WORD_BITS + bit);
+
+            if (!(v->touched[word] >> bit & 1))
+                continue;
+            for (uint32_t at = v->heads[context]; at != 0; at = v->cells[at].next) {
+                v->cells[at].function += v->cells[at].point;
+                v->cells[at].no_loops += v->cells[at].point;
+                v->cells[at].execution += v->cells[at].point;
+            }
+            if (context != 0)
+                carry_up(v, context);
+        }
+    }
+}
+
+/* The summary cell of a metric in a context; `*before` is one of a smaller
+ * metric, or 0, and moves on. */
+static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
+                             uint32_t *before, uint32_t metric)
+{
+    size_t number_count =
+        (size_t)CN_SAMPLED_SCOPE_COUNT * v->metrics->list[metric].statistic_count;
+    uint32_t at = *before ? v->summary[*before].next : v->summary_heads[context];
+    uint32_t *link, cell;
+
+    while (at != 0 && v->summary[at].metric < metric) {
+        *before = at;
+        at = v->summary[at].next;
+    }
+    if (at != 0 && v->summary[at].metric == metric)
+        return *before = at;
+    if (v->summary_count == 0)
+        v->summary_count = 1;
+    while (v->summary_capacity <= v->summary_count)
+        v->summary = cn_grow(v->summary, v->summary_capacity, &v->summary_capacity,
+                             sizeof(*v->summary));
+    cell = (uint32_t)v->summary_count++;
+    link = *before ? &v->summary[*before].next : &v->summary_heads[context];
+    v->summary[cell] = (struct cn_summary_cell){*link, metric, v->number_count};
+    *link = cell;
+    while (v->number_capacity < v->number_count + number_count)
+        v->numbers = cn_grow(v->numbers, v->number_capacity, &v->number_capacity,
+                             sizeof(*v->numbers));
+    for (size_t i = 0; i < number_count; i++)
+        v->numbers[v->number_count++] = 0;
+    return *before = cell;
+}
+
+/* How a statistic takes in the value of one more thread. hpcprof's sum of squares
+ * does not square, and its minimum forgets what it has seen when a thread has
+ * nothing. */
+static double combine(uint8_t statistic, double sum, double value, bool is_compatible)
+{
+    switch (statistic) {
+    case CN_SAMPLED_COUNT:
+        return sum + 1;
+    case CN_SAMPLED_SUM:
+        return sum + value;
+    case CN_SAMPLED_SQUARES:
+        return sum + (is_compatible ? value : value * value);
+    case CN_SAMPLED_MIN:
+        if (value == 0 && !is_compatible)
+            return sum;
+        return sum == 0 ? value : fmin(sum, value);
+    default:
+        return sum == 0 ? value : fmax(sum, value);
+    }
+}
+
+static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
+                      uint32_t number, const double of_scope[CN_SAMPLED_SCOPE_COUNT])
+{
+    const struct cn_measured_metric *metric = &v->metrics->list[number];
+    uint32_t at = find_summary(v, context, before, number);
+    double *numbers = v->numbers + v->summary[at].numbers;
+
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        uint8_t statistic = metric->statistics[i];
+
+        for (size_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
+            numbers[scope] = statistic == CN_SAMPLED_SUM
+                                 ? numbers[scope] + of_scope[scope]
+                                 : combine(statistic, numbers[scope], of_scope[scope],
+                                           v->is_hpcprof_compatible);
+        numbers += CN_SAMPLED_SCOPE_COUNT;
+    }
+}
+
+void cn_sampled_values_summarise(struct cn_sampled_values *v, uint32_t context,
+                                 uint32_t metric,
+                                 const double of_scope[CN_SAMPLED_SCOPE_COUNT])
+{
+    uint32_t before = 0;
+
+    summarise(v, context, &before, metric, of_scope);
+}
+
+static void make_room(struct cn_value_list *list, size_t count)
+{
+    if (list->capacity - list->count >= count)
+        return;
+    list->capacity = (list->capacity + count) * 2;
+    list->values = cn_realloc(list->values, list->capacity, sizeof(*list->values));
+}
+
+static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
+                      const struct cn_sampled_cell *cell, struct cn_value_list *out)
+{
+    const struct cn_measured_metric *metric = &v->metrics->list[cell->metric];
+    bool is_loop = v->contexts->list[context].kind == CN_CONTEXT_LOOP;
+    double of_scope[CN_SAMPLED_SCOPE_COUNT] = {
+        [CN_SAMPLED_POINT] = cell->point,
+        [CN_SAMPLED_FUNCTION] = cell->function,
+        [CN_SAMPLED_LEX_AWARE] = is_loop ? cell->no_loops : cell->function,
+        [CN_SAMPLED_EXECUTION] = cell->execution,
+    };
+
+    if (v->aside)
+        cn_sampled_cells_add(v->aside, context, cell->metric, of_scope);
+    else
+        summarise(v, context, before, cell->metric, of_scope);
+    /* In the profile of a thread, hpcprof takes a loop for none where nothing was
+     * measured at the loop itself. */
+    if (v->is_hpcprof_compatible && !cell->has_point)
+        of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
+    make_room(out, CN_SAMPLED_SCOPE_COUNT);
+    for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
+        if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope))
+            out->values[out->count++] = (struct cn_value){
+                of_scope[scope], context, (uint16_t)(metric->first_id + scope)};
+}
+
+void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list *out)
+{
+    propagate(v);
+    out->count = 0;
+    out->context_count = 0;
+    for (size_t word = v->first_word; word < v->end_word; word++) {
+        for (uint64_t bits = v->touched[word]; bits != 0; bits &= bits - 1) {
+            uint32_t context =
+                (uint32_t)(word * WORD_BITS + (size_t)ffsll((long long)bits) - 1);
+            size_t count = out->count;
+            uint32_t before = 0;
+
+            for (uint32_t at = v->heads[context]; at != 0; at = v->cells[at].next)
+                emit_cell(v, context, &before, &v->cells[at], out);
+            v->heads[context] = 0;
+            out->context_count += out->count > count;
+        }
+        v->touched[word] = 0;
+    }
+}
+
+void cn_sampled_values_summary(const struct cn_sampled_values *v,
+                               struct cn_value_list *out)
+{
+    out->count = 0;
+    out->context_count = 0;
+    for (uint32_t context = 0; context < v->contexts->count; context++) {
+        size_t count = out->count;
+
+        if (context >= v->head_capacity)
+            break;
+        for (uint32_t at = v->summary_heads[context]; at != 0; at = v->summary[at].next) {
+            const struct cn_measured_metric *metric =
+                &v->metrics->list[v->summary[at].metric];
+            const double *numbers = v->numbers + v->summary[at].numbers;
+            size_t number_count =
+                (size_t)CN_SAMPLED_SCOPE_COUNT * metric->statistic_count;
+
+            for (size_t i = 0; i < number_count; i++)
+                if (numbers[i] != 0 &&
+                    cn_measured_metric_has(metric, i % CN_SAMPLED_SCOPE_COUNT))
+                    cn_value_list_add(
+                        out, (struct cn_value){numbers[i], context,
+                                               (uint16_t)(metric->first_id + i)});
+        }
+        out->context_count += out->count > count;
+    }
+}
+
+void cn_sampled_values_done(struct cn_sampled_values *v)
+{
+    free(v->cells);
+    free(v->heads);
+    free(v->touched);
+    free(v->summary);
+    free(v->summary_heads);
+    free(v->numbers);
+}

@@ -1,0 +1,579 @@
+#include "analyze/timeline/occupancy.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/timeline/spans.h"
+#include "analyze/timeline/time_pyramid.h"
+#include "analyze/views/frames.h"
+#include "base/alloc.h"
+#include "base/run/pool.h"
+#include "model/contexts/database.h"
+
+enum {
+    READ_MAX = 64 << 20,   /* bytes of mapped files before they are given back */
+    LOOK_LEN = 64 << 10,   /* that the system maps around a sample that is read */
+    CROWD = 16,            /* samples of a slice that are all looked at */
+    CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
+};
+
+/* Time by slot: a place, a frame, or idling. Slots in use are listed, so that clearing
+ * costs what filling did. */
+struct tally {
+    uint64_t *ns;
+    uint32_t *used;
+    size_t used_count;
+};
+
+struct share {
+    uint32_t frame;
+    uint64_t ns;
+};
+
+/* What one thread did while it ran. */
+struct row {
+    struct share *shares;
+    size_t count;
+};
+
+struct worker {
+    struct build *build;
+    struct tally tally;
+    uint64_t *total_ns; /* by place, over the rows of this worker */
+
+    /* The row being drawn. */
+    uint32_t profile;
+    uint64_t crowded_left; /* samples */
+    uint64_t unread_len;   /* bytes of its timeline that were not mapped yet, at most */
+    struct cn_occupancy_cell *cells;
+    uint32_t column;
+    uint64_t column_begin_ns, column_end_ns;
+
+    uint64_t read_len; /* mapped since the last were given back, at most */
+    bool has_estimated;
+    size_t failed_row; /* the first; rows are claimed in order */
+    bool has_failed;
+    struct cn_error err;
+};
+
+struct build {
+    struct cn_database *db;
+    const struct cn_frames *frames;
+    const struct cn_occupancy_request *request;
+    struct cn_occupancy out;
+    struct worker *workers;
+    unsigned worker_count;
+    const struct cn_cut *cut; /* at the depth shown */
+    struct row *rows;         /* while a depth is chosen */
+};
+
+static void tally_add(struct tally *tally, uint32_t slot, uint64_t ns)
+{
+    if (tally->ns[slot] == 0)
+        tally->used[tally->used_count++] = slot;
+    tally->ns[slot] += ns;
+}
+
+static void tally_clear(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->used_count; i++)
+        tally->ns[tally->used[i]] = 0;
+    tally->used_count = 0;
+}
+
+/* The slot with the most time, of equals the one used first; CN_NONE without any. */
+static uint32_t tally_max(const struct tally *tally)
+{
+    uint32_t best = CN_NONE;
+
+    for (size_t i = 0; i < tally->used_count; i++) {
+        uint32_t slot = tally->used[i];
+
+        if (best == CN_NONE || tally->ns[slot] > tally->ns[best])
+            best = slot;
+    }
+    return best;
+}
+
+uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
+{
+    uint64_t span = occupancy->end_ns - occupancy->begin_ns;
+    uint64_t count = occupancy->column_count;
+
+    /* span * column / count, without overflow. */
+    return occupancy->begin_ns + span / count * column + span % count * column / count;
+}
+
+/* Looking here and there maps much of a long timeline: do not keep it all. */
+static void note_looks(struct worker *worker, uint64_t count)
+{
+    uint64_t len = count * LOOK_LEN;
+
+    if (len > worker->unread_len)
+        len = worker->unread_len;
+    worker->unread_len -= len;
+    worker->read_len += len;
+    if (worker->read_len > READ_MAX) {
+        cn_database_forget(worker->build->db);
+        worker->read_len = 0;
+    }
+}
+
+/* Whether sample `at` begins before a time. */
+static bool is_before(struct cn_database *db, const struct cn_timeline *timeline,
+                      uint64_t at, uint64_t time_ns, bool *out, struct cn_error *err)
+{
+    struct cn_sample sample;
+
+    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
+        return false;
+    *out = sample.time_ns < time_ns;
+    return true;
+}
+
+/* The first sample between `low` and `high` that begins at or after a time, `high` when
+ * none does. Looks around `guess` in growing steps: samples are spread evenly enough for
+ * good guesses, and each look at a long timeline is a cache miss. */
+static bool find_from(struct worker *worker, const struct cn_timeline *timeline,
+                      uint64_t low, uint64_t high, uint64_t guess, uint64_t time_ns,
+                      uint64_t *out, struct cn_error *err)
+{
+    uint64_t step = 1;
+    bool before;
+
+    while (low < high) {
+        guess = guess < low ? low : guess >= high ? high - 1 : guess;
+        if (high - low > LOOK_LEN / sizeof(struct cn_sample))
+            note_looks(worker, 1);
+        if (!is_before(worker->build->db, timeline, guess, time_ns, &before, err))
+            return false;
+        if (before)
+            low = guess + 1;
+        else
+            high = guess;
+        if (step < (high - low) / 2)
+            guess = before ? guess + step : guess > step ? guess - step : 0;
+        else
+            guess = low + (high - low) / 2;
+        step *= 4;
+    }
+    *out = low;
+    return true;
+}
+
+/* Some moments of a slice with many samples. */
+static bool look_around(struct worker *worker, const struct cn_timeline *timeline,
+                        uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
+                        cn_span_fn add, struct cn_error *err)
+{
+    struct cn_database *db = worker->build->db;
+    uint64_t points = worker->build->request->points;
+    uint64_t step_ns = (end_ns - begin_ns) / points;
+    struct cn_sample sample;
+
+    worker->has_estimated = true;
+    if (points == 1 && first > 0) {
+        /* The one that runs when the slice begins is at hand: it was looked at to find the
+         * beginning. */
+        if (!cn_timeline_read(db, timeline, first - 1, 1, &sample, err))
+            return false;
+        if (first < timeline->count)
+            add(worker, sample.context, begin_ns, end_ns);
+        return true;
+    }
+    for (uint64_t i = 0, at = first; i < points; i++) {
+        uint64_t from_ns = begin_ns + step_ns * i;
+        uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;
+
+        if (!find_from(worker, timeline, at, last,
+                       first + (last - first) / points * i + (last - first) / points / 2,
+                       from_ns + (to_ns - from_ns) / 2, &at, err) ||
+            (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err)))
+            return false;
+        if (at > 0 && at < timeline->count)
+            add(worker, sample.context, from_ns, to_ns);
+    }
+    return true;
+}
+
+/* One slice of time, samples `first` up to `last` beginning in it: every sample, the one
+ * before the first included, or so many moments of it. */
+static bool scan_slice(struct worker *worker, const struct cn_timeline *timeline,
+                       uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
+                       cn_span_fn add, struct cn_error *err)
+{
+    uint64_t points = worker->build->request->points;
+    struct cn_sample samples[CROWD + 2];
+    size_t count;
+
+    if (last - first > CROWD && (last - first) / 2 > points &&
+        end_ns - begin_ns > points && last - first > worker->crowded_left)
+        return look_around(worker, timeline, first, last, begin_ns, end_ns, add, err);
+    if (last - first > CROWD) {
+        worker->crowded_left -=
+            last - first < worker->crowded_left ? last - first : worker->crowded_left;
+        return cn_spans_visit(worker->build->db, worker->profile, begin_ns, end_ns, add,
+                              worker, err);
+    }
+    first -= first > 0;
+    last += last < timeline->count;
+    count = (size_t)(last - first);
+    if (!cn_timeline_read(worker->build->db, timeline, first, count, samples, err))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++) {
+        uint64_t from_ns = samples[i].time_ns, to_ns = samples[i + 1].time_ns;
+
+        from_ns = from_ns > begin_ns ? from_ns : begin_ns;
+        to_ns = to_ns < end_ns ? to_ns : end_ns;
+        if (from_ns < to_ns)
+            add(worker, samples[i].context, from_ns, to_ns);
+    }
+    return true;
+}
+
+static void count_samples(struct worker *worker, uint32_t column, uint64_t count)
+{
+    if (worker->cells)
+        worker->cells[column].sample_count =
+            count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+/* Slice by slice, with work bounded by the number of slices. */
+static bool scan_slices(struct worker *worker, uint32_t profile, cn_span_fn add,
+                        struct cn_error *err)
+{
+    struct build *build = worker->build;
+    const struct cn_occupancy *out = &build->out;
+    struct cn_timeline timeline;
+    uint64_t first, last, step = 0;
+
+    if (!cn_timeline_open(build->db, profile, &timeline, err))
+        return false;
+    worker->unread_len = timeline.count * sizeof(struct cn_sample);
+    if (!find_from(worker, &timeline, 0, timeline.count, timeline.count / 2,
+                   out->begin_ns, &first, err))
+        return false;
+    for (uint32_t i = 0; i < out->column_count; i++) {
+        uint64_t begin_ns = cn_occupancy_column_ns(out, i);
+        uint64_t end_ns = cn_occupancy_column_ns(out, i + 1);
+
+        if (!find_from(worker, &timeline, first, timeline.count, first + step, end_ns,
+                       &last, err) ||
+            !scan_slice(worker, &timeline, first, last, begin_ns, end_ns, add, err))
+            return false;
+        step = last - first;
+        count_samples(worker, i, step);
+        first = last;
+    }
+    return true;
+}
+
+static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
+{
+    const struct cn_occupancy_request *request = worker->build->request;
+    uint32_t profile = request->profiles[row];
+
+    worker->has_estimated = false;
+    worker->profile = profile;
+    worker->crowded_left = request->crowded_max;
+    if (request->points > 0
+            ? scan_slices(worker, profile, add, &worker->err)
+            : cn_spans_visit(worker->build->db, profile, request->begin_ns,
+                             request->end_ns, add, worker, &worker->err)) {
+        worker->build->out.is_estimated[row] = worker->has_estimated;
+        return;
+    }
+    (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
+    worker->has_failed = true;
+    worker->failed_row = row;
+}
+
+static bool run_jobs(struct build *build, void (*run)(void *arg, size_t row, unsigned w),
+                     struct cn_error *err)
+{
+    const struct worker *first = NULL;
+
+    cn_pool_run(&(struct cn_jobs){build->request->profile_count, build, run, NULL, NULL},
+                build->worker_count);
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        const struct worker *worker = &build->workers[i];
+
+        if (worker->has_failed && (!first || worker->failed_row < first->failed_row))
+            first = worker;
+    }
+    if (first)
+        *err = first->err;
+    return !first;
+}
+
+static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct worker *worker = arg;
+
+    if (context != 0)
+        tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
+                  end_ns - begin_ns);
+}
+
+static void weigh_row(void *arg, size_t row, unsigned number)
+{
+    struct build *build = arg;
+    struct worker *worker = &build->workers[number];
+    struct tally *tally = &worker->tally;
+    struct share *shares;
+
+    if (worker->has_failed)
+        return;
+    scan_or_fail(worker, row, add_to_frame);
+    shares = cn_alloc(tally->used_count, sizeof(*shares));
+    for (size_t i = 0; i < tally->used_count; i++)
+        shares[i] = (struct share){tally->used[i], tally->ns[tally->used[i]]};
+    build->rows[row] = (struct row){shares, tally->used_count};
+    tally_clear(tally);
+}
+
+/* The part of all running time that threads spend in whatever place each has most of. */
+static double dominated_share(const struct build *build, const uint32_t *place_of_frame)
+{
+    struct tally *tally = &build->workers[0].tally;
+    double dominated = 0, total = 0;
+
+    for (size_t i = 0; i < build->request->profile_count; i++) {
+        const struct row *row = &build->rows[i];
+
+        for (size_t k = 0; k < row->count; k++) {
+            tally_add(tally, place_of_frame[row->shares[k].frame], row->shares[k].ns);
+            total += (double)row->shares[k].ns;
+        }
+        if (tally->used_count > 0)
+            dominated += (double)tally->ns[tally_max(tally)];
+        tally_clear(tally);
+    }
+    return total > 0 ? dominated / total : 1;
+}
+
+static uint32_t choose_depth(const struct build *build)
+{
+    const double telling = 0.9;
+    uint32_t *places = cn_alloc(build->frames->count, sizeof(*places));
+    uint32_t depth_max = build->frames->depth_max, best = 1;
+    double best_share = 2;
+
+    if (depth_max > CHOSEN_DEPTH_MAX)
+        depth_max = CHOSEN_DEPTH_MAX;
+    for (uint32_t depth = 1; depth <= depth_max && best_share > telling; depth++) {
+        double share;
+
+        cn_frames_cut(build->frames, depth, places);
+        share = dominated_share(build, places);
+        if (share < best_share) {
+            best_share = share;
+            best = depth;
+        }
+    }
+    free(places);
+    return best;
+}
+
+static void close_column(struct worker *worker)
+{
+    struct tally *tally = &worker->tally;
+    double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
+    uint32_t place = tally_max(tally);
+
+    worker->cells[worker->column].place = place;
+    worker->cells[worker->column].share =
+        place == CN_NONE ? 0 : (double)tally->ns[place] / width_ns;
+    for (size_t i = 0; i < tally->used_count; i++)
+        worker->total_ns[tally->used[i]] += tally->ns[tally->used[i]];
+    tally_clear(tally);
+    worker->column++;
+    worker->column_begin_ns = worker->column_end_ns;
+    worker->column_end_ns =
+        cn_occupancy_column_ns(&worker->build->out, worker->column + 1);
+}
+
+static uint32_t place_of(const struct build *build, uint32_t context)
+{
+    return cn_cut_find(build->cut, context);
+}
+
+static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct worker *worker = arg;
+    uint32_t place = place_of(worker->build, context);
+
+    while (begin_ns < end_ns) {
+        uint64_t until_ns;
+
+        while (begin_ns >= worker->column_end_ns)
+            close_column(worker);
+        until_ns = end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
+        tally_add(&worker->tally, place, until_ns - begin_ns);
+        begin_ns = until_ns;
+    }
+}
+
+static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct worker *worker = arg;
+
+    worker->total_ns[place_of(worker->build, context)] += end_ns - begin_ns;
+}
+
+/* Look the cells up; only the sums at both ends need samples. */
+static bool draw_from_pyramid(struct worker *worker, size_t row,
+                              const struct cn_time_pyramid *pyramid, struct cn_error *err)
+{
+    struct build *build = worker->build;
+    const struct cn_occupancy *out = &build->out;
+    uint32_t profile = build->request->profiles[row];
+    uint64_t width_ns = (out->end_ns - out->begin_ns) / out->column_count;
+    uint64_t begin_ns, end_ns;
+
+    cn_time_pyramid_cells(pyramid, out->begin_ns, width_ns, out->column_count,
+                          worker->cells);
+    cn_time_pyramid_add(pyramid, out->begin_ns, out->end_ns, worker->total_ns, &begin_ns,
+                        &end_ns);
+    return cn_spans_visit(build->db, profile, out->begin_ns, begin_ns, add_to_totals,
+                          worker, err) &&
+           cn_spans_visit(build->db, profile, end_ns, out->end_ns, add_to_totals, worker,
+                          err);
+}
+
+/* The pyramid of a row, if it has the columns asked for. */
+static const struct cn_time_pyramid *pyramid_of(const struct build *build, size_t row)
+{
+    const struct cn_occupancy_request *request = build->request;
+    uint64_t span_ns = request->end_ns - request->begin_ns;
+
+    if (!request->pyramids || !request->pyramids[row] ||
+        span_ns % request->column_count != 0 ||
+        !cn_time_pyramid_has(request->pyramids[row], request->begin_ns,
+                             span_ns / request->column_count))
+        return NULL;
+    return request->pyramids[row];
+}
+
+static void draw_row(void *arg, size_t row, unsigned number)
+{
+    struct build *build = arg;
+    struct worker *worker = &build->workers[number];
+    const struct cn_time_pyramid *pyramid = pyramid_of(build, row);
+
+    if (worker->has_failed)
+        return;
+    worker->cells = build->out.cells + row * build->out.column_count;
+    if (pyramid) {
+        if (!draw_from_pyramid(worker, row, pyramid, &worker->err)) {
+            worker->has_failed = true;
+            worker->failed_row = row;
+        }
+        return;
+    }
+    worker->column = 0;
+    worker->column_begin_ns = build->out.begin_ns;
+    worker->column_end_ns = cn_occupancy_column_ns(&build->out, 1);
+    scan_or_fail(worker, row, add_to_cells);
+    while (worker->column < build->out.column_count)
+        close_column(worker);
+}
+
+static void begin(struct build *build)
+{
+    const struct cn_occupancy_request *request = build->request;
+    size_t place_count = build->frames->names.count + 1; /* and idling */
+    size_t slot_count =
+        place_count > build->frames->count ? place_count : build->frames->count;
+
+    build->worker_count =
+        request->workers > 0 ? request->workers : cn_pool_default_workers();
+    build->workers = cn_alloc(build->worker_count, sizeof(*build->workers));
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        build->workers[i] = (struct worker){
+            .build = build,
+            .tally = {.ns = cn_alloc(slot_count, sizeof(uint64_t)),
+                      .used = cn_alloc(slot_count, sizeof(uint32_t))},
+            .total_ns = cn_alloc(place_count, sizeof(uint64_t)),
+        };
+    }
+    build->rows = cn_alloc(request->profile_count, sizeof(*build->rows));
+    build->out = (struct cn_occupancy){
+        .row_count = request->profile_count,
+        .column_count = request->column_count,
+        .begin_ns = request->begin_ns,
+        .end_ns = request->end_ns,
+        .depth = request->depth,
+        .idle = (uint32_t)build->frames->names.count,
+        .cells = cn_alloc(request->profile_count * request->column_count,
+                          sizeof(*build->out.cells)),
+        .place_ns = cn_alloc(place_count, sizeof(uint64_t)),
+        .is_estimated = cn_alloc(request->profile_count, sizeof(bool)),
+    };
+}
+
+static void add_totals(struct build *build)
+{
+    for (unsigned w = 0; w < build->worker_count; w++)
+        for (size_t i = 0; i <= build->out.idle; i++)
+            build->out.place_ns[i] += build->workers[w].total_ns[i];
+    for (size_t i = 0; i < build->out.row_count; i++)
+        build->out.is_estimate |= build->out.is_estimated[i];
+}
+
+static void end(struct build *build)
+{
+    for (unsigned i = 0; i < build->worker_count; i++) {
+        free(build->workers[i].tally.ns);
+        free(build->workers[i].tally.used);
+        free(build->workers[i].total_ns);
+    }
+    for (size_t i = 0; i < build->request->profile_count; i++)
+        free(build->rows[i].shares);
+    free(build->workers);
+    free(build->rows);
+}
+
+bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
+                        const struct cn_frames *frames,
+                        const struct cn_occupancy_request *request, struct cn_error *err)
+{
+    struct build build = {.db = db, .frames = frames, .request = request};
+    struct cn_cut own_cut = {0};
+    bool ok = true;
+
+    assert(request->begin_ns < request->end_ns && request->column_count > 0 &&
+           request->column_count <= request->end_ns - request->begin_ns);
+    begin(&build);
+    if (build.out.depth == 0) {
+        ok = run_jobs(&build, weigh_row, err);
+        build.out.depth = ok ? choose_depth(&build) : 1;
+    }
+    if (ok) {
+        build.cut = request->cut;
+        if (!build.cut) {
+            cn_cut_init(&own_cut, frames, build.out.depth);
+            build.cut = &own_cut;
+        }
+        ok = run_jobs(&build, draw_row, err);
+    }
+    if (ok)
+        add_totals(&build);
+    end(&build);
+    cn_cut_done(&own_cut);
+    if (!ok) {
+        cn_occupancy_done(&build.out);
+        return false;
+    }
+    *out = build.out;
+    return true;
+}
+
+void cn_occupancy_done(struct cn_occupancy *occupancy)
+{
+    free(occupancy->cells);
+    free(occupancy->place_ns);
+    free(occupancy->is_estimated);
+    *occupancy = (struct cn_occupancy){0};
+}

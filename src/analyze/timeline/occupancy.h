@@ -1,0 +1,80 @@
+/* Threads over time: which function each thread was in, slice of time by slice of time.
+ *
+ * Every sample counts with the time until the thread's next one; what lies before the
+ * first and after the last sample counts for nobody. A cell shows the place that took
+ * most of its slice, idling included.
+ *
+ * With `points`, a cell that holds many samples looks at that many moments of its slice
+ * instead of at every sample: the work is bounded by the cells, whatever the length of
+ * the timelines. How many samples a cell holds is exact all the same.
+ *
+ * The result is the caller's, place numbers are those of the frames it was made with.
+ * Threads: immutable after it was built.
+ */
+#ifndef CN_ANALYZE_TIMELINE_OCCUPANCY_H
+#define CN_ANALYZE_TIMELINE_OCCUPANCY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_database;
+struct cn_cut;
+struct cn_frames;
+struct cn_time_pyramid;
+
+struct cn_occupancy_request {
+    const uint32_t *profiles; /* a row each */
+    size_t profile_count;
+    uint64_t begin_ns, end_ns; /* begin < end; end is not part of it */
+    uint32_t column_count;     /* at least 1, at most end - begin */
+
+    /* Where to cut stacks: 1 shows what entry points call, and so on; stacks that are
+     * less deep show their innermost frame. 0: see cn_occupancy. */
+    uint32_t depth;
+    uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
+    uint32_t points; /* moments looked at in a crowded cell, 1: its beginning; 0: every
+                        sample counts */
+
+    /* By row, NULL where there is none: spare reading samples where columns are their
+     * cells. Made with the same frames and depth; the list itself may be NULL. */
+    const struct cn_time_pyramid *const *pyramids;
+    const struct cn_cut *cut; /* of this depth, to spare making it; may be NULL */
+    unsigned workers;         /* 0: as many as there are processors */
+};
+
+struct cn_occupancy_cell {
+    uint32_t place; /* `idle` when the thread did not run, CN_NONE without samples */
+    uint32_t sample_count; /* that begin in the slice; only with `points` */
+    double share;          /* of the slice, 0 to 1 */
+};
+
+struct cn_occupancy {
+    size_t row_count;
+    uint32_t column_count;
+    uint64_t begin_ns, end_ns;
+
+    /* As asked for; else the smallest depth at which threads show more than one function
+     * for more than a tenth of the time they run. */
+    uint32_t depth;
+    uint32_t idle;      /* the place of not running: one past the frames' places */
+    bool is_estimate;   /* some cells did not look at every sample */
+    bool *is_estimated; /* by row */
+    struct cn_occupancy_cell *cells; /* row after row */
+    uint64_t *place_ns;              /* time of each place and `idle`, over all rows */
+};
+
+/* Fails with CN_ERR_FORMAT where the samples of a thread go back in time. On failure
+ * nothing is left to release. */
+CN_CHECK bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
+                                 const struct cn_frames *frames,
+                                 const struct cn_occupancy_request *request,
+                                 struct cn_error *err);
+
+/* When a column begins; for column_count, when the last one ends. */
+uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column);
+
+void cn_occupancy_done(struct cn_occupancy *occupancy);
+
+#endif

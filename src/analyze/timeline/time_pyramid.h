@@ -1,0 +1,49 @@
+/* What a thread did over time, summed up in advance for frames of any width: which place
+ * took most of each cell of time, for cells of 2, 4, 8, ... times the smallest.
+ *
+ * Cells are powers of two nanoseconds wide and begin at multiples of that, counted from the
+ * start of the database's timelines, so a frame whose columns are such cells is answered by
+ * looking them up, however many samples there are. Every sample counts in its cell:
+ * nothing is estimated. A pyramid belongs to one thread and one depth of stacks; it takes
+ * about a byte a sample where threads stay in a few places.
+ * Threads: immutable after it was built.
+ */
+#ifndef CN_ANALYZE_TIMELINE_TIME_PYRAMID_H
+#define CN_ANALYZE_TIMELINE_TIME_PYRAMID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_database;
+struct cn_cut;
+struct cn_occupancy_cell;
+struct cn_time_pyramid;
+
+/* Reads all samples of a thread. Fails with CN_ERR_FORMAT where they go back in time. */
+CN_CHECK bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
+                                    const struct cn_cut *cut, uint32_t profile,
+                                    struct cn_error *err);
+void cn_time_pyramid_free(struct cn_time_pyramid *pyramid); /* NULL is fine */
+
+/* Memory that it takes. */
+size_t cn_time_pyramid_size(const struct cn_time_pyramid *pyramid);
+
+/* Whether it has columns of this width, the first of them at a time. */
+bool cn_time_pyramid_has(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
+                         uint64_t width_ns);
+
+/* Columns that it has. */
+void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
+                           uint64_t width_ns, uint32_t count,
+                           struct cn_occupancy_cell *out);
+
+/* Add the time of each place between two times to `place_ns`, which has room for all places
+ * and idling. What it does not know in so much detail is left out: the time before
+ * *inner_begin_ns and from *inner_end_ns on. */
+void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
+                         uint64_t end_ns, uint64_t *place_ns, uint64_t *inner_begin_ns,
+                         uint64_t *inner_end_ns);
+
+#endif

@@ -1,0 +1,543 @@
+#include "analyze/views/cost_tree.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/views/costs_internal.h"
+#include "analyze/views/label.h"
+#include "base/alloc.h"
+
+struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind)
+{
+    return (struct cn_row_place){
+        .kind = kind,
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = CN_NONE,
+    };
+}
+
+static bool same_place(const struct cn_row_place *a, const struct cn_row_place *b)
+{
+    return a->kind == b->kind && a->function == b->function && a->file == b->file &&
+           a->line == b->line && a->module == b->module && a->offset == b->offset;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(uint32_t parent, const struct cn_row_place *place)
+{
+    uint64_t hash = mix((uint64_t)place->kind, (uint64_t)parent << 32 | place->function);
+
+    hash = mix(hash, (uint64_t)place->file << 32 | place->line);
+    return mix(mix(hash, place->module), place->offset);
+}
+
+/* The slot of a row, or the free one where it belongs. */
+static uint32_t *find_slot(const struct cn_cost_tree *tree, uint32_t parent,
+                           const struct cn_row_place *place)
+{
+    size_t i = hash_of(parent, place) & (tree->slot_count - 1);
+
+    while (tree->slots[i]) {
+        const struct cn_cost_group *group = &tree->groups[tree->slots[i] - 1];
+
+        if (group->parent == parent && same_place(&group->place, place))
+            break;
+        i = (i + 1) & (tree->slot_count - 1);
+    }
+    return &tree->slots[i];
+}
+
+static void grow_slots(struct cn_cost_tree *tree)
+{
+    enum { FIRST = 256 };
+
+    free(tree->slots);
+    tree->slot_count = tree->slot_count ? tree->slot_count * 2 : FIRST;
+    tree->slots = cn_alloc(tree->slot_count, sizeof(*tree->slots));
+    for (size_t i = 0; i < tree->group_count; i++)
+        *find_slot(tree, tree->groups[i].parent, &tree->groups[i].place) =
+            (uint32_t)i + 1;
+}
+
+uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
+                          const struct cn_row_place *place)
+{
+    uint32_t node = tree->path[tree->depth - 1].node;
+    uint32_t *slot, *list;
+
+    if (tree->group_count >= tree->slot_count / 2)
+        grow_slots(tree);
+    slot = find_slot(tree, parent, place);
+    if (*slot)
+        return *slot - 1;
+    tree->groups = cn_grow(tree->groups, tree->group_count, &tree->group_capacity,
+                           sizeof(*tree->groups));
+    list = parent == CN_NONE ? &tree->first_top : &tree->groups[parent].first_child;
+    tree->groups[tree->group_count] = (struct cn_cost_group){
+        .place = *place,
+        .parent = parent,
+        .first_child = CN_NONE,
+        .next_sibling = *list,
+        .node = node,
+        .at = tree->index->nodes[node].at,
+    };
+    tree->active = cn_grow(tree->active, tree->group_count, &tree->count_capacity,
+                           sizeof(*tree->active));
+    tree->active[tree->group_count] = 0;
+    *list = (uint32_t)tree->group_count++;
+    *slot = (uint32_t)tree->group_count;
+    return *slot - 1;
+}
+
+static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
+{
+    tree->targets = cn_grow(tree->targets, tree->target_count, &tree->target_capacity,
+                            sizeof(*tree->targets));
+    tree->targets[tree->target_count++] = cn_cost_target_of(row, sides);
+}
+
+void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
+{
+    uint32_t sides = 1U << CN_EXCLUSIVE;
+
+    if (tree->active[row]++ == 0)
+        sides |= 1U << CN_INCLUSIVE;
+    add_target(tree, row, sides);
+    tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
+                                &tree->active_capacity, sizeof(*tree->active_rows));
+    tree->active_rows[tree->active_count++] = row;
+}
+
+void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row)
+{
+    if (tree->groups[row].parent == from) {
+        add_target(tree, row, 1U << CN_EXCLUSIVE | 1U << CN_INCLUSIVE);
+        return;
+    }
+    add_target(tree, row, 1U << CN_EXCLUSIVE);
+    tree->folds = cn_grow(tree->folds, tree->fold_count, &tree->fold_capacity,
+                          sizeof(*tree->folds));
+    tree->folds[tree->fold_count++] =
+        (struct cn_cost_fold){from, row, tree->target_count};
+    add_target(tree, 0, 1U << CN_INCLUSIVE); /* its row is known at the end */
+}
+
+static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
+{
+    while (tree->depth > 0 && tree->path[tree->depth - 1].node != parent) {
+        const struct cn_cost_frame *frame = &tree->path[--tree->depth];
+
+        while (tree->active_count > frame->rows_at)
+            tree->active[tree->active_rows[--tree->active_count]]--;
+    }
+}
+
+/* Where a context is, whatever led there. */
+static struct cn_row_place place_of(const struct cn_context *context)
+{
+    struct cn_row_place place = cn_row_place_of_kind(cn_row_kind_of(context));
+
+    if (context->has_function)
+        place.function = context->function;
+    else if (context->kind == CN_CONTEXT_FUNCTION && context->has_point)
+        place.module = context->module; /* an unknown function of a known module */
+    if (context->kind != CN_CONTEXT_FUNCTION && context->has_source) {
+        place.file = context->file;
+        place.line = context->line;
+    }
+    /* Of a loop, the line is what users know it by. */
+    if (context->kind != CN_CONTEXT_FUNCTION && context->has_point &&
+        (context->kind == CN_CONTEXT_INSTRUCTION || !context->has_source)) {
+        place.module = context->module;
+        place.offset = context->offset;
+    }
+    return place;
+}
+
+/* Compilers make several functions of one (clones, instances of an inline function), and
+ * writers list each; users mean the one in the source. */
+static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
+                               struct cn_error *err)
+{
+    struct cn_database *db = tree->db;
+    struct cn_function record;
+    struct cn_text key = {0};
+    uint32_t *same = &tree->same_function[*function];
+    uint32_t number;
+    size_t known;
+
+    if (*same == CN_NONE) {
+        if (!cn_database_function(db, *function, &record, err))
+            return false;
+        cn_text_printf(&key, "%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%s", record.module,
+                       record.file, record.line, record.name);
+        if (record.name[0] == '\0') /* anonymous functions are told apart by address */
+            cn_text_printf(&key, "%" PRIx64, record.offset);
+        known = tree->function_keys.count;
+        number = cn_names_add(&tree->function_keys, cn_text_str(&key));
+        tree->function_of_key =
+            cn_grow(tree->function_of_key, number, &tree->key_capacity,
+                    sizeof(*tree->function_of_key));
+        if (number == known)
+            tree->function_of_key[number] = *function;
+        *same = tree->function_of_key[number];
+        cn_text_done(&key);
+    }
+    *function = *same;
+    return true;
+}
+
+static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
+{
+    const struct cn_context_node *at = &tree->index->nodes[node];
+    const struct cn_cost_frame *above;
+    struct cn_context context;
+    size_t caller = 0;
+
+    if (!cn_context_at(tree->db, at->at, &context, err))
+        return false;
+    if (context.has_function && !find_same_function(tree, &context.function, err))
+        return false;
+    leave_until(tree, at->parent);
+    above = tree->depth > 0 ? &tree->path[tree->depth - 1] : NULL;
+    if (above)
+        caller = above->is_call ? tree->depth : above->caller;
+    tree->path =
+        cn_grow(tree->path, tree->depth, &tree->path_capacity, sizeof(*tree->path));
+    tree->path[tree->depth++] = (struct cn_cost_frame){
+        .node = node,
+        .place = place_of(&context),
+        .is_call = context.kind == CN_CONTEXT_FUNCTION ||
+                   (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
+        .caller = caller,
+        .row = CN_NONE,
+        .rows_at = tree->active_count,
+    };
+    return true;
+}
+
+static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    enum { REPORT_EVERY = 1 << 16, FORGET_EVERY = 1 << 18 };
+    bool ok = true;
+
+    tree->start = cn_alloc(tree->index->count + 1, sizeof(*tree->start));
+    tree->same_function =
+        cn_alloc(tree->db->function_count, sizeof(*tree->same_function));
+    tree->row_of_function =
+        cn_alloc(tree->db->function_count, sizeof(*tree->row_of_function));
+    for (uint32_t i = 0; i < tree->db->function_count; i++)
+        tree->same_function[i] = tree->row_of_function[i] = CN_NONE;
+    for (size_t node = 0; node < tree->index->count; node++) {
+        tree->start[node] = tree->target_count;
+        /* What failed to be mapped counts for nothing; the rest is still shown. */
+        if (ok)
+            ok = enter(tree, (uint32_t)node, err) && map(arg, tree, err);
+        if (ok && node % REPORT_EVERY == 0)
+            ok = cn_progress_report(progress, "grouping contexts", node,
+                                    tree->index->count, "contexts", err);
+        if (node % FORGET_EVERY == FORGET_EVERY - 1)
+            cn_database_forget(tree->db);
+    }
+    tree->start[tree->index->count] = tree->target_count;
+    leave_until(tree, CN_NONE);
+    return ok;
+}
+
+/* What only building needs. */
+static void give_back(struct cn_cost_tree *tree)
+{
+    free(tree->same_function);
+    free(tree->row_of_function);
+    free(tree->function_of_key);
+    cn_names_done(&tree->function_keys);
+    free(tree->slots);
+    free(tree->path);
+    free(tree->active);
+    free(tree->active_rows);
+    tree->same_function = tree->row_of_function = tree->function_of_key = NULL;
+    tree->slots = tree->active = tree->active_rows = NULL;
+    tree->path = NULL;
+    tree->slot_count = tree->key_capacity = 0;
+    tree->path_capacity = tree->count_capacity = tree->active_capacity = 0;
+    if (tree->target_count > 0)
+        tree->targets =
+            cn_realloc(tree->targets, tree->target_count, sizeof(*tree->targets));
+    tree->target_capacity = tree->target_count;
+    if (tree->group_count > 0)
+        tree->groups = cn_realloc(tree->groups, tree->group_count, sizeof(*tree->groups));
+    tree->group_capacity = tree->group_count;
+}
+
+bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
+                        const struct cn_context_index *index, cn_cost_map map, void *arg,
+                        const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_error later;
+    bool ok = true;
+
+    *tree = (struct cn_cost_tree){.db = db, .index = index, .first_top = CN_NONE};
+    if (!index) {
+        tree->index = tree->own_index = cn_alloc(1, sizeof(*tree->own_index));
+        ok = cn_context_index_build(tree->own_index, db, err);
+    }
+    ok = map_contexts(tree, map, arg, progress, ok ? err : &later) && ok;
+    for (size_t i = 0; i < tree->fold_count; i++)
+        tree->targets[tree->folds[i].target] =
+            cn_cost_target_of((uint32_t)(tree->group_count + i), 1U << CN_INCLUSIVE);
+    cn_database_forget(db);
+    give_back(tree);
+    return ok;
+}
+
+void cn_cost_tree_done(struct cn_cost_tree *tree)
+{
+    give_back(tree);
+    if (tree->own_index)
+        cn_context_index_done(tree->own_index);
+    free(tree->own_index);
+    free(tree->groups);
+    free(tree->start);
+    free(tree->targets);
+    free(tree->folds);
+    *tree = (struct cn_cost_tree){0};
+}
+
+uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree)
+{
+    uint64_t size = tree->group_count * sizeof(*tree->groups) +
+                    tree->target_count * sizeof(*tree->targets);
+
+    if (tree->start)
+        size += tree->index->count * sizeof(*tree->start);
+    if (tree->own_index)
+        size += tree->own_index->capacity * sizeof(*tree->own_index->nodes) +
+                tree->own_index->id_limit * sizeof(*tree->own_index->node_of_id);
+    return size;
+}
+
+struct cost_view {
+    struct cn_view view;
+    const struct cn_cost_tree *tree;
+    struct cn_cost_tree own; /* when it belongs to the view */
+    struct cn_cost_rows rows;
+};
+
+const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
+                                                     size_t *count)
+{
+    const struct cn_cost_tree *tree = ((const struct cost_view *)view)->tree;
+
+    *count = tree->group_count;
+    return tree->groups;
+}
+
+double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t column)
+{
+    const struct cn_cost_rows *rows = &((const struct cost_view *)view)->rows;
+    const struct cn_costs *costs = view->costs;
+
+    return cn_cost_column_value(costs, column, rows->inputs + row * costs->input_count,
+                                rows->tallies ? rows->tallies + row * costs->column_count
+                                              : NULL);
+}
+
+struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
+                                    double *values)
+{
+    const struct cost_view *self = (const struct cost_view *)view;
+    const struct cn_cost_tree *tree = self->tree;
+
+    if (values)
+        cn_cost_rows_values(view->costs, &self->rows, row, values);
+    return (struct cn_row){
+        .id = row,
+        .kind = tree->groups[row].place.kind,
+        .context = CN_NONE,
+        .example = tree->groups[row].at,
+        .values = values,
+    };
+}
+
+static bool list_children(struct cn_view *view, const struct cn_row *parent,
+                          struct cn_row_list *out, struct cn_error *err)
+{
+    struct cost_view *self = (struct cost_view *)view;
+    const struct cn_cost_tree *tree = self->tree;
+    uint32_t row = parent ? tree->groups[parent->id].first_child : tree->first_top;
+
+    (void)err;
+    for (; row != CN_NONE; row = tree->groups[row].next_sibling) {
+        struct cn_row item = cn_cost_tree_view_row(view, row, NULL);
+
+        cn_cost_rows_values(view->costs, &self->rows, row, cn_row_list_add(out, item));
+    }
+    out->weight = out->count;
+    return true;
+}
+
+static bool label_row(struct cn_view *view, const struct cn_row *row,
+                      struct cn_text *text, struct cn_error *err)
+{
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
+    const struct cn_row_place *place = &tree->groups[row->id].place;
+    struct cn_database *db = tree->db;
+    struct cn_context context = {
+        .kind = CN_CONTEXT_LINE,
+        .has_function = place->function != CN_NONE,
+        .has_source = place->file != CN_NONE ||
+                      (place->kind == CN_ROW_LINE && place->module == CN_NONE),
+        .has_point = place->module != CN_NONE,
+        .function = place->function,
+        .file = place->file,
+        .line = place->line,
+        .module = place->module,
+        .offset = place->offset,
+    };
+
+    switch (place->kind) {
+    case CN_ROW_MODULE:
+        return cn_label_module(db, place->module, text, err);
+    case CN_ROW_FILE:
+        return cn_label_file(db, place->file, text, err);
+    case CN_ROW_FUNCTION:
+        return cn_label_function(db, place->function, text, err);
+    case CN_ROW_LOOP:
+        context.kind = CN_CONTEXT_LOOP;
+        break;
+    case CN_ROW_INSTRUCTION:
+        context.kind = CN_CONTEXT_INSTRUCTION;
+        break;
+    case CN_ROW_ENTRY:
+        if (!cn_context_at(db, tree->groups[row->id].at, &context, err))
+            return false;
+        break;
+    case CN_ROW_LINE:
+    case CN_ROW_OTHER:
+        break;
+    }
+    return cn_label_context(db, &context, text, err);
+}
+
+static bool locate(struct cn_view *view, const struct cn_row *row,
+                   struct cn_location *out, struct cn_error *err)
+{
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
+    const struct cn_row_place *place = &tree->groups[row->id].place;
+
+    return cn_location_find(tree->db, place->function, place->module, place->file,
+                            place->line, out, err);
+}
+
+static bool is_leaf(struct cn_view *view, const struct cn_row *row)
+{
+    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
+
+    return tree->groups[row->id].first_child == CN_NONE;
+}
+
+static void free_view(struct cn_view *view)
+{
+    struct cost_view *self = (struct cost_view *)view;
+
+    cn_cost_rows_done(&self->rows);
+    cn_cost_tree_done(&self->own);
+    free(self);
+}
+
+static uint64_t size_of(const struct cn_view *view)
+{
+    const struct cost_view *self = (const struct cost_view *)view;
+    uint64_t tally_len = self->rows.tallies ? sizeof(*self->rows.tallies) : 0;
+
+    return sizeof(*self) + cn_cost_tree_size(&self->own) +
+           self->rows.row_count * (view->costs->input_count * sizeof(double) +
+                                   view->costs->column_count * tally_len);
+}
+
+static struct cost_view *new_view(const struct cn_cost_tree *tree, struct cn_costs *costs)
+{
+    static const struct cn_view_ops ops = {list_children, label_row, locate,
+                                           is_leaf,       free_view, size_of};
+    struct cost_view *self = cn_alloc(1, sizeof(*self));
+
+    self->view = (struct cn_view){
+        .ops = &ops,
+        .costs = costs,
+        .weight_limit = tree->group_count,
+        .row_limit = tree->group_count,
+    };
+    self->tree = tree;
+    return self;
+}
+
+static bool fill(struct cost_view *self, const struct cn_progress *progress,
+                 struct cn_error *err)
+{
+    const struct cn_cost_tree *tree = self->tree;
+    struct cn_cost_targets targets = {tree->start, tree->targets};
+    bool ok =
+        cn_costs_fill(self->view.costs, tree->index, &targets,
+                      tree->group_count + tree->fold_count, progress, &self->rows, err);
+
+    if (tree->fold_count > 0)
+        cn_cost_tree_unfold(tree, self->view.costs, &self->rows);
+    return ok;
+}
+
+bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
+                           struct cn_costs *costs, const struct cn_progress *progress,
+                           struct cn_error *err)
+{
+    struct cost_view *self = new_view(tree, costs);
+
+    *out = &self->view;
+    return fill(self, progress, err);
+}
+
+struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
+                                        struct cn_costs *costs,
+                                        const struct cn_context_costs *known)
+{
+    struct cost_view *self = new_view(tree, costs);
+    struct cn_cost_targets targets = {tree->start, tree->targets};
+
+    assert(tree->fold_count == 0);
+    cn_costs_fill_known(costs, tree->index, &targets, tree->group_count, known,
+                        &self->rows);
+    return &self->view;
+}
+
+bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
+                            struct cn_costs *costs, bool is_built,
+                            const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cost_view *self = new_view(tree, costs);
+    struct cn_error later;
+    bool ok;
+
+    self->own = *tree;
+    self->tree = &self->own;
+    *tree = (struct cn_cost_tree){0};
+    ok = fill(self, progress, is_built ? err : &later) && is_built;
+    free(self->own.start);
+    free(self->own.targets);
+    self->own.start = NULL;
+    self->own.targets = NULL;
+    self->own.target_count = 0;
+    free(self->own.folds);
+    self->own.folds = NULL;
+    if (self->own.own_index)
+        cn_context_index_done(self->own.own_index);
+    *out = &self->view;
+    return ok;
+}

@@ -1,0 +1,62 @@
+/* What the files of costs share: reading the inputs of contexts and evaluating columns.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_VIEWS_COSTS_INTERNAL_H
+#define CN_ANALYZE_VIEWS_COSTS_INTERNAL_H
+
+#include "analyze/views/costs.h"
+
+/* Whether an input's values come from the summary profile. */
+bool cn_cost_input_is_summary(const struct cn_costs *costs,
+                              const struct cn_cost_input *input);
+
+/* Whether any profile of a thread must be read, and whether column by column. */
+bool cn_costs_need_threads(const struct cn_costs *costs);
+bool cn_costs_need_tallies(const struct cn_costs *costs);
+
+/* A formula over inputs where absent ones are NAN: NAN when all that it uses are absent or
+ * the result is not finite. */
+double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
+                    size_t input_count);
+
+/* The input for one metric in one scope, summed over threads. */
+CN_CHECK bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope,
+                                  uint32_t profile, uint32_t *out, struct cn_error *err);
+
+/* The duration, in seconds, that a fraction of the calls counted by the inputs did not exceed;
+ * NAN when there are none. */
+double cn_cost_percentile(const struct cn_costs *costs, double fraction,
+                          const double *inputs);
+
+/* Add a value of an input to one that may be absent. */
+static inline void cn_cost_add(const struct cn_cost_input *input, double *sum,
+                               double value)
+{
+    bool is_absent = *sum != *sum;
+
+    if (!is_absent && input->combine == CN_COMBINE_SUM)
+        *sum += value;
+    else if (is_absent ||
+             (input->combine == CN_COMBINE_MIN ? value < *sum : value > *sum))
+        *sum = value;
+}
+
+/* Count the value that each column has in one thread; `tallies` has one per column. */
+void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inputs,
+                          struct cn_cost_tally *tallies);
+
+/* One column's value; `tallies` as below. */
+double cn_cost_column_value(const struct cn_costs *costs, size_t column,
+                            const double *inputs, const struct cn_cost_tally *tallies);
+
+/* The columns' values from summed inputs and, where columns need them, tallies. */
+void cn_cost_columns(const struct cn_costs *costs, const double *inputs,
+                     const struct cn_cost_tally *tallies, double *values);
+
+/* From metric ids to the inputs that they feed, in the summary or in threads' profiles. */
+struct cn_cost_routes {
+    int16_t first[UINT16_MAX + 1]; /* input, or -1 */
+    int16_t next[CN_COST_INPUT_MAX];
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* The stacks behind contexts: which function each context belongs to, and at what depth.
+ *
+ * A frame is an entry point (depth 0), or a function or call below it (depth 1, 2, ...);
+ * loops, lines and the like belong to the frame around them. Frames with the same name
+ * share a place, so that one function is one place wherever it is called from.
+ * Threads: immutable after it was built.
+ */
+#ifndef CN_ANALYZE_VIEWS_FRAMES_H
+#define CN_ANALYZE_VIEWS_FRAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/views/context_index.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/run/progress.h"
+
+struct cn_frame {
+    uint32_t parent; /* frame, a smaller number than its own; CN_NONE at the top */
+    uint32_t depth;
+    uint32_t place; /* index into the names */
+};
+
+struct cn_frames {
+    struct cn_context_index index;
+    struct cn_frame *list; /* number 0 stands for contexts that no record describes */
+    size_t count, capacity;
+    uint32_t *of_node;     /* the frame of each node of the index */
+    struct cn_names names; /* of places */
+    uint32_t depth_max;
+};
+
+/* On failure nothing is left to release. */
+CN_CHECK bool cn_frames_build(struct cn_frames *frames, struct cn_database *db,
+                              const struct cn_progress *progress, struct cn_error *err);
+
+/* The frame of a context id; 0 when no record describes it. */
+static inline uint32_t cn_frames_find(const struct cn_frames *frames, uint32_t context)
+{
+    uint32_t node = cn_context_index_find(&frames->index, context);
+
+    return node == CN_NONE ? 0 : frames->of_node[node];
+}
+
+/* For each frame, the place that shows when stacks are cut at `depth`; `out` has room for
+ * every frame. */
+void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out);
+
+/* The same for each context id: one look-up a sample. */
+struct cn_cut {
+    uint32_t depth;
+    uint32_t idle;     /* the place of not running: one past the frames' places */
+    uint32_t *place;   /* by context id */
+    uint32_t id_limit; /* from here on, the place of contexts without a record: 0 */
+};
+
+void cn_cut_init(struct cn_cut *cut, const struct cn_frames *frames, uint32_t depth);
+void cn_cut_done(struct cn_cut *cut); /* a zeroed one is fine */
+
+static inline uint32_t cn_cut_find(const struct cn_cut *cut, uint32_t context)
+{
+    return context < cut->id_limit ? cut->place[context] : 0;
+}
+
+void cn_frames_done(struct cn_frames *frames);
+
+#endif

@@ -1,0 +1,202 @@
+#include "analyze/views/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+const char *cn_row_kind_name(enum cn_row_kind kind)
+{
+    static const char *const names[] = {"entry", "module", "file",        "function",
+                                        "loop",  "line",   "instruction", "other"};
+
+    return names[kind];
+}
+
+enum cn_row_kind cn_row_kind_of(const struct cn_context *context)
+{
+    switch (context->kind) {
+    case CN_CONTEXT_FUNCTION:
+        return CN_ROW_FUNCTION;
+    case CN_CONTEXT_LOOP:
+        return CN_ROW_LOOP;
+    case CN_CONTEXT_LINE:
+        return CN_ROW_LINE;
+    case CN_CONTEXT_INSTRUCTION:
+        return CN_ROW_INSTRUCTION;
+    case CN_CONTEXT_ENTRY:
+        return CN_ROW_ENTRY;
+    default:
+        return CN_ROW_OTHER;
+    }
+}
+
+void cn_row_list_begin(struct cn_row_list *list, size_t column_count)
+{
+    *list = (struct cn_row_list){.column_count = column_count};
+}
+
+double *cn_row_list_add(struct cn_row_list *list, struct cn_row row)
+{
+    size_t had = list->capacity;
+
+    list->rows = cn_grow(list->rows, list->count, &list->capacity, sizeof(*list->rows));
+    if (list->capacity != had) {
+        list->values = cn_realloc(list->values, list->capacity,
+                                  list->column_count * sizeof(*list->values));
+        for (size_t i = 0; i < list->count; i++)
+            list->rows[i].values = list->values + i * list->column_count;
+    }
+    row.values = list->values + list->count * list->column_count;
+    list->rows[list->count++] = row;
+    return list->values + (list->count - 1) * list->column_count;
+}
+
+void cn_row_list_done(struct cn_row_list *list)
+{
+    free(list->rows);
+    free(list->values);
+    *list = (struct cn_row_list){0};
+}
+
+bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
+                   uint64_t *seen, struct cn_error *err)
+{
+    if (list->weight > view->weight_limit || *seen > view->weight_limit - list->weight)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "lists of contexts overlap or form a cycle: they add up to more "
+                       "than the %" PRIu64 " that there is room for",
+                       view->weight_limit);
+    *seen += list->weight;
+    return true;
+}
+
+bool cn_view_fail_cycle(const struct cn_row *row, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "lists of contexts form a cycle: context %" PRIu32 " is below itself",
+                   row->context);
+}
+
+void cn_view_free(struct cn_view *view)
+{
+    if (view)
+        view->ops->free(view);
+}
+
+void cn_view_shape_free(struct cn_view_shape *shape)
+{
+    if (shape)
+        shape->free(shape);
+}
+
+bool cn_view_of_shape_new(struct cn_view **out, const struct cn_view_shape *shape,
+                          struct cn_costs *costs, const struct cn_progress *progress,
+                          struct cn_error *err)
+{
+    return shape->make(shape, out, costs, progress, err);
+}
+
+uint64_t cn_view_size(const struct cn_view *view)
+{
+    return sizeof(*view->costs) + view->ops->size(view);
+}
+
+bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module,
+                      uint32_t file, uint32_t line, struct cn_location *out,
+                      struct cn_error *err)
+{
+    struct cn_function f = {.module = CN_NONE, .file = CN_NONE};
+    struct cn_module m = {0};
+    struct cn_source_file s = {0};
+
+    if (function != CN_NONE && !cn_database_function(db, function, &f, err))
+        return false;
+    if (file == CN_NONE) {
+        file = f.file;
+        line = f.line;
+    }
+    module = module == CN_NONE ? f.module : module;
+    if ((module != CN_NONE && !cn_database_module(db, module, &m, err)) ||
+        (file != CN_NONE && !cn_database_file(db, file, &s, err)))
+        return false;
+    *out = (struct cn_location){m.path, s.path, line};
+    return true;
+}
+
+struct order {
+    size_t column;
+    bool is_reversed;
+};
+
+static int compare_rows(const void *left, const void *right, void *arg)
+{
+    const struct cn_row *a = left, *b = right;
+    const struct order *order = arg;
+    double x = a->values[order->column], y = b->values[order->column];
+
+    if (isnan(x) != isnan(y))
+        return isnan(x) ? 1 : -1;
+    if (!isnan(x) && x != y)
+        return (x > y) == order->is_reversed ? 1 : -1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed)
+{
+    struct order order = {column, is_reversed};
+
+    if (list->count > 1)
+        qsort_r(list->rows, list->count, sizeof(*list->rows), compare_rows, &order);
+}
+
+bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
+                      size_t sort_column, bool is_reversed, struct cn_row_list *out,
+                      struct cn_error *err)
+{
+    bool ok;
+
+    cn_row_list_begin(out, view->costs->column_count);
+    ok = view->ops->children(view, parent, out, err);
+    cn_row_list_sort(out, sort_column, is_reversed);
+    return ok;
+}
+
+static bool is_on_path(const struct cn_row_list *path, const struct cn_row *row)
+{
+    for (size_t i = 0; i < path->count && i < CN_VIEW_LOOK_BACK; i++)
+        if (path->rows[path->count - 1 - i].id == row->id)
+            return true;
+    return false;
+}
+
+bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
+                      struct cn_row_list *path, struct cn_error *err)
+{
+    struct cn_row row = {0};
+    double above = 0;
+    uint64_t seen = 0;
+    bool ok = true, goes_on = true;
+
+    for (bool is_top = true; ok && goes_on; is_top = false) {
+        struct cn_row_list list;
+        double hottest;
+
+        ok = cn_view_children(view, is_top ? NULL : &row, column, false, &list, err) &&
+             cn_view_weigh(view, &list, &seen, err);
+        hottest = list.count ? list.rows[0].values[column] : NAN;
+        goes_on = !isnan(hottest) && hottest > 0 && hottest >= share * above;
+        if (goes_on && is_on_path(path, &list.rows[0]))
+            ok = goes_on = cn_view_fail_cycle(&list.rows[0], err);
+        if (goes_on) {
+            row = list.rows[0];
+            above = hottest;
+            memcpy(cn_row_list_add(path, row), row.values,
+                   list.column_count * sizeof(*row.values));
+        }
+        cn_row_list_done(&list);
+    }
+    return ok;
+}

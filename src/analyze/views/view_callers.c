@@ -1,0 +1,499 @@
+/* The bottom-up view of large databases: the callers of a row are found when they are
+ * asked for.
+ *
+ * The top rows, a row a function, are added up at once. For everything below it is known
+ * which contexts each function has and who called each context; the children of a row are
+ * the next callers of its contexts, and their numbers sums of what those contexts cost.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/views/cost_tree.h"
+#include "analyze/views/costs_blocks.h"
+#include "analyze/views/costs_internal.h"
+#include "analyze/views/view.h"
+#include "base/alloc.h"
+
+/* A context of the function at the top, and the caller that the row stands for. */
+struct chain {
+    uint32_t leaf, caller; /* nodes */
+};
+
+struct caller_row {
+    uint32_t function; /* top row of the same function */
+    enum cn_row_kind kind;
+    struct chain *chains; /* in the order of the leaves; NULL for top rows */
+    size_t count, capacity;
+    uint32_t covered_to; /* leaves below this are inside another one of the row */
+    uint32_t hottest, hottest_leaf; /* the caller under which a leaf costs most */
+    bool has_callers;
+    bool is_listed;            /* its children are known */
+    uint32_t first, row_count; /* they have these numbers */
+    struct cn_cost_rows costs; /* of the children */
+};
+
+/* Who calls whom, whatever it costs. */
+struct callers_shape {
+    struct cn_view_shape shape;
+    struct cn_cost_tree tops; /* functions, without callers */
+    uint32_t *top_of;   /* by node: the row of its function; CN_NONE when it is no call */
+    uint32_t *caller;   /* by node: the nearest call above; CN_NONE when there is none */
+    uint32_t *tree_end; /* by node: one past its last descendant */
+    bool *has_callers;  /* by top row */
+};
+
+struct callers_view {
+    struct cn_view view;
+    const struct callers_shape *shape;
+    struct callers_shape *own_shape; /* when it belongs to the view */
+    const struct cn_context_index *index;
+    struct cn_view *tops;
+    uint32_t top_count;
+    struct cn_context_costs context_costs;
+    struct caller_row *rows; /* top rows first */
+    size_t row_count, row_capacity;
+};
+
+static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_row_place *place)
+{
+    uint32_t *known = place->kind == CN_ROW_FUNCTION && place->function != CN_NONE
+                          ? &tree->row_of_function[place->function]
+                          : NULL;
+
+    if (!known)
+        return cn_cost_tree_row(tree, CN_NONE, place);
+    if (*known == CN_NONE)
+        *known = cn_cost_tree_row(tree, CN_NONE, place);
+    return *known;
+}
+
+/* While the functions are added up: note who calls whom. */
+static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
+{
+    struct callers_shape *self = arg;
+    const struct cn_cost_frame *frame = &tree->path[tree->depth - 1];
+
+    (void)err;
+    if (!self->top_of) {
+        self->top_of = cn_alloc(tree->index->count, sizeof(*self->top_of));
+        self->caller = cn_alloc(tree->index->count, sizeof(*self->caller));
+        memset(self->top_of, 0xff, tree->index->count * sizeof(*self->top_of));
+        memset(self->caller, 0xff, tree->index->count * sizeof(*self->caller));
+    }
+    if (!frame->is_call)
+        return true;
+    self->top_of[frame->node] = top_row(tree, &frame->place);
+    if (frame->caller > 0)
+        self->caller[frame->node] = tree->path[frame->caller - 1].node;
+    cn_cost_tree_count(tree, self->top_of[frame->node]);
+    return true;
+}
+
+/* Nodes are numbered depth first. */
+static void find_tree_ends(struct callers_shape *self)
+{
+    const struct cn_context_index *index = self->tops.index;
+
+    self->tree_end = cn_alloc(index->count, sizeof(*self->tree_end));
+    for (size_t i = index->count; i-- > 0;) {
+        uint32_t parent = index->nodes[i].parent;
+
+        if (self->tree_end[i] == 0)
+            self->tree_end[i] = (uint32_t)i + 1;
+        if (parent != CN_NONE && self->tree_end[parent] < self->tree_end[i])
+            self->tree_end[parent] = self->tree_end[i];
+    }
+}
+
+static void add_chain(struct callers_view *self, struct caller_row *row,
+                      struct chain chain)
+{
+    row->chains = cn_grow(row->chains, row->count, &row->capacity, sizeof(*row->chains));
+    row->chains[row->count++] = chain;
+    if (self->shape->caller[chain.caller] != CN_NONE)
+        row->has_callers = true;
+}
+
+static uint32_t new_row(struct callers_view *self, uint32_t function)
+{
+    self->rows =
+        cn_grow(self->rows, self->row_count, &self->row_capacity, sizeof(*self->rows));
+    self->rows[self->row_count] = (struct caller_row){
+        .function = function,
+        .kind = function < self->row_count ? self->rows[function].kind : CN_ROW_FUNCTION,
+    };
+    return (uint32_t)self->row_count++;
+}
+
+/* Add what a context costs to the inputs of a row. */
+static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_outermost,
+                     double *inputs)
+{
+    const struct cn_costs *costs = self->view.costs;
+    const struct cn_context_costs *known = &self->context_costs;
+    uint32_t id = self->index->nodes[leaf].id;
+
+    /* Of contexts with the same id, one has the values. */
+    if (id >= known->id_limit || self->index->node_of_id[id] != leaf)
+        return;
+    for (size_t i = known->start[id]; i < known->start[id + 1]; i++) {
+        const struct cn_cost_input *input = &costs->inputs[known->inputs[i]];
+
+        if (input->side == CN_EXCLUSIVE || is_outermost)
+            cn_cost_add(input, &inputs[known->inputs[i]], known->values[i]);
+    }
+}
+
+/* What a context costs of the first thing that is measured; NAN: nothing. */
+static double first_cost(const struct callers_view *self, uint32_t node)
+{
+    const struct cn_context_costs *known = &self->context_costs;
+    uint32_t id = self->index->nodes[node].id;
+    size_t at = id < known->id_limit ? known->start[id] : 0;
+
+    return id < known->id_limit && at < known->start[id + 1] && known->inputs[at] == 0
+               ? known->values[at]
+               : NAN;
+}
+
+static bool is_hotter(const struct callers_view *self, uint32_t a, uint32_t b)
+{
+    double left = first_cost(self, a), right = first_cost(self, b);
+
+    return left > right || (isnan(right) && !isnan(left));
+}
+
+/* Room for the inputs of one more child. */
+static void add_child(struct callers_view *self, struct cn_cost_rows *costs)
+{
+    size_t width = self->view.costs->input_count;
+
+    costs->inputs =
+        cn_realloc(costs->inputs, costs->row_count + 1, width * sizeof(*costs->inputs));
+    for (size_t i = 0; i < width; i++)
+        costs->inputs[costs->row_count * width + i] = NAN;
+    costs->row_count++;
+}
+
+/* Sort the contexts of a row by their next caller, a new row for each, and add up what
+ * they cost. */
+static void list_callers(struct callers_view *self, uint32_t parent)
+{
+    size_t width = self->view.costs->input_count;
+    uint32_t first = (uint32_t)self->row_count;
+    struct cn_cost_rows costs = {0};
+    struct cn_map child_of = {0}; /* by function */
+
+    for (size_t i = 0; i < self->rows[parent].count; i++) {
+        struct chain chain = self->rows[parent].chains[i];
+        uint32_t *child;
+        struct caller_row *row;
+
+        chain.caller = self->shape->caller[chain.caller];
+        if (chain.caller == CN_NONE)
+            continue;
+        child = cn_map_at(&child_of, self->shape->top_of[chain.caller], CN_NONE);
+        if (*child == CN_NONE) {
+            *child = new_row(self, self->shape->top_of[chain.caller]);
+            add_child(self, &costs);
+        }
+        row = &self->rows[*child];
+        if (row->count == 0 || is_hotter(self, chain.leaf, row->hottest_leaf)) {
+            row->hottest = chain.caller;
+            row->hottest_leaf = chain.leaf;
+        }
+        add_chain(self, row, chain);
+        /* Recursion counts once: a context inside another one of the same row adds
+         * nothing to what is inclusive. */
+        add_leaf(self, chain.leaf, chain.leaf >= row->covered_to,
+                 costs.inputs + (*child - first) * width);
+        if (chain.leaf >= row->covered_to)
+            row->covered_to = self->shape->tree_end[chain.leaf];
+    }
+    cn_map_done(&child_of);
+    self->rows[parent].costs = costs;
+    self->rows[parent].first = first;
+    self->rows[parent].row_count = (uint32_t)self->row_count - first;
+    self->rows[parent].is_listed = true;
+    self->view.row_limit = self->view.weight_limit = self->row_count;
+}
+
+/* The contexts of a function, found when its callers are. */
+static void list_leaves(struct callers_view *self, uint32_t top)
+{
+    for (size_t i = 0; i < self->index->count; i++)
+        if (self->shape->top_of[i] == top)
+            add_chain(self, &self->rows[top], (struct chain){(uint32_t)i, (uint32_t)i});
+}
+
+static bool list_children(struct cn_view *view, const struct cn_row *parent,
+                          struct cn_row_list *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct caller_row *row;
+
+    if (!parent)
+        return self->tops->ops->children(self->tops, NULL, out, err);
+    if (parent->id < self->top_count && !self->rows[parent->id].chains)
+        list_leaves(self, (uint32_t)parent->id);
+    if (!self->rows[parent->id].is_listed)
+        list_callers(self, (uint32_t)parent->id);
+    row = &self->rows[parent->id];
+    for (uint32_t i = 0; i < row->row_count; i++) {
+        struct cn_row item = {
+            .id = row->first + i,
+            .kind = self->rows[row->first + i].kind,
+            .context = CN_NONE,
+            .example = self->index->nodes[self->rows[row->first + i].hottest].at,
+        };
+
+        cn_cost_rows_values(view->costs, &row->costs, i, cn_row_list_add(out, item));
+    }
+    out->weight = row->row_count;
+    return true;
+}
+
+static struct cn_row function_of(struct callers_view *self, const struct cn_row *row)
+{
+    return (struct cn_row){
+        .id = row->id < self->top_count ? row->id : self->rows[row->id].function,
+        .kind = row->kind,
+        .context = CN_NONE,
+    };
+}
+
+static bool label_row(struct cn_view *view, const struct cn_row *row,
+                      struct cn_text *text, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct cn_row function = function_of(self, row);
+
+    return self->tops->ops->label(self->tops, &function, text, err);
+}
+
+static bool locate(struct cn_view *view, const struct cn_row *row,
+                   struct cn_location *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)view;
+    struct cn_row function = function_of(self, row);
+
+    return self->tops->ops->location(self->tops, &function, out, err);
+}
+
+static bool is_leaf(struct cn_view *view, const struct cn_row *row)
+{
+    return !((struct callers_view *)view)->rows[row->id].has_callers;
+}
+
+bool cn_view_function_of(struct cn_view *callers, const struct cn_context *context,
+                         double *values, struct cn_row *out, struct cn_error *err)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    uint32_t node = cn_context_index_find(self->index, context->id);
+
+    while (node != CN_NONE && self->shape->top_of[node] == CN_NONE)
+        node = self->index->nodes[node].parent;
+    if (node == CN_NONE)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "context %" PRIu32 " belongs to no function", context->id);
+    *out = cn_cost_tree_view_row(self->tops, self->shape->top_of[node], values);
+    return true;
+}
+
+/* The functions called so far: as many as rows in `costs`. */
+struct callee {
+    uint32_t function; /* top row */
+    uint32_t covered_to;
+    uint32_t hottest;
+};
+
+struct callees {
+    struct callee *list;
+    size_t capacity;
+    struct cn_map of_function;
+    struct cn_cost_rows costs;
+};
+
+static void add_callee(struct callers_view *self, struct callees *callees, uint32_t node)
+{
+    size_t width = self->view.costs->input_count;
+    uint32_t *number =
+        cn_map_at(&callees->of_function, self->shape->top_of[node], CN_NONE);
+    struct callee *callee;
+
+    if (*number == CN_NONE) {
+        *number = (uint32_t)callees->costs.row_count;
+        callees->list =
+            cn_grow(callees->list, *number, &callees->capacity, sizeof(*callees->list));
+        callees->list[*number] =
+            (struct callee){.function = self->shape->top_of[node], .hottest = node};
+        add_child(self, &callees->costs);
+    }
+    callee = &callees->list[*number];
+    if (is_hotter(self, node, callee->hottest))
+        callee->hottest = node;
+    add_leaf(self, node, node >= callee->covered_to,
+             callees->costs.inputs + *number * width);
+    if (node >= callee->covered_to)
+        callee->covered_to = self->shape->tree_end[node];
+}
+
+void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
+                     struct cn_row_list *out)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    const struct callers_shape *shape = self->shape;
+    struct callees callees = {0};
+
+    cn_row_list_begin(out, callers->costs->column_count);
+    for (uint32_t i = 0; i < self->index->count; i++)
+        if (shape->caller[i] != CN_NONE &&
+            shape->top_of[shape->caller[i]] == function->id)
+            add_callee(self, &callees, i);
+    for (size_t i = 0; i < callees.costs.row_count; i++) {
+        struct cn_row row =
+            cn_cost_tree_view_row(self->tops, callees.list[i].function, NULL);
+
+        row.example = self->index->nodes[callees.list[i].hottest].at;
+        cn_cost_rows_values(callers->costs, &callees.costs, i, cn_row_list_add(out, row));
+    }
+    free(callees.list);
+    cn_map_done(&callees.of_function);
+    cn_cost_rows_done(&callees.costs);
+}
+
+static void free_shape(struct cn_view_shape *shape)
+{
+    struct callers_shape *self = (struct callers_shape *)shape;
+
+    cn_cost_tree_done(&self->tops);
+    free(self->top_of);
+    free(self->caller);
+    free(self->tree_end);
+    free(self->has_callers);
+    free(self);
+}
+
+static void free_view(struct cn_view *view)
+{
+    struct callers_view *self = (struct callers_view *)view;
+
+    for (size_t i = 0; i < self->row_count; i++) {
+        free(self->rows[i].chains);
+        cn_cost_rows_done(&self->rows[i].costs);
+    }
+    cn_view_free(self->tops);
+    cn_context_costs_done(&self->context_costs);
+    free(self->rows);
+    if (self->own_shape)
+        free_shape(&self->own_shape->shape);
+    free(self);
+}
+
+static uint64_t shape_size(const struct callers_shape *shape)
+{
+    return sizeof(*shape) + cn_cost_tree_size(&shape->tops) +
+           shape->tops.index->count * 3 * sizeof(uint32_t);
+}
+
+static uint64_t size_of(const struct cn_view *view)
+{
+    const struct callers_view *self = (const struct callers_view *)view;
+    uint64_t size = sizeof(*self) + self->tops->ops->size(self->tops);
+
+    size += self->row_capacity * sizeof(*self->rows);
+    size += self->own_shape ? shape_size(self->own_shape) : 0;
+    size += cn_context_costs_size(&self->context_costs);
+    for (size_t i = 0; i < self->row_count; i++)
+        size += self->rows[i].capacity * sizeof(*self->rows[i].chains) +
+                self->rows[i].costs.row_count * view->costs->input_count * sizeof(double);
+    return size;
+}
+
+static struct callers_view *new_view(const struct callers_shape *shape,
+                                     struct cn_costs *costs)
+{
+    static const struct cn_view_ops ops = {list_children, label_row, locate,
+                                           is_leaf,       free_view, size_of};
+    struct callers_view *self = cn_alloc(1, sizeof(*self));
+
+    assert(!cn_costs_need_tallies(costs));
+    self->shape = shape;
+    self->index = shape->tops.index;
+    self->top_count = (uint32_t)shape->tops.group_count;
+    for (uint32_t i = 0; i < self->top_count; i++) {
+        (void)new_row(self, i);
+        self->rows[i].kind = shape->tops.groups[i].place.kind;
+        self->rows[i].has_callers = shape->has_callers[i];
+    }
+    self->view = (struct cn_view){
+        .ops = &ops,
+        .costs = costs,
+        .weight_limit = self->row_count,
+        .row_limit = self->row_count,
+        .exclusive_holds_all = true,
+    };
+    return self;
+}
+
+static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
+                      struct cn_costs *costs, const struct cn_progress *progress,
+                      struct cn_error *err)
+{
+    struct callers_view *self = new_view((const struct callers_shape *)shape, costs);
+
+    bool ok = cn_context_costs_build(&self->context_costs, costs, self->index->id_limit,
+                                     progress, err);
+
+    self->tops = cn_cost_tree_view_known(&self->shape->tops, costs, &self->context_costs);
+    *out = &self->view;
+    return ok;
+}
+
+/* On failure it holds what could be read. */
+static bool build_shape(struct callers_shape **out, struct cn_database *db,
+                        const struct cn_context_index *index,
+                        const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *self = cn_alloc(1, sizeof(*self));
+    bool ok;
+
+    self->shape = (struct cn_view_shape){make_view, free_shape};
+    ok = cn_cost_tree_build(&self->tops, db, index, note_call, self, progress, err);
+    find_tree_ends(self);
+    self->has_callers = cn_alloc(self->tops.group_count, sizeof(*self->has_callers));
+    for (size_t i = 0; self->top_of && i < self->tops.index->count; i++)
+        if (self->top_of[i] != CN_NONE && self->caller[i] != CN_NONE)
+            self->has_callers[self->top_of[i]] = true;
+    *out = self;
+    return ok;
+}
+
+bool cn_view_shape_callers_new(struct cn_view_shape **out, struct cn_database *db,
+                               const struct cn_context_index *index,
+                               const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *shape;
+
+    if (!build_shape(&shape, db, index, progress, err)) {
+        free_shape(&shape->shape);
+        return false;
+    }
+    *out = &shape->shape;
+    return true;
+}
+
+bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    struct callers_shape *shape;
+    struct cn_error later;
+    bool ok = build_shape(&shape, costs->db, NULL, progress, err);
+
+    ok = make_view(&shape->shape, out, costs, progress, ok ? err : &later) && ok;
+    ((struct callers_view *)*out)->own_shape = shape;
+    return ok;
+}

@@ -1,0 +1,121 @@
+/* The flat view: module > file > function > loop > line. */
+#include <stdlib.h>
+
+#include "analyze/views/cost_tree.h"
+#include "analyze/views/view.h"
+#include "base/alloc.h"
+
+/* The module and file of a called function. */
+static bool locate(struct cn_database *db, const struct cn_row_place *place,
+                   uint32_t *module, uint32_t *file, struct cn_error *err)
+{
+    struct cn_function function;
+
+    *module = place->module;
+    *file = place->file;
+    if (place->function == CN_NONE)
+        return true;
+    if (!cn_database_function(db, place->function, &function, err))
+        return false;
+    *module = function.module;
+    *file = function.file;
+    return true;
+}
+
+/* The row of a called function, below its module and its file. */
+static bool find_row(struct cn_cost_tree *tree, const struct cn_row_place *place,
+                     uint32_t *out, struct cn_error *err)
+{
+    struct cn_row_place module = cn_row_place_of_kind(CN_ROW_MODULE);
+    struct cn_row_place file = cn_row_place_of_kind(CN_ROW_FILE);
+    uint32_t row;
+
+    if (!locate(tree->db, place, &module.module, &file.file, err))
+        return false;
+    row = cn_cost_tree_row(tree, CN_NONE, &module);
+    row = cn_cost_tree_row(tree, row, &file);
+    *out = cn_cost_tree_row(tree, row, place);
+    return true;
+}
+
+/* A called function counts for its module, its file and itself. */
+static bool map_call(struct cn_cost_tree *tree, struct cn_cost_frame *frame,
+                     struct cn_error *err)
+{
+    uint32_t *known =
+        frame->place.kind == CN_ROW_FUNCTION && frame->place.function != CN_NONE
+            ? &tree->row_of_function[frame->place.function]
+            : NULL;
+    uint32_t file_row;
+
+    frame->row = known ? *known : CN_NONE;
+    if (frame->row == CN_NONE && !find_row(tree, &frame->place, &frame->row, err))
+        return false;
+    if (known)
+        *known = frame->row;
+    file_row = tree->groups[frame->row].parent;
+    cn_cost_tree_count(tree, tree->groups[file_row].parent);
+    cn_cost_tree_count(tree, file_row);
+    cn_cost_tree_count(tree, frame->row);
+    return true;
+}
+
+static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *err)
+{
+    struct cn_cost_frame *frame = &tree->path[tree->depth - 1];
+    uint32_t above = tree->depth > 1 ? tree->path[tree->depth - 2].row : CN_NONE;
+
+    (void)arg;
+    if (frame->place.kind == CN_ROW_ENTRY)
+        return true;
+    if (frame->is_call || above == CN_NONE)
+        return map_call(tree, frame, err);
+    frame->row = cn_cost_tree_row(tree, above, &frame->place);
+    cn_cost_tree_count(tree, frame->row);
+    return true;
+}
+
+bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
+                      const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_cost_tree tree;
+    bool ok =
+        cn_cost_tree_build(&tree, costs->db, NULL, map_context, NULL, progress, err);
+
+    return cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
+}
+
+struct flat_shape {
+    struct cn_view_shape shape;
+    struct cn_cost_tree tree;
+};
+
+static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
+                      struct cn_costs *costs, const struct cn_progress *progress,
+                      struct cn_error *err)
+{
+    const struct flat_shape *self = (const struct flat_shape *)shape;
+
+    return cn_cost_tree_view_new(out, &self->tree, costs, progress, err);
+}
+
+static void free_shape(struct cn_view_shape *shape)
+{
+    cn_cost_tree_done(&((struct flat_shape *)shape)->tree);
+    free(shape);
+}
+
+bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_database *db,
+                            const struct cn_context_index *index,
+                            const struct cn_progress *progress, struct cn_error *err)
+{
+    struct flat_shape *self = cn_alloc(1, sizeof(*self));
+
+    self->shape = (struct cn_view_shape){make_view, free_shape};
+    if (!cn_cost_tree_build(&self->tree, db, index, map_context, NULL, progress, err)) {
+        free_shape(&self->shape);
+        return false;
+    }
+    *out = &self->shape;
+    return true;
+}
