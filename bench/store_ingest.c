@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "store/ingest.h"
-#include "store/segments.h"
+#include "store/segment/segments.h"
+#include "store/write/ingest.h"
 
 static double cpu_s(void)
 {

@@ -15,10 +15,10 @@
 
 #include "base/alloc.h"
 #include "model/traces/trace.h"
-#include "store/group.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
+#include "store/search/group.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
 
 static const struct {
     const char *kind, *query, *group_by;

@@ -11,9 +11,9 @@
 #include "cli/quantity.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
-#include "store/cut_recording.h"
-#include "store/ingest.h"
-#include "store/writer.h"
+#include "store/write/cut_recording.h"
+#include "store/write/ingest.h"
+#include "store/write/writer.h"
 
 static void tell(const struct cn_args *args, const struct cn_store_ingest_counts *counts)
 {

@@ -8,8 +8,8 @@
 #include "cli/command.h"
 #include "cli/quantity.h"
 #include "cli/store_sizes.h"
-#include "store/care.h"
-#include "store/query_values.h"
+#include "store/care/care.h"
+#include "store/search/query_values.h"
 
 static bool read_limits(const struct cn_args *args, struct cn_store_limits *limits,
                         struct cn_error *err)

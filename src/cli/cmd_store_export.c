@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/store_copy.h"
 #include "cli/store_query.h"
-#include "store/care.h"
-#include "store/writer.h"
+#include "store/care/care.h"
+#include "store/write/writer.h"
 
 static bool export_to(const struct cn_store_query *query, const char *path,
                       struct cn_store_copied *copied, struct cn_error *err)

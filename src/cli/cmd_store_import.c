@@ -6,9 +6,9 @@
 #include "cli/command.h"
 #include "cli/store_copy.h"
 #include "cli/store_query.h"
-#include "store/java_import.h"
 #include "store/store_format.h"
-#include "store/writer.h"
+#include "store/write/java_import.h"
+#include "store/write/writer.h"
 
 static bool import_java(const struct cn_args *args, struct cn_store_writer *writer,
                         const char *path, struct cn_store_copied *copied,

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/store_sizes.h"
-#include "store/query_values.h"
-#include "store/writer.h"
+#include "store/search/query_values.h"
+#include "store/write/writer.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {

@@ -2,9 +2,9 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "store/care.h"
-#include "store/query.h"
-#include "store/query_term.h"
+#include "store/care/care.h"
+#include "store/search/query.h"
+#include "store/search/query_term.h"
 
 /* The query language knows how ids are written. */
 static bool parse_id(const char *text, struct cn_query_number *out, struct cn_error *err)

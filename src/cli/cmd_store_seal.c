@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "store/care.h"
+#include "store/care/care.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {

@@ -8,9 +8,9 @@
 #include "cli/command.h"
 #include "cli/quantity.h"
 #include "cli/store_query.h"
-#include "store/group.h"
-#include "store/index.h"
-#include "store/search.h"
+#include "store/search/group.h"
+#include "store/search/search.h"
+#include "store/segment/index.h"
 
 enum { LIMIT_DEFAULT = 100 };
 

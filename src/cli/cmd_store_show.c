@@ -8,9 +8,9 @@
 #include "cli/store_query.h"
 #include "cli/trace_print.h"
 #include "cli/trace_set.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
 
 #define FORMATS "text|json|csv|chrome|folded"
 

@@ -12,8 +12,8 @@
 #include "cli/quantity.h"
 #include "cli/store_query.h"
 #include "model/traces/words.h"
-#include "store/columns.h"
-#include "store/reader.h"
+#include "store/index/columns.h"
+#include "store/segment/reader.h"
 
 /* What people read. */
 static const struct cn_column texts[] = {

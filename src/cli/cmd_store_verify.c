@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "store/care.h"
+#include "store/care/care.h"
 
 static const struct cn_column columns[] = {
     {.name = "severity", .title = "SEVERITY", .kind = CN_COLUMN_TEXT},

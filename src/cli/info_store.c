@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 #include "cli/facts.h"
 #include "model/traces/trace.h"
-#include "store/java_import.h"
-#include "store/reader.h"
-#include "store/segments.h"
+#include "store/segment/reader.h"
+#include "store/segment/segments.h"
+#include "store/write/java_import.h"
 
 struct summary {
     uint64_t segments, sealed, damaged;

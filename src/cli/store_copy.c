@@ -2,10 +2,10 @@
 
 #include "cli/store_query.h"
 #include "model/traces/trace.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/text_file.h"
-#include "store/writer.h"
+#include "store/index/text_file.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
 
 static bool copy_hit(struct cn_store_writer *to, const struct cn_store *from,
                      const struct cn_search_hit *hit, struct cn_segment_loader *loader,

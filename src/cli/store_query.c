@@ -5,9 +5,9 @@
 
 #include "base/run/clock.h"
 #include "cli/args.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
 
 static const uint64_t second_ns = 1000000000;
 

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/text_file.h"
+#include "store/index/text_file.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
 
 static void fill_depths(struct cn_trace_part *part)
 {

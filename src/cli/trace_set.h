@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "model/traces/trace.h"
-#include "store/row.h"
+#include "store/index/row.h"
 
 struct cn_query;
 struct cn_search;

@@ -9,8 +9,8 @@
 #include "server/api.h"
 #include "server/request.h"
 #include "server/served.h"
-#include "store/group.h"
-#include "store/index.h"
+#include "store/search/group.h"
+#include "store/segment/index.h"
 
 enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
 enum { BUDGET_NS = 25000000 };

@@ -12,8 +12,8 @@
 #include "base/run/clock.h"
 #include "server/sealer.h"
 #include "server/worker.h"
-#include "store/ingest.h"
-#include "store/writer.h"
+#include "store/write/ingest.h"
+#include "store/write/writer.h"
 
 enum {
     WAITING_MAX = 4096,

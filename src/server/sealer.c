@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "server/worker.h"
-#include "store/seal.h"
+#include "store/segment/seal.h"
 
 struct cn_sealer {
     const char *path;

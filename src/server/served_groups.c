@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "server/served_store.h"
-#include "store/query.h"
+#include "store/search/query.h"
 
 static void forget(struct cn_served_groups *groups)
 {

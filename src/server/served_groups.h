@@ -8,7 +8,7 @@
 #define CN_SERVER_SERVED_GROUPS_H
 
 #include "base/error.h"
-#include "store/group.h"
+#include "store/search/group.h"
 
 struct cn_query;
 struct cn_served_store;

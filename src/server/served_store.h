@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "server/served_groups.h"
 #include "server/trace_flame.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
 
 struct cn_request;
 

@@ -9,7 +9,7 @@
 #include "base/run/pool.h"
 #include "model/traces/trace.h"
 #include "server/flame_json.h"
-#include "store/reader.h"
+#include "store/segment/reader.h"
 
 void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
                          struct cn_search_hits *hits)

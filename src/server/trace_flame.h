@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "store/search.h"
+#include "store/search/search.h"
 
 struct cn_flame;
 

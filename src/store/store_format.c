@@ -6,12 +6,12 @@
 
 #include "base/run/progress.h"
 #include "base/text.h"
-#include "store/care.h"
-#include "store/config.h"
-#include "store/java_import.h"
-#include "store/log_format.h"
-#include "store/segments.h"
+#include "store/care/care.h"
+#include "store/segment/config.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segments.h"
 #include "store/store_recording.h"
+#include "store/write/java_import.h"
 
 static bool has_file(const char *dir, const char *name)
 {

@@ -5,11 +5,11 @@
 #include "base/run/clock.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
-#include "store/java_import.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/text_file.h"
+#include "store/index/text_file.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/java_import.h"
 
 /* A span can arrive twice, on its own and inside its caller: it counts once. */
 struct adding {

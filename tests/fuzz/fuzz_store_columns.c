@@ -6,7 +6,7 @@
 
 #include "base/files/block_file.h"
 #include "base/text.h"
-#include "store/columns.h"
+#include "store/index/columns.h"
 #include "support/fuzz.h"
 #include "support/fuzz_blocks.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/files/crc32c.h"
 #include "formats/zorka/record.h"
-#include "store/log_format.h"
-#include "store/row.h"
-#include "store/segment_scan.h"
-#include "store/text_log.h"
+#include "store/index/row.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/text_log.h"
 #include "support/fuzz.h"
 #include "support/made_traces.h"
 

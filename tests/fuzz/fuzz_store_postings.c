@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "store/posting_block.h"
-#include "store/posting_log.h"
-#include "store/posting_merge.h"
-#include "store/rows.h"
+#include "store/index/posting_block.h"
+#include "store/index/posting_merge.h"
+#include "store/index/rows.h"
+#include "store/segment/posting_log.h"
 #include "support/fuzz.h"
 
 enum { ROWS_MAX = 5000 };

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "store/text_file.h"
+#include "store/index/text_file.h"
 #include "support/fuzz.h"
 #include "support/fuzz_blocks.h"
 #include "support/scratch.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/reader.h"
+#include "store/segment/reader.h"
 
 enum { CN_TRACE_TEXTS_MAX = 64 };
 

@@ -15,11 +15,11 @@
 #include "base/files/disk.h"
 #include "formats/zorka/request.h"
 #include "server/collector.h"
-#include "store/care.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/writer.h"
+#include "store/care/care.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
 #include "support/scratch.h"
 
 enum { BODY_LEN = 32, PATIENCE_MS = 20000 };

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "store/group_rank.h"
-#include "store/search_best.h"
+#include "store/search/group_rank.h"
+#include "store/search/search_best.h"
 
 enum { HITS = 20000, MEMBERS = 60000, VALUES = 300 };
 

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/writer.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
 #include "support/forgetful_io.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"

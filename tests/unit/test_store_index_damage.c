@@ -14,12 +14,12 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
-#include "store/care.h"
-#include "store/index.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/writer.h"
+#include "store/care/care.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/index.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
 #include "support/scratch.h"
 
 enum { TRACES = 60 };

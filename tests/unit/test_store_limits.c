@@ -16,9 +16,9 @@
 #include "base/files/compress.h"
 #include "base/files/file.h"
 #include "model/traces/trace.h"
-#include "store/reader.h"
-#include "store/segments.h"
-#include "store/writer.h"
+#include "store/segment/reader.h"
+#include "store/segment/segments.h"
+#include "store/write/writer.h"
 #include "support/random_traces.h"
 #include "support/scratch.h"
 

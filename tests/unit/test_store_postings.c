@@ -9,8 +9,8 @@
 
 #include "base/bytes/varint.h"
 #include "base/text.h"
-#include "store/posting_block.h"
-#include "store/rows.h"
+#include "store/index/posting_block.h"
+#include "store/index/rows.h"
 
 enum { ROWS = 500, FIRST_ROW = 1000, KEYS = 300 };
 

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "store/query.h"
-#include "store/query_pattern.h"
+#include "store/search/query.h"
+#include "store/search/query_pattern.h"
 
 static const uint64_t now_ns = UINT64_C(1767225600000000000); /* 2026-01-01 */
 static const uint64_t hour_ns = UINT64_C(3600000000000);

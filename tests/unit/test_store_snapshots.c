@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "model/traces/trace.h"
-#include "store/group.h"
-#include "store/query.h"
-#include "store/reader.h"
-#include "store/search.h"
-#include "store/writer.h"
+#include "store/search/group.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
 #include "support/random_traces.h"
 #include "support/scratch.h"
 

@@ -12,10 +12,10 @@
 
 #include "base/files/file.h"
 #include "base/text.h"
-#include "store/care.h"
-#include "store/reader.h"
-#include "store/segments.h"
-#include "store/writer.h"
+#include "store/care/care.h"
+#include "store/segment/reader.h"
+#include "store/segment/segments.h"
+#include "store/write/writer.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"
 

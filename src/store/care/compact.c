@@ -1,0 +1,187 @@
+/* Small segments become large ones. */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/files/disk.h"
+#include "model/traces/trace.h"
+#include "store/care/care.h"
+#include "store/segment/lock.h"
+#include "store/segment/seal.h"
+#include "store/segment/segment.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segment_writer.h"
+#include "store/segment/segments.h"
+#include "store/write/spans_seen.h"
+#include "store/write/translate.h"
+
+struct joining {
+    const char *base;
+    struct cn_segment_writer target;
+    struct cn_spans_seen seen;
+    struct cn_translation translation;
+    struct cn_trace trace;
+    uint64_t rows;
+};
+
+static bool is_new(struct joining *joining, const struct cn_trace *trace,
+                   uint64_t span_id)
+{
+    struct cn_store_row row = {
+        .trace_high = trace->id_high,
+        .trace_low = trace->id_low,
+        .span_id = span_id,
+        .flags = CN_ROW_LAST,
+    };
+
+    return cn_spans_seen_add(&joining->seen, &row);
+}
+
+static bool wants_span(void *arg, const struct cn_trace *trace,
+                       const struct cn_trace_span *span)
+{
+    return is_new(arg, trace, span->id);
+}
+
+static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_error *err)
+{
+    struct cn_zorka_part part;
+    const struct cn_trace *trace;
+
+    if (!is_new(joining, &joining->trace, span_id))
+        return true;
+    joining->rows++;
+    trace = cn_translate(&joining->translation, &joining->trace, &joining->target.words);
+    return cn_segment_writer_add(&joining->target, trace, 0, wants_span, joining, &part,
+                                 err) &&
+           (cn_segment_writer_waiting(&joining->target) < 8 << 20 ||
+            cn_segment_writer_commit(&joining->target, err));
+}
+
+/* Rows whose data cannot be read any more are left behind. */
+static bool copy_segment(struct joining *joining, uint32_t number, struct cn_error *err)
+{
+    struct cn_segment_loader *loader;
+    struct cn_segment *segment;
+    struct cn_store_row row;
+    struct cn_error ignored;
+    bool ok = true;
+
+    if (!cn_segment_open(&segment, joining->base, number, err))
+        return false;
+    loader = cn_segment_loader_new();
+    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++)
+        if (cn_segment_row(segment, i, &row, &ignored) &&
+            !(row.flags & CN_ROW_EMBEDDED) && row.part == 0 &&
+            cn_segment_load(loader, segment, i, &joining->trace, &ignored))
+            ok = copy_trace(joining, row.span_id, err);
+    cn_segment_loader_free(loader);
+    cn_translation_forget(&joining->translation);
+    cn_segment_close(segment);
+    return ok;
+}
+
+static bool copy_all(struct joining *joining, const uint32_t *numbers, size_t count,
+                     struct cn_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!copy_segment(joining, numbers[i], err))
+            return false;
+    return true;
+}
+
+/* The new segment counts from the moment when its config says that it is sealed; from then on
+ * those that it replaced are not seen any more. */
+static bool join(const char *base, const uint32_t *numbers, size_t count, uint32_t number,
+                 const struct cn_store_config *config, struct cn_store_compaction *counts,
+                 struct cn_error *err)
+{
+    struct joining joining = {.base = base};
+    struct cn_store_config own = *config;
+    bool ok;
+
+    own.has_replaced = true;
+    own.replaced_first = numbers[0];
+    own.replaced_last = numbers[count - 1];
+    if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_disk_files,
+                                  err))
+        return false;
+    ok = copy_all(&joining, numbers, count, err);
+    if (ok)
+        ok = cn_segment_writer_close(&joining.target, err) &&
+             cn_segment_seal(base, number, &cn_disk_files, err) &&
+             cn_segments_remove_replaced(base, err);
+    else
+        cn_segment_writer_abandon(&joining.target);
+    counts->rows += joining.rows;
+    cn_spans_seen_done(&joining.seen);
+    cn_translation_done(&joining.translation);
+    cn_trace_done(&joining.trace);
+    return ok;
+}
+
+/* How many segments from `first` on fit into one. */
+static size_t fitting(const char *base, const uint32_t *numbers, size_t count,
+                      uint64_t len_max)
+{
+    uint64_t len = 0;
+    size_t n = 0;
+
+    while (n < count) {
+        len += cn_segment_disk_len(base, numbers[n]);
+        if (len > len_max)
+            break;
+        n++;
+    }
+    return n;
+}
+
+static bool compact(const char *base, struct cn_store_compaction *counts,
+                    struct cn_error *err)
+{
+    struct cn_store_config config;
+    uint32_t *numbers = NULL, next;
+    size_t count = 0;
+    bool ok;
+
+    ok = cn_store_config_read(&config, base, err) &&
+         cn_segments_remove_replaced(base, err) &&
+         cn_segments_list(base, &numbers, &count, err);
+    counts->before = counts->after = ok ? (uint32_t)count : 0;
+    for (size_t i = 0; ok && i < count; i++)
+        counts->len_before += cn_segment_disk_len(base, numbers[i]);
+    next = ok && count > 0 ? numbers[count - 1] + 1 : 0;
+    for (size_t i = 0; ok && i < count;) {
+        size_t n = fitting(base, numbers + i, count - i, config.rotate_len);
+
+        if (n > 1 && next <= CN_SEGMENT_NUMBER_MAX) {
+            config.created_ns = cn_store_now_ns();
+            ok = join(base, numbers + i, n, next++, &config, counts, err);
+            counts->after -= (uint32_t)n - 1;
+        }
+        i += n > 1 ? n : 1;
+    }
+    free(numbers);
+    return ok;
+}
+
+bool cn_store_compact(const char *path, struct cn_store_compaction *out,
+                      struct cn_error *err)
+{
+    struct cn_store_compaction counts = {0};
+    uint32_t sealed, *numbers = NULL;
+    size_t count;
+    int lock;
+    bool ok;
+
+    if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
+        return false;
+    ok = compact(path, &counts, err) && cn_segments_list(path, &numbers, &count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        counts.len_after += cn_segment_disk_len(path, numbers[i]);
+    free(numbers);
+    cn_store_unlock(lock);
+    if (ok)
+        *out = counts;
+    return ok;
+}

@@ -1,0 +1,217 @@
+/* Indexes made again from traces.dat and text.log. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/files/disk.h"
+#include "base/files/file.h"
+#include "store/care/care.h"
+#include "store/index/posting_file.h"
+#include "store/segment/lock.h"
+#include "store/segment/log_format.h"
+#include "store/segment/posting_log.h"
+#include "store/segment/seal.h"
+#include "store/segment/segment.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segment_writer.h"
+#include "store/segment/segments.h"
+#include "store/segment/text_log.h"
+
+bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
+{
+    uint32_t *numbers = NULL, sealed = 0;
+    size_t n;
+    int lock;
+    bool ok;
+
+    if (!cn_store_lock(path, &lock, err))
+        return false;
+    ok = cn_segments_list(path, &numbers, &n, err);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct cn_segment_writer segment;
+        struct cn_store_config config;
+        char *dir = cn_segment_dir(path, numbers[i]);
+
+        ok = cn_store_config_read(&config, dir, err);
+        free(dir);
+        if (!ok || config.is_sealed)
+            continue;
+        /* Opening it for writing puts it in order first. */
+        ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_disk_files, err);
+        if (!ok)
+            break;
+        if (segment.row_count == 0) {
+            cn_segment_writer_abandon(&segment);
+            continue;
+        }
+        ok = cn_segment_writer_close(&segment, err) &&
+             cn_segment_seal(path, numbers[i], &cn_disk_files, err);
+        sealed += ok;
+    }
+    free(numbers);
+    cn_store_unlock(lock);
+    if (ok)
+        *count = sealed;
+    return ok;
+}
+
+static void remove_file(const char *dir, const char *name)
+{
+    struct cn_text path = {0};
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    (void)unlink(cn_text_str(&path));
+    cn_text_done(&path);
+}
+
+/* Lost words, and whether text.log is as good as text.dat. */
+static bool log_is_whole(const char *dir, uint64_t *lost)
+{
+    struct cn_text_log_state state = {0};
+    struct cn_words words = {0};
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool ok = cn_file_open_at(&file, dir, CN_TEXT_LOG_NAME, &ignored) &&
+              cn_text_log_read(file.bytes, &words, &state, &ignored);
+
+    *lost = state.lost_count;
+    ok = ok && state.lost_count == 0 && state.bad_count == 0;
+    cn_words_done(&words);
+    cn_file_close(&file);
+    return ok;
+}
+
+static bool write_text_log(const char *dir, const struct cn_words *words,
+                           struct cn_error *err)
+{
+    struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
+    struct cn_text text = {0}, plain = {0};
+    bool ok;
+
+    cn_text_log_header(&text);
+    cn_text_log_gather(words, 1, &plain);
+    ok = (words->count == 0 ||
+          cn_text_log_encode((struct cn_bytes){(const uint8_t *)plain.chars, plain.len},
+                             1, words->count, compressor, &text, err)) &&
+         cn_disk_replace(&cn_disk_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
+                         text.len, err);
+    cn_compressor_free(compressor);
+    cn_text_done(&plain);
+    cn_text_done(&text);
+    return ok;
+}
+
+/* A damaged string log is written again from text.dat, when that is sound. */
+static bool save_words(const char *dir, uint64_t *lost, struct cn_error *err)
+{
+    struct cn_text_file file = {0};
+    struct cn_error ignored;
+    bool ok = true;
+
+    if (log_is_whole(dir, lost) || !cn_text_file_open(&file, dir, &ignored))
+        return true;
+    if (cn_text_file_check_all(&file, &ignored)) {
+        ok = write_text_log(dir, &file.words, err);
+        *lost = 0;
+    }
+    cn_text_file_close(&file);
+    return ok;
+}
+
+static bool forget_indexes(const char *dir, bool *was_sealed, struct cn_error *err)
+{
+    static const char *const names[] = {
+        CN_ROWS_LOG_NAME,     CN_META_FILE_NAME,  CN_POSTING_LOG_NAME,
+        CN_POSTING_FILE_NAME, CN_TEXT_INDEX_NAME, CN_TEXT_FILE_NAME,
+    };
+    struct cn_store_config config;
+    struct cn_error ignored;
+
+    if (!cn_store_config_read(&config, dir, &ignored))
+        config = cn_store_config_of(NULL, cn_store_now_ns());
+    *was_sealed = config.is_sealed;
+    config.is_sealed = false;
+    if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        remove_file(dir, names[i]);
+    return true;
+}
+
+static void count_damage(const char *base, uint32_t number,
+                         struct cn_store_recovery *counts)
+{
+    struct cn_segment_scan scan = {0};
+    struct cn_text rows = {0};
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    char *dir = cn_segment_dir(base, number);
+
+    scan.rows = &rows;
+    if (cn_file_open_at(&file, dir, CN_TRACES_NAME, &ignored)) {
+        cn_segment_scan_begin(&scan, file.bytes);
+        cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+        counts->rows += scan.row_count;
+        counts->bad_chunks += scan.bad_chunks;
+        counts->bad_records += scan.bad_records;
+        if (file.bytes.len > scan.sound_len)
+            counts->cut_len += file.bytes.len - scan.sound_len;
+    }
+    cn_segment_scan_done(&scan);
+    cn_file_close(&file);
+    cn_text_done(&rows);
+    free(dir);
+}
+
+static bool recover_segment(const char *base, uint32_t number, bool is_newest,
+                            struct cn_store_recovery *counts, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_segment_writer segment;
+    uint64_t lost = 0;
+    bool was_sealed, ok;
+
+    count_damage(base, number, counts);
+    ok = save_words(dir, &lost, err) && forget_indexes(dir, &was_sealed, err);
+    free(dir);
+    if (!ok || !cn_segment_writer_open(&segment, base, number, &cn_disk_files, err) ||
+        !cn_segment_writer_close(&segment, err))
+        return false;
+    counts->segments++;
+    counts->lost_words += lost;
+    return (is_newest && !was_sealed) ||
+           cn_segment_seal(base, number, &cn_disk_files, err);
+}
+
+/* The base has no config when all that was saved are segments. */
+static bool make_config(const char *path, struct cn_error *err)
+{
+    struct cn_store_config config;
+    struct cn_error ignored;
+
+    if (cn_store_config_read(&config, path, &ignored))
+        return true;
+    config = cn_store_config_of(NULL, cn_store_now_ns());
+    return cn_store_config_write(&config, path, &cn_disk_files, err);
+}
+
+bool cn_store_recover(const char *path, struct cn_store_recovery *out,
+                      struct cn_error *err)
+{
+    struct cn_store_recovery counts = {0};
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+    int lock;
+    bool ok;
+
+    if (!cn_store_lock(path, &lock, err))
+        return false;
+    ok = make_config(path, err) && cn_segments_list(path, &numbers, &count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = recover_segment(path, numbers[i], i + 1 == count, &counts, err);
+    free(numbers);
+    cn_store_unlock(lock);
+    if (ok)
+        *out = counts;
+    return ok;
+}

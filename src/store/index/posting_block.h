@@ -1,0 +1,116 @@
+/* A block of postings, byte by byte, and how it is read: for a range of rows, every key that
+ * occurs in it and the rows that have it.
+ *
+ *   header -> lists -> entries -> samples
+ *
+ * Entries are sorted by key. An entry is two numbers (base/bytes/varint.h): by how much its key is
+ * above the one before (the key itself in the first entry of a group), and 4 x value + form:
+ *   form 0: value bytes of lists, varints: the first row, then steps to the next, all >= 1
+ *   form 1: value is the only row
+ *   form 2: value bytes of lists: a bit for each row of the block, the lowest first
+ *   form 3: every row; value is 0
+ * Rows count from the first row of the block. The bytes of lists are used up in the order of
+ * the entries. A sample stands for a group of CN_POSTING_GROUP entries: its first key and
+ * where its entries and lists begin.
+ *
+ * Such blocks follow one another in the log of a store that is written to; a sealed store has
+ * one block for all rows, in a file of its own, whose parts are checked when they are touched.
+ * Threads: immutable after decoding; each walk belongs to one thread at a time.
+ */
+#ifndef CN_STORE_INDEX_POSTING_BLOCK_H
+#define CN_STORE_INDEX_POSTING_BLOCK_H
+
+#include "base/bytes/bytes.h"
+#include "base/bytes/record.h"
+#include "base/error.h"
+#include "model/step.h"
+#include "store/index/postings.h"
+
+struct cn_block_file;
+struct cn_rows;
+struct cn_text;
+
+#define CN_POSTING_HEADER(F)                                     \
+    F(0x00, u32, magic, "\"CNPB\"")                              \
+    F(0x04, u32, first_row, "of the rows described")             \
+    F(0x08, u32, row_count, "how many they are")                 \
+    F(0x0c, u32, key_count, "entries")                           \
+    F(0x10, u64, lists_len, "bytes")                             \
+    F(0x18, u64, entries_len, "bytes")                           \
+    F(0x20, u64, samples_len, "bytes")                           \
+    F(0x28, u32, checksum, "CRC-32C of lists, entries, samples") \
+    F(0x2c, u32, header_checksum, "CRC-32C of the header before it")
+CN_RECORD(cn_posting_header, CN_POSTING_HEADER, 0x30);
+
+#define CN_POSTING_SAMPLE(F)                             \
+    F(0x00, u64, key, "of the first entry of the group") \
+    F(0x08, u64, entries_off, "where the group begins")  \
+    F(0x10, u64, lists_off, "where its lists begin")
+CN_RECORD(cn_posting_sample, CN_POSTING_SAMPLE, 0x18);
+
+enum {
+    CN_POSTING_MAGIC = 0x42504e43, /* "CNPB" */
+    CN_POSTING_GROUP = 64,
+};
+
+enum cn_posting_form {
+    CN_POSTING_LIST = 0,
+    CN_POSTING_ONE = 1,
+    CN_POSTING_BITS = 2,
+    CN_POSTING_ALL = 3,
+};
+
+struct cn_posting_block {
+    uint32_t first_row, row_count, key_count;
+    struct cn_bytes lists, entries, samples;
+    const struct cn_block_file
+        *file; /* checks bytes that are touched; NULL: all are sound */
+};
+
+struct cn_posting_entry {
+    cn_posting_key key;
+    enum cn_posting_form form;
+    uint32_t row;         /* CN_POSTING_ONE */
+    struct cn_bytes list; /* CN_POSTING_LIST, CN_POSTING_BITS; not checked yet */
+};
+
+/* Split a block, with its header, off the front of `rest` and check it. Fails and leaves
+ * `rest` alone when there is no whole, sound block. */
+CN_CHECK bool cn_posting_block_take(struct cn_bytes *rest, struct cn_posting_block *out,
+                                    struct cn_error *err);
+
+struct cn_posting_walk {
+    const struct cn_posting_block *block;
+    uint64_t group, group_count;
+    struct cn_bytes entries; /* rest of the group's */
+    uint64_t lists_off;
+    cn_posting_key from, key; /* wanted first; of the last entry */
+    bool is_first;            /* of its group */
+};
+
+/* Entries from the first whose key is `from` or above. */
+CN_CHECK bool cn_posting_walk_begin(struct cn_posting_walk *walk,
+                                    const struct cn_posting_block *block,
+                                    cn_posting_key from, struct cn_error *err);
+CN_CHECK enum cn_step cn_posting_walk_next(struct cn_posting_walk *walk,
+                                           struct cn_posting_entry *out,
+                                           struct cn_error *err);
+
+/* The entry of a key; false in `is_found` when no row has it. */
+CN_CHECK bool cn_posting_block_find(const struct cn_posting_block *block,
+                                    cn_posting_key key, struct cn_posting_entry *out,
+                                    bool *is_found, struct cn_error *err);
+
+/* Add the rows of an entry to a set, which has room for all rows of the block. */
+CN_CHECK bool cn_posting_rows_add(const struct cn_posting_block *block,
+                                  const struct cn_posting_entry *entry,
+                                  struct cn_rows *rows, struct cn_error *err);
+
+/* Call `visit` for each row of an entry, in ascending order. */
+typedef void (*cn_posting_visit)(void *arg, uint32_t row);
+CN_CHECK bool cn_posting_rows_walk(const struct cn_posting_block *block,
+                                   const struct cn_posting_entry *entry,
+                                   cn_posting_visit visit, void *arg,
+                                   struct cn_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+#include "store/index/posting_file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "store/index/posting_encoder.h"
+#include "store/index/posting_merge.h"
+
+enum { SECTION_LISTS = 1, SECTION_ENTRIES = 2, SECTION_SAMPLES = 3, SECTION_COUNTS = 4 };
+enum { COUNTS_LEN = 8, LISTS_WAITING = 1 << 18 };
+
+static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
+{
+    struct cn_posting_block block = {.file = &file->file};
+    struct cn_bytes counts;
+
+    if (!cn_block_file_section(&file->file, SECTION_LISTS, &block.lists, err) ||
+        !cn_block_file_section(&file->file, SECTION_ENTRIES, &block.entries, err) ||
+        !cn_block_file_section(&file->file, SECTION_SAMPLES, &block.samples, err) ||
+        !cn_block_file_section(&file->file, SECTION_COUNTS, &counts, err) ||
+        !cn_block_file_check(&file->file, counts, err))
+        return false;
+    if (counts.len < COUNTS_LEN)
+        return cn_fail(err, CN_ERR_FORMAT, "number of rows is missing");
+    block.row_count = cn_u32_get(counts.ptr);
+    block.key_count = cn_u32_get(counts.ptr + sizeof(uint32_t));
+    file->block = block;
+    return true;
+}
+
+bool cn_posting_file_open(struct cn_posting_file *file, const char *dir,
+                          struct cn_error *err)
+{
+    char path[PATH_MAX];
+
+    *file = (struct cn_posting_file){0};
+    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_FILE_NAME, dir) >=
+        (int)sizeof(path))
+        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
+    if (!cn_block_file_open(&file->file, path, CN_POSTING_FILE_MAGIC,
+                            CN_POSTING_FILE_VERSION, err))
+        return false;
+    if (!open_parts(file, err)) {
+        cn_posting_file_close(file);
+        return cn_fail_in(err, "%s", path);
+    }
+    return true;
+}
+
+void cn_posting_file_close(struct cn_posting_file *file)
+{
+    cn_block_file_close(&file->file);
+    *file = (struct cn_posting_file){0};
+}
+
+static bool write_lists(void *arg, struct cn_text *lists, struct cn_error *err)
+{
+    bool ok;
+
+    if (lists->len < LISTS_WAITING)
+        return true;
+    ok = cn_block_writer_add(arg, lists->chars, lists->len, err);
+    cn_text_clear(lists);
+    return ok;
+}
+
+static bool write_merged(struct cn_block_writer *writer,
+                         const struct cn_posting_block *blocks, size_t block_count,
+                         struct cn_posting_encoder *encoder, struct cn_error *err)
+{
+    struct cn_text lists = {0};
+    uint8_t counts[COUNTS_LEN];
+    bool ok = cn_block_writer_section(writer, SECTION_LISTS, err) &&
+              cn_posting_merge(blocks, block_count, 0, encoder, &lists, write_lists,
+                               writer, err) &&
+              cn_block_writer_add(writer, cn_text_str(&lists), lists.len, err);
+
+    cn_text_done(&lists);
+    cn_u32_put(counts, encoder->row_count);
+    cn_u32_put(counts + sizeof(uint32_t), encoder->key_count);
+    return ok && cn_block_writer_section(writer, SECTION_ENTRIES, err) &&
+           cn_block_writer_add(writer, cn_text_str(&encoder->entries),
+                               encoder->entries.len, err) &&
+           cn_block_writer_section(writer, SECTION_SAMPLES, err) &&
+           cn_block_writer_add(writer, cn_text_str(&encoder->samples),
+                               encoder->samples.len, err) &&
+           cn_block_writer_section(writer, SECTION_COUNTS, err) &&
+           cn_block_writer_add(writer, counts, sizeof(counts), err) &&
+           cn_block_writer_commit(writer, err);
+}
+
+bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
+                           const struct cn_posting_block *blocks, size_t block_count,
+                           uint32_t row_count, struct cn_error *err)
+{
+    struct cn_block_writer writer = {0};
+    struct cn_posting_encoder encoder;
+    char path[PATH_MAX];
+    bool ok;
+
+    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_FILE_NAME, dir) >=
+        (int)sizeof(path))
+        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
+    cn_posting_encoder_init(&encoder, row_count);
+    ok = cn_block_writer_open(&writer, disk, path, CN_POSTING_FILE_MAGIC,
+                              CN_POSTING_FILE_VERSION, err) &&
+         write_merged(&writer, blocks, block_count, &encoder, err);
+    cn_block_writer_abandon(&writer);
+    cn_posting_encoder_done(&encoder);
+    return ok;
+}

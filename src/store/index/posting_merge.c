@@ -1,0 +1,125 @@
+#include "store/index/posting_merge.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* A block on its way through the merge. */
+struct source {
+    struct cn_posting_walk walk;
+    struct cn_posting_entry entry;
+    size_t number; /* blocks with the same key go in the order of their rows */
+};
+
+struct merge {
+    struct source *sources;
+    size_t *heap; /* the source with the lowest key first */
+    size_t count;
+    struct cn_posting_encoder *encoder;
+    struct cn_text *lists;
+    uint32_t first_row;
+    uint32_t *rows;
+    uint32_t row_count;
+};
+
+static bool is_before(const struct merge *merge, size_t a, size_t b)
+{
+    const struct source *x = &merge->sources[a], *y = &merge->sources[b];
+
+    return x->entry.key != y->entry.key ? x->entry.key < y->entry.key
+                                        : x->number < y->number;
+}
+
+static void sink(struct merge *merge, size_t at)
+{
+    for (;;) {
+        size_t child = 2 * at + 1, source = merge->heap[at];
+
+        if (child >= merge->count)
+            return;
+        if (child + 1 < merge->count &&
+            is_before(merge, merge->heap[child + 1], merge->heap[child]))
+            child++;
+        if (!is_before(merge, merge->heap[child], source))
+            return;
+        merge->heap[at] = merge->heap[child];
+        merge->heap[child] = source;
+        at = child;
+    }
+}
+
+static bool begin(struct merge *merge, const struct cn_posting_block *blocks,
+                  size_t block_count, struct cn_error *err)
+{
+    for (size_t i = 0; i < block_count; i++) {
+        struct source *source = &merge->sources[i];
+        enum cn_step step;
+
+        source->number = i;
+        if (!cn_posting_walk_begin(&source->walk, &blocks[i], 0, err))
+            return false;
+        step = cn_posting_walk_next(&source->walk, &source->entry, err);
+        if (step == CN_FAIL)
+            return false;
+        if (step == CN_ITEM)
+            merge->heap[merge->count++] = i;
+    }
+    for (size_t i = merge->count / 2; i-- > 0;)
+        sink(merge, i);
+    return true;
+}
+
+static void take_row(void *arg, uint32_t row)
+{
+    struct merge *merge = arg;
+
+    merge->rows[merge->row_count++] = row - merge->first_row;
+}
+
+/* The lowest key, with the rows of all blocks that have it. */
+static bool merge_key(struct merge *merge, struct cn_error *err)
+{
+    cn_posting_key key = merge->sources[merge->heap[0]].entry.key;
+
+    merge->row_count = 0;
+    while (merge->count > 0 && merge->sources[merge->heap[0]].entry.key == key) {
+        struct source *source = &merge->sources[merge->heap[0]];
+        enum cn_step step;
+
+        if (!cn_posting_rows_walk(source->walk.block, &source->entry, take_row, merge,
+                                  err))
+            return false;
+        step = cn_posting_walk_next(&source->walk, &source->entry, err);
+        if (step == CN_FAIL)
+            return false;
+        if (step == CN_END)
+            merge->heap[0] = merge->heap[--merge->count];
+        sink(merge, 0);
+    }
+    cn_posting_encoder_add(merge->encoder, key, merge->rows, merge->row_count,
+                           merge->lists);
+    return true;
+}
+
+bool cn_posting_merge(const struct cn_posting_block *blocks, size_t block_count,
+                      uint32_t first_row, struct cn_posting_encoder *encoder,
+                      struct cn_text *lists, cn_posting_flush flush, void *arg,
+                      struct cn_error *err)
+{
+    struct merge merge = {
+        .sources = cn_alloc(block_count, sizeof(*merge.sources)),
+        .heap = cn_alloc(block_count, sizeof(*merge.heap)),
+        .encoder = encoder,
+        .lists = lists,
+        .first_row = first_row,
+        .rows = cn_alloc(encoder->row_count, sizeof(*merge.rows)),
+    };
+    bool ok = begin(&merge, blocks, block_count, err);
+
+    while (ok && merge.count > 0)
+        ok = merge_key(&merge, err) && (!flush || flush(arg, lists, err));
+    free(merge.sources);
+    free(merge.heap);
+    free(merge.rows);
+    return ok;
+}

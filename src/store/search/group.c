@@ -1,0 +1,351 @@
+#include "store/search/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "store/search/group_rank.h"
+#include "store/search/query.h"
+#include "store/search/query_term.h"
+#include "store/search/search_segments.h"
+
+/* A row in a group. */
+struct member {
+    uint32_t group; /* word of its value */
+    uint32_t row;
+};
+
+struct cn_grouping {
+    struct cn_search *search;
+    const struct cn_query *query;
+    struct cn_query_term by;
+    struct cn_group_members all;
+    char *name;      /* of an attribute, its own */
+    size_t position; /* of the next segment */
+
+    /* Of the segment at hand. */
+    const struct cn_store_index *index;
+    const struct cn_rows *rows;
+    struct member *members;
+    size_t count, capacity;
+    uint32_t group;          /* of the entry at hand */
+    uint32_t *group_of_word; /* 1 + the group; 0: not looked up yet */
+    uint32_t word_count;
+    unsigned source_count; /* names and places that gave members */
+    bool has_synonyms;     /* words that differ in kind only */
+    uint32_t *words;       /* per group: the word of this segment */
+    size_t word_capacity;
+    struct cn_text text;
+};
+
+static void add_member(struct cn_grouping *grouping, uint32_t row)
+{
+    if (grouping->count == grouping->capacity)
+        grouping->members = cn_grow(grouping->members, grouping->count,
+                                    &grouping->capacity, sizeof(*grouping->members));
+    grouping->members[grouping->count++] = (struct member){grouping->group, row};
+}
+
+/* Remember which word a group stands for, and whether it is not the only one. */
+static void note_word(struct cn_grouping *grouping, uint32_t word)
+{
+    size_t needed = (size_t)grouping->group + 1, old = grouping->word_capacity;
+
+    if (needed > old) {
+        grouping->word_capacity = 2 * needed;
+        grouping->words = cn_realloc(grouping->words, grouping->word_capacity,
+                                     sizeof(*grouping->words));
+        memset(grouping->words + old, 0,
+               (grouping->word_capacity - old) * sizeof(*grouping->words));
+    }
+    if (grouping->words[grouping->group] != 0 && grouping->words[grouping->group] != word)
+        grouping->has_synonyms = true;
+    grouping->words[grouping->group] = word;
+}
+
+/* The group of a word: words with the same text, of any segment, are one. */
+static bool choose_group(struct cn_grouping *grouping, uint32_t word,
+                         struct cn_error *err)
+{
+    struct cn_bytes text;
+
+    if (cn_store_index_is_text(grouping->index, word)) {
+        if (!cn_store_index_text(grouping->index, word, &text, err))
+            return false;
+    } else {
+        cn_text_clear(&grouping->text);
+        if (!cn_store_index_print(grouping->index, word, &grouping->text, err))
+            return false;
+        text = (struct cn_bytes){(const uint8_t *)cn_text_str(&grouping->text),
+                                 grouping->text.len};
+    }
+    grouping->group = cn_words_add(&grouping->all.values, CN_WORD_TEXT, text);
+    note_word(grouping, word);
+    return true;
+}
+
+/* Looked up once for each word of a segment. */
+static bool find_group(struct cn_grouping *grouping, uint32_t word, struct cn_error *err)
+{
+    if (word > grouping->word_count)
+        return choose_group(grouping, word, err);
+    if (grouping->group_of_word[word] == 0) {
+        if (!choose_group(grouping, word, err))
+            return false;
+        grouping->group_of_word[word] = grouping->group + 1;
+    }
+    grouping->group = grouping->group_of_word[word] - 1;
+    return true;
+}
+
+static bool group_by_column(struct cn_grouping *grouping, enum cn_store_field field,
+                            struct cn_error *err)
+{
+    struct cn_store_column column;
+
+    if (!cn_columns_field(grouping->index->columns, field, &column, err))
+        return false;
+    for (uint32_t row = cn_rows_next(grouping->rows, 0); row < grouping->rows->count;
+         row = cn_rows_next(grouping->rows, row + 1)) {
+        uint32_t word = (uint32_t)cn_store_column_at(&column, row);
+
+        if (word == 0 || word > grouping->word_count)
+            continue;
+        if (!find_group(grouping, word, err))
+            return false;
+        add_member(grouping, row);
+    }
+    return true;
+}
+
+static void visit_row(void *arg, uint32_t row)
+{
+    struct cn_grouping *grouping = arg;
+
+    if (cn_rows_has(grouping->rows, row))
+        add_member(grouping, row);
+}
+
+/* All values of a name in a block. */
+static bool group_block(struct cn_grouping *grouping,
+                        const struct cn_posting_block *block, enum cn_posting_kind kind,
+                        uint32_t name, struct cn_error *err)
+{
+    cn_posting_key first = cn_posting_key_of(kind, name, 0);
+    struct cn_posting_walk walk;
+    struct cn_posting_entry entry;
+    enum cn_step step;
+
+    if (!cn_posting_walk_begin(&walk, block, first, err))
+        return false;
+    while ((step = cn_posting_walk_next(&walk, &entry, err)) == CN_ITEM) {
+        if (entry.key > (first | UINT32_MAX))
+            return true;
+        /* Most values of an attribute with many are in one row, which seldom matches. */
+        if (entry.form == CN_POSTING_ONE &&
+            !cn_rows_has(grouping->rows, block->first_row + entry.row))
+            continue;
+        if (!find_group(grouping, cn_posting_word(entry.key), err) ||
+            !cn_posting_rows_walk(block, &entry, visit_row, grouping, err))
+            return false;
+    }
+    return step == CN_END;
+}
+
+/* All values of a name, at the root or below it. */
+static bool group_source(struct cn_grouping *grouping, enum cn_posting_kind kind,
+                         uint32_t name, struct cn_error *err)
+{
+    const struct cn_store_index *index = grouping->index;
+    size_t before = grouping->count;
+
+    for (size_t i = 0; i < index->block_count; i++) {
+        if (!group_block(grouping, &index->blocks[i], kind, name, err))
+            return false;
+    }
+    grouping->source_count += grouping->count > before;
+    return true;
+}
+
+struct names {
+    struct cn_grouping *grouping;
+    struct cn_error *err;
+    bool is_ok;
+};
+
+static void group_by_name(void *arg, uint32_t name)
+{
+    struct names *names = arg;
+    bool is_deep = names->grouping->by.field == CN_QUERY_ATTRIBUTE;
+
+    names->is_ok =
+        names->is_ok &&
+        group_source(names->grouping, CN_POSTING_ROOT_ATTRIBUTE, name, names->err) &&
+        (!is_deep ||
+         group_source(names->grouping, CN_POSTING_ATTRIBUTE, name, names->err));
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* A value that a row has at its root and below, or under two names, counts once. */
+static void drop_repeated(struct cn_grouping *grouping)
+{
+    struct member *members = grouping->members;
+    size_t kept = 0;
+
+    if (grouping->count < 2 || (grouping->source_count < 2 && !grouping->has_synonyms))
+        return;
+    qsort(members, grouping->count, sizeof(*members), compare_members);
+    for (size_t i = 0; i < grouping->count; i++) {
+        if (kept == 0 || compare_members(&members[kept - 1], &members[i]) != 0)
+            members[kept++] = members[i];
+    }
+    grouping->count = kept;
+}
+
+static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
+{
+    const struct cn_query_term *by = &grouping->by;
+    struct names names = {grouping, err, true};
+    struct cn_bytes name;
+
+    if (by->field == CN_QUERY_TYPE)
+        return group_by_column(grouping, CN_STORE_FIELD_type, err);
+    if (by->field == CN_QUERY_SERVICE)
+        return group_by_column(grouping, CN_STORE_FIELD_service, err);
+    if (by->field == CN_QUERY_METHOD || by->field == CN_QUERY_ROOT)
+        return group_by_column(grouping, CN_STORE_FIELD_method, err);
+    name = (struct cn_bytes){(const uint8_t *)by->name, strlen(by->name)};
+    if (!cn_store_index_find(grouping->index, name, group_by_name, &names, err) ||
+        !names.is_ok)
+        return false;
+    drop_repeated(grouping);
+    return true;
+}
+
+static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
+{
+    const struct cn_store_index *index = grouping->index;
+    struct cn_store_column duration, errors;
+
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_errors, &errors, err))
+        return false;
+    cn_group_members_reserve(&grouping->all, grouping->count);
+    for (size_t i = 0; i < grouping->count; i++) {
+        uint32_t row = grouping->members[i].row;
+
+        cn_group_members_add(&grouping->all, grouping->members[i].group,
+                             cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
+                                              row, cn_store_column_at(&duration, row)),
+                             cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
+                                              cn_store_column_at(&errors, row)) > 0);
+    }
+    return true;
+}
+
+static bool group_segment(void *arg, uint32_t segment, const struct cn_store_index *index,
+                          const struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_grouping *grouping = arg;
+    bool ok;
+
+    (void)segment;
+    grouping->index = index;
+    grouping->rows = rows;
+    grouping->count = 0;
+    grouping->source_count = 0;
+    grouping->has_synonyms = false;
+    if (grouping->word_capacity > 0)
+        memset(grouping->words, 0, grouping->word_capacity * sizeof(*grouping->words));
+    grouping->word_count = cn_store_index_word_count(index);
+    grouping->group_of_word =
+        cn_alloc((size_t)grouping->word_count + 1, sizeof(*grouping->group_of_word));
+    ok = find_members(grouping, err) && add_members(grouping, err);
+    free(grouping->group_of_word);
+    grouping->group_of_word = NULL;
+    return ok;
+}
+
+bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
+                     const struct cn_query *query, const char *by, struct cn_error *err)
+{
+    struct cn_query_term term = {.op = CN_QUERY_EXISTS};
+    struct cn_grouping *grouping;
+
+    if (!cn_query_term_init(&term, by, NULL, 0, err))
+        return false;
+    if (term.field <= CN_QUERY_PARENT ||
+        (term.field >= CN_QUERY_CLASS && term.field <= CN_QUERY_EXCEPTION_MESSAGE) ||
+        term.field == CN_QUERY_TEXT)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' cannot be grouped by, but type, service, method and "
+                       "attributes can",
+                       by);
+    grouping = cn_alloc(1, sizeof(*grouping));
+    grouping->search = search;
+    grouping->query = query;
+    grouping->by = term;
+    if (term.name)
+        grouping->by.name = grouping->name = cn_strdup(term.name);
+    *out = grouping;
+    return true;
+}
+
+void cn_grouping_free(struct cn_grouping *grouping)
+{
+    if (!grouping)
+        return;
+    cn_group_members_done(&grouping->all);
+    cn_text_done(&grouping->text);
+    free(grouping->name);
+    free(grouping->members);
+    free(grouping->words);
+    free(grouping);
+}
+
+enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err)
+{
+    struct cn_search_visitor visitor = {.visit = group_segment, .arg = grouping};
+
+    return cn_search_visit_next(grouping->search, grouping->query, &visitor,
+                                &grouping->position, err);
+}
+
+void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
+                        struct cn_groups *out)
+{
+    cn_group_members_rank(&grouping->all, limit, out);
+}
+
+bool cn_search_group(struct cn_search *search, const struct cn_query *query,
+                     const char *by, size_t limit, struct cn_groups *out,
+                     struct cn_error *err)
+{
+    struct cn_grouping *grouping;
+    enum cn_step step;
+
+    if (!cn_grouping_new(&grouping, search, query, by, err))
+        return false;
+    while ((step = cn_grouping_next(grouping, err)) == CN_ITEM)
+        continue;
+    if (step == CN_END)
+        cn_grouping_groups(grouping, limit, out);
+    cn_grouping_free(grouping);
+    return step == CN_END;
+}
+
+void cn_groups_done(struct cn_groups *groups)
+{
+    cn_words_done(&groups->values);
+    free(groups->list);
+    *groups = (struct cn_groups){0};
+}

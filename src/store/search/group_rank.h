@@ -1,0 +1,39 @@
+/* The largest groups of rows, with the durations of those alone.
+ *
+ * Internal to store/search/group.h. Threads: one thread at a time.
+ */
+#ifndef CN_STORE_SEARCH_GROUP_RANK_H
+#define CN_STORE_SEARCH_GROUP_RANK_H
+
+#include "store/search/group.h"
+
+/* Rows in groups, each number in an array of its own. A group is known by the word of its value in
+ * `values`; 0 is that of the empty text. */
+struct cn_group_members {
+    struct cn_words values;
+    uint32_t *groups; /* a member each */
+    uint64_t *durations_ns;
+    size_t count, capacity;
+    uint32_t *sizes, *errors; /* a group each */
+    size_t size_capacity;
+};
+
+void cn_group_members_done(struct cn_group_members *members);
+
+/* Make room for `count` more members, and for all values. */
+void cn_group_members_reserve(struct cn_group_members *members, size_t count);
+
+/* There is room. */
+static inline void cn_group_members_add(struct cn_group_members *members, uint32_t group,
+                                        uint64_t duration_ns, bool has_errors)
+{
+    members->groups[members->count] = group;
+    members->durations_ns[members->count++] = duration_ns;
+    members->sizes[group]++;
+    members->errors[group] += has_errors;
+}
+
+void cn_group_members_rank(const struct cn_group_members *members, size_t limit,
+                           struct cn_groups *out);
+
+#endif

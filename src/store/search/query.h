@@ -1,0 +1,140 @@
+/* What to look for in a store, understood: the language of `cairn store search`.
+ *
+ *     query  = [ either ]                    nothing matches everything
+ *     either = both { "OR" both }
+ *     both   = not { [ "AND" ] not }
+ *     not    = "NOT" not | "(" either ")" | term
+ *     term   = "since" TIME | "until" TIME | "last" DURATION | "errors"
+ *            | NAME ( "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" ) VALUE
+ *            | NAME ( "contains" | "starts" | "ends" ) VALUE | NAME "exists"
+ *            | TEXT                          the same as: text contains TEXT
+ *
+ * AND, OR and NOT are understood in any case. A value ends at a blank or a ")"; in quotes it may
+ * hold anything, \" and \\ being a quote and a backslash.
+ *
+ * A parsed query is a list of steps in postfix order: evaluate them from the first to the last
+ * with a stack of sets. Everything in it belongs to it and dies with cn_query_free().
+ * Threads: immutable after parsing, patterns excepted: each thread parses its own.
+ */
+#ifndef CN_STORE_SEARCH_QUERY_H
+#define CN_STORE_SEARCH_QUERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+
+struct cn_query_pattern;
+
+enum {
+    CN_QUERY_LEN_MAX = 1 << 16,
+    CN_QUERY_STEPS_MAX = 1024,
+    CN_QUERY_DEPTH_MAX = 64, /* of parentheses */
+};
+
+enum cn_query_field {
+    CN_QUERY_TIME,
+    CN_QUERY_DURATION,
+    CN_QUERY_ERRORS,
+    CN_QUERY_CALLS,
+    CN_QUERY_RECORDS,
+    CN_QUERY_ID,
+    CN_QUERY_SPAN,
+    CN_QUERY_PARENT,
+    CN_QUERY_TYPE,
+    CN_QUERY_SERVICE,
+    CN_QUERY_ROOT,      /* method of the first call */
+    CN_QUERY_METHOD,    /* of any call, the first included */
+    CN_QUERY_CLASS,     /* of any call */
+    CN_QUERY_EXCEPTION, /* class or message */
+    CN_QUERY_EXCEPTION_CLASS,
+    CN_QUERY_EXCEPTION_MESSAGE,
+    CN_QUERY_ATTRIBUTE,      /* of any call */
+    CN_QUERY_ROOT_ATTRIBUTE, /* of the first call */
+    CN_QUERY_TEXT,           /* any of the texts above, and names of attributes */
+};
+
+enum cn_query_op {
+    CN_QUERY_EXISTS,
+    CN_QUERY_EQUAL,
+    CN_QUERY_LESS,
+    CN_QUERY_LESS_EQUAL,
+    CN_QUERY_GREATER,
+    CN_QUERY_GREATER_EQUAL,
+    CN_QUERY_CONTAINS,
+    CN_QUERY_STARTS,
+    CN_QUERY_ENDS,
+    CN_QUERY_MATCHES, /* a pattern, anywhere */
+};
+
+/* 128 bits, for ids; fields of 64 bits use `low` alone. */
+struct cn_query_number {
+    uint64_t high, low;
+};
+
+struct cn_query_term {
+    enum cn_query_field field;
+    enum cn_query_op op;
+
+    /* The value exists, but the comparison does not hold: "!=" and "!~". */
+    bool is_negated;
+    const char *name; /* of an attribute */
+
+    /* Fields that are numbers (up to CN_QUERY_PARENT): the value is between these two, both
+     * included; never when `first` is above `last`. */
+    struct cn_query_number first, last;
+
+    /* Fields that are texts. */
+    struct cn_bytes text;
+    bool
+        is_number; /* the text reads as a number: values that do, too, compare as numbers */
+    double number;
+    struct cn_query_pattern *pattern; /* CN_QUERY_MATCHES */
+};
+
+enum cn_query_step_kind {
+    CN_QUERY_STEP_TERM, /* push what matches `term` */
+    CN_QUERY_STEP_AND,  /* the upper two of the stack become one */
+    CN_QUERY_STEP_OR,
+    CN_QUERY_STEP_NOT,  /* of the uppermost */
+    CN_QUERY_STEP_SKIP, /* go on at step `target` if the uppermost set is empty */
+};
+
+struct cn_query_step {
+    enum cn_query_step_kind kind;
+    uint32_t target;
+    struct cn_query_term term;
+};
+
+struct cn_query {
+    struct cn_arena arena;
+    const char *text;            /* as it was given */
+    uint64_t now_ns;             /* that "last" counts from; 0 where nothing does */
+    struct cn_query_step *steps; /* none: everything matches */
+    size_t count, capacity;
+
+    /* Times outside of which nothing matches, both inclusive; the first above the last when nothing
+     * can match at all. */
+    uint64_t first_ns, last_ns;
+    bool has_id; /* nothing of another trace matches */
+    struct cn_query_number id;
+};
+
+/* `now_ns`, since the epoch, is what "last" counts from. Failures tell the column. */
+CN_CHECK bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
+                             struct cn_error *err);
+void cn_query_free(struct cn_query *query); /* NULL is fine */
+
+/* Whether a text satisfies the comparison of a term (without is_negated). */
+bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes text);
+
+/* The same for names of methods and classes, where "=" and `Dao.query` also means
+ * `com.example.Dao.query`. */
+bool cn_query_name_matches(const struct cn_query_term *term, struct cn_bytes name);
+
+/* Whether a text reads as a number, and which. */
+bool cn_query_number_parse(struct cn_bytes text, double *out);
+
+#endif

@@ -1,0 +1,183 @@
+#include "store/search/query_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes/bytes.h"
+
+static const uint64_t second_ns = 1000000000;
+
+enum { YEAR_MAX = 2500 }; /* nanoseconds since 1970 fit 64 bits */
+
+/* `count` digits; they are taken from the front. */
+static bool take_digits(const char **text, unsigned count, unsigned *out)
+{
+    unsigned value = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        char c = (*text)[i];
+
+        if (c < '0' || c > '9')
+            return false;
+        value = value * 10 + (unsigned)(c - '0');
+    }
+    *text += count;
+    *out = value;
+    return true;
+}
+
+/* A separator and two digits up to `max`. */
+static bool take_part(const char **text, char separator, unsigned max, unsigned *out)
+{
+    const char *at = *text + 1;
+
+    if (**text != separator || !take_digits(&at, 2, out) || *out > max)
+        return false;
+    *text = at;
+    return true;
+}
+
+static unsigned days_of_month(unsigned year, unsigned month)
+{
+    static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+    return days[month - 1] + (month == 2 && is_leap ? 1U : 0U);
+}
+
+static uint64_t days_since_epoch(unsigned year, unsigned month, unsigned day)
+{
+    uint64_t before = year - 1;
+    uint64_t days = before * 365 + before / 4 - before / 100 + before / 400;
+
+    for (unsigned m = 1; m < month; m++)
+        days += days_of_month(year, m);
+    return days + day - 1 - 719162; /* days before 1970 */
+}
+
+static bool take_date(const char **text, uint64_t *ns)
+{
+    unsigned year, month, day;
+
+    if (!take_digits(text, 4, &year) || year < 1970 || year > YEAR_MAX ||
+        !take_part(text, '-', 12, &month) || month == 0 ||
+        !take_part(text, '-', 31, &day) || day == 0 || day > days_of_month(year, month))
+        return false;
+    *ns = days_since_epoch(year, month, day) * 86400 * second_ns;
+    return true;
+}
+
+/* ".25": what it is in ns, and how long the last digit is. */
+static bool take_fraction(const char **text, uint64_t *ns, uint64_t *unit_ns)
+{
+    const char *at = *text;
+
+    if (*at != '.')
+        return true;
+    for (at++; *at >= '0' && *at <= '9'; at++) {
+        *unit_ns /= 10;
+        *ns += *unit_ns * (uint64_t)(*at - '0');
+    }
+    if (*unit_ns == 0)
+        *unit_ns = 1;
+    if (at == *text + 1)
+        return false;
+    *text = at;
+    return true;
+}
+
+static bool take_clock(const char **text, uint64_t *ns, uint64_t *unit_ns)
+{
+    unsigned hour, minute, second;
+
+    if (**text != 'T' && **text != ' ')
+        return true;
+    ++*text;
+    if (!take_digits(text, 2, &hour) || hour > 23)
+        return false;
+    *ns += hour * 3600 * second_ns;
+    *unit_ns = 3600 * second_ns;
+    if (**text != ':')
+        return true;
+    if (!take_part(text, ':', 59, &minute))
+        return false;
+    *ns += minute * 60 * second_ns;
+    *unit_ns = 60 * second_ns;
+    if (**text != ':')
+        return true;
+    if (!take_part(text, ':', 59, &second))
+        return false;
+    *ns += second * second_ns;
+    *unit_ns = second_ns;
+    return take_fraction(text, ns, unit_ns);
+}
+
+/* "Z", "+02:00", "-0530"; what to add to get UTC. */
+static bool take_zone(const char **text, int64_t *ns)
+{
+    unsigned hours, minutes = 0;
+    int64_t sign = **text == '-' ? 1 : -1;
+
+    *ns = 0;
+    if (**text == 'Z')
+        ++*text;
+    if (**text != '+' && **text != '-')
+        return true;
+    ++*text;
+    if (!take_digits(text, 2, &hours) || hours > 23)
+        return false;
+    if (**text == ':')
+        ++*text;
+    if (**text && (!take_digits(text, 2, &minutes) || minutes > 59))
+        return false;
+    *ns = sign * (int64_t)((hours * 3600 + minutes * 60) * second_ns);
+    return true;
+}
+
+bool cn_query_time_parse(const char *text, uint64_t *first_ns, uint64_t *last_ns,
+                         struct cn_error *err)
+{
+    const char *at = text;
+    uint64_t ns, unit_ns = 86400 * second_ns;
+    int64_t zone_ns;
+
+    if (!take_date(&at, &ns) || !take_clock(&at, &ns, &unit_ns) ||
+        !take_zone(&at, &zone_ns) || *at)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is not a time like \"2026-01-31 23:59:59\"", text);
+    if (zone_ns < 0 && ns < (uint64_t)-zone_ns)
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is before 1970", text);
+    ns += (uint64_t)zone_ns;
+    *first_ns = ns;
+    *last_ns = ns + unit_ns - 1;
+    return true;
+}
+
+bool cn_query_duration_parse(const char *text, uint64_t *ns, struct cn_error *err)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {
+        {"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},     {"", 1e9},
+        {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}, {"d", 8.64e13}, {"w", 6.048e14},
+    };
+    char *unit;
+    double value;
+
+    if (*text < '0' || *text > '9')
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration like 100ms", text);
+    value = strtod(text, &unit);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(unit, units[i].name) != 0)
+            continue;
+        if (!(value * units[i].ns < 9e18))
+            return cn_fail(err, CN_ERR_USAGE, "'%s' is too long, the limit is 292 years",
+                           text);
+        *ns = (uint64_t)llround(value * units[i].ns);
+        return true;
+    }
+    return cn_fail(err, CN_ERR_USAGE, "'%s' has no unit of ns, us, ms, s, m, h, d or w",
+                   text);
+}

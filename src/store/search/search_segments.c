@@ -1,0 +1,373 @@
+#include "store/search/search_segments.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/run/pool.h"
+#include "store/search/kept_hits.h"
+#include "store/search/match.h"
+#include "store/search/query.h"
+#include "store/segment/reader.h"
+
+/* Segments are known by the times of their rows before their index is opened. */
+struct part {
+    uint32_t segment;
+    uint64_t first_ns, last_ns;
+};
+
+/* An index that one or several searches have. */
+struct shared_index {
+    struct cn_store_index index;
+    unsigned user_count;
+};
+
+struct cn_search {
+    const struct cn_store *store;
+    struct part *newest; /* the one with the newest row first */
+    struct part *oldest; /* the one with the oldest row first */
+    size_t count;
+    struct cn_kept_hits kept;
+    struct shared_index **indexes; /* by place of the segment; NULL: not open */
+    uint64_t row_count;
+};
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->last_ns != y->last_ns)
+        return x->last_ns > y->last_ns ? -1 : 1;
+    return x->segment > y->segment ? -1 : 1;
+}
+
+static int compare_oldest(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    return x->segment < y->segment ? -1 : 1;
+}
+
+bool cn_search_open(struct cn_search **out, const struct cn_store *store,
+                    struct cn_error *err)
+{
+    struct cn_search *search = cn_alloc(1, sizeof(*search));
+
+    (void)err;
+    search->store = store;
+    search->count = cn_store_segment_count(store);
+    search->newest = cn_alloc(search->count, sizeof(*search->newest));
+    search->oldest = cn_alloc(search->count, sizeof(*search->oldest));
+    cn_kept_hits_init(&search->kept, search->count);
+    search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
+    for (size_t i = 0; i < search->count; i++) {
+        struct part *part = &search->newest[i];
+
+        part->segment = (uint32_t)i;
+        search->row_count += cn_segment_row_count(cn_store_segment(store, i));
+        cn_columns_range(cn_segment_columns(cn_store_segment(store, i)),
+                         CN_STORE_FIELD_time_ns, &part->first_ns, &part->last_ns);
+        search->oldest[i] = *part;
+    }
+    if (search->count > 0) {
+        qsort(search->newest, search->count, sizeof(struct part), compare_newest);
+        qsort(search->oldest, search->count, sizeof(struct part), compare_oldest);
+    }
+    *out = search;
+    return true;
+}
+
+static void release_index(struct shared_index *shared)
+{
+    if (!shared || --shared->user_count > 0)
+        return;
+    cn_store_index_close(&shared->index);
+    free(shared);
+}
+
+bool cn_search_open_again(struct cn_search **out, const struct cn_store *store,
+                          struct cn_search *earlier, struct cn_error *err)
+{
+    struct cn_search *search;
+    size_t at = 0;
+
+    if (!cn_search_open(&search, store, err))
+        return false;
+    cn_kept_hits_begin_again(&search->kept, &earlier->kept);
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_segment *segment = cn_store_segment(store, i);
+
+        while (at < earlier->count &&
+               cn_segment_number(cn_store_segment(earlier->store, at)) <
+                   cn_segment_number(segment))
+            at++;
+        if (at == earlier->count || cn_store_segment(earlier->store, at) != segment)
+            continue;
+        search->indexes[i] = earlier->indexes[at];
+        if (search->indexes[i])
+            search->indexes[i]->user_count++;
+        cn_kept_hits_move(&search->kept, i, &earlier->kept, at);
+    }
+    *out = search;
+    return true;
+}
+
+void cn_search_close(struct cn_search *search)
+{
+    if (!search)
+        return;
+    for (size_t i = 0; i < search->count; i++)
+        release_index(search->indexes[i]);
+    cn_kept_hits_done(&search->kept);
+    free(search->newest);
+    free(search->oldest);
+    free(search->indexes);
+    free(search);
+}
+
+static bool open_index(struct cn_search *search, uint32_t segment,
+                       const struct cn_store_index **out, struct cn_error *err)
+{
+    struct shared_index *shared = search->indexes[segment];
+
+    if (!shared) {
+        shared = cn_alloc(1, sizeof(*shared));
+        if (!cn_store_index_open(&shared->index, cn_store_segment(search->store, segment),
+                                 err)) {
+            free(shared);
+            return false;
+        }
+        shared->user_count = 1;
+        search->indexes[segment] = shared;
+    }
+    *out = &shared->index;
+    return true;
+}
+
+void cn_search_forget(struct cn_search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->indexes[i])
+            cn_store_index_forget(&search->indexes[i]->index);
+    }
+}
+
+/* An index that turns out to be damaged is made again, once. */
+static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query *query,
+                             struct cn_rows *rows, struct cn_error *err)
+{
+    if (cn_match(index, query, rows, err))
+        return true;
+    return err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
+           cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
+}
+
+/* Whether a query reads much of the postings, and not only where a value is. */
+static bool reads_much(const struct cn_query *query)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_term *term = &query->steps[i].term;
+
+        if (query->steps[i].kind == CN_QUERY_STEP_TERM &&
+            term->field >= CN_QUERY_METHOD &&
+            (term->op != CN_QUERY_EQUAL || term->field < CN_QUERY_ATTRIBUTE))
+            return true;
+    }
+    return false;
+}
+
+static bool match(struct cn_search *search, uint32_t segment,
+                  const struct cn_query *query, struct cn_rows *rows,
+                  struct cn_error *err)
+{
+    /* Rows and segments whose postings and words together do not stay in memory. */
+    enum { LARGE = 1 << 19, MANY = 64 };
+    struct cn_store_index *index = &search->indexes[segment]->index;
+
+    if (!match_or_rebuild(index, query, rows, err))
+        return cn_fail_in(err, "%s",
+                          cn_segment_path(cn_store_segment(search->store, segment)));
+    if ((search->row_count > LARGE || search->count > MANY) && reads_much(query))
+        cn_store_index_forget(index);
+    if (search->count > MANY && reads_much(query))
+        cn_segment_forget(cn_store_segment(search->store, segment));
+    return true;
+}
+
+/* The rows of a segment that match, as they were found before or now. */
+static bool hits_of(struct cn_search *search, uint32_t segment,
+                    const struct cn_query *query, struct cn_rows *rows, bool *is_kept,
+                    struct cn_error *err)
+{
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
+
+    *is_kept = kept->rows[segment].words != NULL;
+    if (*is_kept) {
+        *rows = kept->rows[segment];
+        return true;
+    }
+    if (!match(search, segment, query, rows, err))
+        return false;
+    *is_kept = cn_kept_hits_add(&search->kept, kept, segment, rows);
+    return true;
+}
+
+static bool search_part(struct cn_search *search, const struct part *part,
+                        const struct cn_query *query,
+                        const struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+    struct cn_rows rows;
+    bool is_kept, ok;
+
+    if (!open_index(search, part->segment, &index, err) ||
+        !hits_of(search, part->segment, query, &rows, &is_kept, err))
+        return false;
+    ok = cn_rows_is_empty(&rows) ||
+         visitor->visit(visitor->arg, part->segment, index, &rows, err);
+    if (!is_kept)
+        cn_rows_done(&rows);
+    return ok;
+}
+
+static void note_row(void *arg, uint32_t row)
+{
+    (void)row;
+    *(bool *)arg = true;
+}
+
+/* By its times, and by the id of its traces where the query asks for one. */
+static bool may_have_hits(const struct cn_search *search, const struct part *part,
+                          const struct cn_query *query)
+{
+    bool has_trace = false;
+
+    if (part->first_ns > part->last_ns || part->last_ns < query->first_ns ||
+        part->first_ns > query->last_ns)
+        return false;
+    return !query->has_id ||
+           !cn_columns_find_trace(
+               cn_segment_columns(cn_store_segment(search->store, part->segment)),
+               query->id.high, query->id.low, note_row, &has_trace) ||
+           has_trace;
+}
+
+/* Segments that are matched at the same time. Patterns belong to one thread: each worker has a
+ * query of its own. */
+struct ahead {
+    struct cn_search *search;
+    struct cn_kept_query *kept;
+    struct cn_query **queries; /* a worker each; NULL: not needed yet */
+    const struct cn_query *query;
+    struct ahead_job {
+        uint32_t segment;
+        struct cn_rows rows; /* no words: it failed */
+    } * jobs;
+};
+
+/* A segment that cannot be matched is left to whoever needs it, who then learns why. */
+static void match_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+    const struct cn_store_index *index;
+    struct cn_error ignored;
+    struct cn_rows rows;
+
+    if (!ahead->queries[worker] &&
+        !cn_query_parse(&ahead->queries[worker], ahead->query->text, ahead->query->now_ns,
+                        &ignored))
+        return;
+    if (open_index(ahead->search, job->segment, &index, &ignored) &&
+        match(ahead->search, job->segment, ahead->queries[worker], &rows, &ignored))
+        job->rows = rows;
+}
+
+static void keep_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+
+    (void)worker;
+    if (job->rows.words &&
+        !cn_kept_hits_add(&ahead->search->kept, ahead->kept, job->segment, &job->rows))
+        cn_rows_done(&job->rows);
+}
+
+/* All segments will be asked for: match those that are not known on all processors. */
+static void match_ahead(struct cn_search *search, const struct cn_query *query)
+{
+    enum { ROWS_MIN = 1 << 16 }; /* less is done before a thread has begun */
+    unsigned workers = cn_pool_default_workers();
+    struct ahead ahead = {
+        .search = search,
+        .kept = cn_kept_hits_of(&search->kept, query),
+        .query = query,
+        .jobs = cn_alloc(search->count, sizeof(*ahead.jobs)),
+        .queries = cn_alloc(workers, sizeof(struct cn_query *)),
+    };
+    struct cn_jobs jobs = {.arg = &ahead, .run = match_job, .take = keep_job};
+    uint64_t row_count = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        uint32_t segment = search->newest[i].segment;
+
+        if (!may_have_hits(search, &search->newest[i], query) ||
+            ahead.kept->rows[segment].words)
+            continue;
+        ahead.jobs[jobs.count++].segment = segment;
+        row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
+    }
+    if (workers > 1 && jobs.count > 1 && row_count >= ROWS_MIN)
+        cn_pool_run(&jobs, workers);
+    for (unsigned i = 0; i < workers; i++)
+        cn_query_free(ahead.queries[i]);
+    free(ahead.queries);
+    free(ahead.jobs);
+}
+
+enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
+                                  const struct cn_search_visitor *visitor,
+                                  size_t *position, struct cn_error *err)
+{
+    const struct part *parts = visitor->is_oldest_first ? search->oldest : search->newest;
+    const struct part *part;
+
+    if (*position == 0 && !visitor->goes_on)
+        match_ahead(search, query);
+    while (*position < search->count && !may_have_hits(search, &parts[*position], query))
+        ++*position;
+    if (*position == search->count)
+        return CN_END;
+    part = &parts[*position];
+    if (visitor->goes_on &&
+        !visitor->goes_on(visitor->arg,
+                          visitor->is_oldest_first ? part->first_ns : part->last_ns))
+        return CN_END;
+    ++*position;
+    return search_part(search, part, query, visitor, err) ? CN_ITEM : CN_FAIL;
+}
+
+bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
+                    const struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    enum cn_step step;
+    size_t position = 0;
+
+    do {
+        step = cn_search_visit_next(search, query, visitor, &position, err);
+    } while (step == CN_ITEM);
+    return step == CN_END;
+}
+
+bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,
+                       struct cn_store_row *row, const struct cn_store_index **index,
+                       struct cn_error *err)
+{
+    if (!open_index(search, hit->segment, index, err) ||
+        !cn_columns_row((*index)->columns, hit->row, row, err))
+        return false;
+    cn_joined_complete(&(*index)->joined, hit->row, row);
+    return true;
+}

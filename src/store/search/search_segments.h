@@ -1,0 +1,40 @@
+/* The segments of a search, in the order of their times, and the rows of each that match. The
+ * hits of the last few queries are kept.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_STORE_SEARCH_SEARCH_SEGMENTS_H
+#define CN_STORE_SEARCH_SEARCH_SEGMENTS_H
+
+#include "model/step.h"
+#include "store/index/rows.h"
+#include "store/search/search.h"
+#include "store/segment/index.h"
+
+/* Called with the matching rows of one segment, if there are any. */
+typedef bool (*cn_search_visit)(void *arg, uint32_t segment,
+                                const struct cn_store_index *index,
+                                const struct cn_rows *rows, struct cn_error *err);
+
+/* Asked before a segment is searched whose newest row (oldest first: whose oldest row) is from
+ * `time_ns`: false ends the walk, as no segment that follows can matter. */
+typedef bool (*cn_search_goes_on)(void *arg, uint64_t time_ns);
+
+struct cn_search_visitor {
+    cn_search_visit visit;
+    cn_search_goes_on goes_on; /* NULL: all segments */
+    void *arg;
+    bool is_oldest_first;
+};
+
+CN_CHECK bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
+                             const struct cn_search_visitor *visitor,
+                             struct cn_error *err);
+
+/* The same for one segment: the first from *position on that may have hits, 0 being the first of
+ * all. CN_END when none is left. */
+CN_CHECK enum cn_step cn_search_visit_next(struct cn_search *search,
+                                           const struct cn_query *query,
+                                           const struct cn_search_visitor *visitor,
+                                           size_t *position, struct cn_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+#include "store/segment/commit.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/files/chunk_format.h"
+#include "model/traces/words.h"
+#include "store/segment/log_format.h"
+#include "store/segment/text_log.h"
+
+void cn_commit_end_chunk(struct cn_store_commit *commit)
+{
+    if (commit->plain.len == cn_commit_chunk_begin(commit))
+        return;
+    commit->chunks = cn_grow(commit->chunks, commit->chunk_count, &commit->chunk_capacity,
+                             sizeof(*commit->chunks));
+    commit->chunks[commit->chunk_count++] =
+        (struct cn_commit_chunk){commit->plain.len, commit->row_count};
+}
+
+void cn_commit_add_words(struct cn_store_commit *commit, const struct cn_words *words,
+                         uint32_t first)
+{
+    commit->first_word = first;
+    commit->word_count = words->count - first + 1;
+    cn_text_log_gather(words, first, &commit->words);
+}
+
+uint64_t cn_commit_len(const struct cn_store_commit *commit)
+{
+    return commit->plain.len + commit->row_count * cn_store_row_size + commit->words.len;
+}
+
+static void clear(struct cn_store_commit *commit)
+{
+    commit->plain.len = 0;
+    commit->row_count = commit->chunk_count = 0;
+    commit->first_word = commit->word_count = 0;
+    cn_text_clear(&commit->words);
+}
+
+void cn_commit_done(struct cn_store_commit *commit)
+{
+    cn_cbor_out_done(&commit->plain);
+    free(commit->rows);
+    free(commit->chunks);
+    cn_text_done(&commit->words);
+    *commit = (struct cn_store_commit){0};
+}
+
+void cn_segment_files_close(struct cn_segment_files *files)
+{
+    struct cn_store_append *all[] = {&files->text, &files->data, &files->rows};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (files->io && all[i]->fd >= 0)
+            files->io->close(files->io->arg, all[i]->fd);
+        cn_text_done(&all[i]->waiting);
+    }
+    cn_compressor_free(files->compressor);
+    cn_compressor_free(files->text_compressor);
+    *files = (struct cn_segment_files){.text.fd = -1, .data.fd = -1, .rows.fd = -1};
+}
+
+/* The rows of a chunk get to know where it is. */
+static void put_rows(struct cn_segment_files *files, struct cn_store_row *rows,
+                     size_t count, uint64_t chunk_off, uint32_t chunk_len)
+{
+    struct cn_text *out = &files->rows.waiting;
+
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *at = (uint8_t *)cn_text_room(out, cn_store_row_size);
+
+        rows[i].data_off = chunk_off;
+        rows[i].data_len = chunk_len;
+        rows[i].flags |= i + 1 < count ? CN_ROW_MORE : 0;
+        cn_store_row_put(&rows[i], at);
+        cn_text_advance(out, cn_store_row_size);
+    }
+}
+
+static bool put_chunk(struct cn_segment_files *files, struct cn_bytes plain,
+                      uint32_t *chunk_len, struct cn_error *err)
+{
+    struct cn_text *out = &files->data.waiting;
+    size_t room =
+        cn_chunk_header_size + cn_compressor_bound(files->compressor, plain.len);
+    uint8_t *at = (uint8_t *)cn_text_room(out, room);
+    struct cn_chunk_header head = {
+        .magic = CN_CHUNK_MAGIC,
+        .plain_len = (uint32_t)plain.len,
+    };
+    struct cn_bytes stored = {at + cn_chunk_header_size, 0};
+
+    if (!cn_compress(files->compressor, plain, at + cn_chunk_header_size, &stored.len,
+                     err))
+        return false;
+    head.stored_len = (uint32_t)stored.len;
+    head.checksum = cn_crc32(stored);
+    cn_chunk_header_encode(&head, at);
+    *chunk_len = (uint32_t)(cn_chunk_header_size + stored.len);
+    cn_text_advance(out, *chunk_len);
+    return true;
+}
+
+static bool put_chunks(struct cn_segment_files *files, struct cn_store_commit *commit,
+                       struct cn_error *err)
+{
+    struct cn_bytes all = {commit->plain.bytes, commit->plain.len};
+    struct cn_commit_chunk from = {0, 0};
+
+    for (size_t i = 0; i < commit->chunk_count; i++) {
+        struct cn_commit_chunk to = commit->chunks[i];
+        uint64_t off = files->data.len + files->data.waiting.len;
+        struct cn_bytes plain;
+        uint32_t len;
+
+        if (!cn_bytes_slice(all, from.plain_end, to.plain_end - from.plain_end, &plain) ||
+            !put_chunk(files, plain, &len, err))
+            return false;
+        put_rows(files, commit->rows + from.row_end, to.row_end - from.row_end, off, len);
+        from = to;
+    }
+    return true;
+}
+
+static bool append(struct cn_segment_files *files, struct cn_store_append *file,
+                   const char *name, bool is_synced, struct cn_error *err)
+{
+    const struct cn_disk *io = files->io;
+
+    if (file->waiting.len == 0)
+        return true;
+    if (!io->write(io->arg, file->fd, file->len, cn_text_str(&file->waiting),
+                   file->waiting.len, err) ||
+        (is_synced && !io->sync(io->arg, file->fd, err)))
+        return cn_fail_in(err, "%s/%s", files->dir, name);
+    file->len += file->waiting.len;
+    cn_text_clear(&file->waiting);
+    return true;
+}
+
+/* What a failed commit has written must not be taken for saved when the store is opened
+ * again: the disk may not have it, whatever the files show. */
+static void cut_back(struct cn_segment_files *files)
+{
+    struct cn_store_append *all[] = {&files->rows, &files->data, &files->text};
+    struct cn_error ignored;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        (void)files->io->truncate(files->io->arg, all[i]->fd, all[i]->len, &ignored);
+        cn_text_clear(&all[i]->waiting);
+    }
+}
+
+bool cn_commit_save(struct cn_store_commit *commit, struct cn_segment_files *files,
+                    struct cn_error *err)
+{
+    struct cn_bytes words = {(const uint8_t *)commit->words.chars, commit->words.len};
+    bool ok;
+
+    ok = (commit->word_count == 0 ||
+          cn_text_log_encode(words, commit->first_word, commit->word_count,
+                             files->text_compressor, &files->text.waiting, err)) &&
+         append(files, &files->text, CN_TEXT_LOG_NAME, true, err) &&
+         put_chunks(files, commit, err) &&
+         append(files, &files->data, CN_TRACES_NAME, true, err) &&
+         append(files, &files->rows, CN_ROWS_LOG_NAME, false, err);
+    clear(commit);
+    if (!ok)
+        cut_back(files);
+    return ok;
+}

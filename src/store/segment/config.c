@@ -1,0 +1,140 @@
+#include "store/segment/config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/files/file.h"
+#include "base/text.h"
+#include "store/segment/log_format.h"
+
+#define DEFAULT_ROTATE_LEN (UINT64_C(256) << 20)
+
+uint64_t cn_store_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+struct cn_store_config cn_store_config_of(const struct cn_store_options *options,
+                                          uint64_t now_ns)
+{
+    static const struct cn_store_options defaults = {0};
+
+    if (!options)
+        options = &defaults;
+    return (struct cn_store_config){
+        .version = CN_STORE_VERSION,
+        .dialect = options->dialect,
+        .use_lz4 = options->use_lz4,
+        .rotate_len = options->rotate_len ? options->rotate_len : DEFAULT_ROTATE_LEN,
+        .rotate_ns = options->rotate_ns,
+        .created_ns = now_ns,
+    };
+}
+
+static bool is_key(const char *line, size_t len, const char *key, const char **value)
+{
+    size_t key_len = strlen(key);
+
+    if (len < key_len + 3 || memcmp(line, key, key_len) != 0 ||
+        memcmp(line + key_len, " = ", 3) != 0)
+        return false;
+    *value = line + key_len + 3;
+    return true;
+}
+
+static bool is_word(const char *value, const char *line_end, const char *word)
+{
+    return (size_t)(line_end - value) == strlen(word) &&
+           memcmp(value, word, strlen(word)) == 0;
+}
+
+static void read_line(struct cn_store_config *config, const char *line, size_t len)
+{
+    const char *value, *end = line + len;
+
+    if (is_key(line, len, "version", &value))
+        config->version = (uint32_t)strtoul(value, NULL, 10);
+    else if (is_key(line, len, "dialect", &value))
+        config->dialect = is_word(value, end, "java") ? CN_STORE_JAVA : CN_STORE_SPEC;
+    else if (is_key(line, len, "compression", &value))
+        config->use_lz4 = is_word(value, end, "lz4");
+    else if (is_key(line, len, "rotate.bytes", &value))
+        config->rotate_len = strtoull(value, NULL, 10);
+    else if (is_key(line, len, "rotate.ns", &value))
+        config->rotate_ns = strtoull(value, NULL, 10);
+    else if (is_key(line, len, "created.ns", &value))
+        config->created_ns = strtoull(value, NULL, 10);
+    else if (is_key(line, len, "sealed", &value))
+        config->is_sealed = is_word(value, end, "yes");
+    else if (is_key(line, len, "replaces", &value))
+        config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
+                                      &config->replaced_last) == 2;
+}
+
+static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
+                  struct cn_error *err)
+{
+    struct cn_store_config config = {.rotate_len = DEFAULT_ROTATE_LEN};
+    struct cn_text text = {0};
+    const char *line;
+
+    cn_text_add(&text, (const char *)bytes.ptr, bytes.len);
+    for (line = cn_text_str(&text); *line;) {
+        size_t len = strcspn(line, "\n");
+
+        read_line(&config, line, len);
+        line += len + (line[len] == '\n');
+    }
+    cn_text_done(&text);
+    if (config.version != CN_STORE_VERSION)
+        return cn_fail(err, CN_ERR_VERSION, "a store of version %u, can use %d",
+                       config.version, CN_STORE_VERSION);
+    *out = config;
+    return true;
+}
+
+bool cn_store_config_read(struct cn_store_config *out, const char *dir,
+                          struct cn_error *err)
+{
+    struct cn_file file = {0};
+    bool ok;
+
+    if (!cn_file_open_at(&file, dir, CN_CONFIG_NAME, err))
+        return false;
+    ok = parse(out, file.bytes, err) || cn_fail_in(err, "%s/" CN_CONFIG_NAME, dir);
+    cn_file_close(&file);
+    return ok;
+}
+
+static void print(const struct cn_store_config *config, struct cn_text *text)
+{
+    cn_text_printf(text, "version = %u\n", config->version);
+    cn_text_printf(text, "dialect = %s\n",
+                   config->dialect == CN_STORE_JAVA ? "java" : "spec");
+    cn_text_printf(text, "compression = %s\n", config->use_lz4 ? "lz4" : "deflate");
+    cn_text_printf(text, "rotate.bytes = %" PRIu64 "\n", config->rotate_len);
+    cn_text_printf(text, "rotate.ns = %" PRIu64 "\n", config->rotate_ns);
+    cn_text_printf(text, "created.ns = %" PRIu64 "\n", config->created_ns);
+    cn_text_printf(text, "sealed = %s\n", config->is_sealed ? "yes" : "no");
+    if (config->has_replaced)
+        cn_text_printf(text, "replaces = %06x-%06x\n", config->replaced_first,
+                       config->replaced_last);
+}
+
+bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
+                           const struct cn_disk *io, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok;
+
+    print(config, &text);
+    ok = cn_disk_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
+    cn_text_done(&text);
+    return ok;
+}

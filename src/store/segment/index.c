@@ -1,0 +1,310 @@
+#include "store/segment/index.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/traces/trace.h"
+#include "store/index/posting_trace.h"
+#include "store/segment/posting_log.h"
+#include "store/segment/reader.h"
+#include "store/segment/segment.h"
+
+/* Describes rows that no block does, and appends blocks of them to index->built. */
+struct builder {
+    struct cn_store_index *index;
+    struct cn_segment_loader *loader;
+    struct cn_trace trace;
+    struct cn_postings postings;
+    struct cn_posting_words words;
+    size_t *offs; /* of the blocks in index->built */
+    size_t count, capacity;
+};
+
+static void end_block(struct builder *builder, uint32_t next_row)
+{
+    if (builder->postings.row_count > 0) {
+        if (builder->count == builder->capacity)
+            builder->offs = cn_grow(builder->offs, builder->count, &builder->capacity,
+                                    sizeof(*builder->offs));
+        builder->offs[builder->count++] = builder->index->built.len;
+        cn_postings_encode(&builder->postings, &builder->index->built);
+    }
+    cn_postings_begin(&builder->postings, next_row);
+}
+
+/* A trace that cannot be read has a row, but nothing to find in it. */
+static void build_row(struct builder *builder, uint32_t row)
+{
+    struct cn_error ignored = {0};
+
+    cn_trace_clear(&builder->trace);
+    if (cn_segment_load(builder->loader, builder->index->segment, row, &builder->trace,
+                        &ignored) &&
+        builder->trace.node_count > 0)
+        cn_postings_add_trace(&builder->postings, row, &builder->trace, 0,
+                              &builder->words);
+    else
+        cn_postings_end_row(&builder->postings);
+    builder->index->built_count++;
+}
+
+static void build_rows(struct builder *builder, uint32_t first, uint32_t end)
+{
+    cn_postings_begin(&builder->postings, first);
+    for (uint32_t row = first; row < end; row++) {
+        build_row(builder, row);
+        if (cn_postings_is_full(&builder->postings))
+            end_block(builder, row + 1);
+    }
+    end_block(builder, end);
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct cn_posting_block *x = a, *y = b;
+
+    return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
+}
+
+/* Take the blocks that were built into the list of the index. */
+static bool take_built(struct builder *builder, struct cn_error *err)
+{
+    struct cn_store_index *index = builder->index;
+    struct cn_bytes built = {(const uint8_t *)cn_text_str(&index->built),
+                             index->built.len};
+
+    index->blocks = cn_realloc(index->blocks, index->block_count + builder->count,
+                               sizeof(*index->blocks));
+    for (size_t i = 0; i < builder->count; i++) {
+        struct cn_bytes rest;
+
+        if (!cn_bytes_from(built, builder->offs[i], &rest) ||
+            !cn_posting_block_take(&rest, &index->blocks[index->block_count], err))
+            return false;
+        index->block_count++;
+    }
+    if (index->block_count > 0)
+        qsort(index->blocks, index->block_count, sizeof(*index->blocks), compare_blocks);
+    return true;
+}
+
+/* Describe every row that is between the blocks or behind them. */
+static bool build_missing(struct cn_store_index *index, struct cn_error *err)
+{
+    struct builder builder = {
+        .index = index,
+        .loader = cn_segment_loader_new(),
+        .words = {.extra = &index->extra},
+    };
+    uint32_t row_count = index->columns->row_count, next = 0;
+    bool ok;
+
+    if (index->block_count == 1 && index->blocks[0].row_count == row_count) {
+        cn_segment_loader_free(builder.loader);
+        return true;
+    }
+    builder.words.words = cn_segment_words(index->segment);
+
+    for (size_t i = 0; i < index->block_count; i++) {
+        build_rows(&builder, next, index->blocks[i].first_row);
+        next = index->blocks[i].first_row + index->blocks[i].row_count;
+    }
+    build_rows(&builder, next, row_count);
+    ok = builder.count == 0 || take_built(&builder, err);
+    cn_segment_loader_free(builder.loader);
+    cn_trace_done(&builder.trace);
+    cn_postings_done(&builder.postings);
+    cn_text_done(&builder.words.text);
+    free(builder.offs);
+    return ok;
+}
+
+/* post.dat, when it is there, sound and describes every row. */
+static bool open_sealed(struct cn_store_index *index)
+{
+    struct cn_error ignored = {0};
+
+    if (!cn_segment_is_sealed(index->segment) ||
+        !cn_posting_file_open(&index->file, cn_segment_path(index->segment), &ignored))
+        return false;
+    if (index->file.block.row_count != index->columns->row_count) {
+        cn_posting_file_close(&index->file);
+        return false;
+    }
+    index->blocks = cn_alloc(1, sizeof(*index->blocks));
+    index->blocks[0] = index->file.block;
+    index->block_count = 1;
+    return true;
+}
+
+static void open_log(struct cn_store_index *index)
+{
+    struct cn_error ignored = {0};
+    uint64_t len;
+
+    if (cn_file_open_at(&index->log, cn_segment_path(index->segment), CN_POSTING_LOG_NAME,
+                        &ignored))
+        index->blocks = cn_posting_log_read(index->log.bytes, index->segment->logged_rows,
+                                            &index->block_count, &len);
+}
+
+static bool open_index(struct cn_store_index *index, const struct cn_segment *segment,
+                       bool uses_file, struct cn_error *err)
+{
+    *index = (struct cn_store_index){
+        .segment = segment,
+        .columns = cn_segment_columns(segment),
+    };
+    cn_columns_range(index->columns, CN_STORE_FIELD_time_ns, &index->first_ns,
+                     &index->last_ns);
+    if (!uses_file || !open_sealed(index))
+        open_log(index);
+    if (!cn_joined_open(&index->joined, index->columns, err) ||
+        !build_missing(index, err)) {
+        cn_store_index_close(index);
+        return cn_fail_in(err, "%s", cn_segment_path(segment));
+    }
+    return true;
+}
+
+bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *segment,
+                         struct cn_error *err)
+{
+    return open_index(index, segment, true, err);
+}
+
+bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err)
+{
+    const struct cn_segment *segment = index->segment;
+
+    cn_store_index_close(index);
+    return open_index(index, segment, false, err);
+}
+
+void cn_store_index_close(struct cn_store_index *index)
+{
+    cn_words_done(&index->extra);
+    cn_joined_close(&index->joined);
+    free(index->blocks);
+    cn_posting_file_close(&index->file);
+    cn_file_close(&index->log);
+    cn_text_done(&index->built);
+    *index = (struct cn_store_index){0};
+}
+
+void cn_store_index_forget(const struct cn_store_index *index)
+{
+    cn_file_forget(index->file.file.blocks);
+    cn_file_forget(index->log.bytes);
+}
+
+bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
+                         struct cn_bytes *out, struct cn_error *err)
+{
+    if (word > cn_segment_words(index->segment)->count) {
+        *out =
+            cn_word_bytes(&index->extra, word - cn_segment_words(index->segment)->count);
+        return true;
+    }
+    if (cn_segment_text(index->segment) &&
+        !cn_text_file_check(cn_segment_text(index->segment), word, err))
+        return false;
+    *out = cn_word_bytes(cn_segment_words(index->segment), word);
+    return true;
+}
+
+/* Everything a word is made of, two levels deep, which is what printing looks at. */
+static bool check_parts(const struct cn_store_index *index, uint32_t word,
+                        struct cn_error *err)
+{
+    if (!cn_segment_text(index->segment))
+        return true;
+    if (!cn_text_file_check(cn_segment_text(index->segment), word, err))
+        return false;
+    for (size_t i = 0; i < cn_word_part_count(cn_segment_words(index->segment), word);
+         i++) {
+        if (!cn_text_file_check(cn_segment_text(index->segment),
+                                cn_word_part(cn_segment_words(index->segment), word, i),
+                                err))
+            return false;
+    }
+    return true;
+}
+
+bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
+                          struct cn_text *out, struct cn_error *err)
+{
+    if (word > cn_segment_words(index->segment)->count) {
+        cn_words_print(&index->extra, word - cn_segment_words(index->segment)->count,
+                       out);
+        return true;
+    }
+    if (!check_parts(index, word, err))
+        return false;
+    if (cn_word_kind(cn_segment_words(index->segment), word) == CN_WORD_METHOD)
+        cn_words_print_method_name(cn_segment_words(index->segment), word, out);
+    else
+        cn_words_print(cn_segment_words(index->segment), word, out);
+    return true;
+}
+
+bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word)
+{
+    enum cn_word_kind kind = word > cn_segment_words(index->segment)->count
+                                 ? CN_WORD_TEXT
+                                 : cn_word_kind(cn_segment_words(index->segment), word);
+
+    return kind == CN_WORD_TEXT || (kind >= CN_WORD_KEYWORD && kind <= CN_WORD_SIGNATURE);
+}
+
+/* Passes on what is a text. */
+struct text_filter {
+    const struct cn_store_index *index;
+    cn_text_visit visit;
+    void *arg;
+};
+
+static void visit_text(void *arg, uint32_t word)
+{
+    const struct text_filter *filter = arg;
+
+    if (cn_store_index_is_text(filter->index, word))
+        filter->visit(filter->arg, word);
+}
+
+/* The texts of a dictionary that may not have been prepared for being searched. */
+static void find_in_words(const struct cn_words *words, uint32_t first_number,
+                          struct cn_bytes text, const struct text_filter *filter)
+{
+    uint32_t begin = 0;
+
+    for (uint32_t word = 1; word <= words->count; word++) {
+        uint32_t end = cn_words_end(words, word);
+
+        if (end - begin == text.len &&
+            memcmp(words->arena + begin, text.ptr, text.len) == 0 &&
+            cn_store_index_is_text(filter->index, first_number + word))
+            filter->visit(filter->arg, first_number + word);
+        begin = end;
+    }
+}
+
+bool cn_store_index_find(const struct cn_store_index *index, struct cn_bytes text,
+                         cn_text_visit visit, void *arg, struct cn_error *err)
+{
+    struct text_filter filter = {index, visit, arg};
+
+    if (text.len == 0) {
+        visit(arg, 0);
+        return true;
+    }
+    find_in_words(&index->extra, cn_segment_words(index->segment)->count, text, &filter);
+    if (cn_segment_text(index->segment))
+        return cn_text_file_find(cn_segment_text(index->segment), text, visit_text,
+                                 &filter, err);
+    find_in_words(cn_segment_words(index->segment), 0, text, &filter);
+    return true;
+}

@@ -1,0 +1,207 @@
+/* Traces out of segments. */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/zorka/record.h"
+#include "model/traces/trace.h"
+#include "store/segment/segment.h"
+
+struct cn_segment_loader {
+    struct cn_decompressor *decompressor;
+    uint8_t *plain; /* of the chunk at data_off of a segment */
+    size_t plain_len, capacity;
+    uint64_t data_off;
+    const struct cn_segment *segment;
+    struct cn_text whole; /* parts of a trace put together */
+};
+
+struct cn_segment_loader *cn_segment_loader_new(void)
+{
+    struct cn_segment_loader *loader = cn_alloc(1, sizeof(*loader));
+
+    loader->decompressor = cn_decompressor_new();
+    return loader;
+}
+
+void cn_segment_loader_free(struct cn_segment_loader *loader)
+{
+    if (!loader)
+        return;
+    cn_decompressor_free(loader->decompressor);
+    free(loader->plain);
+    cn_text_done(&loader->whole);
+    free(loader);
+}
+
+static bool load_chunk(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                       uint64_t data_off, struct cn_error *err)
+{
+    struct cn_chunk chunk;
+
+    if (loader->segment == segment && loader->data_off == data_off)
+        return true;
+    loader->segment = NULL;
+    if (!cn_chunk_file_at(cn_segment_chunks(segment), data_off, &chunk, err))
+        return false;
+    if (chunk.plain_len > loader->capacity) {
+        free(loader->plain);
+        loader->capacity = chunk.plain_len;
+        loader->plain = cn_alloc(loader->capacity, 1);
+    }
+    if (!cn_chunk_read(cn_segment_chunks(segment), &chunk, loader->decompressor,
+                       loader->plain, err))
+        return false;
+    loader->plain_len = chunk.plain_len;
+    loader->data_off = data_off;
+    loader->segment = segment;
+    return true;
+}
+
+static bool find_record(struct cn_segment_loader *loader,
+                        const struct cn_segment *segment, const struct cn_store_row *row,
+                        struct cn_bytes *out, struct cn_error *err)
+{
+    struct cn_bytes plain, record;
+
+    if (!load_chunk(loader, segment, row->data_off, err))
+        return false;
+    plain = (struct cn_bytes){loader->plain, loader->plain_len};
+    if (row->in_chunk_len != 0
+            ? !cn_bytes_slice(plain, row->in_chunk_off, row->in_chunk_len, &record)
+            : !cn_bytes_from(plain, row->in_chunk_off, &record))
+        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of a chunk that has %zu bytes",
+                       row->in_chunk_off, plain.len);
+    *out = record;
+    return true;
+}
+
+/* The rows of a trace, in the order of their numbers: that in which its parts came. */
+struct row_list {
+    uint32_t *rows;
+    size_t count, capacity;
+};
+
+static void add_row(void *arg, uint32_t row)
+{
+    struct row_list *list = arg;
+
+    list->rows = cn_grow(list->rows, list->count, &list->capacity, sizeof(*list->rows));
+    list->rows[list->count++] = row;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool list_rows(const struct cn_segment *segment, const struct cn_store_row *of,
+                      struct row_list *list, struct cn_error *err)
+{
+    const struct cn_columns *columns = cn_segment_columns(segment);
+    struct cn_store_column high, low;
+
+    if (cn_columns_find_trace(columns, of->trace_high, of->trace_low, add_row, list)) {
+        if (list->count > 0)
+            qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
+        return true;
+    }
+    if (!cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err))
+        return false;
+    for (uint32_t i = 0; i < columns->row_count; i++)
+        if (cn_store_column_at(&low, i) == of->trace_low &&
+            cn_store_column_at(&high, i) == of->trace_high)
+            add_row(list, i);
+    return true;
+}
+
+static bool add_part(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     const struct cn_store_row *row, struct cn_error *err)
+{
+    struct cn_bytes record, payload;
+    struct cn_zorka_part part;
+
+    if (!find_record(loader, segment, row, &record, err) ||
+        !cn_zorka_record_part(record, &part, err))
+        return false;
+    if (!cn_bytes_slice(record, part.payload_off, part.part_len, &payload))
+        return cn_fail(err, CN_ERR_FORMAT, "part %u is longer than its record",
+                       part.number);
+    cn_text_add(&loader->whole, (const char *)payload.ptr, payload.len);
+    return true;
+}
+
+/* Whether a row is the part that begins at `part_off` of the trace that `of` belongs to. */
+static bool is_part(const struct cn_store_row *row, const struct cn_store_row *of,
+                    uint64_t part_off)
+{
+    if (row->flags & CN_ROW_EMBEDDED || row->part_off != part_off)
+        return false;
+    if (part_off > 0)
+        return row->part > 0;
+    return of->part > 0 ? !(row->flags & CN_ROW_LAST) : row->span_id == of->span_id;
+}
+
+/* Parts that follow each other without a gap; what comes behind one is left out. */
+static bool add_parts(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                      const struct cn_store_row *row, const struct row_list *list,
+                      struct cn_error *err)
+{
+    struct cn_store_row part = {0};
+
+    cn_text_clear(&loader->whole);
+    for (size_t i = 0; i < list->count && !(part.flags & CN_ROW_LAST); i++) {
+        struct cn_store_row next;
+
+        if (!cn_segment_row(segment, list->rows[i], &next, err))
+            return false;
+        if (!is_part(&next, row, loader->whole.len))
+            continue;
+        if (!add_part(loader, segment, &next, err))
+            return false;
+        part = next;
+    }
+    return loader->whole.len > 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND,
+                   "part %u of a trace whose beginning is not in this segment",
+                   row->part);
+}
+
+static bool assemble(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     const struct cn_store_row *row, struct cn_bytes *out,
+                     struct cn_error *err)
+{
+    struct row_list list = {0};
+    bool ok = list_rows(segment, row, &list, err) &&
+              add_parts(loader, segment, row, &list, err);
+
+    free(list.rows);
+    *out = (struct cn_bytes){(const uint8_t *)cn_text_str(&loader->whole),
+                             loader->whole.len};
+    return ok;
+}
+
+bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *segment,
+                     uint32_t row_number, struct cn_trace *out, struct cn_error *err)
+{
+    struct cn_store_row row;
+    struct cn_bytes record;
+    size_t taken;
+    bool is_whole;
+
+    if (!cn_segment_row(segment, row_number, &row, err))
+        return false;
+    is_whole = row.flags & CN_ROW_EMBEDDED ||
+               (row.flags & CN_ROW_FIRST && row.flags & CN_ROW_LAST);
+    if (!(is_whole ? find_record(loader, segment, &row, &record, err)
+                   : assemble(loader, segment, &row, &record, err)) ||
+        !cn_zorka_record_decode(record, out, &taken, err))
+        return cn_fail_in(err, "%s: row %u", segment->dir, row_number);
+    out->words = cn_segment_words(segment);
+    out->id_high = row.trace_high;
+    out->id_low = row.trace_low;
+    return true;
+}

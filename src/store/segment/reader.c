@@ -1,0 +1,114 @@
+#include "store/segment/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/segment/segment.h"
+#include "store/segment/segments.h"
+
+struct cn_store {
+    struct cn_segment **segments;
+    size_t count;
+};
+
+void cn_store_close(struct cn_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->count; i++)
+        cn_segment_close(store->segments[i]);
+    free(store->segments);
+    free(store);
+}
+
+size_t cn_store_segment_count(const struct cn_store *store)
+{
+    return store->count;
+}
+
+const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i)
+{
+    return store->segments[i];
+}
+
+/* The segment of this number if it was sealed and is as it was; NULL: open it. Numbers ascend. */
+static struct cn_segment *share_sealed(const struct cn_store *earlier, uint32_t number,
+                                       size_t *at)
+{
+    while (earlier && *at < earlier->count && earlier->segments[*at]->number < number)
+        ++*at;
+    return earlier && *at < earlier->count && earlier->segments[*at]->number == number
+               ? cn_segment_share(earlier->segments[*at])
+               : NULL;
+}
+
+static bool open_segments(struct cn_store *store, const char *base,
+                          const uint32_t *numbers, size_t count,
+                          const struct cn_store *earlier, struct cn_error *err)
+{
+    size_t at = 0;
+
+    store->segments = cn_alloc(count, sizeof(struct cn_segment *));
+    for (size_t i = 0; i < count; i++) {
+        store->segments[store->count] = share_sealed(earlier, numbers[i], &at);
+        /* Expiry may remove a segment between listing and opening it. */
+        if (store->segments[store->count] ||
+            cn_segment_open(&store->segments[store->count], base, numbers[i], err))
+            store->count++;
+        else if (err->kind != CN_ERR_IO)
+            return false;
+    }
+    return true;
+}
+
+static bool open_base(struct cn_store *store, const char *base,
+                      const struct cn_store *earlier, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t count;
+    bool ok;
+
+    if (!cn_segments_list(base, &numbers, &count, err))
+        return false;
+    ok = open_segments(store, base, numbers, count, earlier, err);
+    free(numbers);
+    if (ok && count > 0 && store->count == 0)
+        return false; /* err says why the last one could not be opened */
+    return ok;
+}
+
+/* "BASE/00002a" */
+static bool open_one(struct cn_store *store, const char *path, uint32_t number,
+                     struct cn_error *err)
+{
+    char *base = cn_strdup(path), *slash = strrchr(base, '/');
+    bool ok;
+
+    if (slash)
+        *slash = '\0';
+    ok = open_segments(store, slash ? base : ".", &number, 1, NULL, err);
+    free(base);
+    return ok && (store->count == 1 || cn_fail_in(err, "%s", path));
+}
+
+bool cn_store_open_again(struct cn_store **out, const char *path,
+                         const struct cn_store *earlier, struct cn_error *err)
+{
+    struct cn_store *store = cn_alloc(1, sizeof(*store));
+    uint32_t number;
+    bool ok = cn_segments_parse(path, &number) ? open_one(store, path, number, err)
+                                               : open_base(store, path, earlier, err);
+
+    if (!ok) {
+        cn_store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}
+
+bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
+{
+    return cn_store_open_again(out, path, NULL, err);
+}

@@ -1,0 +1,83 @@
+/* A store as readers see it: a directory of numbered segments, each with rows, words and
+ * data.
+ *
+ * cn_store_open() takes a snapshot: what a writer commits afterwards is seen by opening
+ * again. Any number of processes may read while one writes.
+ *
+ *     for (size_t i = 0; i < cn_store_segment_count(store); i++) {
+ *         const struct cn_segment *segment = cn_store_segment(store, i);
+ *         for (uint32_t r = 0; r < cn_segment_row_count(segment); r++)
+ *             cn_segment_row(segment, r, &row, err) ...
+ *     }
+ *
+ * Everything handed out is borrowed and lives as long as the store.
+ * Threads: immutable after open; each cn_segment_loader belongs to one thread at a time.
+ */
+#ifndef CN_STORE_SEGMENT_READER_H
+#define CN_STORE_SEGMENT_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "store/index/row.h"
+
+struct cn_columns;
+struct cn_segment;
+struct cn_store;
+struct cn_text_file;
+struct cn_trace;
+struct cn_words;
+
+/* The base directory, or one of its segments. */
+CN_CHECK bool cn_store_open(struct cn_store **out, const char *path,
+                            struct cn_error *err);
+
+/* The same, with the sealed segments of an earlier snapshot that are still there: they do not
+ * change. Either of the two may be closed first. */
+CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
+                                  const struct cn_store *earlier, struct cn_error *err);
+void cn_store_close(struct cn_store *store); /* NULL is fine */
+
+/* By number, oldest first. */
+size_t cn_store_segment_count(const struct cn_store *store);
+const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i);
+
+uint32_t cn_segment_number(const struct cn_segment *segment);  /* 0x00002a */
+const char *cn_segment_path(const struct cn_segment *segment); /* its directory */
+bool cn_segment_is_sealed(const struct cn_segment *segment);
+uint32_t cn_segment_row_count(const struct cn_segment *segment);
+
+/* All rows by column, for scanning; one of them. */
+const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
+CN_CHECK bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
+                             struct cn_store_row *out, struct cn_error *err);
+
+const struct cn_words *cn_segment_words(const struct cn_segment *segment);
+
+/* The files that search its words; NULL when it is not sealed, or they cannot be read. */
+const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
+
+/* Whether part of it was rebuilt from traces.dat because a file is missing or damaged, or
+ * some of it cannot be read at all. */
+bool cn_segment_is_damaged(const struct cn_segment *segment);
+
+/* Give back the mapped pages of its words. */
+void cn_segment_forget(const struct cn_segment *segment);
+
+/* What the data takes on disk: traces.dat. */
+struct cn_bytes cn_segment_data(const struct cn_segment *segment);
+
+/* Reads traces out of segments, keeping the last chunk it decompressed. */
+struct cn_segment_loader;
+struct cn_segment_loader *cn_segment_loader_new(void);
+void cn_segment_loader_free(struct cn_segment_loader *loader); /* NULL is fine */
+
+/* The span of one row with everything below it. `out` speaks the segment's words. A trace in
+ * several parts is assembled from those that have arrived. */
+CN_CHECK bool cn_segment_load(struct cn_segment_loader *loader,
+                              const struct cn_segment *segment, uint32_t row,
+                              struct cn_trace *out, struct cn_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+#include "store/segment/seal.h"
+
+#include "base/text.h"
+#include "store/segment/index.h"
+#include "store/segment/log_format.h"
+#include "store/segment/posting_log.h"
+#include "store/segment/segment.h"
+
+/* Rows that no block of the log describes are described by the index, with words of its own:
+ * such an index cannot be kept. */
+static bool write_files(const struct cn_segment *segment,
+                        const struct cn_store_index *index, const struct cn_disk *io,
+                        struct cn_error *err)
+{
+    const char *dir = cn_segment_path(segment);
+
+    if (index->extra.count == 0 &&
+        !cn_posting_file_write(io, dir, index->blocks, index->block_count,
+                               cn_segment_row_count(segment), err))
+        return false;
+    return cn_text_file_write(io, dir, cn_segment_words(segment), err) &&
+           cn_columns_write(io, dir, cn_segment_columns(segment), err);
+}
+
+/* One that stays is in nobody's way. */
+static void remove_log(const struct cn_disk *io, const char *dir, const char *name)
+{
+    struct cn_text path = {0};
+    struct cn_error ignored;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    (void)io->remove(io->arg, cn_text_str(&path), &ignored);
+    cn_text_done(&path);
+}
+
+static bool seal(struct cn_segment *segment, const struct cn_disk *io,
+                 struct cn_error *err)
+{
+    struct cn_store_config config = segment->config;
+    struct cn_store_index index = {0};
+    bool has_postings, ok;
+
+    if (!cn_store_index_open(&index, segment, err))
+        return false;
+    has_postings = index.extra.count == 0;
+    config.is_sealed = true;
+    ok = write_files(segment, &index, io, err) &&
+         io->sync_dir(io->arg, segment->dir, err) &&
+         cn_store_config_write(&config, segment->dir, io, err);
+    cn_store_index_close(&index);
+    if (!ok)
+        return false;
+    if (has_postings)
+        remove_log(io, segment->dir, CN_POSTING_LOG_NAME);
+    remove_log(io, segment->dir, CN_ROWS_LOG_NAME);
+    return true;
+}
+
+bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io,
+                     struct cn_error *err)
+{
+    struct cn_segment *segment;
+    bool ok;
+
+    if (!cn_segment_open(&segment, base, number, err))
+        return false;
+    ok = segment->config.is_sealed || seal(segment, io, err);
+    cn_segment_close(segment);
+    return ok;
+}

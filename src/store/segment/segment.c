@@ -1,0 +1,311 @@
+#include "store/segment/segment.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segment_writer.h"
+#include "store/segment/segments.h"
+#include "store/segment/text_log.h"
+
+void cn_segment_close(struct cn_segment *segment)
+{
+    if (!segment || segment->user_count-- > 0)
+        return;
+    cn_file_close(&segment->data);
+    cn_file_close(&segment->rows_log);
+    cn_file_close(&segment->text_log);
+    if (segment->has_meta)
+        cn_block_file_close(&segment->meta);
+    if (segment->has_text_file)
+        cn_text_file_close(&segment->text_file);
+    cn_words_done(&segment->words);
+    cn_text_done(&segment->rebuilt);
+    cn_once_done(&segment->words_once);
+    cn_once_done(&segment->chunks_once);
+    free(segment->dir);
+    free(segment);
+}
+
+static struct cn_segment_identity identity_of(const char *dir)
+{
+    struct stat st;
+
+    if (stat(dir, &st) < 0)
+        return (struct cn_segment_identity){0};
+    return (struct cn_segment_identity){
+        .device = st.st_dev,
+        .inode = st.st_ino,
+        .changed_ns =
+            (uint64_t)st.st_mtim.tv_sec * 1000000000U + (uint64_t)st.st_mtim.tv_nsec,
+    };
+}
+
+struct cn_segment *cn_segment_share(struct cn_segment *segment)
+{
+    struct cn_segment_identity now = identity_of(segment->dir);
+
+    if (!segment->config.is_sealed || now.inode == 0 ||
+        now.inode != segment->identity.inode || now.device != segment->identity.device ||
+        now.changed_ns != segment->identity.changed_ns)
+        return NULL;
+    segment->user_count++;
+    return segment;
+}
+
+static void open_words(void *arg)
+{
+    struct cn_segment *segment = arg;
+    struct cn_text_log_state state = {0};
+    struct cn_error ignored;
+
+    if (segment->config.is_sealed) {
+        segment->has_text_file =
+            cn_text_file_open(&segment->text_file, segment->dir, &ignored);
+        if (segment->has_text_file)
+            return;
+        segment->is_damaged = true;
+    }
+    if (!cn_file_open_at(&segment->text_log, segment->dir, CN_TEXT_LOG_NAME, &ignored) ||
+        !cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &ignored) ||
+        state.lost_count > 0)
+        segment->is_damaged = true;
+}
+
+/* The words take longest to open, and many a segment is searched without them. */
+static void need_words(const struct cn_segment *segment)
+{
+    struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
+
+    cn_once_run(&opened->words_once, open_words, opened);
+}
+
+/* Rows that no log and no index holds: look at the data itself. */
+static void rebuild_rows(struct cn_segment *segment)
+{
+    struct cn_segment_scan scan = {
+        .words = cn_segment_words(segment),
+        .rows = &segment->rebuilt,
+    };
+
+    segment->logged_rows = 0;
+    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    cn_segment_scan_done(&scan);
+    cn_columns_of_rows(&segment->columns,
+                       (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
+                                         segment->rebuilt.len});
+}
+
+/* A row whose chunk is not whole is the end of what a crash left. */
+static uint32_t covered_rows(const struct cn_segment *segment, struct cn_bytes log,
+                             uint32_t count)
+{
+    while (count > 0 && cn_segment_rows_end(log, count) > segment->data.bytes.len)
+        count--;
+    return count;
+}
+
+/* Chunks whose rows a power failure has taken, or that are being written just now. */
+static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
+{
+    struct cn_segment_scan scan = {
+        .words = cn_segment_words(segment),
+        .rows = &segment->rebuilt,
+        .row_count = segment->logged_rows,
+    };
+    struct cn_bytes log = segment->rows_log.bytes;
+
+    cn_text_add(&segment->rebuilt, (const char *)rows.ptr, rows.len);
+    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_know_rows(&scan, log, segment->logged_rows);
+    cn_segment_scan_chunks(&scan, cn_segment_rows_end(log, segment->logged_rows));
+    cn_segment_scan_done(&scan);
+    if (scan.row_count > segment->logged_rows)
+        rows = (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
+                                 segment->rebuilt.len};
+    else
+        cn_text_done(&segment->rebuilt);
+    cn_columns_of_rows(&segment->columns, rows);
+}
+
+static bool open_rows_log(struct cn_segment *segment)
+{
+    struct cn_bytes log, rows;
+    struct cn_error ignored;
+    uint64_t len;
+    uint32_t count;
+
+    if (!cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored))
+        return false;
+    log = segment->rows_log.bytes;
+    count = cn_segment_scan_rows(log, &len);
+    if (len == 0)
+        return false;
+    count = cn_segment_rows_of_whole_chunks(log, covered_rows(segment, log, count));
+    if (!cn_bytes_array(log, cn_store_log_header_size, count, cn_store_row_size, &rows))
+        return false;
+    segment->logged_rows = count;
+    if (cn_segment_rows_end(log, count) < segment->data.bytes.len)
+        rebuild_last_rows(segment, rows);
+    else
+        cn_columns_of_rows(&segment->columns, rows);
+    return true;
+}
+
+static bool open_meta(struct cn_segment *segment)
+{
+    struct cn_text path = {0};
+    struct cn_error ignored;
+
+    cn_text_printf(&path, "%s/" CN_META_FILE_NAME, segment->dir);
+    segment->has_meta =
+        cn_block_file_open(&segment->meta, cn_text_str(&path), CN_META_FILE_MAGIC,
+                           CN_META_FILE_VERSION, &ignored);
+    cn_text_done(&path);
+    if (!segment->has_meta ||
+        !cn_columns_open(&segment->columns, &segment->meta, &ignored))
+        return false;
+    segment->logged_rows = segment->columns.row_count;
+    return true;
+}
+
+static void open_rows(struct cn_segment *segment)
+{
+    struct cn_store_config config;
+    struct cn_error ignored;
+
+    if (segment->config.is_sealed && open_meta(segment))
+        return;
+    if (!segment->config.is_sealed && open_rows_log(segment))
+        return;
+    /* The writer may have sealed it since the config was read. */
+    if (!segment->config.is_sealed &&
+        cn_store_config_read(&config, segment->dir, &ignored) && config.is_sealed) {
+        segment->config = config;
+        if (open_meta(segment))
+            return;
+    }
+    segment->is_damaged = true;
+    rebuild_rows(segment);
+}
+
+static bool open_files(struct cn_segment *segment, struct cn_error *err)
+{
+    struct cn_error ignored;
+
+    if (access(segment->dir, X_OK) < 0)
+        return cn_fail_errno(err, "%s", segment->dir);
+    /* A segment without data is one that a crash kept from being begun. */
+    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
+        segment->is_damaged = true;
+    if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
+        segment->is_damaged = true;
+        segment->config = cn_store_config_of(NULL, 0);
+    }
+    open_rows(segment);
+    if (!segment->config.is_sealed)
+        need_words(segment);
+    return true;
+}
+
+bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
+                     struct cn_error *err)
+{
+    struct cn_segment *segment = cn_alloc(1, sizeof(*segment));
+
+    cn_once_init(&segment->words_once);
+    cn_once_init(&segment->chunks_once);
+    segment->number = number;
+    segment->dir = cn_segment_dir(base, number);
+    segment->identity = identity_of(segment->dir);
+    if (!open_files(segment, err)) {
+        cn_segment_close(segment);
+        return false;
+    }
+    *out = segment;
+    return true;
+}
+
+uint32_t cn_segment_number(const struct cn_segment *segment)
+{
+    return segment->number;
+}
+
+const char *cn_segment_path(const struct cn_segment *segment)
+{
+    return segment->dir;
+}
+
+bool cn_segment_is_sealed(const struct cn_segment *segment)
+{
+    return segment->config.is_sealed;
+}
+
+bool cn_segment_is_damaged(const struct cn_segment *segment)
+{
+    need_words(segment);
+    return segment->is_damaged;
+}
+
+void cn_segment_forget(const struct cn_segment *segment)
+{
+    if (!segment->has_text_file)
+        return;
+    cn_file_forget(segment->text_file.data.blocks);
+    cn_file_forget(segment->text_file.index.blocks);
+}
+
+struct cn_bytes cn_segment_data(const struct cn_segment *segment)
+{
+    return segment->data.bytes;
+}
+
+uint32_t cn_segment_row_count(const struct cn_segment *segment)
+{
+    return segment->columns.row_count;
+}
+
+const struct cn_columns *cn_segment_columns(const struct cn_segment *segment)
+{
+    return &segment->columns;
+}
+
+bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
+                    struct cn_store_row *out, struct cn_error *err)
+{
+    if (row >= segment->columns.row_count)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: row %u of %u", segment->dir, row,
+                       segment->columns.row_count);
+    return cn_columns_row(&segment->columns, row, out, err);
+}
+
+static void open_chunks(void *arg)
+{
+    struct cn_segment *segment = arg;
+
+    cn_segment_open_chunks(&segment->chunks, segment->data.bytes);
+}
+
+const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment)
+{
+    struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
+
+    cn_once_run(&opened->chunks_once, open_chunks, opened);
+    return &segment->chunks;
+}
+
+const struct cn_words *cn_segment_words(const struct cn_segment *segment)
+{
+    need_words(segment);
+    return segment->has_text_file ? &segment->text_file.words : &segment->words;
+}
+
+const struct cn_text_file *cn_segment_text(const struct cn_segment *segment)
+{
+    need_words(segment);
+    return segment->has_text_file ? &segment->text_file : NULL;
+}

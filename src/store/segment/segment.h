@@ -1,0 +1,56 @@
+/* One segment as readers see it.
+ *
+ * Internal to the store: others use store/segment/reader.h. Threads: any thread; what is opened later is
+ * opened once.
+ */
+#ifndef CN_STORE_SEGMENT_SEGMENT_H
+#define CN_STORE_SEGMENT_SEGMENT_H
+
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
+#include "base/run/once.h"
+#include "base/text.h"
+#include "model/traces/words.h"
+#include "store/index/columns.h"
+#include "store/index/text_file.h"
+#include "store/segment/config.h"
+#include "store/segment/reader.h"
+
+/* Whether a directory is still the one that was opened: files in it appear under their names, which
+ * changes its time. */
+struct cn_segment_identity {
+    uint64_t device, inode, changed_ns;
+};
+
+struct cn_segment {
+    uint32_t number;
+    unsigned user_count; /* stores that have it, less one */
+    struct cn_segment_identity identity;
+    char *dir;
+    struct cn_store_config config;
+    struct cn_file data, rows_log, text_log;
+    struct cn_block_file meta;
+    struct cn_text_file text_file;
+    struct cn_chunk_file chunks;
+    struct cn_columns columns;
+    struct cn_words words;  /* of the log; unused when text_file serves */
+    struct cn_text rebuilt; /* rows found in traces.dat */
+    uint32_t logged_rows; /* others are found in traces.dat, maybe under other numbers */
+    bool has_meta, has_text_file, is_damaged;
+    /* What a search may do without is opened when it is needed. */
+    struct cn_once words_once, chunks_once;
+};
+
+/* Fails only when the directory is not there. */
+CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
+                              struct cn_error *err);
+void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
+
+/* One more store has it: it lives until each has closed it. Stores that share segments are opened
+ * and closed by one thread at a time. NULL when it may have changed. */
+struct cn_segment *cn_segment_share(struct cn_segment *segment);
+
+/* How to read its traces.dat. */
+const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment);
+
+#endif

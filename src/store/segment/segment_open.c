@@ -1,0 +1,362 @@
+/* Making a segment, and going on with one after whatever happened to it. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/files/chunk_file.h"
+#include "base/files/crc32c.h"
+#include "base/files/file.h"
+#include "model/traces/trace.h"
+#include "store/segment/java_wal.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segment_writer.h"
+#include "store/segment/segments.h"
+#include "store/segment/text_log.h"
+
+static uint32_t chunk_flags(const struct cn_store_config *config)
+{
+    bool is_lz4 = config->use_lz4;
+
+    /* The original has the two compressions the other way round. */
+    if (config->dialect == CN_STORE_JAVA)
+        is_lz4 = !is_lz4;
+    return CN_CHUNK_FLAG_CRC32 | (is_lz4 ? CN_CHUNK_FLAG_LZ4 : CN_CHUNK_FLAG_DEFLATE);
+}
+
+static struct cn_compressor *new_compressor(const struct cn_store_config *config)
+{
+    if (config->use_lz4)
+        return cn_compressor_new(CN_COMPRESSION_LZ4, 0);
+    if (config->dialect == CN_STORE_JAVA)
+        return cn_compressor_new_unfinished(0);
+    return cn_compressor_new(CN_COMPRESSION_DEFLATE, 0);
+}
+
+static void init(struct cn_segment_writer *segment, const char *base, uint32_t number,
+                 const struct cn_disk *io)
+{
+    *segment = (struct cn_segment_writer){
+        .io = io,
+        .dir = cn_segment_dir(base, number),
+        .number = number,
+    };
+    segment->files = (struct cn_segment_files){
+        .io = io,
+        .dir = segment->dir,
+        .text.fd = -1,
+        .data.fd = -1,
+        .rows.fd = -1,
+    };
+}
+
+static bool open_append(struct cn_segment_writer *segment, struct cn_store_append *file,
+                        const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    bool ok;
+
+    cn_text_printf(&path, "%s/%s", segment->dir, name);
+    ok = segment->io->open(segment->io->arg, cn_text_str(&path), &file->fd, err);
+    cn_text_done(&path);
+    return ok;
+}
+
+static bool open_files(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    return open_append(segment, &segment->files.text, CN_TEXT_LOG_NAME, err) &&
+           open_append(segment, &segment->files.data, CN_TRACES_NAME, err) &&
+           open_append(segment, &segment->files.rows, CN_ROWS_LOG_NAME, err);
+}
+
+/* How many rows, from the first on, the posting log describes. */
+static uint32_t described_rows(const struct cn_segment_writer *segment)
+{
+    struct cn_file log = {0};
+    struct cn_error ignored;
+    struct cn_posting_block *blocks;
+    uint32_t next_row = 0;
+    size_t count;
+    uint64_t len;
+
+    if (!cn_file_open_at(&log, segment->dir, CN_POSTING_LOG_NAME, &ignored))
+        return 0;
+    /* Rows that are found in the data only may have had other numbers. */
+    blocks = cn_posting_log_read(log.bytes, segment->logged_rows, &count, &len);
+    for (size_t i = 0; i < count && blocks[i].first_row == next_row; i++)
+        next_row += blocks[i].row_count;
+    free(blocks);
+    cn_file_close(&log);
+    return next_row;
+}
+
+/* What is needed to add traces, when words and rows are known. */
+static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    segment->files.compressor = new_compressor(&segment->config);
+    segment->files.text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
+    segment->posting_words.words = &segment->words;
+    segment->posting_words.extra = &segment->words;
+    cn_words_index(&segment->words);
+    if (segment->config.dialect == CN_STORE_JAVA &&
+        !cn_java_wal_open(&segment->wal, segment->dir, &segment->words, segment->io, err))
+        return false;
+    return cn_posting_log_open(&segment->postings, segment->io, segment->dir,
+                               described_rows(segment), err);
+}
+
+/* The headers of the files; they go to the disk with the first commit. */
+static void begin_text(struct cn_segment_writer *segment)
+{
+    cn_text_log_header(&segment->files.text.waiting);
+}
+
+static void begin_rows(struct cn_segment_writer *segment)
+{
+    struct cn_store_log_header head = {.magic = CN_ROWS_LOG_MAGIC,
+                                       .version = CN_STORE_LOG_VERSION,
+                                       .record_len = cn_store_row_size};
+    uint8_t bytes[cn_store_log_header_size];
+
+    cn_store_log_header_encode(&head, bytes);
+    cn_u32_put(bytes + 12, cn_crc32c((struct cn_bytes){bytes, 12}));
+    cn_text_add(&segment->files.rows.waiting, (const char *)bytes, sizeof(bytes));
+}
+
+static void begin_data(struct cn_segment_writer *segment)
+{
+    struct cn_chunk_file_header head = {.magic = CN_CHUNK_FILE_MAGIC,
+                                        .flags = chunk_flags(&segment->config)};
+    uint8_t bytes[cn_chunk_file_header_size];
+
+    cn_chunk_file_header_encode(&head, bytes);
+    cn_text_add(&segment->files.data.waiting, (const char *)bytes, sizeof(bytes));
+}
+
+bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
+                              uint32_t number, const struct cn_store_config *config,
+                              const struct cn_disk *io, struct cn_error *err)
+{
+    struct cn_segment_writer segment;
+
+    init(&segment, base, number, io);
+    segment.config = *config;
+    segment.config.is_sealed = false;
+    begin_text(&segment);
+    begin_rows(&segment);
+    begin_data(&segment);
+    if (!io->make_dir(io->arg, segment.dir, err) ||
+        !cn_store_config_write(&segment.config, segment.dir, io, err) ||
+        !open_files(&segment, err) || !cn_segment_writer_commit(&segment, err) ||
+        !io->sync_dir(io->arg, segment.dir, err) || !io->sync_dir(io->arg, base, err) ||
+        !get_ready(&segment, err)) {
+        cn_segment_writer_abandon(&segment);
+        return false;
+    }
+    *out = segment;
+    out->posting_words.words = out->posting_words.extra = &out->words;
+    return true;
+}
+
+static bool cut(struct cn_segment_writer *segment, struct cn_store_append *file,
+                uint64_t len, uint64_t was_len, struct cn_error *err)
+{
+    file->len = len;
+    return len == was_len || segment->io->truncate(segment->io->arg, file->fd, len, err);
+}
+
+/* A log that is missing or has no header begins anew. */
+static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
+                       struct cn_error *err)
+{
+    struct cn_text_log_state state;
+    struct cn_error ignored;
+
+    if (!cn_text_log_read(log, &segment->words, &state, &ignored)) {
+        begin_text(segment);
+        segment->lacks_words = true;
+        return cut(segment, &segment->files.text, 0, log.len, err);
+    }
+    segment->saved_words = segment->words.count;
+    segment->lacks_words = state.bad_count > 0 || state.sound_len < log.len;
+    return cut(segment, &segment->files.text, state.sound_len, log.len, err);
+}
+
+/* Rows whose chunk is not there any more go: their numbers are given again. So do those of a
+ * chunk that lacks some. */
+static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
+                      struct cn_bytes data, struct cn_error *err)
+{
+    uint64_t len;
+    uint32_t count = cn_segment_scan_rows(log, &len), kept = count;
+
+    while (kept > 0 && cn_segment_rows_end(log, kept) > data.len)
+        kept--;
+    kept = cn_segment_rows_of_whole_chunks(log, kept);
+    segment->row_count = kept;
+    len -= (uint64_t)(count - kept) * cn_store_row_size;
+    if (len == 0)
+        begin_rows(segment);
+    return cut(segment, &segment->files.rows, len, log.len, err);
+}
+
+/* Words that a record refers to and that no batch holds would be given to other strings. */
+static void reserve_words(struct cn_segment_writer *segment, uint32_t highest)
+{
+    while (segment->words.count < highest)
+        cn_words_append(&segment->words, CN_WORD_LOST, (struct cn_bytes){0});
+    segment->saved_words = segment->words.count;
+}
+
+/* The first bytes say how to read the others: they are known from config.props, too. */
+static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes data,
+                          struct cn_error *err)
+{
+    struct cn_chunk_file file;
+    struct cn_error ignored;
+    struct cn_text head = {0};
+    bool ok;
+
+    if (cn_chunk_file_init(&file, data, CN_CHUNK_DIALECT_SPEC, &ignored))
+        return true;
+    begin_data(segment);
+    head = segment->files.data.waiting;
+    segment->files.data.waiting = (struct cn_text){0};
+    ok = segment->io->write(segment->io->arg, segment->files.data.fd, 0,
+                            cn_text_str(&head), head.len, err) &&
+         segment->io->sync(segment->io->arg, segment->files.data.fd, err);
+    cn_text_done(&head);
+    return ok;
+}
+
+/* Of all records, not only of those without a row. */
+static uint32_t find_highest_word(struct cn_segment_writer *segment, struct cn_bytes data)
+{
+    struct cn_text rows = {0};
+    struct cn_segment_scan scan = {.words = &segment->words, .rows = &rows};
+    uint32_t highest;
+
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    highest = scan.highest_word;
+    cn_segment_scan_done(&scan);
+    cn_text_done(&rows);
+    return highest;
+}
+
+static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
+                      struct cn_bytes rows, struct cn_error *err)
+{
+    uint64_t known_len = cn_segment_rows_end(rows, segment->row_count);
+    struct cn_segment_scan scan = {
+        .words = &segment->words,
+        .rows = &segment->files.rows.waiting,
+        .row_count = segment->row_count,
+    };
+
+    if (data.len < cn_chunk_file_header_size) {
+        begin_data(segment);
+        return cut(segment, &segment->files.data, 0, data.len, err);
+    }
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_know_rows(&scan, rows, segment->row_count);
+    cn_segment_scan_chunks(&scan, known_len);
+    segment->row_count = scan.row_count;
+    reserve_words(segment, scan.highest_word);
+    if (segment->lacks_words)
+        reserve_words(segment, find_highest_word(segment, data));
+    cn_segment_scan_done(&scan);
+    return repair_header(segment, data, err) &&
+           cut(segment, &segment->files.data, scan.sound_len, data.len, err);
+}
+
+struct mapped {
+    struct cn_file text, rows, data;
+};
+
+static bool map_all(struct cn_segment_writer *segment, struct mapped *mapped,
+                    struct cn_error *err)
+{
+    return cn_file_open_at(&mapped->text, segment->dir, CN_TEXT_LOG_NAME, err) &&
+           cn_file_open_at(&mapped->rows, segment->dir, CN_ROWS_LOG_NAME, err) &&
+           cn_file_open_at(&mapped->data, segment->dir, CN_TRACES_NAME, err);
+}
+
+static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err)
+{
+    struct mapped mapped = {0};
+    bool ok;
+
+    ok = map_all(segment, &mapped, err) && open_words(segment, mapped.text.bytes, err) &&
+         open_rows(segment, mapped.rows.bytes, mapped.data.bytes, err);
+    segment->logged_rows = segment->row_count;
+    ok = ok && open_data(segment, mapped.data.bytes, mapped.rows.bytes, err);
+    cn_file_close(&mapped.text);
+    cn_file_close(&mapped.rows);
+    cn_file_close(&mapped.data);
+    return ok;
+}
+
+static bool describe(struct cn_segment_writer *segment, const struct cn_segment *reader,
+                     uint32_t first_row, struct cn_error *err)
+{
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct cn_trace trace = {0};
+    bool ok = true;
+
+    for (uint32_t row = first_row; ok && row < segment->row_count; row++) {
+        struct cn_error ignored;
+
+        /* A row whose data is damaged has nothing to be found by. */
+        if (cn_segment_load(loader, reader, row, &trace, &ignored))
+            ok = cn_posting_log_add(&segment->postings, row, &trace, 0,
+                                    &segment->posting_words, err);
+        else
+            cn_postings_end_row(&segment->postings.postings);
+    }
+    cn_trace_done(&trace);
+    cn_segment_loader_free(loader);
+    return ok;
+}
+
+/* A crash may have cost the postings of the last rows. */
+static bool describe_rows(struct cn_segment_writer *segment, const char *base,
+                          struct cn_error *err)
+{
+    uint32_t first_row = segment->postings.postings.first_row;
+    struct cn_segment *reader;
+    bool ok;
+
+    if (first_row == segment->row_count)
+        return true;
+    if (!cn_segment_open(&reader, base, segment->number, err))
+        return false;
+    ok = describe(segment, reader, first_row, err);
+    cn_segment_close(reader);
+    return ok;
+}
+
+bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
+                            uint32_t number, const struct cn_disk *io,
+                            struct cn_error *err)
+{
+    struct cn_segment_writer segment;
+
+    init(&segment, base, number, io);
+    if (!cn_store_config_read(&segment.config, segment.dir, err) ||
+        !open_files(&segment, err) || !put_in_order(&segment, err) ||
+        !get_ready(&segment, err)) {
+        cn_segment_writer_abandon(&segment);
+        return false;
+    }
+    *out = segment;
+    out->posting_words.words = out->posting_words.extra = &out->words;
+    if (!cn_segment_writer_commit(out, err) || !describe_rows(out, base, err)) {
+        cn_segment_writer_abandon(out);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,193 @@
+#include "store/segment/segments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "store/segment/config.h"
+
+enum { NAME_LEN = 6 };
+
+bool cn_segments_parse(const char *path, uint32_t *number)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    if (strlen(name) != NAME_LEN || strspn(name, "0123456789abcdef") != NAME_LEN)
+        return false;
+    *number = (uint32_t)strtoul(name, NULL, 16);
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+char *cn_segment_dir(const char *base, uint32_t number)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(&text, "%s/%06x", base, number);
+    return text.chars;
+}
+
+static bool list_all(const char *base, uint32_t **numbers, size_t *count,
+                     struct cn_error *err)
+{
+    DIR *dir = opendir(base);
+    const struct dirent *entry;
+    uint32_t *list = NULL;
+    size_t n = 0, capacity = 0;
+
+    if (!dir)
+        return cn_fail_errno(err, "%s", base);
+    while ((entry = readdir(dir))) {
+        uint32_t number;
+
+        if (!cn_segments_parse(entry->d_name, &number))
+            continue;
+        list = cn_grow(list, n, &capacity, sizeof(*list));
+        list[n++] = number;
+    }
+    (void)closedir(dir);
+    if (n > 0)
+        qsort(list, n, sizeof(*list), by_number);
+    *numbers = list;
+    *count = n;
+    return true;
+}
+
+/* Move the numbers that others replaced to the end; how many are left. */
+static size_t set_replaced_aside(const char *base, uint32_t *numbers, size_t count)
+{
+    bool *is_replaced = cn_alloc(count, sizeof(*is_replaced));
+    uint32_t *aside = cn_alloc(count, sizeof(*aside));
+    size_t kept = 0, aside_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        char *dir = cn_segment_dir(base, numbers[i]);
+        struct cn_store_config config;
+        struct cn_error ignored;
+
+        if (cn_store_config_read(&config, dir, &ignored) && config.is_sealed &&
+            config.has_replaced)
+            for (size_t k = 0; k < i; k++)
+                if (numbers[k] >= config.replaced_first &&
+                    numbers[k] <= config.replaced_last)
+                    is_replaced[k] = true;
+        free(dir);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_replaced[i])
+            aside[aside_count++] = numbers[i];
+        else
+            numbers[kept++] = numbers[i];
+    }
+    if (aside_count > 0)
+        memcpy(numbers + kept, aside, aside_count * sizeof(*aside));
+    free(is_replaced);
+    free(aside);
+    return kept;
+}
+
+bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
+                      struct cn_error *err)
+{
+    size_t all;
+
+    if (!list_all(base, numbers, &all, err))
+        return false;
+    *count = set_replaced_aside(base, *numbers, all);
+    return true;
+}
+
+bool cn_segments_remove_replaced(const char *base, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t all, kept;
+    bool ok = true;
+
+    if (!list_all(base, &numbers, &all, err))
+        return false;
+    kept = set_replaced_aside(base, numbers, all);
+    for (size_t i = kept; ok && i < all; i++)
+        ok = cn_segment_remove(base, numbers[i], err);
+    free(numbers);
+    return ok;
+}
+
+typedef bool (*file_visit)(void *arg, const char *path, struct cn_error *err);
+
+static bool each_file(const char *dir, file_visit visit, void *arg, struct cn_error *err)
+{
+    DIR *list = opendir(dir);
+    const struct dirent *entry;
+    bool ok = true;
+
+    if (!list)
+        return cn_fail_errno(err, "%s", dir);
+    while (ok && (entry = readdir(list))) {
+        struct cn_text path = {0};
+
+        cn_text_printf(&path, "%s/%s", dir, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            ok = visit(arg, cn_text_str(&path), err);
+        cn_text_done(&path);
+    }
+    (void)closedir(list);
+    return ok;
+}
+
+static bool remove_file(void *arg, const char *path, struct cn_error *err)
+{
+    (void)arg;
+    return unlink(path) == 0 || errno == ENOENT || cn_fail_errno(err, "%s", path);
+}
+
+static bool add_len(void *arg, const char *path, struct cn_error *err)
+{
+    uint64_t *len = arg;
+    struct stat st;
+
+    (void)err;
+    if (stat(path, &st) == 0)
+        *len += (uint64_t)st.st_size;
+    return true;
+}
+
+/* Its name goes first, so that nobody takes half of it for a segment. */
+bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_text aside = {0};
+    bool ok;
+
+    cn_text_printf(&aside, "%s/.%06x.removed", base, number);
+    ok = rename(dir, cn_text_str(&aside)) == 0 || cn_fail_errno(err, "%s", dir);
+    ok = ok && each_file(cn_text_str(&aside), remove_file, NULL, err) &&
+         (rmdir(cn_text_str(&aside)) == 0 ||
+          cn_fail_errno(err, "%s", cn_text_str(&aside)));
+    cn_text_done(&aside);
+    free(dir);
+    return ok;
+}
+
+uint64_t cn_segment_disk_len(const char *base, uint32_t number)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_error ignored;
+    uint64_t len = 0;
+
+    (void)each_file(dir, add_len, &len, &ignored);
+    free(dir);
+    return len;
+}

@@ -1,0 +1,35 @@
+/* The numbered directories of a store.
+ * Threads: any thread.
+ */
+#ifndef CN_STORE_SEGMENT_SEGMENTS_H
+#define CN_STORE_SEGMENT_SEGMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Names are six hexadecimal digits. */
+enum { CN_SEGMENT_NUMBER_MAX = 0xffffff };
+
+/* The numbers of all segments in ascending order, less those that another one replaced; the
+ * caller frees them. */
+CN_CHECK bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
+                               struct cn_error *err);
+
+/* Remove segments that another one replaced. */
+CN_CHECK bool cn_segments_remove_replaced(const char *base, struct cn_error *err);
+
+/* Remove the directory of a segment with its files. */
+CN_CHECK bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err);
+
+/* "BASE/00002a"; the caller frees it. */
+char *cn_segment_dir(const char *base, uint32_t number);
+
+/* Bytes of all files of a segment. */
+uint64_t cn_segment_disk_len(const char *base, uint32_t number);
+
+/* Whether a path ends in the name of a segment. */
+bool cn_segments_parse(const char *path, uint32_t *number);
+
+#endif

@@ -1,0 +1,287 @@
+#include "store/write/java_import.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/files/chunk_file.h"
+#include "base/files/file.h"
+#include "base/text.h"
+#include "formats/zorka/java_meta.h"
+#include "formats/zorka/java_text.h"
+#include "formats/zorka/record.h"
+#include "model/traces/trace.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segments.h"
+
+struct walk {
+    cn_java_visit visit;
+    void *arg;
+    struct cn_java_import_counts *counts;
+    struct cn_words words;
+    struct cn_file meta;
+    struct cn_bytes slots;
+    struct cn_trace trace;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name), end_len = strlen(end);
+
+    return len > end_len && strcmp(name + len - end_len, end) == 0;
+}
+
+static bool is_java_segment(const char *dir)
+{
+    DIR *list = opendir(dir);
+    const struct dirent *entry;
+    bool has_text = false, has_traces = false, has_config = false;
+
+    while (list && (entry = readdir(list))) {
+        has_text =
+            has_text ||
+            (strncmp(entry->d_name, "text-", 5) == 0 &&
+             (ends_with(entry->d_name, ".wal") || ends_with(entry->d_name, ".fmi")));
+        has_traces = has_traces || strcmp(entry->d_name, CN_TRACES_NAME) == 0;
+        has_config = has_config || strcmp(entry->d_name, CN_CONFIG_NAME) == 0;
+    }
+    if (list)
+        (void)closedir(list);
+    return has_text && has_traces && !has_config;
+}
+
+bool cn_java_store_probe(const char *path)
+{
+    uint32_t *numbers = NULL;
+    struct cn_error ignored;
+    bool is_java = is_java_segment(path);
+    size_t count = 0;
+
+    if (is_java || !cn_segments_list(path, &numbers, &count, &ignored))
+        return is_java;
+    if (count > 0) {
+        char *dir = cn_segment_dir(path, numbers[0]);
+
+        is_java = is_java_segment(dir);
+        free(dir);
+    }
+    free(numbers);
+    return is_java;
+}
+
+static void read_text_file(struct walk *walk, const char *dir, const char *name,
+                           struct cn_java_words *words)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool ok = cn_file_open_at(&file, dir, name, &ignored) &&
+              (ends_with(name, ".wal") ? cn_java_wal_read(file.bytes, words, &ignored)
+                                       : cn_java_fmi_read(file.bytes, words, &ignored));
+
+    walk->counts->bad_files += !ok;
+    cn_file_close(&file);
+}
+
+static bool read_words(struct walk *walk, const char *dir, struct cn_error *err)
+{
+    struct cn_java_words words = {0};
+    DIR *list = opendir(dir);
+    const struct dirent *entry;
+
+    if (!list)
+        return cn_fail_errno(err, "%s", dir);
+    while ((entry = readdir(list)))
+        if (strncmp(entry->d_name, "text-", 5) == 0 &&
+            (ends_with(entry->d_name, ".wal") || ends_with(entry->d_name, ".fmi")))
+            read_text_file(walk, dir, entry->d_name, &words);
+    (void)closedir(list);
+    cn_java_words_finish(&words, &walk->words);
+    cn_java_words_done(&words);
+    return true;
+}
+
+static void read_slots(struct walk *walk, const char *dir)
+{
+    struct cn_error ignored;
+
+    walk->slots = (struct cn_bytes){0};
+    if (cn_file_open_at(&walk->meta, dir, "qmeta.idx", &ignored))
+        walk->counts->bad_files +=
+            !cn_java_meta_slots(walk->meta.bytes, &walk->slots, &ignored);
+}
+
+/* Slots are in the order of the chunks. */
+static bool find_slot(const struct walk *walk, uint64_t data_off,
+                      struct cn_java_meta_slot *out)
+{
+    uint64_t low = 0, high = walk->slots.len / cn_java_meta_slot_size;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        struct cn_bytes slot =
+            cn_bytes_element(walk->slots, middle, cn_java_meta_slot_size);
+        uint64_t off;
+
+        if (!cn_java_meta_slot_decode(slot, out))
+            return false;
+        off = (uint64_t)out->data_off_high << 32 | out->data_off_low;
+        if (off == data_off)
+            return true;
+        if (off < data_off)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static void identify(struct walk *walk, uint64_t data_off, struct cn_bytes plain)
+{
+    struct cn_trace *trace = &walk->trace;
+    struct cn_java_meta_slot slot;
+    XXH128_hash_t hash;
+
+    if (find_slot(walk, data_off, &slot)) {
+        trace->id_high = slot.id_high;
+        trace->id_low = slot.id_low;
+        if (trace->span_count == 0 || trace->spans[0].node != 0) {
+            uint32_t current = trace->current;
+
+            trace->current = 0;
+            cn_trace_add_span(trace, (uint64_t)slot.time_s * 1000000000)->type =
+                slot.type;
+            trace->current = current;
+        }
+        return;
+    }
+    hash = XXH3_128bits(plain.ptr, plain.len);
+    trace->id_high = hash.high64;
+    trace->id_low = hash.low64;
+}
+
+static bool visit_chunk(struct walk *walk, const struct cn_chunk *chunk,
+                        const uint8_t *bytes, struct cn_error *err)
+{
+    struct cn_bytes plain = {bytes, chunk->plain_len};
+    struct cn_error ignored;
+
+    if (!cn_zorka_record_decode(plain, &walk->trace, NULL, &ignored)) {
+        walk->counts->bad_chunks++;
+        return true;
+    }
+    walk->trace.words = &walk->words;
+    identify(walk, chunk->off, plain);
+    return walk->visit(walk->arg, &walk->trace, chunk->off, err);
+}
+
+static bool walk_chunks(struct walk *walk, struct cn_bytes data, struct cn_error *err)
+{
+    struct cn_decompressor *decompressor = cn_decompressor_new();
+    struct cn_chunk_file file;
+    struct cn_chunk_walk chunks;
+    struct cn_chunk chunk;
+    bool ok = true;
+
+    cn_segment_open_chunks(&file, data);
+    cn_chunk_walk_begin(&chunks, &file);
+    while (ok && !cn_chunk_walk_is_at_end(&chunks)) {
+        struct cn_error ignored;
+        uint8_t *plain;
+
+        if (!cn_chunk_walk_next(&chunks, true, &chunk, &ignored)) {
+            walk->counts->bad_chunks++;
+            continue;
+        }
+        plain = cn_alloc((size_t)chunk.plain_len + 1, 1);
+        if (cn_chunk_read(&file, &chunk, decompressor, plain, &ignored))
+            ok = visit_chunk(walk, &chunk, plain, err);
+        else
+            walk->counts->bad_chunks++;
+        free(plain);
+    }
+    cn_decompressor_free(decompressor);
+    return ok;
+}
+
+static bool walk_segment(struct walk *walk, const char *dir, struct cn_error *err)
+{
+    struct cn_file data = {0};
+    bool ok;
+
+    if (!cn_file_open_at(&data, dir, CN_TRACES_NAME, err))
+        return false;
+    ok = read_words(walk, dir, err);
+    if (ok) {
+        read_slots(walk, dir);
+        ok = walk_chunks(walk, data.bytes, err);
+        walk->counts->segments++;
+    }
+    cn_file_close(&data);
+    cn_file_close(&walk->meta);
+    cn_words_done(&walk->words);
+    return ok;
+}
+
+bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,
+                        struct cn_java_import_counts *out, struct cn_error *err)
+{
+    struct cn_java_import_counts counts = {0};
+    struct walk walk = {.visit = visit, .arg = arg, .counts = &counts};
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+    bool ok = true;
+
+    if (is_java_segment(path))
+        ok = walk_segment(&walk, path, err);
+    else
+        ok = cn_segments_list(path, &numbers, &count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        char *dir = cn_segment_dir(path, numbers[i]);
+
+        ok = walk_segment(&walk, dir, err);
+        free(dir);
+    }
+    free(numbers);
+    cn_trace_done(&walk.trace);
+    if (ok)
+        *out = counts;
+    return ok;
+}
+
+struct import {
+    struct cn_store_writer *writer;
+    uint64_t traces, known, records;
+};
+
+static bool import_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
+                         struct cn_error *err)
+{
+    struct import *import = arg;
+    bool is_new;
+
+    if (!cn_store_writer_add(import->writer, trace, &is_new, err))
+        return cn_fail_in(err, "chunk at 0x%llx", (unsigned long long)data_off);
+    import->traces += is_new;
+    import->known += !is_new;
+    import->records += is_new ? trace->node_count : 0;
+    return true;
+}
+
+bool cn_java_store_import(struct cn_store_writer *writer, const char *path,
+                          struct cn_java_import_counts *out, struct cn_error *err)
+{
+    struct import import = {.writer = writer};
+    struct cn_java_import_counts counts;
+
+    if (!cn_java_store_walk(path, import_trace, &import, &counts, err))
+        return false;
+    counts.traces = import.traces;
+    counts.known = import.known;
+    counts.records = import.records;
+    *out = counts;
+    return true;
+}

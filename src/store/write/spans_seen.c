@@ -1,0 +1,85 @@
+#include "store/write/spans_seen.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "store/index/columns.h"
+#include "store/segment/segment_scan.h"
+
+void cn_spans_seen_done(struct cn_spans_seen *seen)
+{
+    cn_map_done(&seen->keys);
+    free(seen->open);
+    *seen = (struct cn_spans_seen){0};
+}
+
+bool cn_spans_seen_has(const struct cn_spans_seen *seen, uint64_t trace_high,
+                       uint64_t trace_low, uint64_t span_id, uint32_t part)
+{
+    return cn_map_find(&seen->keys, cn_span_key(trace_high, trace_low, span_id, part), 0);
+}
+
+static size_t find_open(const struct cn_spans_seen *seen, uint64_t high, uint64_t low)
+{
+    size_t i = 0;
+
+    while (i < seen->open_count &&
+           (seen->open[i].trace_high != high || seen->open[i].trace_low != low))
+        i++;
+    return i;
+}
+
+const struct cn_open_trace *cn_spans_seen_open(const struct cn_spans_seen *seen,
+                                               uint64_t trace_high, uint64_t trace_low)
+{
+    size_t i = find_open(seen, trace_high, trace_low);
+
+    return i == seen->open_count ? NULL : &seen->open[i];
+}
+
+static void follow_parts(struct cn_spans_seen *seen, const struct cn_store_row *row)
+{
+    size_t i = find_open(seen, row->trace_high, row->trace_low);
+    struct cn_open_trace open = {
+        .trace_high = row->trace_high,
+        .trace_low = row->trace_low,
+        .next_off = row->part_off + row->part_len,
+        .next_part = row->part + 1,
+    };
+
+    if (row->flags & CN_ROW_LAST) {
+        if (i < seen->open_count)
+            seen->open[i] = seen->open[--seen->open_count];
+        return;
+    }
+    if (i == seen->open_count) {
+        seen->open =
+            cn_grow(seen->open, seen->open_count, &seen->open_capacity, sizeof(open));
+        seen->open_count++;
+    }
+    seen->open[i] = open;
+}
+
+bool cn_spans_seen_add(struct cn_spans_seen *seen, const struct cn_store_row *row)
+{
+    uint64_t key = cn_span_key(row->trace_high, row->trace_low, row->span_id, row->part);
+
+    if (!(row->flags & CN_ROW_EMBEDDED) &&
+        (seen->open_count > 0 || !(row->flags & CN_ROW_LAST)))
+        follow_parts(seen, row);
+    if (cn_map_find(&seen->keys, key, 0))
+        return false;
+    (void)cn_map_at(&seen->keys, key, 1);
+    return true;
+}
+
+void cn_spans_seen_add_columns(struct cn_spans_seen *seen,
+                               const struct cn_columns *columns)
+{
+    struct cn_store_row row;
+    struct cn_error ignored;
+
+    for (uint32_t i = 0; i < columns->row_count; i++)
+        if (cn_columns_row(columns, i, &row, &ignored))
+            (void)cn_spans_seen_add(seen, &row);
+}

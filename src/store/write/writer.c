@@ -1,0 +1,407 @@
+#include "store/write/writer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "model/traces/trace.h"
+#include "store/segment/commit.h"
+#include "store/segment/lock.h"
+#include "store/segment/log_format.h"
+#include "store/segment/reader.h"
+#include "store/segment/seal.h"
+#include "store/segment/segment.h"
+#include "store/segment/segment_scan.h"
+#include "store/segment/segment_writer.h"
+#include "store/segment/segments.h"
+#include "store/write/spans_seen.h"
+#include "store/write/translate.h"
+
+enum { COMMIT_LEN = 16 << 20 }; /* not compressed */
+
+struct cn_store_writer {
+    const struct cn_disk *io;
+    char *base;
+    int lock_fd;
+    struct cn_store_config config;
+    uint64_t commit_len;
+    struct cn_segment_writer segment;
+    struct cn_spans_seen seen, older; /* spans of this segment and of the one before */
+    struct cn_translation translation;
+    struct cn_store_commit *cut; /* on its way to the disk, in the hands of the owner */
+    struct cn_store_commit *spare;
+    bool seals_later; /* the owner seals segments that are full */
+    bool is_broken;   /* a failure left something half done: nothing more is added */
+};
+
+bool cn_store_init(const char *path, const struct cn_store_options *options,
+                   struct cn_error *err)
+{
+    const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
+    struct cn_store_config config = cn_store_config_of(options, cn_store_now_ns());
+    struct cn_text config_path = {0};
+    bool exists;
+
+    cn_text_printf(&config_path, "%s/" CN_CONFIG_NAME, path);
+    exists = access(cn_text_str(&config_path), F_OK) == 0;
+    cn_text_done(&config_path);
+    if (exists)
+        return cn_fail(err, CN_ERR_USAGE, "%s: there is a store already", path);
+    return io->make_dir(io->arg, path, err) &&
+           cn_store_config_write(&config, path, io, err);
+}
+
+static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
+                          uint32_t number)
+{
+    struct cn_segment *segment;
+    struct cn_error ignored;
+
+    if (!cn_segment_open(&segment, writer->base, number, &ignored))
+        return;
+    cn_spans_seen_add_columns(seen, cn_segment_columns(segment));
+    cn_segment_close(segment);
+}
+
+/* The newest segment is gone on with, unless it is sealed. */
+static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
+                        size_t count, struct cn_error *err)
+{
+    struct cn_store_config config;
+    struct cn_error ignored;
+    char *dir;
+    bool is_sealed;
+
+    if (count == 0)
+        return cn_segment_writer_create(&writer->segment, writer->base, 0,
+                                        &writer->config, writer->io, err);
+    dir = cn_segment_dir(writer->base, numbers[count - 1]);
+    /* A directory without a config is one that a crash left before it was used. */
+    if (!cn_store_config_read(&config, dir, &ignored)) {
+        free(dir);
+        return cn_segment_writer_create(&writer->segment, writer->base,
+                                        numbers[count - 1], &writer->config, writer->io,
+                                        err);
+    }
+    free(dir);
+    is_sealed = config.is_sealed;
+    if (count > 1 || is_sealed)
+        remember_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
+    if (is_sealed)
+        return cn_segment_writer_create(&writer->segment, writer->base,
+                                        numbers[count - 1] + 1, &writer->config,
+                                        writer->io, err);
+    if (!cn_segment_writer_open(&writer->segment, writer->base, numbers[count - 1],
+                                writer->io, err))
+        return false;
+    remember_rows(writer, &writer->seen, numbers[count - 1]);
+    return true;
+}
+
+/* Segments before the newest that a crash kept from being sealed. */
+static bool seal_older(struct cn_store_writer *writer, const uint32_t *numbers,
+                       size_t count, struct cn_error *err)
+{
+    for (size_t i = 0; i + 1 < count; i++)
+        if (!cn_segment_seal(writer->base, numbers[i], writer->io, err))
+            return false;
+    return true;
+}
+
+static bool open_segments(struct cn_store_writer *writer, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t count;
+    bool ok;
+
+    if (!cn_segments_list(writer->base, &numbers, &count, err))
+        return false;
+    ok = seal_older(writer, numbers, count, err) &&
+         open_newest(writer, numbers, count, err);
+    free(numbers);
+    return ok;
+}
+
+bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
+                          const struct cn_store_options *options, struct cn_error *err)
+{
+    struct cn_store_writer *writer = cn_alloc(1, sizeof(*writer));
+
+    writer->io = options && options->io ? options->io : &cn_disk_files;
+    writer->base = cn_strdup(path);
+    writer->lock_fd = -1;
+    writer->commit_len =
+        options && options->commit_len ? options->commit_len : COMMIT_LEN;
+    writer->seals_later = options && options->seals_later;
+    writer->segment.files.text.fd = writer->segment.files.data.fd =
+        writer->segment.files.rows.fd = -1;
+    if (!cn_store_config_read(&writer->config, path, err) ||
+        !cn_store_lock(path, &writer->lock_fd, err) || !open_segments(writer, err)) {
+        cn_store_writer_abandon(writer);
+        return false;
+    }
+    if (options && options->rotate_len)
+        writer->config.rotate_len = options->rotate_len;
+    if (options && options->rotate_ns)
+        writer->config.rotate_ns = options->rotate_ns;
+    *out = writer;
+    return true;
+}
+
+static void free_commit(struct cn_store_commit *commit)
+{
+    if (commit)
+        cn_commit_done(commit);
+    free(commit);
+}
+
+void cn_store_writer_abandon(struct cn_store_writer *writer)
+{
+    if (!writer)
+        return;
+    cn_segment_writer_abandon(&writer->segment);
+    free_commit(writer->cut);
+    free_commit(writer->spare);
+    cn_spans_seen_done(&writer->seen);
+    cn_spans_seen_done(&writer->older);
+    cn_translation_done(&writer->translation);
+    cn_store_unlock(writer->lock_fd);
+    free(writer->base);
+    free(writer);
+}
+
+/* A trace in flight must not be torn apart, unless it never ends. */
+bool cn_store_writer_is_due(const struct cn_store_writer *writer)
+{
+    uint64_t len = cn_segment_writer_len(&writer->segment);
+    uint64_t limit = writer->config.rotate_len;
+    bool is_old =
+        writer->config.rotate_ns != 0 && writer->segment.row_count > 0 &&
+        cn_store_now_ns() - writer->segment.config.created_ns > writer->config.rotate_ns;
+
+    if (writer->seen.open_count > 0)
+        limit *= 2;
+    return (len > limit || is_old) && writer->segment.row_count > 0;
+}
+
+bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err)
+{
+    uint32_t number = writer->segment.number;
+
+    if (number == CN_SEGMENT_NUMBER_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%s: segment %06x is the last one possible",
+                       writer->base, number);
+    writer->is_broken = true;
+    if (!cn_segment_writer_close(&writer->segment, err) ||
+        (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
+        return false;
+    writer->config.created_ns = cn_store_now_ns();
+    if (!cn_segment_writer_create(&writer->segment, writer->base, number + 1,
+                                  &writer->config, writer->io, err))
+        return false;
+    cn_spans_seen_done(&writer->older);
+    writer->older = writer->seen;
+    writer->seen = (struct cn_spans_seen){0};
+    cn_translation_forget(&writer->translation);
+    writer->is_broken = false;
+    return true;
+}
+
+static uint64_t newest_ns(const struct cn_store_writer *writer)
+{
+    uint64_t first_ns = 0, last_ns = UINT64_MAX;
+    struct cn_segment *segment;
+    struct cn_error ignored;
+
+    if (!cn_segment_open(&segment, writer->base, writer->segment.number, &ignored))
+        return UINT64_MAX;
+    cn_columns_range(cn_segment_columns(segment), CN_STORE_FIELD_time_ns, &first_ns,
+                     &last_ns);
+    cn_segment_close(segment);
+    return last_ns;
+}
+
+bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
+                            struct cn_error *err)
+{
+    if (!cn_store_writer_commit(writer, err))
+        return false;
+    if (before_ns != 0 && writer->segment.row_count > 0 &&
+        newest_ns(writer) < before_ns && !cn_store_writer_rotate(writer, err))
+        return false;
+    cn_spans_seen_done(&writer->older);
+    return true;
+}
+
+static bool check(const struct cn_store_writer *writer, struct cn_error *err)
+{
+    return !writer->is_broken ||
+           cn_fail(err, CN_ERR_IO, "%s: an earlier failure left it half written",
+                   writer->base);
+}
+
+bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **words,
+                           struct cn_error *err)
+{
+    if (!check(writer, err) || (!writer->cut && cn_store_writer_is_due(writer) &&
+                                !cn_store_writer_rotate(writer, err)))
+        return false;
+    *words = &writer->segment.words;
+    return true;
+}
+
+static bool has_span(const struct cn_store_writer *writer, const struct cn_trace *trace,
+                     uint64_t span_id)
+{
+    return cn_spans_seen_has(&writer->seen, trace->id_high, trace->id_low, span_id,
+                             trace->part) ||
+           cn_spans_seen_has(&writer->older, trace->id_high, trace->id_low, span_id,
+                             trace->part);
+}
+
+static void note_span(struct cn_store_writer *writer, const struct cn_trace *trace,
+                      uint64_t span_id, uint32_t flags, const struct cn_zorka_part *part)
+{
+    struct cn_store_row row = {
+        .trace_high = trace->id_high,
+        .trace_low = trace->id_low,
+        .span_id = span_id,
+        .flags = flags,
+        .part = trace->part,
+    };
+
+    if (part) {
+        row.part_off = part->part_off;
+        row.part_len = part->part_len;
+    }
+    (void)cn_spans_seen_add(&writer->seen, &row);
+}
+
+/* An embedded span gets a row unless it was sent on its own before. */
+static bool wants_span(void *arg, const struct cn_trace *trace,
+                       const struct cn_trace_span *span)
+{
+    struct cn_store_writer *writer = arg;
+
+    if (has_span(writer, trace, span->id))
+        return false;
+    note_span(writer, trace, span->id, CN_ROW_EMBEDDED | CN_ROW_LAST, NULL);
+    return true;
+}
+
+static uint64_t root_span_id(const struct cn_trace *trace)
+{
+    uint32_t span = trace->nodes[0].span;
+
+    return span == CN_NONE ? 0 : trace->spans[span].id;
+}
+
+static bool find_part_off(const struct cn_store_writer *writer,
+                          const struct cn_trace *trace, uint64_t *part_off,
+                          struct cn_error *err)
+{
+    const struct cn_open_trace *open;
+
+    *part_off = 0;
+    if (trace->part == 0)
+        return true;
+    open = cn_spans_seen_open(&writer->seen, trace->id_high, trace->id_low);
+    if (!open || open->next_part != trace->part)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "part %u of a trace whose part %u is not in the store",
+                       trace->part, trace->part - 1);
+    *part_off = open->next_off;
+    return true;
+}
+
+static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
+                struct cn_error *err)
+{
+    uint32_t first_flags = trace->nodes[0].flags;
+    struct cn_zorka_part part;
+    uint64_t part_off;
+
+    if (!find_part_off(writer, trace, &part_off, err))
+        return false;
+    if (trace->words != &writer->segment.words)
+        trace = cn_translate(&writer->translation, trace, &writer->segment.words);
+    if (!cn_segment_writer_add(&writer->segment, trace, part_off, wants_span, writer,
+                               &part, err))
+        return false;
+    note_span(writer, trace, root_span_id(trace),
+              first_flags & CN_TRACE_OPEN ? 0 : CN_ROW_LAST, &part);
+    if (!writer->cut && cn_segment_writer_waiting(&writer->segment) > writer->commit_len)
+        return cn_store_writer_commit(writer, err);
+    return true;
+}
+
+bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
+                         bool *is_new, struct cn_error *err)
+{
+    struct cn_words *words;
+    bool is_known;
+
+    if (trace->node_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "a trace without calls");
+    if (!check(writer, err) || (trace->words != &writer->segment.words &&
+                                !cn_store_writer_begin(writer, &words, err)))
+        return false;
+    is_known = has_span(writer, trace, root_span_id(trace));
+    if (is_new)
+        *is_new = !is_known;
+    return is_known || add(writer, trace, err);
+}
+
+bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)
+{
+    return check(writer, err) && cn_segment_writer_commit(&writer->segment, err);
+}
+
+uint64_t cn_store_writer_waiting(const struct cn_store_writer *writer)
+{
+    return cn_segment_writer_waiting(&writer->segment);
+}
+
+bool cn_store_writer_cut(struct cn_store_writer *writer, struct cn_store_commit **out,
+                         struct cn_error *err)
+{
+    if (!check(writer, err))
+        return false;
+    assert(!writer->cut);
+    if (!writer->spare)
+        writer->spare = cn_alloc(1, sizeof(*writer->spare));
+    if (!cn_segment_writer_cut(&writer->segment, writer->spare, err)) {
+        writer->is_broken = true;
+        return false;
+    }
+    writer->cut = *out = writer->spare;
+    writer->spare = NULL;
+    return true;
+}
+
+bool cn_store_commit_save(struct cn_store_commit *commit, struct cn_error *err)
+{
+    return cn_commit_save(commit, commit->files, err);
+}
+
+void cn_store_writer_take_back(struct cn_store_writer *writer, bool is_saved)
+{
+    writer->spare = writer->cut;
+    writer->cut = NULL;
+    writer->is_broken |= !is_saved;
+    cn_segment_writer_note_len(&writer->segment);
+}
+
+uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)
+{
+    return writer->segment.number;
+}
+
+bool cn_store_writer_close(struct cn_store_writer *writer, struct cn_error *err)
+{
+    bool ok = check(writer, err) && cn_segment_writer_close(&writer->segment, err);
+
+    cn_store_writer_abandon(writer);
+    return ok;
+}
