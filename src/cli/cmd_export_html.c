@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "server/page_export.h"
+#include "server/page/page_export.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {

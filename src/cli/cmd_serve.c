@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "formats/formats.h"
-#include "server/server.h"
+#include "server/http/server.h"
 
 enum { COLLECT_LIMIT_MAX = 1 << 20 };
 

@@ -14,7 +14,7 @@
 #include "base/bytes/record.h"
 #include "base/files/disk.h"
 #include "formats/zorka/request.h"
-#include "server/collector.h"
+#include "server/http/collector.h"
 #include "store/care/care.h"
 #include "store/search/query.h"
 #include "store/search/search.h"

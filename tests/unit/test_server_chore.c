@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "server/chore.h"
+#include "server/served/chore.h"
 
 struct job {
     sem_t may_end;

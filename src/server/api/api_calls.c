@@ -1,0 +1,303 @@
+/* The calls of a recording: a list around a moment or a place, and the next or previous
+ * call of a function that took long. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/calls/call_stack.h"
+#include "model/calls/call_values.h"
+#include "server/api/api.h"
+#include "server/api/call_list.h"
+#include "server/api/request.h"
+#include "server/served/served.h"
+
+enum { CALL_MAX = 2000 };
+
+/* What a request is about. */
+struct question {
+    const struct cn_recording *rec;
+    uint64_t origin_ns; /* times are nanoseconds from the first record of all tasks */
+    struct cn_call_walk walk;
+    struct cn_call_wish wish;
+    struct cn_call_bound bound;
+};
+
+static bool need_recording(const struct cn_served *served, struct cn_error *err)
+{
+    return served->recording ||
+           cn_fail(err, CN_ERR_USAGE, "%s is no recording of calls", served->name);
+}
+
+static bool chosen_task(const struct cn_recording *rec, const struct cn_request *request,
+                        uint64_t *task, struct cn_error *err)
+{
+    if (rec->task_count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "the recording has no tasks");
+    return cn_request_u64(request, "task", 0, rec->task_count - 1, 0, task, err);
+}
+
+static uint64_t origin_of(const struct cn_recording *rec)
+{
+    uint64_t first_ns = UINT64_MAX;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        if (rec->tasks[i].first_ns > 0 && rec->tasks[i].first_ns < first_ns)
+            first_ns = rec->tasks[i].first_ns;
+    return first_ns == UINT64_MAX ? 0 : first_ns;
+}
+
+static bool take_number(const char **text, uint64_t *out)
+{
+    char *end;
+
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+/* "PIECE.INDEX", as lists of calls give it. */
+static bool parse_place(const char *text, uint32_t piece_count, struct cn_call_place *out)
+{
+    uint64_t piece;
+
+    if (!take_number(&text, &piece) || piece > piece_count || *text++ != '.' ||
+        !take_number(&text, &out->index) || *text)
+        return false;
+    out->piece = (uint32_t)piece;
+    return true;
+}
+
+/* The place that is given; without one, the time. */
+static bool choose_bound(struct question *question, const struct cn_request *request,
+                         const char *time_name, struct cn_error *err)
+{
+    const char *at = cn_request_value(request, "at");
+    uint64_t time_ns;
+
+    if (!cn_request_u64(request, time_name, 0, UINT64_MAX - question->origin_ns, 0,
+                        &time_ns, err))
+        return false;
+    if (!at) {
+        /* What is before the first record of all belongs to the start. */
+        question->bound.time_ns = time_ns > 0 ? question->origin_ns + time_ns : 0;
+        question->bound.place.piece =
+            cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
+        return true;
+    }
+    if (!parse_place(at, question->walk.pieces->count, &question->bound.place))
+        return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
+    return true;
+}
+
+static bool begin(struct question *question, struct cn_served *served,
+                  const struct cn_request *request, const char *time_name,
+                  struct cn_error *err)
+{
+    uint64_t task, longer_ns, depth;
+
+    *question = (struct question){0};
+    if (!need_recording(served, err) ||
+        !chosen_task(served->recording, request, &task, err) ||
+        !cn_request_u64(request, "longer", 0, INT64_MAX, 0, &longer_ns, err) ||
+        !cn_request_u64(request, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err))
+        return false;
+    question->rec = served->recording;
+    question->origin_ns = origin_of(question->rec);
+    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task,
+                      cn_task_pieces_of(&served->pieces, question->rec, (uint32_t)task));
+    return cn_call_wish_init(&question->wish, question->rec,
+                             cn_request_value(request, "function"), longer_ns,
+                             (uint32_t)depth, err) &&
+           choose_bound(question, request, time_name, err);
+}
+
+static void end(struct question *question)
+{
+    cn_call_wish_done(&question->wish);
+    cn_call_walk_done(&question->walk);
+}
+
+/* Read forwards from the bound. */
+static void read_on(struct question *question, struct cn_call_list *list, uint64_t limit)
+{
+    cn_call_list_init(list, &question->walk, &question->wish, limit);
+    list->bound = question->bound;
+    cn_call_walk_seek(&question->walk, question->bound.place.piece);
+    cn_call_list_read(list);
+}
+
+static void add_place(struct cn_json *json, const char *key, struct cn_call_place place)
+{
+    char text[40];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, place.piece, place.index);
+    cn_json_add_str(json, key, text);
+}
+
+static void add_call(struct cn_json *json, const struct question *question,
+                     const struct cn_call_item *item)
+{
+    static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
+    const struct cn_call *call = &item->call;
+    uint64_t origin_ns = question->origin_ns;
+    char buffer[CN_CALL_NAME_MAX];
+
+    cn_json_object(json);
+    cn_json_add_u64(json, "time",
+                    call->time_ns > origin_ns ? call->time_ns - origin_ns : 0);
+    cn_json_add_str(json, "kind", kind_names[call->kind & 3]);
+    cn_json_add_u64(json, "depth", call->depth);
+    if (call->kind == CN_CALL_EVENT)
+        cn_json_add_str(json, "name",
+                        cn_recording_event_name(question->rec, call->address));
+    else if (call->kind != CN_CALL_LOST)
+        cn_json_add_str(
+            json, "name",
+            cn_call_name(question->rec, call->function, call->address, buffer));
+    cn_json_add_str(json, "values", cn_text_str(&item->values));
+    if (call->kind == CN_CALL_ENTER && !item->is_open) {
+        cn_json_add_u64(json, "duration", item->end_ns - call->time_ns);
+        cn_json_add_str(json, "result", cn_text_str(&item->result));
+    }
+    cn_json_end(json);
+}
+
+static void add_list(struct cn_json *json, const struct question *question,
+                     const struct cn_call_list *list)
+{
+    struct cn_call_place next = question->walk.next;
+    bool is_full = list->count - list->dropped_count >= list->limit;
+
+    if (is_full && list->count > 0) {
+        next = list->items[list->count - 1].place;
+        next.index++;
+    }
+    cn_json_object(json);
+    cn_json_key(json, "calls");
+    cn_json_array(json);
+    for (size_t i = 0; i < list->count; i++)
+        if (cn_call_list_shows(list, &list->items[i]))
+            add_call(json, question, &list->items[i]);
+    cn_json_end(json);
+    add_place(json, "first", question->bound.place);
+    add_place(json, "next", next);
+    cn_json_add_bool(json, "isStart",
+                     question->bound.place.piece == 0 &&
+                         question->bound.place.index == 0 &&
+                         question->bound.time_ns == 0);
+    cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
+    if (list->damage.kind != CN_ERR_NONE)
+        cn_json_add_str(json, "damage", list->damage.text);
+    cn_json_end(json);
+}
+
+static bool list_calls(struct question *question, struct cn_request *request,
+                       struct cn_error *err)
+{
+    struct cn_call_list list;
+    uint64_t limit, before;
+
+    if (!cn_request_u64(request, "limit", 0, CALL_MAX, 200, &limit, err) ||
+        !cn_request_u64(request, "before", 0, CALL_MAX, 0, &before, err))
+        return false;
+    /* Places are numbers of records: a time becomes one. */
+    if (question->bound.time_ns > 0 && (before == 0 || !question->wish.has_limits)) {
+        read_on(question, &list, 1);
+        if (list.count > 0)
+            question->bound = (struct cn_call_bound){.place = list.items[0].place};
+        cn_call_list_done(&list);
+    }
+    if (before > 0) {
+        struct cn_call_place place;
+
+        before = cn_call_list_before(&question->walk, &question->wish, question->bound,
+                                     before, &place);
+        question->bound = (struct cn_call_bound){.place = place};
+    }
+    read_on(question, &list, limit + before);
+    add_list(&request->json, question, &list);
+    cn_call_list_done(&list);
+    return true;
+}
+
+bool cn_api_calls(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    struct question question;
+    bool ok = begin(&question, served, request, "time", err) &&
+              list_calls(&question, request, err);
+
+    end(&question);
+    return ok;
+}
+
+static void add_found(struct cn_json *json, const struct question *question,
+                      const struct cn_call_list *list)
+{
+    const struct cn_call_item *item = NULL;
+
+    for (size_t i = 0; !item && i < list->count; i++)
+        if (cn_call_list_shows(list, &list->items[i]))
+            item = &list->items[i];
+    cn_json_object(json);
+    cn_json_add_bool(json, "isFound", item != NULL);
+    if (item) {
+        cn_json_add_u64(json, "time", item->call.time_ns - question->origin_ns);
+        cn_json_add_u64(json, "duration",
+                        (item->is_open ? list->time_ns : item->end_ns) -
+                            item->call.time_ns);
+        cn_json_add_u64(json, "depth", item->call.depth);
+        add_place(json, "place", item->place);
+    } else if (list->is_cut) {
+        add_place(json, "next", question->walk.next);
+    }
+    cn_json_end(json);
+}
+
+static void find_before(struct question *question, struct cn_json *json)
+{
+    struct cn_call_place place;
+
+    if (cn_call_list_before(&question->walk, &question->wish, question->bound, 1,
+                            &place) > 0) {
+        struct cn_call_list list;
+
+        question->bound = (struct cn_call_bound){.place = place};
+        read_on(question, &list, 1);
+        add_found(json, question, &list);
+        cn_call_list_done(&list);
+        return;
+    }
+    cn_json_object(json);
+    cn_json_add_bool(json, "isFound", false);
+    if (place.piece > 0)
+        add_place(json, "next", place);
+    cn_json_end(json);
+}
+
+bool cn_api_find(struct cn_served *served, struct cn_request *request,
+                 struct cn_error *err)
+{
+    bool is_reversed = cn_request_flag(request, "reverse");
+    struct question question;
+    bool ok;
+
+    if (!cn_request_value(request, "function"))
+        return cn_fail(err, CN_ERR_USAGE, "function is missing: which one?");
+    ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
+    if (ok && is_reversed) {
+        find_before(&question, &request->json);
+    } else if (ok) {
+        struct cn_call_list list;
+
+        read_on(&question, &list, 1);
+        add_found(&request->json, &question, &list);
+        cn_call_list_done(&list);
+    }
+    end(&question);
+    return ok;
+}

@@ -1,0 +1,242 @@
+/* One context in detail: how it was reached, how long its calls took, what it cost on
+ * each thread. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/buckets.h"
+#include "analyze/views/label.h"
+#include "base/alloc.h"
+#include "server/api/api.h"
+#include "server/api/request.h"
+#include "server/served/rows_json.h"
+#include "server/served/served.h"
+
+struct bucket {
+    struct cn_bucket_range range;
+    double count;
+};
+
+struct buckets {
+    struct bucket *list;
+    uint32_t *of_stat; /* by stat_id: number of the bucket + 1 */
+    size_t count;
+};
+
+enum { STAT_LIMIT = 1 << 16 };
+
+static void list_buckets(struct buckets *buckets, const struct cn_metrics *metrics)
+{
+    buckets->list = cn_alloc(metrics->count, sizeof(*buckets->list));
+    buckets->of_stat = cn_alloc(STAT_LIMIT, sizeof(*buckets->of_stat));
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+        struct cn_bucket_range range;
+        int id;
+
+        if (metric->instance_count == 0 || !cn_bucket_name_parse(metric->name, &range))
+            continue;
+        id = cn_metric_stat_id(metric, metric->instances[0].scope, "$$", CN_COMBINE_SUM);
+        if (id == CN_NO_ID)
+            continue;
+        buckets->list[buckets->count++] = (struct bucket){.range = range};
+        buckets->of_stat[id] = (uint32_t)buckets->count;
+    }
+}
+
+static bool count_calls(struct buckets *buckets, struct cn_database *db, uint32_t context,
+                        struct cn_error *err)
+{
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(db, 0, context, context, &cursor, err))
+        return false;
+    while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            uint32_t bucket = buckets->of_stat[batch.values[i].metric];
+
+            if (bucket > 0)
+                buckets->list[bucket - 1].count += batch.values[i].value;
+        }
+    return step == CN_END;
+}
+
+static int compare_buckets(const void *left, const void *right)
+{
+    const struct bucket *a = left, *b = right;
+
+    return (a->range.low_ns > b->range.low_ns) - (a->range.low_ns < b->range.low_ns);
+}
+
+static void add_percentile(struct cn_json *json, const struct buckets *buckets,
+                           double fraction, const char *name)
+{
+    double rest = 0, value = NAN;
+
+    for (size_t i = 0; i < buckets->count; i++)
+        rest += buckets->list[i].count;
+    rest = ceil(rest * fraction);
+    for (size_t i = 0; i < buckets->count && rest > 0; i++) {
+        if (buckets->list[i].count <= 0)
+            continue;
+        value = cn_bucket_middle(buckets->list[i].range);
+        rest -= buckets->list[i].count;
+    }
+    cn_json_add_f64(json, name, value);
+}
+
+/* "latency": [low ns, high ns, calls] of the buckets that are not empty. */
+static bool add_latency(struct cn_request *request, struct cn_database *db,
+                        uint32_t context, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct buckets buckets = {0};
+    bool ok;
+
+    list_buckets(&buckets, &db->metrics);
+    ok = count_calls(&buckets, db, context, err);
+    qsort(buckets.list, buckets.count, sizeof(*buckets.list), compare_buckets);
+    cn_json_key(json, "latency");
+    cn_json_object(json);
+    add_percentile(json, &buckets, 0.50, "p50");
+    add_percentile(json, &buckets, 0.90, "p90");
+    add_percentile(json, &buckets, 0.99, "p99");
+    cn_json_key(json, "buckets");
+    cn_json_array(json);
+    for (size_t i = 0; i < buckets.count; i++) {
+        if (buckets.list[i].count <= 0)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, buckets.list[i].range.low_ns);
+        cn_json_u64(json, buckets.list[i].range.high_ns);
+        cn_json_f64(json, buckets.list[i].count);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    free(buckets.list);
+    free(buckets.of_stat);
+    return ok;
+}
+
+/* The values of one metric: those of the execution scope where there are some. */
+static int chosen_prop_id(const struct cn_database *db, const char *name)
+{
+    int metric = name ? cn_metrics_find(&db->metrics, name) : 0;
+    int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
+    const struct cn_metric *of;
+    int id = CN_NO_ID;
+
+    if (metric == CN_NO_ID || db->metrics.count == 0)
+        return CN_NO_ID;
+    of = &db->metrics.list[metric];
+    if (scope != CN_NO_ID)
+        id = cn_metric_prop_id(of, (unsigned)scope);
+    return id == CN_NO_ID && of->instance_count > 0 ? of->instances[0].prop_id : id;
+}
+
+/* "threads": [profile, value] of those that have one. */
+static bool add_threads(struct cn_request *request, struct cn_database *db,
+                        uint32_t context, const char *metric, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    int wanted = chosen_prop_id(db, metric);
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    cn_json_key(json, "threads");
+    cn_json_array(json);
+    if (wanted == CN_NO_ID || !db->has_context_values) {
+        cn_json_end(json);
+        return true;
+    }
+    if (!cn_context_values(db, context, &cursor, err))
+        return false;
+    while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            if (batch.values[i].metric != (unsigned)wanted)
+                continue;
+            cn_json_array(json);
+            cn_json_u64(json, batch.values[i].key);
+            cn_json_f64(json, batch.values[i].value);
+            cn_json_end(json);
+        }
+    cn_json_end(json);
+    return step == CN_END;
+}
+
+/* "path": the contexts above, outermost first. */
+static bool add_path(struct cn_request *request, struct cn_database *db,
+                     const struct cn_context_index *index, uint32_t context,
+                     struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    uint32_t path[CN_VIEW_LOOK_BACK];
+    uint32_t node = cn_context_index_find(index, context);
+    size_t depth = 0;
+    bool ok = true;
+
+    for (; node != CN_NONE && depth < CN_VIEW_LOOK_BACK; node = index->nodes[node].parent)
+        path[depth++] = node;
+    cn_json_key(json, "path");
+    cn_json_array(json);
+    while (ok && depth > 0) {
+        const struct cn_context_node *at = &index->nodes[path[--depth]];
+        struct cn_text label = {0};
+        struct cn_context c;
+
+        ok = cn_context_at(db, at->at, &c, err) && cn_label_context(db, &c, &label, err);
+        cn_json_object(json);
+        cn_json_add_id(json, "id", at->at);
+        cn_json_add_str(json, "label", cn_text_str(&label));
+        cn_json_end(json);
+        cn_text_done(&label);
+    }
+    cn_json_end(json);
+    return ok;
+}
+
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    double values[CN_COST_COLUMN_MAX];
+    struct cn_row row = {.values = values};
+    const struct cn_frames *frames;
+    struct cn_context context;
+
+    if (!cn_request_value(request, "row"))
+        return cn_fail(err, CN_ERR_USAGE, "row is missing: which context?");
+    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
+        !cn_served_frames(served, &frames, err) ||
+        !cn_context_at(served->db, row.id, &context, err) ||
+        !cn_costs_of_context(&entry->costs, context.id, values, err))
+        return false;
+    row.kind = cn_row_kind_of(&context);
+    row.context = context.id;
+    row.example = row.id;
+    cn_json_object(json);
+    cn_json_columns(json, &entry->costs);
+    cn_json_key(json, "row");
+    if (!cn_json_row(json, entry->view, &row, err) ||
+        !add_path(request, served->db, &frames->index, context.id, err) ||
+        !add_latency(request, served->db, context.id, err) ||
+        !add_threads(request, served->db, context.id, cn_request_value(request, "metric"),
+                     err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_context(struct cn_served *served, struct cn_request *request,
+                    struct cn_error *err)
+{
+    const char *view = cn_request_value(request, "view");
+
+    if (view && strcmp(view, "top-down") != 0)
+        return cn_fail(err, CN_ERR_USAGE, "contexts are rows of the top-down view");
+    return cn_served_answer(served, request, answer, err);
+}

@@ -1,0 +1,198 @@
+/* The source file of a context, with what each of its lines cost. Only files that the
+ * database brings along are shown: nothing else on the machine can be read. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/files/file.h"
+#include "server/api/api.h"
+#include "server/api/request.h"
+#include "server/served/rows_json.h"
+#include "server/served/served.h"
+
+enum { SOURCE_LEN_MAX = 8 << 20, LINE_MAX_COUNT = 200000 };
+
+/* The file of a context, or of its function. */
+static bool file_of(struct cn_database *db, const struct cn_context *context,
+                    uint32_t *file, uint32_t *line, struct cn_error *err)
+{
+    struct cn_function function;
+
+    *file = context->has_source ? context->file : CN_NONE;
+    *line = context->has_source ? context->line : 0;
+    if (*file != CN_NONE || !context->has_function || context->function == CN_NONE)
+        return true;
+    if (!cn_database_function(db, context->function, &function, err))
+        return false;
+    *file = function.file;
+    *line = function.line;
+    return true;
+}
+
+/* Add up what the contexts in this file cost by themselves, line by line. */
+static bool add_up(struct cn_served_view *entry, const struct cn_context_index *index,
+                   uint32_t wanted, size_t column, double *costs, size_t line_count,
+                   struct cn_error *err)
+{
+    struct cn_database *db = entry->costs.db;
+    double values[CN_COST_COLUMN_MAX];
+
+    for (size_t i = 0; i < index->count; i++) {
+        struct cn_context context;
+        uint32_t file, line;
+
+        if (!cn_context_at(db, index->nodes[i].at, &context, err) ||
+            !file_of(db, &context, &file, &line, err))
+            return false;
+        if (file != wanted || line == 0 || line > line_count)
+            continue;
+        if (!cn_costs_of_context(&entry->costs, context.id, values, err))
+            return false;
+        if (!isnan(values[column]))
+            costs[line - 1] += values[column];
+    }
+    return true;
+}
+
+static size_t count_lines(struct cn_bytes text)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < text.len && count < LINE_MAX_COUNT; count++) {
+        const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
+
+        at = end ? (size_t)(end - text.ptr) + 1 : text.len;
+    }
+    return count;
+}
+
+static void add_lines(struct cn_json *json, struct cn_bytes text, size_t line_count)
+{
+    struct cn_text line = {0};
+    size_t at = 0;
+
+    cn_json_key(json, "lines");
+    cn_json_array(json);
+    for (size_t i = 0; i < line_count; i++) {
+        const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
+        size_t len = (end ? (size_t)(end - text.ptr) : text.len) - at;
+
+        cn_text_clear(&line);
+        cn_text_add(&line, (const char *)text.ptr + at, len);
+        cn_json_str(json, cn_text_str(&line));
+        at += len + 1;
+    }
+    cn_json_end(json);
+    cn_text_done(&line);
+}
+
+static void add_costs(struct cn_json *json, const double *costs, size_t count)
+{
+    cn_json_key(json, "costs");
+    cn_json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        if (costs[i] == 0)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, i + 1);
+        cn_json_f64(json, costs[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+/* What the costs of lines are costs of. */
+static void add_column(struct cn_json *json, const struct cn_costs *costs, size_t column)
+{
+    bool has_one = column < costs->column_count;
+
+    cn_json_add_str(json, "column", has_one ? costs->columns[column].title : "");
+    cn_json_add_f64(json, "total", has_one ? costs->columns[column].total : NAN);
+}
+
+static bool show(struct cn_served *served, struct cn_request *request,
+                 struct cn_served_view *entry, uint32_t file, struct cn_bytes text,
+                 struct cn_error *err)
+{
+    size_t line_count = count_lines(text), column = entry->costs.column_count;
+    double *costs = cn_alloc(line_count, sizeof(*costs));
+    const struct cn_frames *frames;
+    bool ok = cn_served_frames(served, &frames, err);
+
+    for (size_t i = 0; i < entry->costs.column_count && column > i; i++)
+        if (entry->costs.columns[i].side == CN_EXCLUSIVE)
+            column = i;
+    add_column(&request->json, &entry->costs, column);
+    ok = ok && (column == entry->costs.column_count ||
+                add_up(entry, &frames->index, file, column, costs, line_count, err));
+    add_lines(&request->json, text, line_count);
+    add_costs(&request->json, costs, line_count);
+    free(costs);
+    return ok;
+}
+
+/* Whether a file is inside the database once all symbolic links are followed. */
+static bool lies_inside(const char *folder, const char *name)
+{
+    char path[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX];
+    size_t len;
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
+        !realpath(folder, real_folder) || !realpath(path, real_file))
+        return false;
+    len = strlen(real_folder);
+    return strncmp(real_folder, real_file, len) == 0 && real_file[len] == '/';
+}
+
+static bool open_source(const struct cn_served *served, const struct cn_source_file *file,
+                        struct cn_file *out, struct cn_error *err)
+{
+    /* A path from a database nobody vouches for stays inside that database. */
+    if (!file->is_copied || !lies_inside(served->db->path, file->path))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
+                       file->path);
+    if (!cn_file_open_at(out, served->db->path, file->path, err))
+        return false;
+    if (out->bytes.len <= SOURCE_LEN_MAX)
+        return true;
+    cn_file_close(out);
+    return cn_fail(err, CN_ERR_LIMIT, "%s is longer than %d bytes", file->path,
+                   SOURCE_LEN_MAX);
+}
+
+static bool answer(struct cn_served *served, struct cn_served_view *entry,
+                   struct cn_request *request, struct cn_error *err)
+{
+    struct cn_source_file source;
+    struct cn_context context;
+    struct cn_file file = {0};
+    uint32_t index, line;
+    uint64_t row;
+    bool ok;
+
+    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
+        !cn_context_at(served->db, row, &context, err) ||
+        !file_of(served->db, &context, &index, &line, err))
+        return false;
+    if (index == CN_NONE)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "nothing says which file this is in");
+    if (!cn_database_file(served->db, index, &source, err) ||
+        !open_source(served, &source, &file, err))
+        return false;
+    cn_json_object(&request->json);
+    cn_json_add_str(&request->json, "path", source.path);
+    cn_json_add_u64(&request->json, "line", line);
+    ok = show(served, request, entry, index, file.bytes, err);
+    cn_json_end(&request->json);
+    cn_file_close(&file);
+    return ok;
+}
+
+bool cn_api_source(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    return cn_served_answer(served, request, answer, err);
+}

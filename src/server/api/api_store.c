@@ -1,0 +1,311 @@
+/* Traces of a store: those that match a query, over time, and in groups. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/api/api.h"
+#include "server/api/request.h"
+#include "server/served/served.h"
+#include "store/search/group.h"
+#include "store/segment/index.h"
+
+enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
+enum { BUDGET_NS = 25000000 };
+
+static bool begin(struct cn_served *served, const struct cn_request *request,
+                  struct cn_query **query, struct cn_error *err)
+{
+    if (!cn_served_lock(served, err))
+        return false;
+    if (cn_served_store_refresh(&served->store, err) &&
+        cn_request_query(request, query, err))
+        return true;
+    cn_served_unlock(served);
+    return false;
+}
+
+static void end(struct cn_served *served, struct cn_query *query)
+{
+    cn_query_free(query);
+    cn_served_unlock(served);
+}
+
+static bool add_word(struct cn_json *json, const char *key,
+                     const struct cn_store_index *index, uint32_t word,
+                     struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok = word == 0 || cn_store_index_print(index, word, &text, err);
+
+    cn_json_add_str(json, key, word == 0 ? NULL : cn_text_str(&text));
+    cn_text_done(&text);
+    return ok;
+}
+
+static void add_hex(struct cn_json *json, const char *key, uint64_t high, uint64_t low,
+                    bool is_long)
+{
+    char text[40];
+
+    (void)snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, high, low);
+    cn_json_add_str(json, key, is_long ? text : low ? text + 16 : NULL);
+}
+
+static bool add_hit(struct cn_json *json, struct cn_served_store *store,
+                    const struct cn_search_hit *hit, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+    struct cn_store_row row;
+    char key[32];
+
+    if (!cn_search_hit_row(store->search, hit, &row, &index, err))
+        return false;
+    (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32,
+                   cn_segment_number(cn_store_segment(store->store, hit->segment)),
+                   hit->row);
+    cn_json_object(json);
+    cn_json_add_str(json, "key", key);
+    add_hex(json, "trace", row.trace_high, row.trace_low, true);
+    add_hex(json, "span", 0, row.span_id, false);
+    add_hex(json, "parent", 0, row.parent_id, false);
+    cn_json_add_id(json, "time", row.time_ns);
+    cn_json_add_u64(json, "duration", row.duration_ns);
+    cn_json_add_u64(json, "calls", row.calls);
+    cn_json_add_u64(json, "records", row.records);
+    cn_json_add_u64(json, "errors", row.errors);
+    if (!add_word(json, "type", index, row.type, err) ||
+        !add_word(json, "service", index, row.service, err) ||
+        !add_word(json, "method", index, row.method, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+static bool chosen_order(const struct cn_request *request, struct cn_search_order *order,
+                         struct cn_error *err)
+{
+    static const char *const names[] = {
+        [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
+        [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
+        [CN_SEARCH_BY_RECORDS] = "records",
+    };
+    const char *sort = cn_request_value(request, "sort");
+    size_t i = 0;
+
+    while (sort && i < sizeof(names) / sizeof(names[0]) && strcmp(names[i], sort) != 0)
+        i++;
+    if (i == sizeof(names) / sizeof(names[0]))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "sort '%.40s' is none of time, duration, calls, errors, records",
+                       sort);
+    order->sort = (enum cn_search_sort)i;
+    order->is_reversed = cn_request_flag(request, "reverse");
+    return cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &order->offset, err) &&
+           cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
+}
+
+static bool list_traces(struct cn_served_store *store, struct cn_request *request,
+                        const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_order order;
+    struct cn_search_hits hits;
+    uint64_t count;
+    bool ok = true;
+
+    if (!chosen_order(request, &order, err) ||
+        !cn_search_count(store->search, query, &count, err) ||
+        !cn_search_rows(store->search, query, &order, &hits, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", count);
+    cn_json_key(json, "traces");
+    cn_json_array(json);
+    for (size_t i = 0; ok && i < hits.count; i++)
+        ok = add_hit(json, store, &hits.list[i], err);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+bool cn_api_traces(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    struct cn_query *query;
+    bool ok;
+
+    if (!begin(served, request, &query, err))
+        return false;
+    ok = list_traces(&served->store, request, query, err);
+    end(served, query);
+    return ok;
+}
+
+static bool add_histogram(struct cn_served_store *store, struct cn_request *request,
+                          const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_time_step *steps;
+    uint64_t first_ns, last_ns, step_ns, count;
+    bool ok;
+
+    if (!cn_request_u64(request, "steps", 1, STEP_MAX, 120, &count, err) ||
+        !cn_search_time_range(store->search, query, &first_ns, &last_ns, err))
+        return false;
+    if (first_ns > last_ns)
+        first_ns = last_ns = 0;
+    step_ns = (last_ns - first_ns) / count + 1;
+    steps = cn_alloc(count, sizeof(*steps));
+    ok = cn_search_histogram(store->search, query, first_ns, step_ns, count, steps, err);
+    cn_json_object(json);
+    cn_json_add_id(json, "first", first_ns);
+    cn_json_add_u64(json, "step", step_ns);
+    cn_json_key(json, "steps");
+    cn_json_array(json);
+    for (uint64_t i = 0; ok && i < count; i++) {
+        cn_json_array(json);
+        cn_json_u64(json, steps[i].count);
+        cn_json_u64(json, steps[i].error_count);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    free(steps);
+    return ok;
+}
+
+bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
+                      struct cn_error *err)
+{
+    struct cn_query *query;
+    bool ok;
+
+    if (!begin(served, request, &query, err))
+        return false;
+    ok = add_histogram(&served->store, request, query, err);
+    end(served, query);
+    return ok;
+}
+
+static void add_group(struct cn_json *json, const struct cn_groups *groups,
+                      const struct cn_group *group)
+{
+    struct cn_text value = {0};
+
+    cn_words_print(&groups->values, group->value, &value);
+    cn_json_object(json);
+    cn_json_add_str(json, "value", cn_text_str(&value));
+    cn_json_add_u64(json, "count", group->count);
+    cn_json_add_u64(json, "errors", group->error_count);
+    cn_json_add_u64(json, "p50", group->p50_ns);
+    cn_json_add_u64(json, "p90", group->p90_ns);
+    cn_json_add_u64(json, "p99", group->p99_ns);
+    cn_json_add_u64(json, "total", group->total_ns);
+    cn_json_end(json);
+    cn_text_done(&value);
+}
+
+static bool add_groups(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
+{
+    const char *by = cn_request_value(request, "by");
+    struct cn_json *json = &request->json;
+    const struct cn_served_groups *found;
+    uint64_t limit;
+
+    if (!by || !*by)
+        return cn_fail(err, CN_ERR_USAGE, "by is missing: group by what?");
+    if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
+        !cn_served_groups_find(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", found->groups.all_count);
+    cn_json_add_bool(json, "isPartial", found->grouping != NULL);
+    cn_json_key(json, "groups");
+    cn_json_array(json);
+    for (size_t i = 0; i < found->groups.count; i++)
+        add_group(json, &found->groups, &found->groups.list[i]);
+    cn_json_end(json);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_groups(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    struct cn_query *query;
+    bool ok;
+
+    if (!begin(served, request, &query, err))
+        return false;
+    ok = add_groups(&served->store, request, query, err);
+    end(served, query);
+    return ok;
+}
+
+/* Keywords are the names of attributes, types and services. */
+static void add_keywords(struct cn_json *json, const struct cn_words *words,
+                         struct cn_names *seen)
+{
+    for (uint32_t i = 1; i <= words->count && seen->count < NAME_MAX_COUNT; i++) {
+        struct cn_text text = {0};
+        size_t known = seen->count;
+
+        if (cn_word_kind(words, i) != CN_WORD_KEYWORD)
+            continue;
+        cn_words_print(words, i, &text);
+        if (cn_names_add(seen, cn_text_str(&text)) == known)
+            cn_json_str(json, cn_text_str(&text));
+        cn_text_done(&text);
+    }
+}
+
+bool cn_api_names(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    struct cn_names seen = {0};
+
+    if (!cn_served_lock(served, err))
+        return false;
+    cn_json_object(&request->json);
+    cn_json_key(&request->json, "names");
+    cn_json_array(&request->json);
+    for (size_t i = cn_store_segment_count(served->store.store); i-- > 0;)
+        add_keywords(&request->json,
+                     cn_segment_words(cn_store_segment(served->store.store, i)), &seen);
+    cn_json_end(&request->json);
+    cn_json_end(&request->json);
+    cn_names_done(&seen);
+    cn_served_unlock(served);
+    return true;
+}
+
+bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
+                       struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_query *query;
+    uint64_t count = 0, first_ns = 0, last_ns = 0;
+    bool ok;
+
+    if (!begin(served, request, &query, err))
+        return false;
+    ok = cn_search_count(served->store.search, query, &count, err) &&
+         cn_search_time_range(served->store.search, query, &first_ns, &last_ns, err);
+    if (count == 0)
+        first_ns = last_ns = 0;
+    cn_json_object(json);
+    cn_json_add_str(json, "kind", "store");
+    cn_json_add_str(json, "title", served->name);
+    cn_json_add_u64(json, "traceCount", count);
+    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(served->store.store));
+    cn_json_add_id(json, "first", first_ns);
+    cn_json_add_id(json, "last", last_ns);
+    cn_json_end(json);
+    end(served, query);
+    return ok;
+}

@@ -1,0 +1,310 @@
+/* Threads over time: what each did in each slice, and the stack at one moment. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/spans.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/api/api.h"
+#include "server/api/request.h"
+#include "server/served/served.h"
+#include "server/served/thread_label.h"
+#include "server/served/thread_list.h"
+
+enum {
+    COLUMN_MAX = 4000,
+    ROW_MAX = 200,
+    DEPTH_MAX = 100000,
+    POINTS_MIN = 2, /* moments looked at in a crowded cell */
+    POINTS_MAX = 8,
+    LOOKS = 120000, /* in all cells together */
+    CROWDED = 4000, /* samples of crowded cells a thread that count nevertheless */
+    LONG = 1 << 20, /* samples of a thread that are too many to look at in passing */
+    SAMPLES_MIN = 32,
+    PREVIEW_CELLS = 2000,
+    HALVINGS_MAX = 5,
+};
+
+static void add_thread(struct cn_json *json, struct cn_served *served, uint32_t index)
+{
+    struct cn_profile profile;
+    struct cn_text label = {0};
+    struct cn_error err;
+
+    if (cn_database_profile(served->db, index, &profile, &err))
+        cn_thread_label(served, index, &profile, &label);
+    cn_json_add_u64(json, "profile", index);
+    cn_json_add_str(json, "label", cn_text_str(&label));
+    cn_text_done(&label);
+}
+
+/* Cells of the same place as [how many, place, mean share in percent, samples]. */
+static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy,
+                      size_t row)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+
+    cn_json_key(json, "runs");
+    cn_json_array(json);
+    for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
+        uint64_t samples = 0;
+        double share = 0;
+
+        for (end = i; end < occupancy->column_count && cells[end].place == cells[i].place;
+             end++) {
+            share += cells[end].share;
+            samples += cells[end].sample_count;
+        }
+        cn_json_array(json);
+        cn_json_u64(json, end - i);
+        if (cells[i].place == CN_NONE)
+            cn_json_null(json);
+        else
+            cn_json_u64(json, cells[i].place);
+        cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
+        cn_json_u64(json, samples);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static void add_occupancy(struct cn_request *request, struct cn_served *served,
+                          const struct cn_frames *frames,
+                          const struct cn_occupancy *occupancy, const uint32_t *profiles)
+{
+    struct cn_json *json = &request->json;
+
+    cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "columns", occupancy->column_count);
+    cn_json_add_u64(json, "depth", occupancy->depth);
+    cn_json_add_u64(json, "depthMax", frames->depth_max);
+    cn_json_add_u64(json, "idle", occupancy->idle);
+    cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
+    cn_json_key(json, "rows");
+    cn_json_array(json);
+    for (size_t i = 0; i < occupancy->row_count; i++) {
+        cn_json_object(json);
+        add_thread(json, served, profiles[i]);
+        add_cells(json, occupancy, i);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_key(json, "places");
+    cn_json_array(json);
+    for (uint32_t i = 0; i < occupancy->idle; i++) {
+        if (occupancy->place_ns[i] == 0)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, i);
+        cn_json_str(json, frames->names.list[i]);
+        cn_json_u64(json, occupancy->place_ns[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+/* Make columns powers of two wide and their borders multiples of that, as the cells of
+ * pyramids are; about as many columns as before, halved so many times. */
+static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted,
+                 unsigned halvings)
+{
+    uint64_t begin_ns = wanted->begin_ns - db->begin_ns;
+    uint64_t end_ns = wanted->end_ns - db->begin_ns;
+    double width_ns = (double)(end_ns - begin_ns) / wanted->column_count;
+    unsigned shift = width_ns > 1 ? (unsigned)lround(log2(width_ns)) : 0;
+    uint64_t first, last;
+
+    shift += halvings;
+    first = begin_ns >> shift;
+    last = (end_ns - 1) >> shift;
+    wanted->begin_ns = db->begin_ns + (first << shift);
+    wanted->column_count = (uint32_t)(last - first + 1);
+    wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
+}
+
+/* Moments looked at in a crowded cell: fewer when there are many cells. */
+static uint32_t points_for(size_t cell_count)
+{
+    size_t points = cell_count > 0 ? LOOKS / cell_count : POINTS_MAX;
+
+    return points < POINTS_MIN   ? POINTS_MIN
+           : points > POINTS_MAX ? POINTS_MAX
+                                 : (uint32_t)points;
+}
+
+/* Whether a thread has many samples in the range, far apart in its file. */
+static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request *wanted,
+                       uint32_t profile)
+{
+    struct cn_timeline timeline;
+    struct cn_error err; /* drawing will find it, too */
+    uint64_t first, last;
+
+    return cn_timeline_open(db, profile, &timeline, &err) && timeline.count > LONG &&
+           cn_timeline_find(db, &timeline, wanted->begin_ns, &first, &err) &&
+           cn_timeline_find(db, &timeline, wanted->end_ns, &last, &err) &&
+           last - first > (uint64_t)wanted->column_count * SAMPLES_MIN;
+}
+
+/* Each look into a long timeline is a page to be mapped: until the pyramids are there, fewer
+ * columns must do. */
+static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
+{
+    size_t crowded = 0;
+    unsigned halvings = 0;
+
+    for (size_t i = 0; i < wanted->profile_count; i++)
+        if (!wanted->pyramids[i] && is_crowded(db, wanted, wanted->profiles[i]))
+            crowded++;
+    while (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS &&
+           halvings < HALVINGS_MAX)
+        halvings++;
+    if (halvings > 0)
+        snap(db, wanted, halvings);
+    if (crowded > 0) {
+        wanted->points = 1;
+        wanted->crowded_max = 0;
+    }
+}
+
+/* Draw what is known, and have worked out what is not. */
+static bool draw(struct cn_served *served, struct cn_request *request,
+                 const struct cn_frames *frames, struct cn_occupancy_request *wanted,
+                 struct cn_error *err)
+{
+    size_t count = wanted->profile_count;
+    const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
+    struct cn_occupancy occupancy;
+    bool ok, is_pending;
+
+    cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
+                              pyramids);
+    wanted->pyramids = pyramids;
+    wanted->points = points_for(count * wanted->column_count);
+    if (cn_request_flag(request, "snap"))
+        preview(served->db, wanted);
+    wanted->cut = cn_served_cut_borrow(&served->pyramids, frames, wanted->depth);
+    ok = cn_occupancy_build(&occupancy, served->db, frames, wanted, err);
+    cn_served_cut_return(&served->pyramids, wanted->cut);
+    cn_served_pyramids_return(&served->pyramids, pyramids, count);
+    free(pyramids);
+    if (!ok)
+        return false;
+    is_pending =
+        cn_request_flag(request, "snap") && occupancy.is_estimate &&
+        cn_served_pyramids_want(&served->pyramids, served->db, frames, wanted->profiles,
+                                occupancy.is_estimated, count, wanted->depth);
+    cn_json_add_bool(&request->json, "isPending", is_pending);
+    add_occupancy(request, served, frames, &occupancy, wanted->profiles);
+    cn_occupancy_done(&occupancy);
+    return true;
+}
+
+static bool answer_timeline(struct cn_served *served, struct cn_request *request,
+                            const struct cn_thread_list *threads, struct cn_error *err)
+{
+    struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
+    const struct cn_frames *frames;
+    uint64_t columns, depth, first, count;
+
+    if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
+        !cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &columns, err) ||
+        !cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
+        !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
+        !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
+        !cn_served_frames(served, &frames, err))
+        return false;
+    wanted.depth = (uint32_t)depth;
+    if (depth == 0 && !cn_served_depth(served, &wanted.depth, err))
+        return false;
+    if (first > threads->count)
+        first = threads->count;
+    wanted.profiles = threads->profiles + first;
+    wanted.profile_count =
+        threads->count - first < count ? threads->count - first : count;
+    if (columns > wanted.end_ns - wanted.begin_ns)
+        columns = wanted.end_ns - wanted.begin_ns;
+    wanted.column_count = (uint32_t)columns;
+    if (cn_request_flag(request, "snap"))
+        snap(served->db, &wanted, 0);
+    cn_json_add_u64(&request->json, "threadCount", threads->count);
+    cn_json_add_u64(&request->json, "first", first);
+    return draw(served, request, frames, &wanted, err);
+}
+
+bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err)
+{
+    struct cn_thread_list threads;
+    bool ok;
+
+    if (!cn_served_ready(served, err) ||
+        !cn_thread_list_build(&threads, served->db, request, err))
+        return false;
+    cn_json_object(&request->json);
+    ok = answer_timeline(served, request, &threads, err);
+    cn_json_end(&request->json);
+    cn_thread_list_done(&threads);
+    return ok;
+}
+
+static void add_stack(struct cn_json *json, const struct cn_frames *frames,
+                      uint32_t context)
+{
+    uint32_t node = cn_context_index_find(&frames->index, context);
+
+    cn_json_key(json, "frames");
+    cn_json_array(json);
+    /* Innermost first; frames get smaller numbers on the way up. */
+    for (uint32_t frame = cn_frames_find(frames, context);
+         context != 0 && frame != CN_NONE; frame = frames->list[frame].parent) {
+        cn_json_object(json);
+        cn_json_add_str(json, "label", frames->names.list[frames->list[frame].place]);
+        cn_json_add_u64(json, "place", frames->list[frame].place);
+        cn_json_add_u64(json, "depth", frames->list[frame].depth);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    if (node != CN_NONE)
+        cn_json_add_id(json, "id", frames->index.nodes[node].at);
+}
+
+static bool answer_stack(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_database *db = served->db;
+    struct cn_sample samples[2] = {{0}};
+    struct cn_timeline timeline;
+    const struct cn_frames *frames;
+    uint64_t profile, time_ns, at, count;
+
+    if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
+        !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
+                        err) ||
+        !cn_served_frames(served, &frames, err) ||
+        !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
+        !cn_timeline_find(db, &timeline, db->begin_ns + time_ns, &at, err))
+        return false;
+    count = timeline.count - at < 2 ? timeline.count - at : 2;
+    if (count > 0 && !cn_timeline_read(db, &timeline, at, count, samples, err))
+        return false;
+    cn_json_object(json);
+    if (count > 0 && samples[0].time_ns <= db->begin_ns + time_ns) {
+        cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
+        if (count == 2)
+            cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
+        add_stack(json, frames, samples[0].context);
+    }
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_stack(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    return cn_served_ready(served, err) && answer_stack(served, request, err);
+}

@@ -1,0 +1,262 @@
+#include "server/api/call_list.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/calls/call_values.h"
+
+enum {
+    READ_MAX = 1500000, /* records that one answer looks at */
+    ENDS_MAX = 200000,  /* records looked at for the ends of calls that are listed */
+    SLACK = 4096,       /* items kept beyond those wanted before the list is cut */
+};
+
+/* An open call that is not in the list any more. */
+static const uint32_t not_listed = UINT32_MAX;
+
+void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
+                       struct cn_call_wish *wish, uint64_t limit)
+{
+    *list = (struct cn_call_list){.walk = walk, .wish = wish, .limit = limit};
+}
+
+static void free_item(struct cn_call_item *item)
+{
+    cn_text_done(&item->values);
+    cn_text_done(&item->result);
+}
+
+void cn_call_list_done(struct cn_call_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free_item(&list->items[i]);
+    free(list->items);
+    free(list->open);
+    *list = (struct cn_call_list){0};
+}
+
+static bool is_short(const struct cn_call_list *list, const struct cn_call_item *item,
+                     uint64_t end_ns)
+{
+    return item->call.kind == CN_CALL_ENTER &&
+           end_ns < item->call.time_ns + list->wish->longer_ns;
+}
+
+bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item)
+{
+    return !item->is_dropped &&
+           !is_short(list, item, item->is_open ? list->time_ns : item->end_ns);
+}
+
+/* Calls as deep as this, or deeper, have ended. */
+static void end_calls(struct cn_call_list *list, const struct cn_call_batch *batch,
+                      const struct cn_call *call)
+{
+    while (list->open_count > 0) {
+        uint32_t number = list->open[list->open_count - 1];
+        struct cn_call_item *item = number == not_listed ? NULL : &list->items[number];
+
+        if (item && item->call.depth < call->depth)
+            break;
+        list->open_count--;
+        if (!item)
+            continue;
+        item->is_open = false;
+        item->end_ns = call->time_ns;
+        if (call->kind == CN_CALL_EXIT && item->call.depth == call->depth &&
+            !list->is_backwards)
+            cn_recording_print_arguments(list->walk->rec, list->walk->task, batch, call,
+                                         &item->result);
+        if (!is_short(list, item, item->end_ns))
+            continue;
+        item->is_dropped = true;
+        list->dropped_count++;
+    }
+    while (list->count > 0 && list->items[list->count - 1].is_dropped) {
+        free_item(&list->items[--list->count]);
+        list->dropped_count--;
+    }
+}
+
+static void add_item(struct cn_call_list *list, const struct cn_call_batch *batch,
+                     const struct cn_call *call, struct cn_call_place place)
+{
+    struct cn_call_item *item;
+
+    list->items =
+        cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
+    item = &list->items[list->count];
+    *item = (struct cn_call_item){.place = place, .call = *call};
+    if (call->kind == CN_CALL_ENTER) {
+        item->is_open = true;
+        list->open = cn_grow(list->open, list->open_count, &list->open_capacity,
+                             sizeof(*list->open));
+        list->open[list->open_count++] = (uint32_t)list->count;
+    }
+    if (call->kind == CN_CALL_EVENT && !list->is_backwards)
+        (void)cn_recording_print_event(list->walk->rec, batch, call, false,
+                                       &item->values);
+    else if (call->kind != CN_CALL_LOST && !list->is_backwards)
+        cn_recording_print_arguments(list->walk->rec, list->walk->task, batch, call,
+                                     &item->values);
+    list->count++;
+}
+
+/* Of those before a bound only the last matter, and those that are still open. */
+static void forget_first(struct cn_call_list *list)
+{
+    size_t kept = (size_t)list->limit + list->open_count + list->dropped_count;
+    size_t gone;
+
+    if (!list->is_backwards || list->count < 2 * kept + SLACK)
+        return;
+    gone = list->count - kept;
+    for (size_t i = 0; i < list->count; i++) {
+        if (i < gone)
+            free_item(&list->items[i]);
+        else
+            list->items[i - gone] = list->items[i];
+    }
+    list->count = kept;
+    for (size_t i = 0; i < list->open_count; i++)
+        if (list->open[i] != not_listed)
+            list->open[i] =
+                list->open[i] < gone ? not_listed : list->open[i] - (uint32_t)gone;
+    list->dropped_count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        list->dropped_count += list->items[i].is_dropped;
+}
+
+static bool is_before(const struct cn_call_bound *bound, struct cn_call_place place,
+                      const struct cn_call *call)
+{
+    if (place.piece != bound->place.piece)
+        return place.piece < bound->place.piece;
+    return place.index < bound->place.index ||
+           (call->kind != CN_CALL_LOST && call->time_ns < bound->time_ns);
+}
+
+static bool is_full(const struct cn_call_list *list)
+{
+    return !list->is_backwards && list->count - list->dropped_count >= list->limit;
+}
+
+/* Whether it is still to be seen how long one of the calls takes. */
+static bool is_settled(const struct cn_call_list *list)
+{
+    for (size_t i = list->open_count; i-- > 0;) {
+        const struct cn_call_item *item =
+            list->open[i] == not_listed ? NULL : &list->items[list->open[i]];
+
+        if (item && (!list->is_backwards || is_short(list, item, list->time_ns)))
+            return false;
+    }
+    return true;
+}
+
+/* False when nothing more is to be read. */
+static bool read_record(struct cn_call_list *list, const struct cn_call_batch *batch,
+                        const struct cn_call *call, struct cn_call_place place,
+                        uint64_t *beyond)
+{
+    bool is_call = call->kind == CN_CALL_ENTER || call->kind == CN_CALL_EXIT;
+    bool is_left = is_before(&list->bound, place, call);
+    bool is_wanted = is_left == list->is_backwards && !is_full(list);
+
+    if (call->kind != CN_CALL_LOST)
+        list->time_ns = call->time_ns;
+    if (is_call)
+        end_calls(list, batch, call);
+    if (is_wanted && cn_call_wish_holds(list->wish, list->walk->rec, call)) {
+        add_item(list, batch, call, place);
+        forget_first(list);
+    }
+    if (list->is_backwards ? is_left : !is_full(list))
+        return true;
+    return !is_settled(list) && ++*beyond < ENDS_MAX;
+}
+
+/* Whether nothing of a batch can be of interest: it is all before the bound. */
+static bool is_skipped(const struct cn_call_list *list, const struct cn_call_batch *batch,
+                       struct cn_call_place first)
+{
+    const struct cn_call *last = &batch->calls[batch->count - 1];
+
+    first.index += batch->count - 1;
+    return !list->is_backwards && list->open_count == 0 &&
+           is_before(&list->bound, first, last) &&
+           (last->kind != CN_CALL_LOST || first.index < list->bound.place.index);
+}
+
+void cn_call_list_read(struct cn_call_list *list)
+{
+    struct cn_call_place first;
+    struct cn_call_batch batch;
+    enum cn_step step;
+    uint64_t beyond = 0;
+
+    while ((step = cn_call_walk_next(list->walk, &batch, &first, &list->damage)) ==
+           CN_ITEM) {
+        list->record_count += batch.count;
+        if (is_skipped(list, &batch, first))
+            continue;
+        for (size_t i = 0; i < batch.count; i++) {
+            struct cn_call_place place = {first.piece, first.index + i};
+
+            if (!read_record(list, &batch, &batch.calls[i], place, &beyond))
+                return;
+        }
+        if (list->record_count > READ_MAX && !list->is_backwards) {
+            list->is_cut = true;
+            return;
+        }
+    }
+    list->is_at_end = step == CN_END;
+}
+
+/* The place of the `count`-th record from the end, or of the first; how many there
+ * are. */
+static uint64_t count_back(const struct cn_call_list *list, uint64_t count,
+                           struct cn_call_place *out)
+{
+    uint64_t found = 0;
+
+    for (size_t i = list->count; i-- > 0 && found < count;) {
+        if (!cn_call_list_shows(list, &list->items[i]))
+            continue;
+        *out = list->items[i].place;
+        found++;
+    }
+    return found;
+}
+
+uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_wish *wish,
+                             struct cn_call_bound bound, uint64_t count,
+                             struct cn_call_place *out)
+{
+    uint64_t record_count = 0, found = 0;
+
+    if (!wish->has_limits && bound.time_ns == 0 && bound.place.index >= count) {
+        *out = bound.place;
+        out->index -= count;
+        return count;
+    }
+    /* A piece at a time: those before the first of one are the last of the one before. */
+    for (uint32_t piece = bound.place.piece;; piece--) {
+        struct cn_call_place place = {.piece = piece};
+        struct cn_call_list list;
+
+        cn_call_list_init(&list, walk, wish, count - found);
+        list.is_backwards = true;
+        list.bound = bound;
+        cn_call_walk_seek(walk, piece);
+        cn_call_list_read(&list);
+        found += count_back(&list, count - found, &place);
+        record_count += list.record_count;
+        cn_call_list_done(&list);
+        *out = place;
+        if (found == count || piece == 0 || record_count > READ_MAX)
+            return found;
+        bound = (struct cn_call_bound){.place = {.piece = piece}};
+    }
+}

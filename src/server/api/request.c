@@ -1,0 +1,110 @@
+#include "server/api/request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cn_request_value_at(const struct cn_request *request, const char *name,
+                                size_t i)
+{
+    for (size_t k = 0; k < request->parameter_count; k++)
+        if (strcmp(request->parameters[k].name, name) == 0 && i-- == 0)
+            return request->parameters[k].value;
+    return NULL;
+}
+
+const char *cn_request_value(const struct cn_request *request, const char *name)
+{
+    return cn_request_value_at(request, name, 0);
+}
+
+bool cn_request_flag(const struct cn_request *request, const char *name)
+{
+    const char *value = cn_request_value(request, name);
+
+    return value && strcmp(value, "1") == 0;
+}
+
+bool cn_request_u64(const struct cn_request *request, const char *name, uint64_t min,
+                    uint64_t max, uint64_t otherwise, uint64_t *out, struct cn_error *err)
+{
+    const char *text = cn_request_value(request, name);
+    char *end;
+    unsigned long long value;
+
+    if (!text) {
+        *out = otherwise;
+        return true;
+    }
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno != 0 || value < min ||
+        value > max)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s '%.40s' is not a number from %" PRIu64 " to %" PRIu64, name,
+                       text, min, max);
+    *out = value;
+    return true;
+}
+
+bool cn_request_f64(const struct cn_request *request, const char *name, double min,
+                    double max, double otherwise, double *out, struct cn_error *err)
+{
+    const char *text = cn_request_value(request, name);
+    char *end;
+    double value;
+
+    if (!text) {
+        *out = otherwise;
+        return true;
+    }
+    value = strtod(text, &end);
+    if (end == text || *end || !(value >= min && value <= max))
+        return cn_fail(err, CN_ERR_USAGE, "%s '%.40s' is not a number from %g to %g",
+                       name, text, min, max);
+    *out = value;
+    return true;
+}
+
+void cn_json_add_str(struct cn_json *json, const char *key, const char *value)
+{
+    cn_json_key(json, key);
+    if (value)
+        cn_json_str(json, value);
+    else
+        cn_json_null(json);
+}
+
+void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value)
+{
+    cn_json_key(json, key);
+    cn_json_u64(json, value);
+}
+
+void cn_json_add_f64(struct cn_json *json, const char *key, double value)
+{
+    cn_json_key(json, key);
+    cn_json_f64(json, value);
+}
+
+void cn_json_add_bool(struct cn_json *json, const char *key, bool value)
+{
+    cn_json_key(json, key);
+    cn_json_bool(json, value);
+}
+
+void cn_json_id(struct cn_json *json, uint64_t value)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    cn_json_str(json, text);
+}
+
+void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value)
+{
+    cn_json_key(json, key);
+    cn_json_id(json, value);
+}

@@ -1,0 +1,403 @@
+#include "server/http/answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/api/request.h"
+#include "server/http/collect.h"
+#include "server/http/collector.h"
+#include "server/http/server_state.h"
+#include "server/page/assets.h"
+
+/* Scripts and styles come from us alone, nothing is embedded anywhere, and names in
+ * recordings are text, never markup. */
+static const char policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/* What is known about a request between callbacks. */
+struct exchange {
+    bool is_collected; /* it brings traces */
+    struct cn_collect collect;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    (void)clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The first call for a request: nothing but its head is there. */
+static struct exchange *begin_exchange(struct cn_server *server,
+                                       struct MHD_Connection *connection, const char *url,
+                                       const char *method)
+{
+    struct exchange *exchange = cn_alloc(1, sizeof(*exchange));
+
+    exchange->is_collected =
+        strcmp(method, "POST") == 0 && cn_collect_is_meant(server, url);
+    exchange->collect.connection = connection;
+    atomic_fetch_add(&server->counts.requests, 1);
+    atomic_fetch_add(&server->counts.open, 1);
+    return exchange;
+}
+
+static void add_headers(struct MHD_Response *response, const char *type)
+{
+    (void)MHD_add_response_header(response, "Content-Type", type);
+    (void)MHD_add_response_header(response, "Content-Security-Policy", policy);
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    (void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
+                                  "same-origin");
+    (void)MHD_add_response_header(response, "Cache-Control", "no-store");
+}
+
+static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned status,
+                               struct MHD_Response *response)
+{
+    enum MHD_Result result;
+
+    if (!response)
+        return MHD_NO;
+    result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* Takes over the text; NULL when there is no memory. */
+static struct MHD_Response *response_of(struct cn_text *text, const char *type)
+{
+    struct MHD_Response *response;
+
+    if (!text->chars)
+        cn_text_grow(text, 0);
+    response =
+        MHD_create_response_from_buffer(text->len, text->chars, MHD_RESPMEM_MUST_FREE);
+    if (response)
+        add_headers(response, type);
+    else
+        cn_text_done(text);
+    return response;
+}
+
+/* Takes over the text. */
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+                                 struct cn_text *text, const char *type)
+{
+    return deliver(connection, status, response_of(text, type));
+}
+
+/* The same for an answer of the API, with what it took. */
+static enum MHD_Result send_timed(struct MHD_Connection *connection, struct cn_text *text,
+                                  uint64_t cpu_ns, uint64_t total_ns)
+{
+    struct MHD_Response *response = response_of(text, "application/json");
+    char timing[80];
+
+    (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",
+                   (double)cpu_ns / 1e6, (double)total_ns / 1e6);
+    if (response)
+        (void)MHD_add_response_header(response, "Server-Timing", timing);
+    return deliver(connection, MHD_HTTP_OK, response);
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
+                                  const struct cn_error *err)
+{
+    struct cn_text text = {0};
+    struct cn_json json = {.text = &text};
+
+    cn_json_object(&json);
+    cn_json_key(&json, "error");
+    cn_json_object(&json);
+    cn_json_add_str(&json, "kind", cn_route_error_name(err->kind));
+    cn_json_add_str(&json, "text", err->text);
+    cn_json_end(&json);
+    cn_json_end(&json);
+    return send_text(connection, status, &text, "application/json");
+}
+
+static enum MHD_Result refuse(struct cn_server *server, struct MHD_Connection *connection,
+                              unsigned status, const char *text)
+{
+    struct cn_error err;
+
+    atomic_fetch_add(&server->counts.refused, 1);
+    (void)cn_fail(&err, CN_ERR_USAGE, "%s", text);
+    return send_error(connection, status, &err);
+}
+
+static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
+                                         const char *name, const char *value)
+{
+    struct cn_request *request = arg;
+
+    (void)kind;
+    if (request->parameter_count < CN_REQUEST_PARAMETER_MAX)
+        request->parameters[request->parameter_count++] =
+            (struct cn_parameter){name, value ? value : ""};
+    return MHD_YES;
+}
+
+static enum MHD_Result answer_api(struct cn_server *server,
+                                  struct MHD_Connection *connection, const char *url,
+                                  const char *method)
+{
+    struct cn_text text = {0};
+    struct cn_request *request = cn_alloc(1, sizeof(*request));
+    struct cn_error err = {0};
+    uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool ok;
+
+    request->method = method;
+    request->path = url;
+    request->json.text = &text;
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
+                                    request);
+    ok = cn_route_api(&server->things, request, &err);
+    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
+    atomic_fetch_add(&server->counts.answer_ns, begin_ns);
+    free(request);
+    if (ok)
+        return send_timed(connection, &text, cpu_ns, begin_ns);
+    cn_text_done(&text);
+    atomic_fetch_add(&server->counts.failed, 1);
+    return send_error(connection, cn_route_status(err.kind), &err);
+}
+
+static enum MHD_Result answer_asset(struct cn_server *server,
+                                    struct MHD_Connection *connection, const char *url)
+{
+    struct MHD_Response *response;
+
+    if (strcmp(url, "/") == 0)
+        url = "/index.html";
+    for (const struct cn_asset *asset = cn_assets; asset->path; asset++) {
+        if (strcmp(asset->path, url) != 0)
+            continue;
+        /* The interface is not const-correct; the memory is only read. */
+        response = MHD_create_response_from_buffer((size_t)(asset->end - asset->begin),
+                                                   (void *)(uintptr_t)asset->begin,
+                                                   MHD_RESPMEM_PERSISTENT);
+        if (response)
+            add_headers(response, asset->type);
+        return deliver(connection, MHD_HTTP_OK, response);
+    }
+    return refuse(server, connection, MHD_HTTP_NOT_FOUND, "there is no such page");
+}
+
+static void add_collector_metrics(struct cn_text *text, struct cn_collector_counts counts)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } list[] = {
+        {"requests", counts.requests}, {"refused", counts.refused},
+        {"put_off", counts.put_off},   {"traces", counts.traces},
+        {"known", counts.known},       {"records", counts.records},
+        {"commits", counts.commits},
+    };
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        cn_text_printf(text,
+                       "# TYPE cairn_collector_%s_total counter\n"
+                       "cairn_collector_%s_total %" PRIu64 "\n",
+                       list[i].name, list[i].name, list[i].value);
+}
+
+static enum MHD_Result answer_metrics(struct cn_server *server,
+                                      struct MHD_Connection *connection)
+{
+    struct cn_server_counts *counts = &server->counts;
+    struct cn_text text = {0};
+
+    cn_text_printf(&text,
+                   "# TYPE cairn_requests_total counter\n"
+                   "cairn_requests_total %" PRIu64 "\n"
+                   "# TYPE cairn_requests_refused_total counter\n"
+                   "cairn_requests_refused_total %" PRIu64 "\n"
+                   "# TYPE cairn_requests_failed_total counter\n"
+                   "cairn_requests_failed_total %" PRIu64 "\n"
+                   "# TYPE cairn_answer_seconds_total counter\n"
+                   "cairn_answer_seconds_total %.6f\n"
+                   "# TYPE cairn_requests_open gauge\n"
+                   "cairn_requests_open %" PRIu64 "\n"
+                   "# TYPE cairn_sources gauge\n"
+                   "cairn_sources %zu\n",
+                   atomic_load(&counts->requests), atomic_load(&counts->refused),
+                   atomic_load(&counts->failed),
+                   (double)atomic_load(&counts->answer_ns) / 1e9,
+                   atomic_load(&counts->open), server->things.count);
+    if (server->collector)
+        add_collector_metrics(&text, cn_collector_counts(server->collector));
+    return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
+}
+
+/* The name of the cookie: other servers on this machine have ports, and cookies, of
+ * their own. */
+static void cookie_name(const struct cn_server *server, char name[32])
+{
+    (void)snprintf(name, 32, "cairn-%u", server->guard.port);
+}
+
+static bool has_token(const struct cn_server *server, struct MHD_Connection *connection)
+{
+    const char *header =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+    const char *cookie;
+    char name[32];
+
+    if (header && strncmp(header, "Bearer ", 7) == 0)
+        return cn_guard_knows_token(&server->guard, header + 7);
+    cookie_name(server, name);
+    cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
+    return cookie && cn_guard_knows_token(&server->guard, cookie);
+}
+
+/* A page asked for with the token in its address: the token moves into a cookie, out of
+ * what people copy. */
+static enum MHD_Result welcome(struct cn_server *server,
+                               struct MHD_Connection *connection)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    char name[32], cookie[CN_TOKEN_MAX + 128];
+
+    if (!response)
+        return MHD_NO;
+    cookie_name(server, name);
+    (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s",
+                   name, server->guard.token, server->tls_cert ? "; Secure" : "");
+    (void)MHD_add_response_header(response, "Set-Cookie", cookie);
+    (void)MHD_add_response_header(response, "Location", "/");
+    add_headers(response, "text/plain");
+    return deliver(connection, MHD_HTTP_FOUND, response);
+}
+
+static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *connection,
+                              const char *url, const char *method)
+{
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *token =
+        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
+    struct cn_text text = {0};
+
+    if (!cn_guard_knows_host(&server->guard, host))
+        return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                      "this server does not go by the name in the Host header");
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+        return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                      "only GET and HEAD are possible here");
+    if (strcmp(url, "/healthz") == 0) {
+        cn_text_str_add(&text, "ok\n");
+        return send_text(connection, MHD_HTTP_OK, &text, "text/plain");
+    }
+    if (token && strcmp(url, "/") == 0 && cn_guard_knows_token(&server->guard, token))
+        return welcome(server, connection);
+    if (!has_token(server, connection))
+        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
+                      "the token is missing or wrong: open the address that cairn "
+                      "printed");
+    if (strcmp(url, "/metrics") == 0)
+        return answer_metrics(server, connection);
+    if (strncmp(url, "/api/", 5) == 0)
+        return answer_api(server, connection, url, method);
+    return answer_asset(server, connection, url);
+}
+
+/* Whether somebody may bring traces. */
+static bool may_collect(const struct cn_server *server, struct MHD_Connection *connection)
+{
+    const char *header =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+
+    if (server->collector_guard.token[0] == '\0')
+        return true;
+    return header && strncmp(header, "Bearer ", 7) == 0 &&
+           cn_guard_knows_token(&server->collector_guard, header + 7);
+}
+
+static enum MHD_Result answer_collected(struct cn_server *server,
+                                        struct MHD_Connection *connection,
+                                        struct cn_collect *collect)
+{
+    struct MHD_Response *response;
+
+    if (collect->status != MHD_HTTP_ACCEPTED &&
+        collect->status != MHD_HTTP_TOO_MANY_REQUESTS) {
+        atomic_fetch_add(&server->counts.failed, 1);
+        return send_error(connection, collect->status, &collect->err);
+    }
+    /* Agents read no body, and stumble over headers without a value. */
+    response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (response && collect->status == MHD_HTTP_TOO_MANY_REQUESTS)
+        (void)MHD_add_response_header(response, "Retry-After", "1");
+    return deliver(connection, collect->status, response);
+}
+
+static enum MHD_Result collect(struct cn_server *server,
+                               struct MHD_Connection *connection,
+                               struct exchange *exchange, const char *url)
+{
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+
+    if (exchange->collect.state == CN_COLLECT_ANSWERED)
+        return answer_collected(server, connection, &exchange->collect);
+    if (exchange->collect.state == CN_COLLECT_WAITING)
+        return MHD_YES;
+    if (!cn_guard_knows_host(&server->guard, host))
+        return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                      "this server does not go by the name in the Host header");
+    if (!may_collect(server, connection))
+        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
+                      "the token for traces is missing or wrong");
+    cn_collect_submit(server, &exchange->collect, url);
+    return MHD_YES;
+}
+
+enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
+                                 const char *url, const char *method, const char *version,
+                                 const char *upload, size_t *upload_len, void **state)
+{
+    struct cn_server *server = arg;
+    struct exchange *exchange = *state;
+
+    (void)version;
+    if (!exchange) {
+        *state = begin_exchange(server, connection, url, method);
+        return MHD_YES;
+    }
+    if (*upload_len > 0) { /* only those who bring traces are asked for a body */
+        if (exchange->is_collected)
+            cn_collect_read(&exchange->collect, upload, *upload_len);
+        *upload_len = 0;
+        return MHD_YES;
+    }
+    return exchange->is_collected ? collect(server, connection, exchange, url)
+                                  : answer(server, connection, url, method);
+}
+
+void cn_server_forget(void *arg, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode code)
+{
+    struct cn_server *server = arg;
+
+    (void)connection;
+    (void)code;
+    if (!*state)
+        return;
+    atomic_fetch_sub(&server->counts.open, 1);
+    cn_text_done(&((struct exchange *)*state)->collect.body);
+    free(*state);
+    *state = NULL;
+}

@@ -1,0 +1,167 @@
+#include "server/http/collect.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/zorka/request.h"
+#include "server/http/collector.h"
+#include "server/http/server_state.h"
+
+enum { BODY_LEN_MAX = 16 << 20 };
+
+static const struct {
+    const char *url;
+    enum cn_collector_kind kind;
+} addresses[] = {
+    {"/agent/submit/agd", CN_COLLECT_AGENT},
+    {"/agent/submit/trc", CN_COLLECT_AGENT},
+    {"/api/v2/spans", CN_COLLECT_SPANS},
+    {"/v1/traces", CN_COLLECT_SPANS},
+};
+
+static bool find_kind(const char *url, enum cn_collector_kind *out)
+{
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+        if (strcmp(addresses[i].url, url) == 0) {
+            *out = addresses[i].kind;
+            return true;
+        }
+    return false;
+}
+
+bool cn_collect_is_meant(const struct cn_server *server, const char *url)
+{
+    enum cn_collector_kind kind;
+
+    return server->collector && find_kind(url, &kind);
+}
+
+void cn_collect_read(struct cn_collect *collect, const char *data, size_t len)
+{
+    if (collect->is_too_long || len > BODY_LEN_MAX - collect->body.len) {
+        collect->is_too_long = true;
+        cn_text_done(&collect->body);
+        return;
+    }
+    cn_text_add(&collect->body, data, len);
+}
+
+/* The headers that agents speak with, as they would stand in a file of requests. */
+static void read_headers(struct MHD_Connection *connection, const char *url,
+                         struct cn_zorka_request *out)
+{
+    static const char *const names[] = {"X-Zorka-Session-Id", "X-Zorka-Session-UUID",
+                                        "X-Zorka-Session-Reset", "X-Zorka-Trace-Id",
+                                        "X-Zorka-Trace-UUID"};
+    struct cn_text head = {0};
+    uint64_t content_len;
+
+    cn_text_printf(&head, "POST %s HTTP/1.1\r\n", url);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value =
+            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, names[i]);
+
+        if (value)
+            cn_text_printf(&head, "%s: %s\r\n", names[i], value);
+    }
+    cn_zorka_request_head((struct cn_bytes){(const uint8_t *)head.chars, head.len}, out,
+                          &content_len);
+    cn_text_done(&head);
+}
+
+/* Who sends: a session, or where it has none an address. */
+static void name_sender(struct MHD_Connection *connection,
+                        const struct cn_zorka_request *request, char name[80])
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+
+    (void)snprintf(name, 80, "%s", request->session);
+    if (name[0] != '\0' || !address)
+        return;
+    if (address->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, name,
+                        80);
+    else if (address->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr,
+                        name, 80);
+}
+
+/* From a thread of the collector, or from the one that submitted. */
+static void answer(struct cn_collect *collect, unsigned status)
+{
+    collect->status = status;
+    collect->state = CN_COLLECT_ANSWERED;
+    cn_text_done(&collect->body);
+    MHD_resume_connection(collect->connection);
+}
+
+/* An agent that refers to what this server never heard of is asked to send it again. */
+static unsigned refusal_status(const struct cn_error *err)
+{
+    switch (err->kind) {
+    case CN_ERR_NOT_FOUND:
+        return MHD_HTTP_PRECONDITION_FAILED;
+    case CN_ERR_IO:
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    case CN_ERR_LIMIT:
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    case CN_ERR_NONE:
+    case CN_ERR_USAGE:
+    case CN_ERR_FORMAT:
+    case CN_ERR_VERSION:
+    case CN_ERR_INTERRUPTED:
+        break;
+    }
+    return MHD_HTTP_BAD_REQUEST;
+}
+
+static void on_answer(void *arg, enum cn_collected how, const struct cn_error *err)
+{
+    struct cn_collect *collect = arg;
+
+    if (how != CN_COLLECTED)
+        collect->err = *err;
+    switch (how) {
+    case CN_COLLECTED:
+        answer(collect, MHD_HTTP_ACCEPTED);
+        break;
+    case CN_COLLECTED_NOT:
+        answer(collect, refusal_status(err));
+        break;
+    case CN_COLLECTED_NOT_SAVED:
+        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
+        break;
+    }
+}
+
+void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
+                       const char *url)
+{
+    struct cn_zorka_request request = {0};
+    enum cn_collector_kind kind = CN_COLLECT_AGENT;
+    char who[80];
+
+    (void)find_kind(url, &kind);
+    /* Before anybody can wake it. */
+    collect->state = CN_COLLECT_WAITING;
+    MHD_suspend_connection(collect->connection);
+    if (collect->is_too_long) {
+        (void)cn_fail(&collect->err, CN_ERR_LIMIT, "the body is longer than %d bytes",
+                      BODY_LEN_MAX);
+        answer(collect, MHD_HTTP_CONTENT_TOO_LARGE);
+        return;
+    }
+    read_headers(collect->connection, url, &request);
+    request.body =
+        (struct cn_bytes){(const uint8_t *)collect->body.chars, collect->body.len};
+    name_sender(collect->connection, &request, who);
+    if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
+        return;
+    (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
+                  "too many requests are waiting: try again in a second");
+    answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
+}

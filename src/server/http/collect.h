@@ -1,0 +1,42 @@
+/* Requests that bring traces: read, handed to the collector, answered when they are safe.
+ * Threads: the server's own threads; a request belongs to one at a time.
+ */
+#ifndef CN_SERVER_HTTP_COLLECT_H
+#define CN_SERVER_HTTP_COLLECT_H
+
+#include <microhttpd.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct cn_server;
+
+enum cn_collect_state {
+    CN_COLLECT_READING,  /* the body is arriving */
+    CN_COLLECT_WAITING,  /* for the commit */
+    CN_COLLECT_ANSWERED, /* `status` and `err` tell how it went */
+};
+
+/* What is known about one request between calls. */
+struct cn_collect {
+    struct MHD_Connection *connection;
+    enum cn_collect_state state;
+    bool is_too_long;
+    struct cn_text body;
+    unsigned status;
+    struct cn_error err;
+};
+
+/* Whether this is an address that takes traces. */
+bool cn_collect_is_meant(const struct cn_server *server, const char *url);
+
+/* A piece of the body. */
+void cn_collect_read(struct cn_collect *collect, const char *data, size_t len);
+
+/* The body is complete: hand it over. The connection sleeps until the state is
+ * CN_COLLECT_ANSWERED. */
+void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
+                       const char *url);
+
+#endif

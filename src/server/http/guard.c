@@ -1,0 +1,80 @@
+#include "server/http/guard.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+enum { TOKEN_LEN_MIN = 16 };
+
+bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err)
+{
+    unsigned char bytes[CN_TOKEN_LEN / 2];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return cn_fail_errno(err, "cannot get random numbers");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(guard->token + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_error *err)
+{
+    FILE *file = fopen(path, "re");
+    size_t len;
+
+    if (!file)
+        return cn_fail_errno(err, "%s: cannot open it", path);
+    if (!fgets(guard->token, sizeof(guard->token), file))
+        guard->token[0] = '\0';
+    (void)fclose(file);
+    len = strcspn(guard->token, "\r\n");
+    guard->token[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)guard->token[i]) && !strchr("-_.~", guard->token[i]))
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "%s: a token has letters, digits and -_.~ only", path);
+    if (len < TOKEN_LEN_MIN)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s: a token has %d characters or more, not %zu", path,
+                       TOKEN_LEN_MIN, len);
+    return true;
+}
+
+/* "name", or "name:port" with our port. */
+static bool is_named(const char *host, const char *name, uint16_t port)
+{
+    size_t len = strlen(name);
+    char number[8];
+
+    if (strncasecmp(host, name, len) != 0)
+        return false;
+    (void)snprintf(number, sizeof(number), ":%u", port);
+    return host[len] == '\0' || strcmp(host + len, number) == 0;
+}
+
+bool cn_guard_knows_host(const struct cn_guard *guard, const char *host)
+{
+    static const char *const loopback[] = {"127.0.0.1", "localhost", "[::1]"};
+
+    if (!host)
+        return false;
+    for (size_t i = 0; i < sizeof(loopback) / sizeof(loopback[0]); i++)
+        if (is_named(host, loopback[i], guard->port))
+            return true;
+    return is_named(host, guard->address, guard->port) ||
+           (guard->host && is_named(host, guard->host, guard->port));
+}
+
+bool cn_guard_knows_token(const struct cn_guard *guard, const char *token)
+{
+    size_t len = strlen(guard->token);
+    unsigned difference = strlen(token) == len ? 0 : 1;
+
+    for (size_t i = 0; i < len && token[i]; i++)
+        difference |= (unsigned)(guard->token[i] ^ token[i]);
+    return difference == 0 && len > 0;
+}

@@ -1,0 +1,300 @@
+#include "server/http/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/files/file.h"
+#include "server/http/answer.h"
+#include "server/http/collector.h"
+#include "server/http/guard.h"
+#include "server/http/server_state.h"
+
+enum {
+    WORKERS = 4,
+    CONNECTION_MAX = 1000,
+    CONNECTION_PER_ADDRESS_MAX = 600,
+    IDLE_SECONDS = 20,
+    HEADER_LEN_MAX = 32 << 10,
+    BACKLOG = 128,
+};
+
+/* "ADDR:PORT", "[ADDR]:PORT"; a port of 0 is any free one. */
+static bool parse_listen(const char *text, char address[64], uint16_t *port,
+                         struct cn_error *err)
+{
+    const char *colon = strrchr(text, ':');
+    const char *begin = text, *end = colon;
+    char *rest;
+    unsigned long number;
+
+    if (!colon || colon == text)
+        return cn_fail(err, CN_ERR_USAGE, "--listen '%s' is not ADDR:PORT", text);
+    if (begin[0] == '[' && end[-1] == ']') {
+        begin++;
+        end--;
+    }
+    number = strtoul(colon + 1, &rest, 10);
+    if (colon[1] < '0' || colon[1] > '9' || *rest || number > UINT16_MAX)
+        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': '%s' is no port", text,
+                       colon + 1);
+    if (end - begin >= 64)
+        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': the address is too long", text);
+    (void)snprintf(address, 64, "%.*s", (int)(end - begin), begin);
+    *port = (uint16_t)number;
+    return true;
+}
+
+static bool make_address(const char *address, uint16_t port, struct sockaddr_storage *out,
+                         socklen_t *len, bool *is_loopback, struct cn_error *err)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
+
+    memset(out, 0, sizeof(*out));
+    if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(port);
+        *len = sizeof(*v4);
+        *is_loopback = ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+        return true;
+    }
+    if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(port);
+        *len = sizeof(*v6);
+        *is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+        return true;
+    }
+    return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is no numeric address", address);
+}
+
+static bool fail_to_listen(const struct cn_guard *guard, struct cn_error *err)
+{
+    if (errno == EADDRINUSE)
+        return cn_fail(
+            err, CN_ERR_IO,
+            "cannot listen on %s port %u: another program does; choose another "
+            "port, or 0 for any",
+            guard->address, guard->port);
+    return cn_fail_errno(err, "cannot listen on %s port %u", guard->address, guard->port);
+}
+
+static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
+                        int *out, struct cn_error *err)
+{
+    struct cn_guard *guard = &server->guard;
+    struct sockaddr_storage address;
+    socklen_t len;
+    int fd, yes = 1;
+
+    if (!parse_listen(options->listen ? options->listen : "127.0.0.1:0", guard->address,
+                      &guard->port, err) ||
+        !make_address(guard->address, guard->port, &address, &len, &guard->is_loopback,
+                      err))
+        return false;
+    if (!guard->is_loopback && !options->token_file)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--listen %s: others can reach this address, so --token-file is "
+                       "needed",
+                       options->listen);
+    fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return cn_fail_errno(err, "cannot make a socket");
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
+        (void)fail_to_listen(guard, err);
+        (void)close(fd);
+        return false;
+    }
+    /* The port is at the same place for both families. */
+    guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+    *out = fd;
+    return true;
+}
+
+static bool open_things(struct cn_server *server, const struct cn_server_options *options,
+                        struct cn_error *err)
+{
+    server->things.list = cn_alloc(options->path_count + 1, sizeof(*server->things.list));
+    for (size_t i = 0; i < options->path_count; i++) {
+        if (!cn_served_open(&server->things.list[i], options->paths[i], err))
+            return false;
+        server->things.count++;
+    }
+    return true;
+}
+
+static bool read_pem(const char *path, char **out, struct cn_error *err)
+{
+    struct cn_file file;
+
+    if (!cn_file_open(&file, path, err))
+        return false;
+    *out = cn_alloc(file.bytes.len + 1, 1);
+    memcpy(*out, file.bytes.ptr, file.bytes.len);
+    cn_file_close(&file);
+    return true;
+}
+
+static bool set_up_tls(struct cn_server *server, const struct cn_server_options *options,
+                       struct cn_error *err)
+{
+    if (!options->tls_cert && !options->tls_key)
+        return true;
+    if (!options->tls_cert || !options->tls_key)
+        return cn_fail(err, CN_ERR_USAGE, "--tls-cert and --tls-key go together");
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_NO)
+        return cn_fail(err, CN_ERR_USAGE, "libmicrohttpd was built without TLS");
+    return read_pem(options->tls_cert, &server->tls_cert, err) &&
+           read_pem(options->tls_key, &server->tls_key, err);
+}
+
+static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
+{
+    /* Not epoll, which would be a little faster: with it, libmicrohttpd 0.9.75 now and then
+     * leaves a resumed connection asleep until another one wakes its thread. */
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     (server->tls_cert ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, cn_server_answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)WORKERS, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTION_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)CONNECTION_PER_ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_forget, server,
+        MHD_OPTION_ARRAY, server->tls_cert ? tls : none, MHD_OPTION_END);
+    if (server->daemon)
+        return true;
+    return cn_fail(err, CN_ERR_IO, "cannot start the server%s",
+                   server->tls_cert ? ": are the TLS files right?" : "");
+}
+
+static void make_url(struct cn_server *server)
+{
+    bool is_v6 = strchr(server->guard.address, ':') != NULL;
+
+    (void)snprintf(server->url, sizeof(server->url), "%s://%s%s%s:%u/?token=%s",
+                   server->tls_cert ? "https" : "http", is_v6 ? "[" : "",
+                   server->guard.address, is_v6 ? "]" : "", server->guard.port,
+                   server->guard.token);
+}
+
+static bool open_collector(struct cn_server *server,
+                           const struct cn_server_options *options, struct cn_error *err)
+{
+    struct cn_collector_options limits = {
+        .waiting_max = options->collect_limit,
+        .waiting_max_of_one = (options->collect_limit + 3) / 4,
+    };
+
+    if (options->collect_token_file &&
+        !cn_guard_read_token(&server->collector_guard, options->collect_token_file, err))
+        return false;
+    if (options->collect && !server->guard.is_loopback && !options->collect_token_file)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--listen %s: others can reach this address, so "
+                       "--collect-token-file is needed",
+                       options->listen);
+    if (!options->collect)
+        return true;
+    if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
+        !cn_served_open(&server->things.list[server->things.count], options->collect,
+                        err))
+        return false;
+    server->things.count++;
+    return true;
+}
+
+static bool start(struct cn_server *server, const struct cn_server_options *options,
+                  struct cn_error *err)
+{
+    int fd = -1;
+
+    server->guard.host = options->host;
+    server->log = options->log;
+    server->log_arg = options->log_arg;
+    if (!(options->token_file
+              ? cn_guard_read_token(&server->guard, options->token_file, err)
+              : cn_guard_make_token(&server->guard, err)) ||
+        !set_up_tls(server, options, err) || !open_things(server, options, err) ||
+        !bind_socket(server, options, &fd, err))
+        return false;
+    make_url(server);
+    if (!open_collector(server, options, err)) {
+        (void)close(fd);
+        return false;
+    }
+    if (!start_daemon(server, fd, err)) {
+        (void)close(fd);
+        return false;
+    }
+    return true;
+}
+
+bool cn_server_start(struct cn_server **out, const struct cn_server_options *options,
+                     struct cn_error *err)
+{
+    struct cn_server *server = cn_alloc(1, sizeof(*server));
+
+    if (!start(server, options, err)) {
+        cn_server_stop(server);
+        return false;
+    }
+    *out = server;
+    return true;
+}
+
+const char *cn_server_url(const struct cn_server *server)
+{
+    return server->url;
+}
+
+/* Nobody new is let in; what has come is committed and answered. */
+static bool end_requests(struct cn_server *server, struct cn_error *err)
+{
+    MHD_socket fd =
+        server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
+
+    /* Connections that wait for a commit must be woken before the daemon stops. */
+    if (server->collector)
+        cn_collector_finish(server->collector);
+    if (fd != MHD_INVALID_SOCKET)
+        (void)close(fd);
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    return !server->collector || cn_collector_close(server->collector, err);
+}
+
+void cn_server_stop(struct cn_server *server)
+{
+    struct cn_error err;
+
+    if (!server)
+        return;
+    if (!end_requests(server, &err) && server->log)
+        server->log(server->log_arg, err.text);
+    for (size_t i = 0; i < server->things.count; i++)
+        cn_served_close(server->things.list[i]);
+    free(server->things.list);
+    free(server->tls_cert);
+    free(server->tls_key);
+    free(server);
+}

@@ -1,0 +1,37 @@
+/* What the parts of a server share; of use to src/server only.
+ * Threads: the counts are atomic, the rest is immutable while the server runs.
+ */
+#ifndef CN_SERVER_HTTP_SERVER_STATE_H
+#define CN_SERVER_HTTP_SERVER_STATE_H
+
+#include <stdatomic.h>
+
+#include "server/api/route.h"
+#include "server/http/guard.h"
+#include "server/http/server.h"
+#include "server/served/served.h"
+
+struct MHD_Daemon;
+struct cn_collector;
+
+/* For /metrics. */
+struct cn_server_counts {
+    _Atomic uint64_t requests, refused, failed;
+    _Atomic uint64_t answer_ns; /* time spent in answers, all together */
+    _Atomic uint64_t open;      /* requests being answered */
+};
+
+struct cn_server {
+    struct MHD_Daemon *daemon;
+    struct cn_guard guard;
+    struct cn_served_list things;
+    struct cn_server_counts counts;
+    struct cn_collector *collector;  /* NULL: takes no traces */
+    struct cn_guard collector_guard; /* its token; "" when none is needed */
+    char *tls_cert, *tls_key;
+    char url[512];
+    void (*log)(void *arg, const char *text);
+    void *log_arg;
+};
+
+#endif

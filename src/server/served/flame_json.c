@@ -1,0 +1,52 @@
+#include "server/served/flame_json.h"
+
+#include "server/api/request.h"
+
+void cn_flame_begin(struct cn_flame *flame)
+{
+    *flame = (struct cn_flame){0};
+    flame->nodes.text = &flame->nodes_text;
+    cn_json_array(&flame->nodes);
+}
+
+bool cn_flame_add(struct cn_flame *flame, uint32_t depth, const char *name,
+                  const char *module, double value, double own, uint64_t id)
+{
+    struct cn_json *json = &flame->nodes;
+
+    if (flame->count == CN_FLAME_NODE_MAX)
+        return false;
+    flame->count++;
+    cn_json_array(json);
+    cn_json_u64(json, depth);
+    cn_json_u64(json, cn_names_add(&flame->names, name));
+    cn_json_u64(json, cn_names_add(&flame->modules, module ? module : ""));
+    cn_json_f64(json, value);
+    cn_json_f64(json, own);
+    cn_json_id(json, id);
+    cn_json_end(json);
+    return true;
+}
+
+static void add_names(struct cn_json *json, const char *key, const struct cn_names *names)
+{
+    cn_json_key(json, key);
+    cn_json_array(json);
+    for (size_t i = 0; i < names->count; i++)
+        cn_json_str(json, names->list[i]);
+    cn_json_end(json);
+}
+
+void cn_flame_end(struct cn_flame *flame, struct cn_json *json, double total)
+{
+    cn_json_end(&flame->nodes);
+    cn_json_add_f64(json, "total", total);
+    cn_json_add_bool(json, "isCut", flame->count == CN_FLAME_NODE_MAX);
+    add_names(json, "names", &flame->names);
+    add_names(json, "modules", &flame->modules);
+    cn_json_key(json, "nodes");
+    cn_json_raw(json, flame->nodes_text.chars, flame->nodes_text.len);
+    cn_text_done(&flame->nodes_text);
+    cn_names_done(&flame->names);
+    cn_names_done(&flame->modules);
+}

@@ -1,0 +1,62 @@
+/* The calls of many traces added up: one node a path of methods.
+ *
+ * Traces are opened a few at a time, on all processors, so that whoever waits sees what there is so
+ * far:
+ *     cn_trace_flame_init(&flame, store, &hits);
+ *     cn_trace_flame_add(&flame, 30000000, err) until cn_trace_flame_is_complete()
+ *     cn_trace_flame_paint(&flame, share, &painted) ...
+ *     cn_trace_flame_done(&flame);
+ * It borrows the store. The result is the same for any number of processors.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SERVER_SERVED_TRACE_FLAME_H
+#define CN_SERVER_SERVED_TRACE_FLAME_H
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "store/search/search.h"
+
+struct cn_flame;
+
+struct cn_trace_flame_node {
+    uint32_t parent, name;
+    uint32_t first_child, next; /* CN_NONE: none */
+    double total_ns, own_ns;
+};
+
+struct cn_trace_flame {
+    const struct cn_store *store;
+    struct cn_search_hits hits;
+    size_t added; /* of the hits */
+    struct cn_trace_flame_node *nodes;
+    size_t count, capacity;
+    struct cn_map children; /* nodes by parent and name */
+    struct cn_map methods;  /* names by segment and word */
+    struct cn_names names;
+    struct cn_text text;
+    uint32_t *places; /* of the calls of a trace: their nodes */
+    size_t place_capacity;
+    uint32_t first_top;
+    double total_ns;
+};
+
+/* Takes the hits over. */
+void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
+                         struct cn_search_hits *hits);
+void cn_trace_flame_done(struct cn_trace_flame *flame); /* safe when zeroed */
+
+/* Add traces for about `budget_ns`, one batch at least. */
+CN_CHECK bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
+                                 struct cn_error *err);
+
+static inline bool cn_trace_flame_is_complete(const struct cn_trace_flame *flame)
+{
+    return flame->added == flame->hits.count;
+}
+
+/* Add the nodes that have more than `share` of all time, parents first. */
+void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
+                          struct cn_flame *out);
+
+#endif
