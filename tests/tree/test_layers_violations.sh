@@ -22,7 +22,7 @@ put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
 put analyze/cct/cct.c '"model/contexts/metric.h"'
 put store/store.c '"formats/zorka/reader.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
-put cli/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
+put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
 put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 

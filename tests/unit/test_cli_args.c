@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "cli/args.h"
-#include "cli/command.h"
+#include "cli/shell/args.h"
+#include "cli/shell/command.h"
 
 static bool run_nothing(const struct cn_args *args, struct cn_error *err)
 {

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/completion.h"
+#include "cli/shell/command.h"
+#include "cli/shell/completion.h"
 
 static const struct {
     const char *shell;

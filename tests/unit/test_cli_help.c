@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/wrap.h"
+#include "cli/shell/command.h"
+#include "cli/shell/help.h"
+#include "cli/shell/wrap.h"
 
 static const struct cn_option options[] = {
     {.name = "depth", .letter = 'd', .value = "N", .help = "show at most N levels"},

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/man.h"
+#include "cli/shell/command.h"
+#include "cli/shell/man.h"
 
 static const struct cn_option options[] = {
     {.name = "top-down", .letter = 't', .value = "a|b", .help = "it's a \\ test"},

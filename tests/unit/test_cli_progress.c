@@ -10,11 +10,11 @@
 
 #include "base/run/progress.h"
 #include "base/text.h"
-#include "cli/args.h"
-#include "cli/color.h"
-#include "cli/command.h"
-#include "cli/pager.h"
-#include "cli/progress.h"
+#include "cli/print/color.h"
+#include "cli/shell/args.h"
+#include "cli/shell/command.h"
+#include "cli/shell/pager.h"
+#include "cli/shell/progress.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 

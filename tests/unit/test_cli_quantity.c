@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "cli/quantity.h"
-#include "cli/time_axis.h"
+#include "cli/print/quantity.h"
+#include "cli/print/time_axis.h"
 
 typedef void (*print_fn)(struct cn_text *text, uint64_t value);
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cli/table.h"
+#include "cli/print/table.h"
 
 static const struct cn_column columns[] = {
     {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},

@@ -1,0 +1,117 @@
+#include "cli/database/dump_database.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes/record.h"
+#include "base/map.h"
+#include "cli/print/dump_print.h"
+#include "cli/shell/cli.h"
+#include "formats/formats.h"
+
+struct dump {
+    struct cn_dump_printer printer;
+    const char *file, *record; /* NULL: all */
+    uint64_t rest;             /* structures still to be shown */
+    bool has_matches;
+
+    /* What there is, to tell someone who asked for something else. */
+    struct cn_names files, records;
+
+    /* Structures come in long runs of one kind: decide once for each run. */
+    const char *run_file;
+    const struct cn_record_layout *run_layout;
+    bool run_is_wanted;
+};
+
+static bool is_wanted(struct dump *dump, const struct cn_dump_item *item)
+{
+    const char *record = cn_dump_record_name(item->layout);
+
+    if (item->file == dump->run_file && item->layout == dump->run_layout)
+        return dump->run_is_wanted;
+    (void)cn_names_add(&dump->files, item->file);
+    (void)cn_names_add(&dump->records, record);
+    dump->run_file = item->file;
+    dump->run_layout = item->layout;
+    dump->run_is_wanted = (!dump->file || strcmp(dump->file, item->file) == 0) &&
+                          (!dump->record || strcmp(dump->record, record) == 0);
+    return dump->run_is_wanted;
+}
+
+static bool on_item(void *arg, const struct cn_dump_item *item)
+{
+    struct dump *dump = arg;
+
+    if (!is_wanted(dump, item))
+        return true;
+    dump->has_matches = true;
+    if (dump->rest == 0)
+        return false;
+    dump->rest--;
+    cn_dump_print_item(&dump->printer, item);
+    return true;
+}
+
+static bool fail_unknown(const struct cn_names *known, const char *what, const char *name,
+                         struct cn_error *err)
+{
+    struct cn_text list = {0};
+
+    for (size_t i = 0; i < known->count; i++)
+        cn_text_printf(&list, "%s%s", i > 0 ? ", " : "", known->list[i]);
+    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no %s '%s'; there are %s", what, name,
+                  cn_text_str(&list));
+    cn_text_done(&list);
+    return false;
+}
+
+static bool knows(const struct cn_names *known, const char *name)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (strcmp(known->list[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool explain_nothing(const struct dump *dump, const char *path,
+                            struct cn_error *err)
+{
+    if (dump->file && !knows(&dump->files, dump->file))
+        (void)fail_unknown(&dump->files, "file", dump->file, err);
+    else if (dump->record && !knows(&dump->records, dump->record))
+        (void)fail_unknown(&dump->records, "record", dump->record, err);
+    else
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "no record '%s' in %s",
+                      dump->record ? dump->record : "", dump->file ? dump->file : "");
+    return cn_fail_in(err, "%s", path);
+}
+
+bool cn_dump_database(const struct cn_args *args, const char *path, struct cn_error *err)
+{
+    const struct cn_format *format;
+    struct dump dump = {
+        .printer = {.format = cn_cli_format(args),
+                    .by_field = cn_args_has(args, "fields")},
+        .file = cn_args_value(args, "file"),
+        .record = cn_args_value(args, "record"),
+    };
+    bool ok;
+
+    if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) ||
+        !cn_format_probe(path, &format, err))
+        return false;
+    if (!format->dump)
+        return cn_fail(err, CN_ERR_USAGE, "%s: %s has nothing to dump", path,
+                       format->name);
+    cn_cli_page(args);
+    cn_dump_print_begin(&dump.printer);
+    ok = format->dump(path, on_item, &dump, err);
+    cn_dump_print_end(&dump.printer);
+    if (ok && !dump.has_matches && (dump.file || dump.record))
+        ok = explain_nothing(&dump, path, err);
+    cn_names_done(&dump.files);
+    cn_names_done(&dump.records);
+    return ok;
+}

@@ -1,0 +1,44 @@
+/* Threads over time on stdout: drawn with a letter for each function, or as a table.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATABASE_TIMELINE_PRINT_H
+#define CN_CLI_DATABASE_TIMELINE_PRINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/timeline/occupancy.h"
+#include "analyze/views/frames.h"
+#include "cli/database/open_database.h"
+
+struct cn_args;
+
+/* A thread, and the row that shows it. */
+struct cn_timeline_row {
+    uint32_t profile;
+    struct cn_identity_tuple identity;
+    char *label; /* printable */
+};
+
+struct cn_timeline_view {
+    const struct cn_args *args;
+    const char *path;
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened` */
+    struct cn_frames frames;
+    struct cn_occupancy occupancy;
+    struct cn_timeline_row *threads; /* by identity: databases have them in any order */
+    size_t row_count, thread_count, thread_capacity; /* the first ones are rows */
+    uint64_t without_samples_count;
+    size_t common_id_count; /* ids that all rows begin with: not in labels */
+    size_t label_width;     /* of the widest one */
+    uint64_t begin_ns, end_ns;
+};
+
+/* A head, a time axis, a row for each thread, and what each letter means. */
+void cn_timeline_print(const struct cn_timeline_view *view);
+
+/* A row for each thread and slice, as --format says. */
+void cn_timeline_print_table(const struct cn_timeline_view *view);
+
+#endif

@@ -1,0 +1,50 @@
+/* Rows of a view on stdout, as text, JSON or CSV.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATABASE_VIEW_PRINT_H
+#define CN_CLI_DATABASE_VIEW_PRINT_H
+
+#include "analyze/views/view.h"
+#include "cli/database/view_options.h"
+#include "cli/shell/cli.h"
+
+/* The numbers of `costs`, followed by depth, kind, context id, location and name (text shows
+ * the name alone, indented) and, where it is wanted, the call path. */
+struct cn_view_table {
+    struct cn_table *table;
+    struct cn_column *columns;
+    const struct cn_costs *costs;
+    enum cn_table_format format;
+    struct cn_text label;
+    bool has_path;
+};
+
+void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
+                         const struct cn_costs *costs, bool has_path);
+
+struct cn_view_row_text {
+    size_t depth; /* 0 at the top */
+    const char *label;
+    struct cn_location location;
+    const char *path; /* used when the table has_path */
+};
+
+void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
+                       const struct cn_view_row_text *text);
+
+void cn_view_table_end(struct cn_view_table *out);
+
+struct cn_view_limits {
+    size_t depth_max; /* levels shown */
+    double
+        min_percent; /* of the whole, in the first inclusive column with percentages or,
+                           where there is none, in the first with percentages */
+};
+
+/* The whole view, as deep and as far as the limits and filters of `setup` say. Rows before a
+ * failure are printed. */
+CN_CHECK bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
+                            const struct cn_view_limits *limits,
+                            const struct cn_args *args, struct cn_error *err);
+
+#endif

@@ -1,0 +1,166 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/database/view_print.h"
+
+/* Columns after the numbers, in this order. Only the name is shown in text. */
+static const struct cn_column row_columns[] = {
+    {.name = "depth", .kind = CN_COLUMN_U64},
+    {.name = "kind", .kind = CN_COLUMN_TEXT},
+    {.name = "context_id", .kind = CN_COLUMN_U64},
+    {.name = "module", .kind = CN_COLUMN_TEXT},
+    {.name = "file", .kind = CN_COLUMN_TEXT},
+    {.name = "line", .kind = CN_COLUMN_U64},
+    {.name = "name", .title = "CONTEXT", .kind = CN_COLUMN_TEXT},
+    {.name = "path", .title = "CALL PATH", .kind = CN_COLUMN_TEXT},
+};
+
+enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
+
+/* Levels beyond this are indented no further: output grows with the number of rows,
+ * not with its square. */
+enum { INDENT_MAX = 256 };
+
+/* The largest total of the columns that show the same metric. */
+static double metric_total(const struct cn_costs *costs, const char *metric)
+{
+    double total = NAN;
+
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].metric == metric)
+            total = fmax(total, costs->columns[i].total);
+    return total;
+}
+
+/* The same number of decimals in all rows and columns of a metric, so that they
+ * compare at a glance: six significant digits of the whole. */
+static struct cn_column value_column(const struct cn_cost_column *cost, double total)
+{
+    struct cn_column column = {
+        .name = cost->name, .title = cost->title, .kind = CN_COLUMN_F64};
+    double digits_before = total > 0 ? floor(log10(total)) + 1 : NAN;
+
+    if (cost->stat == CN_STAT_COUNT) {
+        column.kind = CN_COLUMN_FIXED;
+    } else if (isfinite(digits_before) && digits_before > -6) {
+        column.kind = CN_COLUMN_FIXED;
+        column.decimals = digits_before >= 6 ? 0 : (unsigned)(6 - fmax(digits_before, 0));
+    }
+    return column;
+}
+
+void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
+                         const struct cn_costs *costs, bool has_path)
+{
+    struct cn_column *columns =
+        cn_alloc(2 * costs->column_count + ROW_COLUMN_COUNT, sizeof(*columns));
+    size_t row_columns_wanted = has_path ? ROW_COLUMN_COUNT : ROW_COLUMN_COUNT - 1;
+    size_t count = 0;
+
+    *out =
+        (struct cn_view_table){.columns = columns, .costs = costs, .has_path = has_path};
+    for (size_t i = 0; i < costs->column_count; i++) {
+        const struct cn_cost_column *column = &costs->columns[i];
+
+        if (column->is_hidden)
+            continue;
+        columns[count++] = value_column(column, metric_total(costs, column->metric));
+        cn_text_clear(&out->label);
+        cn_text_printf(&out->label, "%s_percent", column->name);
+        if (column->has_percent)
+            columns[count++] = (struct cn_column){.name = cn_strdup(out->label.chars),
+                                                  .title = "%",
+                                                  .kind = CN_COLUMN_PERCENT};
+    }
+    for (size_t i = 0; i < row_columns_wanted; i++)
+        columns[count++] = row_columns[i];
+    out->format = cn_cli_format(args);
+    out->table = cn_cli_table(args, columns, count);
+}
+
+static void add_value(struct cn_table *table, double value)
+{
+    if (isnan(value))
+        cn_table_none(table);
+    else
+        cn_table_f64(table, value);
+}
+
+static enum cn_color heat(double percent)
+{
+    if (percent >= 10)
+        return CN_COLOR_RED;
+    return percent >= 1 ? CN_COLOR_YELLOW : CN_COLOR_NONE;
+}
+
+static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
+{
+    for (size_t i = 0; i < out->costs->column_count; i++) {
+        const struct cn_cost_column *column = &out->costs->columns[i];
+        double percent = cn_cost_percent(column, row->values[i]);
+
+        if (column->is_hidden)
+            continue;
+        add_value(out->table, row->values[i]);
+        if (!column->has_percent)
+            continue;
+        cn_table_paint(out->table, heat(percent));
+        add_value(out->table, percent);
+    }
+}
+
+static void add_text(struct cn_table *table, const char *text)
+{
+    if (text)
+        cn_table_str(table, text);
+    else
+        cn_table_none(table);
+}
+
+static void add_number(struct cn_table *table, uint64_t number, bool is_known)
+{
+    if (is_known)
+        cn_table_u64(table, number);
+    else
+        cn_table_none(table);
+}
+
+void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
+                       const struct cn_view_row_text *text)
+{
+    struct cn_table *table = out->table;
+
+    add_numbers(out, row);
+    cn_table_u64(table, text->depth);
+    cn_table_str(table, cn_row_kind_name(row->kind));
+    add_number(table, row->context, row->context != CN_NONE);
+    add_text(table, text->location.module);
+    add_text(table, text->location.file);
+    add_number(table, text->location.line, text->location.line > 0);
+    cn_text_clear(&out->label);
+    if (out->format == CN_TABLE_TEXT)
+        cn_text_fill(&out->label, ' ',
+                     2 * (text->depth < INDENT_MAX ? text->depth : INDENT_MAX));
+    cn_text_str_add(&out->label, text->label);
+    cn_table_str(table, cn_text_str(&out->label));
+    if (out->has_path)
+        cn_table_str(table, text->path);
+    cn_table_end_row(table);
+}
+
+void cn_view_table_end(struct cn_view_table *out)
+{
+    size_t count = 0;
+
+    cn_table_free(out->table);
+    for (size_t i = 0; i < out->costs->column_count; i++) {
+        if (out->costs->columns[i].is_hidden)
+            continue;
+        count++;
+        if (out->costs->columns[i].has_percent)
+            free((char *)(uintptr_t)out->columns[count++].name);
+    }
+    free(out->columns);
+    cn_text_done(&out->label);
+}

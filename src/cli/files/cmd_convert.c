@@ -1,0 +1,383 @@
+/* cairn convert: a database or recording rewritten in another format, and what that format
+ * cannot hold. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/call_merge.h"
+#include "base/alloc.h"
+#include "base/files/outdir.h"
+#include "base/files/sink.h"
+#include "base/run/clock.h"
+#include "base/text.h"
+#include "cli/database/open_database.h"
+#include "cli/print/disk.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/shell/progress.h"
+#include "cli/shell/target.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
+
+enum { JOBS_MAX = 1024 };
+
+struct conversion {
+    const struct cn_args *args;
+    const char *source, *target;
+    const struct cn_format *format;
+    struct cn_write_options options;
+    struct cn_opened_database opened;
+    struct cn_database *db; /* of `opened`; this or the recording is the source */
+    struct cn_recording *rec;
+    struct cn_bar bar;
+    struct cn_text losses; /* a line each */
+};
+
+static bool can_write(const struct cn_format *format)
+{
+    return format->write_database || format->write_recording || format->write_calls;
+}
+
+static bool find_target_format(const char *name, const struct cn_format **out,
+                               struct cn_error *err)
+{
+    const struct cn_format *format = name ? cn_format_find(name) : NULL;
+    struct cn_text list = {0};
+
+    if (format && can_write(format)) {
+        *out = format;
+        return true;
+    }
+    for (size_t i = 0; cn_formats[i]; i++) {
+        if (can_write(cn_formats[i]))
+            cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
+    }
+    if (!name)
+        (void)cn_fail(err, CN_ERR_USAGE,
+                      "--to is missing; formats that can be written: %s",
+                      cn_text_str(&list));
+    else
+        (void)cn_fail(err, CN_ERR_USAGE, "cannot write format '%s'; can write: %s", name,
+                      cn_text_str(&list));
+    cn_text_done(&list);
+    return false;
+}
+
+/* The absolute path that `path` has or would have, to be released with free(). */
+static char *resolve(const char *path, struct cn_error *err)
+{
+    char *real = realpath(path, NULL), *copy, *slash, *parent;
+    struct cn_text joined = {0};
+    size_t len = strlen(path);
+
+    if (real)
+        return real;
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    copy = cn_strdup(path);
+    copy[len] = '\0';
+    slash = strrchr(copy, '/');
+    if (slash)
+        *slash = '\0';
+    parent = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+    if (parent)
+        cn_text_printf(&joined, "%s/%s", parent, slash ? slash + 1 : copy);
+    else
+        (void)cn_fail_errno(err, "%s", path);
+    free(parent);
+    free(copy);
+    return joined.chars;
+}
+
+static bool is_inside(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(path, folder, len) == 0 &&
+           (path[len] == '/' || (len > 0 && folder[len - 1] == '/'));
+}
+
+/* Writing over what is being read would destroy both. */
+static bool check_places(const struct conversion *c, struct cn_error *err)
+{
+    const char *path = c->db ? c->db->path : c->rec->path;
+    char *source = resolve(path[0] ? path : c->source, err);
+    char *target = source ? resolve(c->target, err) : NULL;
+    bool ok = target != NULL;
+
+    if (ok && strcmp(source, target) == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "%s is the source itself", c->target);
+    else if (ok && is_inside(target, source))
+        ok = cn_fail(err, CN_ERR_USAGE, "%s lies inside the source %s", c->target,
+                     c->source);
+    else if (ok && is_inside(source, target))
+        ok = cn_fail(err, CN_ERR_USAGE, "the source %s lies inside %s", c->source,
+                     c->target);
+    free(source);
+    free(target);
+    return ok;
+}
+
+static bool check_target(const struct conversion *c, struct cn_error *err)
+{
+    if (!c->format->is_file && cn_sink_is_stdout(c->target))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is a folder, which standard output cannot be",
+                       c->format->name);
+    if (cn_sink_is_stdout(c->target))
+        return !c->options.is_strict ||
+               cn_fail(err, CN_ERR_USAGE,
+                       "--strict needs a file: what is lost is known "
+                       "when all is written");
+    return check_places(c, err) &&
+           cn_target_check(c->target, c->format, c->options.replace, err);
+}
+
+static void on_loss(void *arg, const char *what, uint64_t count)
+{
+    struct conversion *c = arg;
+
+    cn_text_printf(&c->losses, "not kept: %" PRIu64 " %s\n", count, what);
+}
+
+static void tell_losses(const struct conversion *c)
+{
+    const char *at = cn_text_str(&c->losses);
+
+    while (*at) {
+        size_t len = strcspn(at, "\n");
+
+        cn_cli_warn(c->args, "%.*s", (int)len, at);
+        at += len + 1;
+    }
+}
+
+static bool count_values(struct cn_database *db, uint64_t *out, struct cn_error *err)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(db, i, &profile, err))
+            return false;
+        count += profile.value_count;
+    }
+    *out = count;
+    return true;
+}
+
+static bool count_items(struct conversion *c, uint64_t *out, struct cn_error *err)
+{
+    if (c->db)
+        return count_values(c->db, out, err);
+    *out = c->rec->task_count;
+    return true;
+}
+
+static void tell_result(const struct conversion *c, uint64_t item_count,
+                        uint64_t elapsed_ns)
+{
+    struct cn_disk_usage usage = cn_disk_usage(c->target);
+    struct cn_text text = {0};
+
+    cn_size_print(&text, usage.bytes);
+    cn_text_str_add(&text, " in ");
+    cn_count_print_of(&text, usage.file_count, "file");
+    cn_cli_say(c->args, "wrote %s: %s, %s", c->target, c->format->name,
+               cn_text_str(&text));
+    cn_text_clear(&text);
+    cn_count_print_of(&text, item_count, c->db ? "value" : "task");
+    cn_text_str_add(&text, " in ");
+    cn_duration_print(&text, elapsed_ns);
+    if (c->db)
+        cn_text_printf(&text, ", %.1f million a second",
+                       (double)item_count * 1e3 / (double)(elapsed_ns + 1));
+    cn_cli_detail(c->args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* All calls of all tasks. */
+static bool write_calls(struct conversion *c, const char *path, struct cn_error *err)
+{
+    struct cn_call_filter filter;
+    struct cn_call_query query = {
+        .rec = c->rec,
+        .filter = &filter,
+        .range = cn_time_always,
+        .task_count = c->rec->task_count,
+    };
+    uint32_t *tasks = cn_alloc(query.task_count, sizeof(*tasks));
+    bool ok;
+
+    for (uint32_t i = 0; i < query.task_count; i++)
+        tasks[i] = i;
+    query.tasks = tasks;
+    cn_call_filter_init(&filter, c->rec);
+    cn_call_filter_ready(&filter);
+    ok = c->format->write_calls(&query, path, &c->options, err);
+    cn_call_filter_done(&filter);
+    free(tasks);
+    return ok;
+}
+
+static bool write_to(struct conversion *c, const char *path, struct cn_error *err)
+{
+    bool ok;
+
+    cn_bar_begin(&c->bar, c->args);
+    c->options.progress = &c->bar.progress;
+    if (c->db)
+        ok = c->format->write_database(c->db, path, &c->options, err);
+    else if (c->format->write_recording)
+        ok = c->format->write_recording(c->rec, path, &c->options, err);
+    else
+        ok = write_calls(c, path, err);
+    cn_bar_end(&c->bar);
+    tell_losses(c);
+    /* Writers name the files they write; what they read is ours to name. */
+    if (!ok && err->kind != CN_ERR_IO && err->kind != CN_ERR_INTERRUPTED)
+        (void)cn_fail_in(err, "%s", c->source);
+    return ok;
+}
+
+/* What is lost is known when all is written: so write beside the target first. */
+static bool write_strictly(struct conversion *c, struct cn_error *err)
+{
+    struct cn_outdir dir = {0};
+    bool ok = cn_outdir_begin(&dir, c->target, c->options.replace, err);
+
+    c->options.replace = true; /* the folder that was made just now */
+    ok = ok && write_to(c, dir.path, err);
+    if (ok && c->losses.len > 0)
+        ok = cn_fail(err, CN_ERR_IO, "%s is not written: --strict allows no losses",
+                     c->target);
+    ok = ok && cn_outdir_commit(&dir, err);
+    cn_outdir_abandon(&dir);
+    return ok;
+}
+
+static bool write_target(struct conversion *c, struct cn_error *err)
+{
+    uint64_t begin_ns = cn_clock_ns(), item_count;
+
+    if (!count_items(c, &item_count, err))
+        return cn_fail_in(err, "%s", c->source);
+    if (!(c->options.is_strict && !c->format->is_file ? write_strictly(c, err)
+                                                      : write_to(c, c->target, err)))
+        return false;
+    if (!cn_sink_is_stdout(c->target))
+        tell_result(c, item_count, cn_clock_ns() - begin_ns);
+    return true;
+}
+
+/* Open the source as what the target can hold. */
+static bool open_source(struct conversion *c, struct cn_error *err)
+{
+    const struct cn_format *from;
+
+    if (!cn_format_probe(c->source, &from, err))
+        return false;
+    if ((from->open_database || from->open_measurements) && c->format->write_database) {
+        if (!cn_opened_database_open(&c->opened, c->args, c->source, err))
+            return false;
+        c->db = c->opened.db;
+        for (const struct cn_warning *w = c->db->warnings; w; w = w->next)
+            cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
+        return true;
+    }
+    if ((from->open_recording || from->open_traces) &&
+        (c->format->write_recording || c->format->write_calls)) {
+        if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
+            return false;
+        for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
+            cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
+        return true;
+    }
+    return cn_fail(err, CN_ERR_USAGE, "%s holds a %s, which cannot be written as %s",
+                   c->source, from->holds, c->format->name);
+}
+
+static void close_source(struct conversion *c)
+{
+    cn_opened_database_close(&c->opened);
+    cn_recording_close(c->rec);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct conversion c = {
+        .args = args,
+        .source = cn_args_operand(args, 0),
+        .target = cn_args_operand(args, 1),
+        .options = {.replace = cn_args_has(args, "force"),
+                    .without_timelines = cn_args_has(args, "no-traces"),
+                    .without_sources = cn_args_has(args, "no-sources"),
+                    .is_strict = cn_args_has(args, "strict"),
+                    .metric = cn_args_value(args, "metric"),
+                    .on_loss = on_loss,
+                    .on_loss_arg = &c},
+    };
+    uint64_t jobs;
+    bool ok;
+
+    if (!find_target_format(cn_args_value(args, "to"), &c.format, err) ||
+        !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err))
+        return false;
+    c.options.workers = (unsigned)jobs;
+    ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
+    close_source(&c);
+    cn_text_done(&c.losses);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "to", .value = "NAME", .help = "the format to write; see cairn formats"},
+    {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
+    {.name = "metric",
+     .value = "NAME",
+     .help = "of a database, what to write where the format holds one value (default: "
+             "the first)"},
+    {.name = "no-traces", .help = "leave the timelines out"},
+    {.name = "no-sources", .help = "leave the copies of source files out"},
+    {.name = "strict", .help = "write nothing if anything would be lost"},
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .help = "use N threads (default: one a processor)"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn convert old.db new.db --to hpctoolkit-v4", "rewrite a database"},
+    {"cairn convert run.db small.db --to hpctoolkit-v4 --no-traces --no-sources",
+     "keep only what the context views need"},
+    {"cairn convert uftrace.data small.data --to uftrace-packed",
+     "pack a recording to a tenth of its size"},
+    {"cairn convert uftrace.data trace.json.gz --to chrome",
+     "look at a recording in a browser"},
+    {"cairn convert run.db - --to folded | less", "see the stacks of a database"},
+    {0},
+};
+
+const struct cn_command cn_cmd_convert = {
+    .name = "convert",
+    .section = CN_SECTION_FILES,
+    .operands = "SRC DST",
+    .operand_min = 2,
+    .operand_max = 2,
+    .summary = "rewrite a database or recording in a format of your choice",
+    .description =
+        "Reads whatever database or recording SRC is and writes DST in the format given "
+        "with --to. Measurements are analysed on the way. "
+        "DST may be - for standard output where the format is one file; "
+        "such a file is compressed when its name ends in .gz or .zst. "
+        "DST appears when it is complete, and not at all when something fails. What the "
+        "format cannot hold is listed on standard error; with --strict it is an error.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,211 @@
+/* cairn serve, cairn view: what was recorded and analysed, in the browser. */
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "formats/formats.h"
+#include "server/http/server.h"
+
+enum { COLLECT_LIMIT_MAX = 1 << 20 };
+
+/* Opens the address in whatever browser there is; failing is no matter, it was printed
+ * as well. */
+static void open_browser(const struct cn_args *args, const char *url)
+{
+    pid_t child;
+
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
+        cn_cli_say(args, "no display to open a browser on; open the address above");
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        (void)setsid();
+        (void)!freopen("/dev/null", "w", stderr);
+        (void)execlp("xdg-open", "xdg-open", url, (char *)NULL);
+        _exit(127);
+    }
+}
+
+static bool wait_for_end(struct cn_error *err)
+{
+    sigset_t ends;
+    int signal_number;
+
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    if (sigwait(&ends, &signal_number) != 0)
+        return cn_fail_errno(err, "cannot wait for a signal");
+    return true;
+}
+
+/* The threads of the server inherit the mask: signals are for sigwait() alone. */
+static void block_signals(void)
+{
+    sigset_t ends;
+
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* a browser may go away at any time */
+}
+
+/* Views come and go by the dozen of megabytes: large blocks go back to the system at once,
+ * and threads share their memory. */
+static void keep_memory_small(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 1 << 20, ARENAS = 2 };
+
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
+
+/* Whoever is told that something is damaged wants to know what is left of it. */
+static bool advise(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_error before = *err, other;
+    const struct cn_format *format;
+
+    for (size_t i = 0; before.kind == CN_ERR_FORMAT && i < cn_args_count(args); i++) {
+        const char *path = cn_args_operand(args, i);
+        size_t len = strlen(path);
+
+        if (strncmp(before.text, path, len) == 0 && before.text[len] == ':' &&
+            cn_format_probe(path, &format, &other))
+            return cn_fail(err, before.kind, "%s; 'cairn verify %s' tells more",
+                           before.text, path);
+    }
+    return false;
+}
+
+static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
+{
+    struct cn_server_options options = {
+        .path_count = cn_args_count(args),
+        .listen = cn_args_value(args, "listen"),
+        .host = cn_args_value(args, "host"),
+        .token_file = cn_args_value(args, "token-file"),
+        .tls_cert = cn_args_value(args, "tls-cert"),
+        .tls_key = cn_args_value(args, "tls-key"),
+        .collect = cn_args_value(args, "collect"),
+        .collect_token_file = cn_args_value(args, "collect-token-file"),
+        .paths = args->operands,
+    };
+    struct cn_server *server;
+    uint64_t limit = 0;
+    bool ok;
+
+    if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err))
+        return false;
+    options.collect_limit = (size_t)limit;
+    if (options.path_count == 0 && !options.collect)
+        return cn_fail(err, CN_ERR_USAGE, "PATH is missing: what should be shown?");
+    keep_memory_small();
+    block_signals();
+    if (!cn_server_start(&server, &options, err))
+        return advise(args, err);
+    (void)printf("%s\n", cn_server_url(server));
+    (void)fflush(stdout);
+    cn_cli_say(args, "press Ctrl-C to end");
+    if (with_browser)
+        open_browser(args, cn_server_url(server));
+    ok = wait_for_end(err);
+    cn_server_stop(server);
+    return ok;
+}
+
+static bool run_serve(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, false, err);
+}
+
+static bool run_view(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, !cn_args_has(args, "no-browser"), err);
+}
+
+#define SERVE_OPTIONS                                                                   \
+    {.name = "no-browser", .help = "only print the address"},                           \
+        {.name = "listen",                                                              \
+         .value = "ADDR:PORT",                                                          \
+         .help =                                                                        \
+             "listen here (default: 127.0.0.1 and a free port); beyond this machine "   \
+             "it needs --token-file"},                                                  \
+        {.name = "host", .value = "NAME", .help = "a name that browsers use for it"},   \
+        {.name = "token-file",                                                          \
+         .value = "FILE",                                                               \
+         .help = "the token that requests must bring (default: a new one each time)"},  \
+        {.name = "collect",                                                             \
+         .value = "DIR",                                                                \
+         .help = "take traces of agents into this store; made when there is none"},     \
+        {.name = "collect-token-file",                                                  \
+         .value = "FILE",                                                               \
+         .help = "the token that traces must bring (default: they need none)"},         \
+        {.name = "collect-limit",                                                       \
+         .value = "N",                                                                  \
+         .help = "put off agents while N requests wait for the disk, or a quarter of "  \
+                 "that of one of them (default: 4096)"},                                \
+        {.name = "tls-cert", .value = "FILE", .help = "use TLS with this certificate"}, \
+    {                                                                                   \
+        .name = "tls-key", .value = "FILE", .help = "and this key"                      \
+    }
+
+static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
+
+static const struct cn_example serve_examples[] = {
+    {"cairn serve run.db", "prints an address to open in a browser"},
+    {"cairn serve cairn.data run.db", "several things on one page"},
+    {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token",
+     "for others on the network; add --tls-cert and --tls-key"},
+    {"cairn serve --collect traces", "take traces of agents, and show them"},
+    {0},
+};
+
+static const struct cn_example view_examples[] = {
+    {"cairn view run.db", "open a database in the browser"},
+    {0},
+};
+
+const struct cn_command cn_cmd_serve = {
+    .name = "serve",
+    .section = CN_SECTION_VIEW,
+    .operands = "[PATH]...",
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "show databases, recordings and stores in a browser",
+    .description =
+        "Serves the viewer on one port and prints its address. A random token in the "
+        "address keeps other users of the machine out. Ends with SIGINT or SIGTERM, "
+        "after the requests that are being answered.\n\n"
+        "A recording is analysed in the background; the page tells how far it is.\n\n"
+        "With --collect, requests of agents go into a store: an answer below 300 means "
+        "that they are on the disk. On this machine they need no token unless "
+        "--collect-token-file gives one.",
+    .examples = serve_examples,
+    .options = options,
+    .run = run_serve,
+};
+
+const struct cn_command cn_cmd_view = {
+    .name = "view",
+    .section = CN_SECTION_VIEW,
+    .operands = "[PATH]...",
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "open databases, recordings and stores in the browser",
+    .description = "Does what serve does, and opens the address in the browser.",
+    .examples = view_examples,
+    .options = options,
+    .run = run_view,
+};

@@ -1,0 +1,42 @@
+#include "cli/print/color.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool cn_color_decide(const char *choice, bool is_terminal)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    if (choice && strcmp(choice, "auto") != 0)
+        return strcmp(choice, "always") == 0;
+    if (no_color && *no_color)
+        return false;
+    return is_terminal && term && strcmp(term, "dumb") != 0;
+}
+
+const char *cn_color_start(enum cn_color color)
+{
+    switch (color) {
+    case CN_COLOR_NONE:
+        return "";
+    case CN_COLOR_BOLD:
+        return "\x1b[1m";
+    case CN_COLOR_DIM:
+        return "\x1b[2m";
+    case CN_COLOR_RED:
+        return "\x1b[31m";
+    case CN_COLOR_GREEN:
+        return "\x1b[32m";
+    case CN_COLOR_YELLOW:
+        return "\x1b[33m";
+    case CN_COLOR_BLUE:
+        return "\x1b[34m";
+    }
+    return "";
+}
+
+const char *cn_color_stop(enum cn_color color)
+{
+    return color == CN_COLOR_NONE ? "" : "\x1b[0m";
+}

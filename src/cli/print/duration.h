@@ -1,0 +1,33 @@
+/* Durations and times of recordings as uftrace writes them, without printf: a line
+ * of replay has several.
+ * Threads: any thread.
+ */
+#ifndef CN_CLI_PRINT_DURATION_H
+#define CN_CLI_PRINT_DURATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cn_text;
+
+enum { CN_DURATION_LEN = 10 };
+
+/* Append ten characters: "  1.234 us", "  1.030  m" for a minute and a half; blanks
+ * for 0. */
+void cn_duration_add(struct cn_text *text, uint64_t ns);
+
+/* Append seconds with nine decimals, right aligned: "      626.392746455" in 18
+ * columns. */
+void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width);
+
+/* Append the part of a second: ".392746455". */
+void cn_nanoseconds_add(struct cn_text *text, uint32_t ns);
+
+/* Append a number, right aligned. */
+void cn_number_add(struct cn_text *text, uint64_t value, size_t width);
+void cn_hex_add(struct cn_text *text, uint64_t value, size_t width);
+
+/* Append a string, right aligned. */
+void cn_right_add(struct cn_text *text, const char *str, size_t width);
+
+#endif

@@ -1,0 +1,442 @@
+#include "cli/print/table.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/json.h"
+#include "base/bytes/utf8.h"
+#include "base/text.h"
+
+enum {
+    HELD_ROWS_MAX = 10000,     /* widths are made from so many rows */
+    HELD_CHARS_MAX = 16 << 20, /* ... or from those that fit here */
+    WIDTH_MAX = 160,           /* no column is padded beyond this */
+    OUT_FLUSH_LEN = 64 << 10,
+};
+
+struct cell {
+    size_t off, len; /* in `chars` */
+    size_t width;
+    enum cn_color color;
+};
+
+struct cn_table {
+    FILE *to;
+    enum cn_table_format format;
+    bool has_color;
+    const struct cn_column *columns;
+    size_t column_count;
+    size_t filled; /* cells of the current row */
+    struct cn_text out;
+    struct cn_json json;
+
+    /* Where the current row began, should it stay unfinished. */
+    size_t row_off;
+    struct cn_json row_json;
+
+    /* Text only: rows held back until the widths are known. */
+    struct cn_text chars;
+    struct cell *cells;
+    size_t cell_count, cell_capacity;
+    size_t *widths;
+    size_t last_shown; /* the last column that has a title */
+    bool widths_are_known;
+    enum cn_color next_color;
+};
+
+static void flush_out(struct cn_table *table)
+{
+    if (table->out.len > 0)
+        (void)fwrite(table->out.chars, 1, table->out.len, table->to);
+    cn_text_clear(&table->out);
+}
+
+static void flush_when_full(struct cn_table *table)
+{
+    if (table->out.len >= OUT_FLUSH_LEN)
+        flush_out(table);
+}
+
+static bool is_left(const struct cn_column *column)
+{
+    if (column->align == CN_ALIGN_BY_KIND)
+        return column->kind == CN_COLUMN_TEXT;
+    return column->align == CN_ALIGN_LEFT;
+}
+
+static void add_text_cell(struct cn_table *table, size_t column, const struct cell *cell)
+{
+    const char *chars = cn_text_str(&table->chars) + cell->off;
+    enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
+    size_t width = table->widths[column];
+    size_t padding = width > cell->width ? width - cell->width : 0;
+    bool left = is_left(&table->columns[column]);
+
+    if (!left)
+        cn_text_fill(&table->out, ' ', padding);
+    cn_text_str_add(&table->out, cn_color_start(color));
+    cn_text_add(&table->out, chars, cell->len);
+    cn_text_str_add(&table->out, cn_color_stop(color));
+    if (column == table->last_shown)
+        return;
+    cn_text_fill(&table->out, ' ', left ? padding + 2 : 2);
+}
+
+static void add_text_row(struct cn_table *table, const struct cell *cells)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].title)
+            add_text_cell(table, i, &cells[i]);
+    }
+    /* An empty last cell leaves the gap before it. */
+    while (table->out.len > 0 && table->out.chars[table->out.len - 1] == ' ')
+        table->out.chars[--table->out.len] = '\0';
+    cn_text_char(&table->out, '\n');
+    flush_when_full(table);
+}
+
+static void release_held_rows(struct cn_table *table)
+{
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t width = table->cells[i].width;
+        size_t *widest = &table->widths[i % table->column_count];
+
+        width = width < WIDTH_MAX ? width : WIDTH_MAX;
+        *widest = width > *widest ? width : *widest;
+    }
+    table->widths_are_known = true;
+    for (size_t i = 0; i < table->cell_count; i += table->column_count)
+        add_text_row(table, &table->cells[i]);
+    table->cell_count = 0;
+    cn_text_clear(&table->chars);
+}
+
+static void end_text_row(struct cn_table *table)
+{
+    if (table->widths_are_known) {
+        add_text_row(table, table->cells);
+        table->cell_count = 0;
+        cn_text_clear(&table->chars);
+    } else if (table->cell_count / table->column_count >= HELD_ROWS_MAX ||
+               table->chars.len >= HELD_CHARS_MAX) {
+        release_held_rows(table);
+    }
+}
+
+static size_t plain_len(const char *str)
+{
+    size_t len = 0;
+
+    while (str[len] >= ' ' && str[len] <= '~')
+        len++;
+    return len;
+}
+
+/* What was appended to `chars` since `off` is the next cell of the row. */
+static void add_held_cell(struct cn_table *table, size_t off, size_t width)
+{
+    table->cells = cn_grow(table->cells, table->cell_count, &table->cell_capacity,
+                           sizeof(*table->cells));
+    table->cells[table->cell_count++] = (struct cell){
+        .off = off,
+        .len = table->chars.len - off,
+        .width = width,
+        .color = table->next_color,
+    };
+    table->next_color = CN_COLOR_NONE;
+}
+
+static void hold_str(struct cn_table *table, const char *value)
+{
+    size_t off = table->chars.len, len = plain_len(value);
+
+    if (value[len] == '\0') {
+        cn_text_add(&table->chars, value, len);
+        add_held_cell(table, off, len);
+    } else {
+        cn_utf8_add_printable(&table->chars, value);
+        add_held_cell(table, off, cn_utf8_width(cn_text_str(&table->chars) + off));
+    }
+}
+
+static void add_fixed(struct cn_text *text, double value, unsigned decimals)
+{
+    enum { DECIMALS_MAX = 17 };
+    char digits[DBL_MAX_10_EXP + DECIMALS_MAX + 5]; /* sign, first digit, point, NUL */
+    int precision = decimals < DECIMALS_MAX ? (int)decimals : DECIMALS_MAX;
+    int len = snprintf(digits, sizeof(digits), "%.*f", precision, value);
+
+    assert(len > 0 && (size_t)len < sizeof(digits));
+    cn_text_add(text, digits, (size_t)len);
+}
+
+/* Up to six significant digits, without an exponent where that is readable. */
+static void add_readable_f64(struct cn_text *text, double value)
+{
+    double magnitude = fabs(value);
+    unsigned decimals = 5;
+
+    if (!isfinite(value) || value == 0) {
+        add_fixed(text, value, 0);
+        return;
+    }
+    if (magnitude < 1e-4 || magnitude >= 1e15) {
+        cn_text_printf(text, "%.5e", value);
+        return;
+    }
+    for (double limit = 10; magnitude >= limit && decimals > 0; limit *= 10)
+        decimals--;
+    for (double limit = 1; magnitude < limit; limit /= 10)
+        decimals++;
+    add_fixed(text, value, decimals);
+    if (decimals == 0)
+        return;
+    while (text->chars[text->len - 1] == '0')
+        text->chars[--text->len] = '\0';
+    if (text->chars[text->len - 1] == '.')
+        text->chars[--text->len] = '\0';
+}
+
+static void hold_f64(struct cn_table *table, const struct cn_column *column, double value)
+{
+    size_t off = table->chars.len;
+
+    if (column->kind == CN_COLUMN_FIXED)
+        add_fixed(&table->chars, value, column->decimals);
+    else if (column->kind == CN_COLUMN_PERCENT)
+        add_fixed(&table->chars, value, 1);
+    else
+        add_readable_f64(&table->chars, value);
+    if (column->kind == CN_COLUMN_PERCENT)
+        cn_text_char(&table->chars, '%');
+    add_held_cell(table, off, table->chars.len - off);
+}
+
+static void add_csv_quoted(struct cn_text *out, const char *chars)
+{
+    cn_text_char(out, '"');
+    for (; *chars; chars++) {
+        if (*chars == '"')
+            cn_text_char(out, '"');
+        cn_text_char(out, *chars);
+    }
+    cn_text_char(out, '"');
+}
+
+static void add_csv_str(struct cn_text *out, const char *value)
+{
+    struct cn_text printable = {0};
+    const char *chars = value;
+
+    if (value[plain_len(value)]) {
+        cn_utf8_add_printable(&printable, value);
+        chars = cn_text_str(&printable);
+    }
+    if (chars[strcspn(chars, ",\"")])
+        add_csv_quoted(out, chars);
+    else
+        cn_text_str_add(out, chars);
+    cn_text_done(&printable);
+}
+
+/* Everything before the value itself: the JSON key, the comma of CSV. */
+static const struct cn_column *begin_cell(struct cn_table *table)
+{
+    const struct cn_column *column;
+
+    assert(table->filled < table->column_count);
+    column = &table->columns[table->filled];
+    if (table->filled == 0) {
+        table->row_off = table->out.len;
+        table->row_json = table->json;
+    }
+    if (table->format == CN_TABLE_JSON) {
+        if (table->filled == 0)
+            cn_json_object(&table->json);
+        cn_json_key(&table->json, column->name);
+    } else if (table->format == CN_TABLE_CSV && table->filled > 0) {
+        cn_text_char(&table->out, ',');
+    }
+    table->filled++;
+    return column;
+}
+
+void cn_table_str(struct cn_table *table, const char *value)
+{
+    const struct cn_column *column = begin_cell(table);
+
+    assert(column->kind == CN_COLUMN_TEXT);
+    switch (table->format) {
+    case CN_TABLE_TEXT:
+        hold_str(table, value);
+        break;
+    case CN_TABLE_JSON:
+        cn_json_str(&table->json, value);
+        break;
+    case CN_TABLE_CSV:
+        add_csv_str(&table->out, value);
+        break;
+    }
+}
+
+void cn_table_u64(struct cn_table *table, uint64_t value)
+{
+    const struct cn_column *column = begin_cell(table);
+    size_t off = table->chars.len;
+
+    assert(column->kind == CN_COLUMN_U64);
+    switch (table->format) {
+    case CN_TABLE_TEXT:
+        cn_text_u64(&table->chars, value);
+        add_held_cell(table, off, table->chars.len - off);
+        break;
+    case CN_TABLE_JSON:
+        cn_json_u64(&table->json, value);
+        break;
+    case CN_TABLE_CSV:
+        cn_text_u64(&table->out, value);
+        break;
+    }
+}
+
+void cn_table_f64(struct cn_table *table, double value)
+{
+    const struct cn_column *column = begin_cell(table);
+    struct cn_json number = {.text = &table->out};
+
+    assert(column->kind != CN_COLUMN_TEXT && column->kind != CN_COLUMN_U64);
+    switch (table->format) {
+    case CN_TABLE_TEXT:
+        hold_f64(table, column, value);
+        break;
+    case CN_TABLE_JSON:
+        cn_json_f64(&table->json, value);
+        break;
+    case CN_TABLE_CSV:
+        /* The digits of JSON, but no value where JSON has null. */
+        if (isfinite(value))
+            cn_json_f64(&number, value);
+        break;
+    }
+}
+
+void cn_table_none(struct cn_table *table)
+{
+    (void)begin_cell(table);
+    if (table->format == CN_TABLE_TEXT)
+        add_held_cell(table, table->chars.len, 0);
+    else if (table->format == CN_TABLE_JSON)
+        cn_json_null(&table->json);
+}
+
+void cn_table_paint(struct cn_table *table, enum cn_color color)
+{
+    table->next_color = color;
+}
+
+void cn_table_end_row(struct cn_table *table)
+{
+    assert(table->filled == table->column_count);
+    table->filled = 0;
+    switch (table->format) {
+    case CN_TABLE_TEXT:
+        end_text_row(table);
+        break;
+    case CN_TABLE_JSON:
+        cn_json_end(&table->json);
+        break;
+    case CN_TABLE_CSV:
+        cn_text_char(&table->out, '\n');
+        break;
+    }
+    flush_when_full(table);
+}
+
+/* The titles are the first row held. */
+static void begin_text(struct cn_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *title = table->columns[i].title;
+
+        if (title)
+            table->last_shown = i;
+        table->next_color = CN_COLOR_BOLD;
+        hold_str(table, title ? title : "");
+    }
+}
+
+static void begin_csv(struct cn_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        cn_text_str_add(&table->out, i ? "," : "");
+        add_csv_str(&table->out, table->columns[i].name);
+    }
+    cn_text_char(&table->out, '\n');
+}
+
+struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_color,
+                              const struct cn_column *columns, size_t column_count)
+{
+    struct cn_table *table = cn_alloc(1, sizeof(*table));
+
+    assert(column_count > 0);
+    *table = (struct cn_table){
+        .to = to,
+        .format = format,
+        .has_color = has_color,
+        .columns = columns,
+        .column_count = column_count,
+        .json = {.text = &table->out},
+        .widths = cn_alloc(column_count, sizeof(*table->widths)),
+    };
+    if (format == CN_TABLE_TEXT)
+        begin_text(table);
+    else if (format == CN_TABLE_JSON)
+        cn_json_array(&table->json);
+    else
+        begin_csv(table);
+    return table;
+}
+
+/* A row that a failure left unfinished is not shown. */
+static void drop_unfinished_row(struct cn_table *table)
+{
+    if (table->filled == 0)
+        return;
+    if (table->format == CN_TABLE_TEXT) {
+        table->cell_count -= table->filled;
+    } else {
+        table->out.len = table->row_off;
+        table->json = table->row_json;
+    }
+}
+
+void cn_table_free(struct cn_table *table)
+{
+    if (!table)
+        return;
+    drop_unfinished_row(table);
+    if (table->format == CN_TABLE_TEXT && !table->widths_are_known)
+        release_held_rows(table);
+    else if (table->format == CN_TABLE_JSON)
+        cn_json_end(&table->json);
+    flush_out(table);
+    cn_text_done(&table->out);
+    cn_text_done(&table->chars);
+    free(table->cells);
+    free(table->widths);
+    free(table);
+}
+
+enum cn_table_format cn_table_format_parse(const char *name)
+{
+    if (name && strcmp(name, "json") == 0)
+        return CN_TABLE_JSON;
+    if (name && strcmp(name, "csv") == 0)
+        return CN_TABLE_CSV;
+    return CN_TABLE_TEXT;
+}

@@ -1,0 +1,81 @@
+/* Rows of named columns, printed as aligned text, as JSON or as CSV.
+ *
+ *     static const struct cn_column columns[] = {
+ *         {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
+ *         {.name = "function", .title = "FUNCTION", .kind = CN_COLUMN_TEXT},
+ *     };
+ *     table = cn_cli_table(args, columns, 2);
+ *     cn_table_u64(table, calls);      cells from left to right
+ *     cn_table_str(table, function);
+ *     cn_table_end_row(table);
+ *     cn_table_free(table);            prints what is still held back
+ *
+ * Text: widths fit the first rows (thousands of them); later rows are streamed with
+ * these widths. A last column that is aligned left is never padded, so it may hold
+ * trees, paths and other free text. JSON: an array of objects, one a line. CSV: quoted
+ * as in RFC 4180, with a header line; a record is one line and ends with a newline. In
+ * text and CSV, control characters and bytes that are not UTF-8 appear as \xHH, in JSON
+ * as \uHHHH and U+FFFD.
+ *
+ * Strings are copied. A failure to write shows in ferror() of the stream.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_PRINT_TABLE_H
+#define CN_CLI_PRINT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/print/color.h"
+
+enum cn_table_format { CN_TABLE_TEXT, CN_TABLE_JSON, CN_TABLE_CSV };
+
+enum cn_column_kind {
+    CN_COLUMN_TEXT,
+    CN_COLUMN_U64,
+    CN_COLUMN_F64,     /* text: up to six significant digits */
+    CN_COLUMN_FIXED,   /* a double; text: `decimals` digits after the point */
+    CN_COLUMN_PERCENT, /* a double, 12.3 for "12.3%"; JSON and CSV: the number */
+};
+
+enum cn_align {
+    CN_ALIGN_BY_KIND, /* text to the left, numbers to the right */
+    CN_ALIGN_LEFT,
+    CN_ALIGN_RIGHT,
+};
+
+struct cn_column {
+    const char *name;  /* snake_case with its unit, for JSON and CSV: "self_ns" */
+    const char *title; /* over the column in text; NULL leaves the column out there */
+    enum cn_column_kind kind;
+    enum cn_align align;
+    unsigned decimals; /* of CN_COLUMN_FIXED */
+};
+
+struct cn_table;
+
+/* Commands call cn_cli_table() instead. `columns` is borrowed until the table is freed;
+ * `has_color` allows colour in text. */
+struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_color,
+                              const struct cn_column *columns, size_t column_count);
+
+/* The next cell of the row; its type must match the column's kind. */
+void cn_table_str(struct cn_table *table, const char *value);
+void cn_table_u64(struct cn_table *table, uint64_t value);
+void cn_table_f64(struct cn_table *table, double value);
+void cn_table_none(struct cn_table *table); /* no value: empty, null in JSON */
+
+/* Show the next cell in this colour, where colour is allowed. */
+void cn_table_paint(struct cn_table *table, enum cn_color color);
+
+void cn_table_end_row(struct cn_table *table); /* every column has its cell */
+
+/* Print what is held back and the end of the document. NULL is fine. */
+void cn_table_free(struct cn_table *table);
+
+/* "text", "json" or "csv"; NULL means text. */
+enum cn_table_format cn_table_format_parse(const char *name);
+
+#endif

@@ -1,0 +1,125 @@
+/* cairn replay: what a recording recorded, call by call. */
+
+#include "analyze/calls/call_replay.h"
+#include "cli/recording/recording_options.h"
+#include "cli/recording/replay_print.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "model/calls/recording.h"
+
+enum { COLUMN_OFFSET = 8, COLUMN_OFFSET_MAX = 1000 };
+
+static bool set_up_printer(struct cn_replay_printer *printer,
+                           struct cn_recording_setup *setup, struct cn_error *err)
+{
+    const struct cn_args *args = setup->args;
+    const struct cn_time_range *range = &setup->query.range;
+    uint64_t offset;
+
+    *printer = (struct cn_replay_printer){
+        .query = &setup->query,
+        .first_field = CN_FIELD_COUNT,
+        .is_flat = cn_args_has(args, "flat"),
+        .has_srcline = cn_args_has(args, "srcline"),
+        .without_comments = cn_args_has(args, "no-comment"),
+        .has_libnames = cn_args_has(args, "libname"),
+        .has_task_lines = cn_args_has(args, "task-newline"),
+        .has_columns = cn_args_has(args, "column-view"),
+        .has_color = cn_cli_has_color(args),
+    };
+    if (!cn_replay_fields_parse(printer, cn_recording_setup_value(setup, "output-fields"),
+                                err) ||
+        !cn_args_u64(args, "column-offset", 0, COLUMN_OFFSET_MAX, COLUMN_OFFSET, &offset,
+                     err))
+        return false;
+    printer->column_offset = (uint32_t)offset;
+    /* Who asks for a part of the time wants to see what time it is. */
+    if (range->first_ns > 0 || range->last_ns < UINT64_MAX)
+        printer->first_field = setup->is_range_elapsed ? CN_FIELD_ELAPSED : CN_FIELD_TIME;
+    if (printer->has_field[CN_FIELD_ELAPSED] || setup->is_range_elapsed)
+        setup->start_ns = cn_call_query_start(&setup->query);
+    printer->start_ns = setup->start_ns;
+    return true;
+}
+
+static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    const struct cn_args *args = setup->args;
+    struct cn_replay_printer printer;
+    struct cn_call_replay result;
+    struct cn_replay_options options = {
+        .is_flat = cn_args_has(args, "flat"),
+        .without_merge = cn_args_has(args, "no-merge") || cn_args_has(args, "flat"),
+        .without_arguments = cn_args_has(args, "no-args"),
+    };
+    bool ok;
+
+    if (!set_up_printer(&printer, setup, err))
+        return false;
+    cn_cli_page(args);
+    cn_replay_print_begin(&printer);
+    ok = cn_call_replay_run(&result, &setup->query, &options, cn_replay_print_line,
+                            &printer, err);
+    cn_replay_print_end(&printer, &result);
+    ok = ok && cn_recording_setup_result(setup, &result.damages, err);
+    cn_call_replay_done(&result);
+    cn_replay_print_done(&printer);
+    return ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
+    struct cn_recording_setup setup;
+    bool ok =
+        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
+        replay(&setup, err);
+
+    cn_recording_setup_done(&setup);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    CN_RECORDING_OPTIONS,
+    CN_RECORDING_FIELDS_OPTION(
+        "columns: duration, tid, addr, time, delta, elapsed, task, module; +FIELD "
+        "adds to the usual ones (duration,tid), none shows none"),
+    {.name = "flat", .help = "a line for each record, numbered, without nesting"},
+    {.name = "no-merge", .help = "two lines for a call that calls nothing, too"},
+    {.name = "column-view", .help = "indent each task more than the one before"},
+    {.name = "column-offset",
+     .value = "N",
+     .help = "levels by which --column-view indents (default: 8)"},
+    {.name = "task-newline", .help = "an empty line where another task goes on"},
+    CN_RECORDING_SRCLINE_OPTION,
+    {.name = "no-comment", .help = "no name after the end of a call"},
+    {.name = "no-args", .help = "neither arguments nor return values"},
+    {.name = "libname", .help = "show the library of library functions"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn replay", "see what the last recording in this folder did"},
+    {"cairn replay run.data -F main -D 3 -t 10us", "see the outline of main"},
+    {"cairn replay run.data -r 100us~2ms -f +delta", "see a part of the time"},
+    {"cairn replay run.data -T malloc@if:arg1>4096,backtrace", "find who asks for much"},
+    {0},
+};
+
+const struct cn_command cn_cmd_replay = {
+    .name = "replay",
+    .section = CN_SECTION_RECORDING,
+    .operands = "[DIR]",
+    .operand_max = 1,
+    .summary = "show the calls of a recording in the order of time",
+    .description =
+        "Prints entries, exits and events of all tasks, indented by depth, with the time "
+        "that each call took. Options, names and layout are those of uftrace replay.\n\n"
+        "A pattern is a regular expression, or with --match=glob one like those of the "
+        "shell; one without special characters is the name of a function.\n\n"
+        "Damaged data is shown up to the damage, which is then reported; the exit "
+        "status is 3.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

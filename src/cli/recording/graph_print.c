@@ -1,0 +1,254 @@
+#include "cli/recording/graph_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "cli/print/duration.h"
+#include "cli/print/fields.h"
+#include "model/calls/recording.h"
+
+enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
+
+static const struct cn_field fields[CN_GRAPH_FIELD_COUNT] = {
+    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", true},
+    [CN_GRAPH_SELF] = {"self", "   SELF TIME", false},
+    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", false},
+    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", false},
+    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", false},
+};
+
+bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
+                           struct cn_error *err)
+{
+    return cn_fields_parse(fields, CN_GRAPH_FIELD_COUNT, text, printer->has_field, err);
+}
+
+static bool has_fields(const struct cn_graph_printer *printer)
+{
+    return cn_fields_any(printer->has_field, CN_GRAPH_FIELD_COUNT);
+}
+
+static void add_heading(struct cn_graph_printer *printer)
+{
+    cn_text_str_add(&printer->out, "========== FUNCTION CALL GRAPH ==========\n");
+    cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,
+                          CN_GRAPH_FIELD_COUNT, printer->has_srcline);
+}
+
+static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node)
+{
+    struct cn_text *out = &printer->out;
+    uint64_t calls = node->calls ? node->calls : 1;
+    const uint64_t times[CN_GRAPH_FIELD_COUNT] = {
+        [CN_GRAPH_TOTAL] = node->total_ns,
+        [CN_GRAPH_SELF] = node->self_ns,
+        [CN_GRAPH_TOTAL_AVG] = node->total_ns / calls,
+        [CN_GRAPH_SELF_AVG] = node->self_ns / calls,
+    };
+
+    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++) {
+        if (!printer->has_field[i])
+            continue;
+        cn_text_fill(out, ' ', FIELD_GAP);
+        if (i == CN_GRAPH_ADDRESS)
+            cn_hex_add(out, node->address, ADDRESS_WIDTH);
+        else
+            cn_duration_add(out, times[i]);
+    }
+    if (has_fields(printer))
+        cn_text_str_add(out, " : ");
+}
+
+static void add_no_fields(struct cn_graph_printer *printer)
+{
+    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
+        if (printer->has_field[i])
+            cn_text_fill(&printer->out, ' ', strlen(fields[i].heading));
+    if (has_fields(printer))
+        cn_text_str_add(&printer->out, " : ");
+}
+
+/* A walk keeps the text left of the current node: two characters for each branching
+ * above it that has more to come ("| ") or not ("  "), with a blank before each. */
+struct walk {
+    struct cn_graph_printer *printer;
+    const struct cn_call_tree *tree;
+    struct cn_text margin;
+    size_t *margin_lens; /* of the nodes on the path */
+    size_t depth, capacity;
+};
+
+static bool branches(const struct cn_call_tree *tree, uint32_t node)
+{
+    return tree->nodes[node].first_child != tree->nodes[node].last_child;
+}
+
+static void add_node(struct walk *walk, uint32_t node, bool is_branch)
+{
+    const struct cn_graph_node *self = &walk->tree->nodes[node];
+    const struct cn_recording *rec = walk->tree->rec;
+    struct cn_text *out = &walk->printer->out;
+    char buffer[CN_CALL_NAME_MAX];
+
+    add_fields(walk->printer, self);
+    cn_text_add(out, cn_text_str(&walk->margin), walk->margin.len);
+    cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
+    cn_utf8_add_printable(out, cn_graph_node_name(walk->tree, self, buffer));
+    if (walk->printer->has_srcline && self->id < rec->function_count &&
+        rec->functions[self->id].file[0]) {
+        cn_text_str_add(out, " [");
+        cn_utf8_add_printable(out, rec->functions[self->id].file);
+        cn_text_printf(out, ":%" PRIu32 "]", rec->functions[self->id].line);
+    }
+    cn_text_char(out, '\n');
+}
+
+/* The empty line between two branches. */
+static void add_gap(struct walk *walk)
+{
+    add_no_fields(walk->printer);
+    cn_text_add(&walk->printer->out, cn_text_str(&walk->margin), walk->margin.len);
+    cn_text_str_add(&walk->printer->out, " | \n");
+}
+
+static void descend(struct walk *walk)
+{
+    walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
+                                sizeof(*walk->margin_lens));
+    walk->margin_lens[walk->depth++] = walk->margin.len;
+}
+
+static void ascend(struct walk *walk)
+{
+    walk->margin.len = walk->margin_lens[--walk->depth];
+}
+
+/* Everything below `top`, depth first. What is below a branch that is not the last
+ * one stands beside the line that leads to the next. */
+static void walk_below(struct walk *walk, uint32_t top)
+{
+    const struct cn_graph_node *nodes = walk->tree->nodes;
+    uint32_t at = nodes[top].first_child;
+
+    while (at) {
+        bool is_branch = branches(walk->tree, nodes[at].parent);
+
+        add_node(walk, at, is_branch);
+        descend(walk);
+        if (is_branch)
+            cn_text_str_add(&walk->margin, nodes[at].next ? " | " : "   ");
+        if (nodes[at].first_child) {
+            at = nodes[at].first_child;
+            continue;
+        }
+        ascend(walk);
+        while (at != top && !nodes[at].next) {
+            at = nodes[at].parent;
+            if (at != top)
+                ascend(walk);
+        }
+        if (at == top)
+            break;
+        add_gap(walk);
+        at = nodes[at].next;
+    }
+}
+
+static void add_tree(struct cn_graph_printer *printer, const struct cn_call_tree *tree,
+                     uint32_t top)
+{
+    struct walk walk = {.printer = printer, .tree = tree};
+
+    walk_below(&walk, top);
+    cn_text_char(&printer->out, '\n');
+    cn_text_done(&walk.margin);
+    free(walk.margin_lens);
+}
+
+static const struct cn_session *session_of(const struct cn_call_tree *tree, uint32_t node)
+{
+    uint32_t id = tree->nodes[node].id;
+
+    return id < tree->rec->session_count ? &tree->rec->sessions[id] : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void add_title(struct cn_text *out, const char *name,
+                      const struct cn_session *session)
+{
+    cn_text_str_add(out, "# Function Call Graph for '");
+    cn_utf8_add_printable(out, name);
+    cn_text_str_add(out, "' (session: ");
+    cn_utf8_add_printable(out, session ? session->sid : "none");
+    cn_text_str_add(out, ")\n");
+}
+
+void cn_graph_print_session(struct cn_graph_printer *printer,
+                            const struct cn_call_tree *tree, uint32_t node)
+{
+    const struct cn_session *session = session_of(tree, node);
+    struct cn_graph_node root = {.calls = 1};
+    const char *name = session ? base_name(session->exename) : "unknown";
+
+    for (uint32_t at = tree->nodes[node].first_child; at; at = tree->nodes[at].next)
+        root.total_ns += tree->nodes[at].total_ns;
+    add_title(&printer->out, name, session);
+    add_heading(printer);
+    add_fields(printer, &root);
+    cn_text_str_add(&printer->out, "(1) ");
+    cn_utf8_add_printable(&printer->out, name);
+    cn_text_char(&printer->out, '\n');
+    add_tree(printer, tree, node);
+}
+
+static void add_backtrace(struct cn_graph_printer *printer,
+                          const struct cn_call_tree *tree, uint32_t session,
+                          const struct cn_graph_backtrace *backtrace)
+{
+    uint32_t *path = NULL;
+    size_t count = 0, capacity = 0;
+
+    for (uint32_t at = backtrace->node; at != session; at = tree->nodes[at].parent) {
+        path = cn_grow(path, count, &capacity, sizeof(*path));
+        path[count++] = at;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_graph_node *node = &tree->nodes[path[count - 1 - i]];
+        char buffer[CN_CALL_NAME_MAX];
+
+        cn_text_printf(&printer->out, "   [%zu] ", i);
+        cn_utf8_add_printable(&printer->out, cn_graph_node_name(tree, node, buffer));
+        cn_text_printf(&printer->out, " (0x%" PRIx64 ")\n", node->address);
+    }
+    free(path);
+}
+
+void cn_graph_print_function(struct cn_graph_printer *printer,
+                             const struct cn_call_tree *tree, uint32_t session,
+                             const struct cn_call_subgraph *sub, const char *name)
+{
+    const struct cn_session *info = session_of(tree, session);
+    struct cn_text *out = &printer->out;
+
+    add_title(out, name, info);
+    cn_text_str_add(out, "=============== BACKTRACE ===============\n");
+    for (size_t i = 0; i < sub->backtrace_count; i++) {
+        cn_text_printf(out, " backtrace #%zu: hit %" PRIu64 ", time ", i,
+                       sub->backtraces[i].calls);
+        cn_duration_add(out, sub->backtraces[i].total_ns);
+        cn_text_char(out, '\n');
+        add_backtrace(printer, tree, session, &sub->backtraces[i]);
+        cn_text_char(out, '\n');
+    }
+    add_heading(printer);
+    add_tree(printer, &sub->tree, 0);
+}

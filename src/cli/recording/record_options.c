@@ -1,0 +1,195 @@
+#include "cli/recording/record_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/call_filter.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "record/shared.h"
+
+enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
+
+static void pass_on(void *arg, const char *text)
+{
+    cn_cli_warn(arg, "%s", text);
+}
+
+/* "512K", "1M", "2G": bytes. */
+static bool parse_size(const char *name, const char *str, uint64_t *out,
+                       struct cn_error *err)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned long long value;
+    const char *unit;
+    unsigned shift;
+
+    errno = 0;
+    value = strtoull(str, &end, 10);
+    unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : units;
+    shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == str || *str == '-' || errno || !unit || (*end && end[1]) ||
+        value > UINT64_MAX >> shift)
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is no size such as 512K", name,
+                       str);
+    *out = value << shift;
+    return true;
+}
+
+/* What lies in a ring when a limit is reached goes beyond it: so rings are small where
+ * the limit is. */
+static uint64_t default_ring(uint64_t size_limit)
+{
+    uint64_t len = DEFAULT_RING;
+
+    while (size_limit > 0 && len > size_limit / 4 && len > CN_REC_RING_MIN)
+        len /= 2;
+    return len;
+}
+
+static bool choose_buffer(const struct cn_args *args, uint64_t size_limit, uint64_t *out,
+                          struct cn_error *err)
+{
+    const char *value = cn_args_value(args, "buffer");
+    uint64_t len = default_ring(size_limit);
+
+    if (value && !parse_size("buffer", value, &len, err))
+        return false;
+    if (len < CN_REC_RING_MIN || len > CN_REC_RING_MAX || (len & (len - 1)))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--buffer: %s is no power of two between 16K and 64M", value);
+    *out = len;
+    return true;
+}
+
+static bool choose_limits(const struct cn_args *args, struct cn_launch_options *options,
+                          struct cn_error *err)
+{
+    const char *size = cn_args_value(args, "size-limit");
+    const char *duration = cn_args_value(args, "duration");
+    const char *time = cn_args_value(args, "time-filter");
+    uint64_t depth;
+
+    if (size && !parse_size("size-limit", size, &options->size_limit, err))
+        return false;
+    if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
+        return cn_fail_in(err, "--duration");
+    if ((size && options->size_limit == 0) || (duration && options->duration_ns == 0))
+        return cn_fail(err, CN_ERR_USAGE, "--%s: %s would record nothing",
+                       size && options->size_limit == 0 ? "size-limit" : "duration",
+                       size && options->size_limit == 0 ? size : duration);
+    if (time && !cn_call_time_parse(time, &options->time_limit_ns, err))
+        return cn_fail_in(err, "--time-filter");
+    if (!cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err))
+        return false;
+    options->depth_limit = (uint32_t)depth;
+    return true;
+}
+
+static bool choose_rules(const struct cn_args *args, struct cn_launch_options *options,
+                         struct cn_error *err)
+{
+    static const struct {
+        const char *option;
+        uint32_t actions;
+    } kinds[] = {
+        {"filter", CN_REC_RULE_ONLY},
+        {"notrace", CN_REC_RULE_NOT},
+        {"patch", CN_REC_RULE_PATCH},
+        {"unpatch", CN_REC_RULE_UNPATCH},
+    };
+    struct cn_rules *rules = &options->rules;
+    const char *match = cn_args_value(args, "match");
+
+    rules->is_glob = match && strcmp(match, "glob") == 0;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        for (size_t i = 0; i < cn_args_value_count(args, kinds[k].option); i++) {
+            if (!cn_rules_add(rules, cn_args_value_at(args, kinds[k].option, i),
+                              kinds[k].actions, err))
+                return cn_fail_in(err, "--%s", kinds[k].option);
+        }
+    }
+    for (size_t i = 0; i < cn_args_value_count(args, "trigger"); i++) {
+        if (!cn_rules_add_trigger(rules, cn_args_value_at(args, "trigger", i), err))
+            return cn_fail_in(err, "--trigger");
+    }
+    return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
+}
+
+static bool choose_arguments(const struct cn_args *args,
+                             struct cn_record_options *options, struct cn_error *err)
+{
+    static const char *const names[] = {"argument", "retval"};
+    struct cn_arguments *arguments = &options->arguments;
+
+    arguments->is_glob = options->launch.rules.is_glob;
+    arguments->is_automatic = cn_args_has(args, "auto-args");
+    arguments->needs_lines = cn_args_has(args, "callsite");
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {
+            if (!cn_arguments_add(arguments, cn_args_value_at(args, names[k], i), k == 1,
+                                  err))
+                return cn_fail_in(err, "--%s", names[k]);
+        }
+    }
+    return true;
+}
+
+static char *join_words(const struct cn_args *args)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(&text, "cairn %s", args->command->name);
+    for (size_t i = 0; i < cn_args_count(args); i++) {
+        cn_text_char(&text, ' ');
+        for (const char *c = cn_args_operand(args, i); *c; c++)
+            cn_text_char(&text, *c == '\n' ? ' ' : *c);
+    }
+    return text.chars;
+}
+
+bool cn_record_options_init(struct cn_record_options *options, const struct cn_args *args,
+                            struct cn_error *err)
+{
+    struct cn_launch_options *launch = &options->launch;
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 1, sizeof(*words));
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = cn_args_operand(args, i);
+    *options = (struct cn_record_options){0};
+    *launch = (struct cn_launch_options){
+        .arguments = &options->arguments,
+        .dir = CN_RECORD_DIR,
+        .words = words,
+        .command_line = join_words(args),
+        .is_off = cn_args_value(args, "trace") &&
+                  strcmp(cn_args_value(args, "trace"), "off") == 0,
+        .is_packed = cn_args_has(args, "pack"),
+        .has_libcalls = !cn_args_has(args, "no-libcall"),
+        .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
+        .has_sites = cn_args_has(args, "callsite"),
+        .has_events = !cn_args_has(args, "no-event"),
+        .asks_kernel = cn_args_value(args, "clock") &&
+                       strcmp(cn_args_value(args, "clock"), "kernel") == 0,
+        .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
+        .say = pass_on,
+        .say_arg = (void *)(uintptr_t)args,
+    };
+    return choose_limits(args, launch, err) &&
+           choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
+           choose_rules(args, launch, err) && choose_arguments(args, options, err);
+}
+
+void cn_record_options_done(struct cn_record_options *options)
+{
+    free((void *)(uintptr_t)options->launch.words);
+    free((void *)(uintptr_t)options->launch.command_line);
+    cn_rules_done(&options->launch.rules);
+    cn_arguments_done(&options->arguments);
+}

@@ -1,0 +1,363 @@
+#include "cli/recording/recording_options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/calls/call_clock.h"
+#include "base/alloc.h"
+#include "base/run/pool.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/progress.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+
+enum { DEFAULT_WORDS_MAX = 256 };
+
+const char *cn_recording_path(const struct cn_args *args, const char *operand)
+{
+    const char *data = cn_args_value(args, "data");
+
+    if (data)
+        return data;
+    if (operand)
+        return operand;
+    return access("cairn.data", F_OK) == 0 ? "cairn.data" : "uftrace.data";
+}
+
+static enum cn_demangle demangle_named(const char *name)
+{
+    if (name && strcmp(name, "full") == 0)
+        return CN_DEMANGLE_FULL;
+    return name && strcmp(name, "no") == 0 ? CN_DEMANGLE_NO : CN_DEMANGLE_SIMPLE;
+}
+
+bool cn_recording_open(const struct cn_args *args, const char *path,
+                       struct cn_recording **out, struct cn_error *err)
+{
+    struct cn_recording_options options = {
+        .demangle = demangle_named(cn_args_value(args, "demangle"))};
+
+    if (!cn_format_open_recording(path, &options, out, err))
+        return false;
+    for (const struct cn_recording_warning *w = (*out)->warnings; w; w = w->next)
+        cn_cli_warn(args, "%s: %s", path, w->text);
+    return true;
+}
+
+static bool choose_listed(const struct cn_recording *rec, const char *list, bool *chosen,
+                          struct cn_error *err)
+{
+    const char *at = list;
+
+    while (*at) {
+        char *end;
+        unsigned long tid = strtoul(at, &end, 10);
+        uint32_t task;
+
+        if (end == at || (*end && *end != ',') || tid > UINT32_MAX)
+            return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is no list of task ids", list);
+        task = cn_recording_find_task(rec, (uint32_t)tid);
+        if (task == CN_NONE)
+            return cn_fail(err, CN_ERR_NOT_FOUND, "no task %lu", tid);
+        chosen[task] = true;
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+bool cn_recording_choose_tasks(const struct cn_args *args, const struct cn_recording *rec,
+                               uint32_t **out, uint32_t *count, struct cn_error *err)
+{
+    size_t list_count = cn_args_value_count(args, "tid");
+    bool *chosen = cn_alloc(rec->task_count, sizeof(*chosen));
+    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
+    uint32_t chosen_count = 0;
+
+    for (size_t i = 0; i < list_count; i++) {
+        if (!choose_listed(rec, cn_args_value_at(args, "tid", i), chosen, err)) {
+            free(chosen);
+            free(tasks);
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        if (list_count == 0 || chosen[i])
+            tasks[chosen_count++] = i;
+    free(chosen);
+    *out = tasks;
+    *count = chosen_count;
+    return true;
+}
+
+/* The options that the recording brings along, as if typed before the others. */
+static void parse_defaults(struct cn_recording_setup *setup)
+{
+    const struct cn_args *args = setup->args;
+    size_t count = 0;
+    char *save = NULL;
+    struct cn_error err;
+
+    setup->default_text = cn_strdup(setup->rec->options);
+    setup->default_words = cn_alloc(DEFAULT_WORDS_MAX, sizeof(*setup->default_words));
+    for (char *word = strtok_r(setup->default_text, " \t\n", &save);
+         word && count < DEFAULT_WORDS_MAX; word = strtok_r(NULL, " \t\n", &save))
+        setup->default_words[count++] = word;
+    if (cn_args_parse(&setup->defaults, args->command, count, setup->default_words, &err))
+        return;
+    cn_cli_warn(args, "%s: default options ignored: %s", setup->rec->path, err.text);
+    setup->defaults = (struct cn_args){.command = args->command};
+}
+
+const char *cn_recording_setup_value(const struct cn_recording_setup *setup,
+                                     const char *name)
+{
+    const char *value = cn_args_value(setup->args, name);
+
+    return value ? value : cn_args_value(&setup->defaults, name);
+}
+
+static bool setup_has(const struct cn_recording_setup *setup, const char *name)
+{
+    return cn_args_has(setup->args, name) || cn_args_has(&setup->defaults, name);
+}
+
+static enum cn_match match_of(const struct cn_recording_setup *setup)
+{
+    const char *match = cn_recording_setup_value(setup, "match");
+
+    return match && strcmp(match, "glob") == 0 ? CN_MATCH_GLOB : CN_MATCH_REGEX;
+}
+
+static void warn_without_match(const struct cn_recording_setup *setup, const char *option,
+                               const char *pattern)
+{
+    if (setup->filter.match_count == 0)
+        cn_cli_warn(setup->args, "--%s: no function matches '%s', which is ignored",
+                    option, pattern);
+}
+
+/* The filters of one command line. */
+static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *args,
+                        struct cn_error *err)
+{
+    static const struct {
+        const char *option;
+        enum cn_filter_kind kind;
+    } kinds[] = {
+        {"filter", CN_FILTER_ONLY},          {"notrace", CN_FILTER_NOT},
+        {"caller-filter", CN_FILTER_CALLER}, {"hide", CN_FILTER_HIDE},
+        {"trigger", CN_FILTER_TRIGGER},
+    };
+    enum cn_match match = match_of(setup);
+
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        const char *option = kinds[k].option;
+
+        for (size_t i = 0; i < cn_args_value_count(args, option); i++) {
+            if (!cn_call_filter_add(&setup->filter, kinds[k].kind,
+                                    cn_args_value_at(args, option, i), match, err))
+                return cn_fail_in(err, "--%s", option);
+            warn_without_match(setup, option, cn_args_value_at(args, option, i));
+        }
+    }
+    for (size_t i = 0; i < cn_args_value_count(args, "loc-filter"); i++) {
+        const char *place = cn_args_value_at(args, "loc-filter", i);
+
+        if (!cn_call_filter_add_place(&setup->filter, place, match, err))
+            return cn_fail_in(err, "--loc-filter");
+        warn_without_match(setup, "loc-filter", place);
+    }
+    return true;
+}
+
+static bool parse_number(const struct cn_recording_setup *setup, const char *name,
+                         uint64_t max, uint64_t *out, struct cn_error *err)
+{
+    const char *value = cn_recording_setup_value(setup, name);
+    char *end;
+    unsigned long long number;
+
+    if (!value)
+        return true;
+    number = strtoull(value, &end, 0);
+    if (end == value || *end || value[0] == '-' || number > max)
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a number up to %" PRIu64,
+                       name, value, max);
+    *out = number;
+    return true;
+}
+
+static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    struct cn_call_filter *filter = &setup->filter;
+    const char *time = cn_recording_setup_value(setup, "time-filter");
+    const char *trace = cn_recording_setup_value(setup, "trace");
+    uint64_t depth = UINT32_MAX;
+
+    cn_call_filter_init(filter, setup->rec);
+    if (!parse_number(setup, "depth", UINT32_MAX, &depth, err) ||
+        !parse_number(setup, "size-filter", UINT64_MAX, &filter->size_min, err) ||
+        !add_filters(setup, &setup->defaults, err) ||
+        !add_filters(setup, setup->args, err))
+        return false;
+    if (time && !cn_call_time_parse(time, &filter->time_ns, err))
+        return cn_fail_in(err, "--time-filter");
+    filter->depth = (uint32_t)depth;
+    filter->is_off = trace && strcmp(trace, "off") == 0;
+    filter->without_libcalls = setup_has(setup, "no-libcall");
+    filter->without_events = setup_has(setup, "no-event");
+    filter->without_schedule = setup_has(setup, "no-sched");
+    filter->without_preemption = setup_has(setup, "no-sched-preempt");
+    cn_call_filter_ready(filter);
+    return true;
+}
+
+/* "600.5" is a timestamp in seconds, "10us" counts from the start. */
+static bool parse_moment(struct cn_recording_setup *setup, const char *text,
+                         uint64_t *out_ns, struct cn_error *err)
+{
+    size_t digits = strspn(text, "0123456789.");
+    uint64_t ns;
+
+    if (digits > 0 && text[digits] == '\0') {
+        char *end;
+        unsigned long long seconds = strtoull(text, &end, 10);
+        uint64_t unit = 100000000, part = 0;
+
+        for (const char *c = *end == '.' ? end + 1 : end; *c; c++, unit /= 10)
+            part += (uint64_t)(*c >= '0' ? *c - '0' : 0) * unit;
+        if (seconds > UINT64_MAX / 1000000000 - 1)
+            return cn_fail(err, CN_ERR_USAGE, "time '%s' is too large", text);
+        *out_ns = seconds * 1000000000 + part;
+        return true;
+    }
+    if (!cn_call_time_parse(text, &ns, err))
+        return false;
+    if (setup->start_ns == 0)
+        setup->start_ns = cn_call_query_start(&setup->query);
+    setup->is_range_elapsed = true;
+    *out_ns = setup->start_ns + ns;
+    return true;
+}
+
+static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    const char *value = cn_recording_setup_value(setup, "time-range");
+    char *from, *to;
+    bool ok = true;
+
+    if (!value)
+        return true;
+    from = cn_strdup(value);
+    to = strchr(from, '~');
+    if (!to)
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s' is no range: expected FROM~TO", value);
+    if (to)
+        *to++ = '\0';
+    if (ok && *from)
+        ok = parse_moment(setup, from, &setup->query.range.first_ns, err);
+    if (ok && *to)
+        ok = parse_moment(setup, to, &setup->query.range.last_ns, err);
+    if (ok && setup->query.range.first_ns > setup->query.range.last_ns)
+        ok = cn_fail(err, CN_ERR_USAGE, "range '%s' ends before it begins", value);
+    free(from);
+    return ok || cn_fail_in(err, "--time-range");
+}
+
+/* A part of a long recording is found by its side file, made the first time. */
+static bool prepare_range(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    struct cn_bar bar;
+    bool ok;
+
+    if (!cn_recording_setup_value(setup, "time-range"))
+        return true;
+    cn_bar_begin(&bar, setup->args);
+    ok = cn_recording_prepare(setup->rec, setup->workers, &bar.progress, err);
+    cn_bar_end(&bar);
+    return ok;
+}
+
+/* Commands without --raw show times as they were recorded. */
+static bool corrects_times(const struct cn_recording_setup *setup)
+{
+    const struct cn_option *option = setup->args->command->options;
+
+    while (option->name && strcmp(option->name, "raw") != 0)
+        option++;
+    return option->name && !setup_has(setup, "raw") &&
+           cn_call_clock_is_needed(setup->rec);
+}
+
+static void tell_costs(const struct cn_args *args, const struct cn_recording *rec)
+{
+    if (rec->left_out_ps > 0)
+        cn_cli_say(args,
+                   "calls that the recorder was told to leave out (-N, -D, -t, -Z, -T) "
+                   "took %.0f ns each, which is still in the times of their callers",
+                   (double)rec->left_out_ps / 1000);
+    if (rec->has_value_costs)
+        cn_cli_say(args, "calls whose arguments, results or counters were recorded took "
+                         "longer than what is taken off their times");
+}
+
+bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
+                             const char *path, struct cn_error *err)
+{
+    struct cn_recording *rec;
+
+    *setup = (struct cn_recording_setup){0};
+    return cn_recording_open(args, path, &rec, err) &&
+           cn_recording_setup_use(setup, args, rec, err);
+}
+
+bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
+                            struct cn_recording *rec, struct cn_error *err)
+{
+    *setup = (struct cn_recording_setup){
+        .args = args,
+        .workers = cn_pool_default_workers(),
+        .rec = rec,
+    };
+    parse_defaults(setup);
+    setup->query = (struct cn_call_query){
+        .rec = setup->rec, .filter = &setup->filter, .range = cn_time_always};
+    if (!make_filter(setup, err) ||
+        !cn_recording_choose_tasks(args, setup->rec, &setup->tasks,
+                                   &setup->query.task_count, err))
+        return false;
+    setup->filter.corrects_times = corrects_times(setup);
+    if (setup->filter.corrects_times)
+        tell_costs(args, rec);
+    setup->query.tasks = setup->tasks;
+    return parse_range(setup, err) && prepare_range(setup, err);
+}
+
+void cn_recording_setup_done(struct cn_recording_setup *setup)
+{
+    cn_call_filter_done(&setup->filter);
+    if (setup->default_words)
+        cn_args_done(&setup->defaults);
+    free(setup->default_words);
+    free(setup->default_text);
+    free(setup->tasks);
+    cn_recording_close(setup->rec);
+}
+
+bool cn_recording_setup_result(const struct cn_recording_setup *setup,
+                               const struct cn_call_damages *damages,
+                               struct cn_error *err)
+{
+    if (damages->count == 0)
+        return true;
+    for (size_t i = 0; i < damages->count; i++)
+        cn_cli_warn(setup->args, "%s: task %" PRIu32 ": %s", setup->rec->path,
+                    setup->rec->tasks[damages->list[i].task].tid,
+                    damages->list[i].err.text);
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "%s: %zu of %" PRIu32 " tasks are damaged; what comes before the "
+                   "damage is shown",
+                   setup->rec->path, damages->count, setup->query.task_count);
+}

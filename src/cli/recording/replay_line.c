@@ -1,0 +1,322 @@
+#include "cli/recording/replay_line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/map.h"
+#include "cli/print/color.h"
+#include "cli/recording/replay_print.h"
+#include "model/calls/call_values.h"
+
+static const char *name_of(const struct cn_replay_printer *printer,
+                           const struct cn_replay_line *line, char *buffer, size_t *len)
+{
+    return cn_call_names_at(&printer->names, line->function, line->address, buffer, len);
+}
+
+/* Who defines the functions that PLT entries call: the first module that has one of
+ * that name. */
+static void find_libraries(struct cn_replay_printer *printer)
+{
+    const struct cn_recording *rec = printer->query->rec;
+    struct cn_names names = {0};
+    uint32_t *definers = cn_alloc(rec->function_count, sizeof(*definers));
+    size_t defined;
+
+    printer->libraries = cn_alloc(rec->function_count, sizeof(*printer->libraries));
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        size_t known = names.count;
+
+        if (strchr("TtWwi", rec->functions[i].type) &&
+            cn_names_add(&names, rec->functions[i].name) == known)
+            definers[known] = rec->functions[i].module;
+    }
+    defined = names.count;
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        uint32_t name;
+
+        if (rec->functions[i].type != 'P')
+            continue;
+        name = cn_names_add(&names, rec->functions[i].name);
+        if (name < defined)
+            printer->libraries[i] = rec->modules[definers[name]].name;
+    }
+    free(definers);
+    cn_names_done(&names);
+}
+
+static void add_library(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line)
+{
+    const struct cn_recording *rec = printer->query->rec;
+    const struct cn_call_function *function;
+    const char *name;
+
+    if (line->function >= rec->function_count)
+        return;
+    if (!printer->libraries)
+        find_libraries(printer);
+    function = &rec->functions[line->function];
+    name = function->type == 'P' ? printer->libraries[line->function]
+                                 : rec->modules[function->module].name;
+    /* The program itself needs no mention. */
+    if (name && strncmp(name, "lib", 3) == 0) {
+        cn_text_char(&printer->out, '@');
+        cn_text_str_add(&printer->out, name);
+    }
+}
+
+static void add_name(struct cn_replay_printer *printer, const struct cn_replay_line *line,
+                     const char *name, size_t len)
+{
+    static const struct {
+        const char *name;
+        enum cn_color color;
+    } colors[] = {
+        {"red", CN_COLOR_RED},   {"green", CN_COLOR_GREEN}, {"yellow", CN_COLOR_YELLOW},
+        {"blue", CN_COLOR_BLUE}, {"bold", CN_COLOR_BOLD},   {"gray", CN_COLOR_DIM},
+    };
+    enum cn_color color = CN_COLOR_NONE;
+
+    if (!line->color || !printer->has_color) {
+        cn_text_add(&printer->out, name, len);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++)
+        if (strcmp(line->color, colors[i].name) == 0)
+            color = colors[i].color;
+    cn_text_str_add(&printer->out, cn_color_start(color));
+    cn_text_add(&printer->out, name, len);
+    cn_text_str_add(&printer->out, cn_color_stop(color));
+}
+
+/* A full C++ name brings its own parentheses; those of operator() are its name. */
+static bool ends_in_arguments(const char *name, size_t len)
+{
+    static const char call[] = "operator()";
+    size_t call_len = sizeof(call) - 1;
+
+    if (len == 0 || name[len - 1] != ')')
+        return false;
+    return len < call_len || strcmp(name + len - call_len, call) != 0;
+}
+
+static void add_arguments(struct cn_replay_printer *printer,
+                          const struct cn_replay_line *line, const char *name, size_t len)
+{
+    if (line->arguments[1] != ')')
+        cn_text_str_add(&printer->out, line->arguments);
+    else if (!ends_in_arguments(name, len))
+        cn_text_add(&printer->out, "()", 2);
+}
+
+static void begin_comment(struct cn_replay_printer *printer)
+{
+    if (printer->has_color)
+        cn_text_str_add(&printer->out, cn_color_start(CN_COLOR_DIM));
+}
+
+static void end_comment(struct cn_replay_printer *printer)
+{
+    cn_text_add(&printer->out, " */", 3);
+    if (printer->has_color)
+        cn_text_str_add(&printer->out, cn_color_stop(CN_COLOR_DIM));
+}
+
+static void add_place(struct cn_replay_printer *printer,
+                      const struct cn_call_function *function, bool is_full)
+{
+    const struct cn_recording *rec = printer->query->rec;
+    const char *path = rec->modules[function->module].path;
+    const char *slash = strrchr(path, '/');
+
+    /* What is relative was compiled beside the program, as far as anyone knows. */
+    if (is_full && function->file[0] != '/' && slash)
+        cn_text_add(&printer->out, path, (size_t)(slash + 1 - path));
+    cn_utf8_add_printable(&printer->out, function->file);
+    cn_text_char(&printer->out, ':');
+    cn_text_u64(&printer->out, function->line);
+}
+
+static const struct cn_call_function *place_of(const struct cn_replay_printer *printer,
+                                               uint32_t function)
+{
+    const struct cn_recording *rec = printer->query->rec;
+
+    if (function >= rec->function_count || !rec->functions[function].file[0])
+        return NULL;
+    return &rec->functions[function];
+}
+
+/* Where the function is defined, and where it was called from. */
+static void add_places(struct cn_replay_printer *printer,
+                       const struct cn_replay_line *line)
+{
+    const struct cn_call_query *query = printer->query;
+    const struct cn_call_function *here = NULL, *caller = NULL;
+
+    if (printer->has_srcline)
+        here = place_of(printer, line->function);
+    if (line->caller)
+        caller = place_of(printer,
+                          cn_recording_find_function(query->rec, query->tasks[line->slot],
+                                                     line->time_ns, line->caller));
+    if (!here && !caller)
+        return;
+    begin_comment(printer);
+    cn_text_str_add(&printer->out, " /*");
+    if (here) {
+        cn_text_char(&printer->out, ' ');
+        add_place(printer, here, false);
+    }
+    if (caller) {
+        cn_text_str_add(&printer->out, " from ");
+        add_place(printer, caller, !printer->has_srcline);
+    }
+    end_comment(printer);
+}
+
+static const char *event_name(const struct cn_recording *rec, uint64_t id, char *buffer,
+                              size_t len)
+{
+    const char *name = cn_recording_event_name(rec, id);
+
+    if (name)
+        return name;
+    (void)snprintf(buffer, len, "event-%" PRIu64, id);
+    return buffer;
+}
+
+static void add_event_text(struct cn_replay_printer *printer,
+                           const struct cn_replay_line *line)
+{
+    const struct cn_recording *rec = printer->query->rec;
+    struct cn_text *out = &printer->out;
+    struct cn_text data = {0};
+    char buffer[CN_CALL_NAME_MAX];
+
+    if (line->kind == CN_REPLAY_SCHEDULE) {
+        cn_text_str_add(out, cn_call_name(rec, line->function, 0, buffer));
+        return;
+    }
+    cn_text_str_add(out, event_name(rec, line->event->address, buffer, sizeof(buffer)));
+    if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
+        bool is_extern = line->event->address == CN_EVENT_EXTERN;
+        bool is_name = line->event->address == CN_EVENT_TASK_NAME;
+
+        cn_text_str_add(out, is_extern ? ": " : is_name ? " (comm=\"" : " (");
+        cn_utf8_add_printable(out, cn_text_str(&data));
+        cn_text_str_add(out, is_extern ? "" : is_name ? "\")" : ")");
+    }
+    cn_text_done(&data);
+}
+
+static void add_comment_line(struct cn_replay_printer *printer,
+                             const struct cn_replay_line *line)
+{
+    struct cn_text *out = &printer->out;
+    char buffer[CN_CALL_NAME_MAX];
+    size_t len;
+
+    begin_comment(printer);
+    cn_text_add(out, "/* ", 3);
+    if (line->kind == CN_REPLAY_LOST)
+        cn_text_printf(out, "LOST %" PRIu64 " records!!", line->address);
+    else if (line->kind == CN_REPLAY_BACKTRACE)
+        cn_text_printf(out, "[%2" PRIu32 "] %s", line->depth,
+                       name_of(printer, line, buffer, &len));
+    else
+        add_event_text(printer, line);
+    end_comment(printer);
+}
+
+void cn_replay_add_line(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line)
+{
+    struct cn_text *out = &printer->out;
+    char buffer[CN_CALL_NAME_MAX];
+    const char *name;
+    size_t len;
+
+    switch (line->kind) {
+    case CN_REPLAY_OPEN:
+    case CN_REPLAY_LEAF:
+        name = name_of(printer, line, buffer, &len);
+        add_name(printer, line, name, len);
+        if (printer->has_libnames)
+            add_library(printer, line);
+        add_arguments(printer, line, name, len);
+        if (line->result[0])
+            cn_text_str_add(out, line->result);
+        if (line->kind == CN_REPLAY_OPEN)
+            cn_text_add(out, " {", 2);
+        else
+            cn_text_char(out, ';');
+        if (printer->has_srcline || line->caller)
+            add_places(printer, line);
+        break;
+    case CN_REPLAY_CLOSE:
+        cn_text_char(out, '}');
+        if (line->result[0]) {
+            cn_text_str_add(out, line->result);
+            cn_text_char(out, ';');
+        }
+        if (printer->without_comments)
+            break;
+        begin_comment(printer);
+        cn_text_add(out, " /* ", 4);
+        name = name_of(printer, line, buffer, &len);
+        cn_text_add(out, name, len);
+        if (printer->has_libnames)
+            add_library(printer, line);
+        end_comment(printer);
+        break;
+    case CN_REPLAY_EVENT:
+    case CN_REPLAY_SCHEDULE:
+    case CN_REPLAY_LOST:
+    case CN_REPLAY_BACKTRACE:
+        add_comment_line(printer, line);
+        break;
+    }
+}
+
+void cn_replay_add_flat(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line)
+{
+    const struct cn_recording *rec = printer->query->rec;
+    uint32_t tid = rec->tasks[printer->query->tasks[line->slot]].tid;
+    struct cn_text *out = &printer->out;
+    bool is_open = line->kind == CN_REPLAY_OPEN;
+    char buffer[CN_CALL_NAME_MAX];
+    size_t len;
+
+    cn_text_char(out, '[');
+    cn_text_u64(out, printer->line_count);
+    cn_text_str_add(out, "] ");
+    if (line->kind == CN_REPLAY_LOST) {
+        cn_text_printf(out, "XXX %" PRIu32 ": lost %" PRIu64 " records", tid,
+                       line->address);
+    } else if (line->event) {
+        cn_text_printf(out, "!!! %" PRIu32 ": ", tid);
+        add_event_text(printer, line);
+        cn_text_printf(out, " time (%" PRIu64 ")", line->time_ns);
+    } else {
+        cn_text_str_add(out, is_open ? "==> " : "<== ");
+        cn_text_u64(out, tid);
+        cn_text_char(out, '/');
+        cn_text_u64(out, line->recorded_depth);
+        cn_text_str_add(out, ": ip (");
+        cn_text_str_add(out, name_of(printer, line, buffer, &len));
+        cn_text_str_add(out, "), time (");
+        cn_text_u64(out, line->time_ns);
+        if (!is_open) {
+            cn_text_char(out, ':');
+            cn_text_u64(out, line->duration_ns);
+        }
+        cn_text_char(out, ')');
+    }
+}

@@ -1,0 +1,19 @@
+/* What is right of the fields in a line of cairn replay; of use to replay_print.c
+ * only.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_RECORDING_REPLAY_LINE_H
+#define CN_CLI_RECORDING_REPLAY_LINE_H
+
+struct cn_replay_line;
+struct cn_replay_printer;
+
+/* "main() {", "} = 0;", "linux:schedule" in a comment, without the indentation. */
+void cn_replay_add_line(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line);
+
+/* "[3] ==> 21080/0: ip (main), time (1234)". */
+void cn_replay_add_flat(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line);
+
+#endif

@@ -1,0 +1,63 @@
+/* Lines of cairn replay, laid out like those of uftrace replay.
+ *
+ * Text is appended to a buffer that goes to stdout whenever it has grown large.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_RECORDING_REPLAY_PRINT_H
+#define CN_CLI_RECORDING_REPLAY_PRINT_H
+
+#include "analyze/calls/call_replay.h"
+#include "cli/recording/call_names.h"
+
+/* Columns before the function, in the order in which they are shown. */
+enum cn_replay_field {
+    CN_FIELD_DURATION,
+    CN_FIELD_TID,
+    CN_FIELD_ADDRESS,
+    CN_FIELD_TIME,
+    CN_FIELD_DELTA,
+    CN_FIELD_ELAPSED,
+    CN_FIELD_TASK,
+    CN_FIELD_MODULE,
+    CN_FIELD_COUNT,
+};
+
+struct cn_replay_task {
+    uint64_t last_ns; /* of the line before; 0 when there is none */
+    uint32_t column;  /* 1 + the order in which tasks appeared; 0: not yet */
+    uint32_t label_len;
+    char label[20]; /* " [  21080] | ": what usually follows the duration */
+};
+
+struct cn_replay_printer {
+    const struct cn_call_query *query;
+    bool has_field[CN_FIELD_COUNT];
+    enum cn_replay_field first_field; /* shown before the others; CN_FIELD_COUNT: none */
+    uint64_t start_ns;                /* of elapsed time */
+    bool is_flat, has_srcline, without_comments, has_libnames, has_task_lines, has_color;
+    bool has_columns;
+    uint32_t column_offset;
+
+    struct cn_text out;
+    struct cn_replay_task *tasks; /* by slot */
+    uint32_t column_count;
+    uint32_t last_slot; /* of the line before; CN_NONE at the start */
+    uint64_t line_count;
+    const char **libraries; /* by function: who defines what a PLT entry calls */
+    struct cn_call_names names;
+    bool is_usual; /* duration and tid, nothing else */
+};
+
+/* The fields of -f: "time,tid", "+delta", "none". */
+CN_CHECK bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
+                                     struct cn_error *err);
+
+void cn_replay_print_begin(struct cn_replay_printer *printer); /* the heading */
+bool cn_replay_print_line(void *printer, const struct cn_replay_line *line);
+
+/* What was still open, and what is left in the buffer. */
+void cn_replay_print_end(struct cn_replay_printer *printer,
+                         const struct cn_call_replay *replay);
+void cn_replay_print_done(struct cn_replay_printer *printer);
+
+#endif

@@ -1,0 +1,254 @@
+#include "cli/recording/report_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/calls/recording.h"
+
+const struct cn_report_column cn_report_columns[CN_REPORT_FIELD_COUNT] = {
+    [CN_REPORT_TOTAL] = {"total", "Total time", "total_ns", CN_REPORT_TIME},
+    [CN_REPORT_TOTAL_AVG] = {"total-avg", "Total avg", "total_avg_ns", CN_REPORT_TIME},
+    [CN_REPORT_TOTAL_MIN] = {"total-min", "Total min", "total_min_ns", CN_REPORT_TIME},
+    [CN_REPORT_TOTAL_MAX] = {"total-max", "Total max", "total_max_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF] = {"self", "Self time", "self_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_AVG] = {"self-avg", "Self avg", "self_avg_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_MIN] = {"self-min", "Self min", "self_min_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_MAX] = {"self-max", "Self max", "self_max_ns", CN_REPORT_TIME},
+    [CN_REPORT_CALL] = {"call", "Calls", "calls", CN_REPORT_NUMBER},
+    [CN_REPORT_SIZE] = {"size", "Size", "size", CN_REPORT_NUMBER},
+    [CN_REPORT_TOTAL_STDV] = {"total-stdv", "Total stdv", "total_stdv_percent",
+                              CN_REPORT_PERCENT},
+    [CN_REPORT_SELF_STDV] = {"self-stdv", "Self stdv", "self_stdv_percent",
+                             CN_REPORT_PERCENT},
+    [CN_REPORT_P50] = {"p50", "Total p50", "total_p50_ns", CN_REPORT_TIME},
+    [CN_REPORT_P90] = {"p90", "Total p90", "total_p90_ns", CN_REPORT_TIME},
+    [CN_REPORT_P99] = {"p99", "Total p99", "total_p99_ns", CN_REPORT_TIME},
+    [CN_REPORT_P999] = {"p99.9", "Tot p99.9", "total_p999_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_P50] = {"self-p50", "Self p50", "self_p50_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_P90] = {"self-p90", "Self p90", "self_p90_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_P99] = {"self-p99", "Self p99", "self_p99_ns", CN_REPORT_TIME},
+    [CN_REPORT_SELF_P999] = {"self-p99.9", "Self p99.9", "self_p999_ns", CN_REPORT_TIME},
+};
+
+static bool find_field(const char *name, size_t len, int *out)
+{
+    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
+        if (strlen(cn_report_columns[i].name) == len &&
+            memcmp(cn_report_columns[i].name, name, len) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool fail_unknown(const char *what, const char *name, size_t len,
+                         struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_USAGE,
+                   "no %s '%.*s'; there are: total, self, call, size, p50, p90, p99, "
+                   "p99.9, total-avg, total-min, total-max, total-stdv and the same "
+                   "with self-",
+                   what, (int)len, name);
+}
+
+static bool add_fields(struct cn_report_layout *layout, const char *fields,
+                       struct cn_error *err)
+{
+    if (strcmp(fields, "none") == 0)
+        return true;
+    for (const char *at = fields; *at;) {
+        size_t len = strcspn(at, ",");
+        int field;
+
+        if (len == 3 && memcmp(at, "all", 3) == 0) {
+            for (int i = 0; i <= CN_REPORT_SELF_STDV; i++)
+                layout->has[i] = true;
+        } else if (find_field(at, len, &field)) {
+            layout->has[field] = true;
+        } else {
+            return fail_unknown("field", at, len, err);
+        }
+        at += len + (at[len] == ',');
+    }
+    return true;
+}
+
+/* With --avg-total and --avg-self, "avg", "min" and "max" are meant for that
+ * time. */
+static bool find_key(const char *name, size_t len, bool avg_total, bool avg_self,
+                     int *out)
+{
+    char full[16];
+
+    if (len == 4 && memcmp(name, "func", 4) == 0) {
+        *out = -1;
+        return true;
+    }
+    if (find_field(name, len, out))
+        return true;
+    if ((!avg_total && !avg_self) || len > 4)
+        return false;
+    strcpy(full, avg_total ? "total-" : "self-");
+    strncat(full, name, len);
+    return find_field(full, strlen(full), out);
+}
+
+static bool add_keys(struct cn_report_layout *layout, const char *keys, bool avg_total,
+                     bool avg_self, struct cn_error *err)
+{
+    for (const char *at = keys; *at;) {
+        size_t len = strcspn(at, ",");
+
+        if (layout->key_count == CN_REPORT_KEYS_MAX)
+            return cn_fail(err, CN_ERR_USAGE, "more than %d keys to sort by",
+                           CN_REPORT_KEYS_MAX);
+        if (!find_key(at, len, avg_total, avg_self, &layout->keys[layout->key_count]))
+            return fail_unknown("key to sort by", at, len, err);
+        layout->key_count++;
+        at += len + (at[len] == ',');
+    }
+    return true;
+}
+
+static void need_field(struct cn_report_layout *layout, int field)
+{
+    layout->needs.with_histograms |= field >= CN_REPORT_P50;
+    layout->needs.with_squares |=
+        field == CN_REPORT_TOTAL_STDV || field == CN_REPORT_SELF_STDV;
+}
+
+bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
+                            const char *keys, bool avg_total, bool avg_self,
+                            struct cn_error *err)
+{
+    *layout = (struct cn_report_layout){0};
+    if (avg_total && avg_self)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--avg-total and --avg-self exclude each other");
+    if (!fields)
+        fields = avg_total  ? "total-avg,total-min,total-max,total-stdv"
+                 : avg_self ? "self-avg,self-min,self-max,self-stdv"
+                            : "total,self,call";
+    else if (fields[0] == '+' && add_fields(layout, "total,self,call", err))
+        fields++;
+    if (!keys)
+        keys = avg_total ? "total-avg" : avg_self ? "self-avg" : "total";
+    if (!add_fields(layout, fields, err) ||
+        !add_keys(layout, keys, avg_total, avg_self, err))
+        return false;
+    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++)
+        if (layout->has[i])
+            need_field(layout, i);
+    for (size_t i = 0; i < layout->key_count; i++)
+        need_field(layout, layout->keys[i]);
+    return true;
+}
+
+static uint64_t percentile(const struct cn_call_histogram *histogram,
+                           enum cn_report_field field, enum cn_report_field first)
+{
+    static const double fractions[] = {0.5, 0.9, 0.99, 0.999};
+
+    return histogram ? cn_call_histogram_at(histogram, fractions[field - first]) : 0;
+}
+
+uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
+                         enum cn_report_field field)
+{
+    const struct cn_call_cost *cost = &row->cost;
+
+    switch (field) {
+    case CN_REPORT_TOTAL:
+        return cost->total_ns;
+    case CN_REPORT_TOTAL_AVG:
+        return cn_call_times_mean(&cost->total, cost->calls);
+    case CN_REPORT_TOTAL_MIN:
+        return cost->total.min_ns;
+    case CN_REPORT_TOTAL_MAX:
+        return cost->total.max_ns;
+    case CN_REPORT_SELF:
+        return cost->self.sum_ns;
+    case CN_REPORT_SELF_AVG:
+        return cn_call_times_mean(&cost->self, cost->calls);
+    case CN_REPORT_SELF_MIN:
+        return cost->self.min_ns;
+    case CN_REPORT_SELF_MAX:
+        return cost->self.max_ns;
+    case CN_REPORT_CALL:
+        return cost->calls;
+    case CN_REPORT_SIZE:
+        return row->function < rec->function_count ? rec->functions[row->function].size
+                                                   : 0;
+    case CN_REPORT_P50:
+    case CN_REPORT_P90:
+    case CN_REPORT_P99:
+    case CN_REPORT_P999:
+        return percentile(row->totals, field, CN_REPORT_P50);
+    case CN_REPORT_SELF_P50:
+    case CN_REPORT_SELF_P90:
+    case CN_REPORT_SELF_P99:
+    case CN_REPORT_SELF_P999:
+        return percentile(row->selfs, field, CN_REPORT_SELF_P50);
+    case CN_REPORT_TOTAL_STDV:
+    case CN_REPORT_SELF_STDV:
+    case CN_REPORT_FIELD_COUNT:
+        break;
+    }
+    return 0;
+}
+
+double cn_report_percent(const struct cn_call_row *row, enum cn_report_field field)
+{
+    const struct cn_call_cost *cost = &row->cost;
+
+    return field == CN_REPORT_TOTAL_STDV
+               ? cn_call_times_deviation(&cost->total, &cost->total_squares, cost->calls)
+               : cn_call_times_deviation(&cost->self, &cost->self_squares, cost->calls);
+}
+
+struct sort_context {
+    const struct cn_report_layout *layout;
+    const struct cn_recording *rec;
+};
+
+static int compare_key(const struct cn_recording *rec, const struct cn_call_row *a,
+                       const struct cn_call_row *b, int key)
+{
+    enum cn_report_field field = (enum cn_report_field)key;
+
+    if (key < 0)
+        return strcmp(a->name, b->name);
+    if (cn_report_columns[key].kind == CN_REPORT_PERCENT) {
+        double x = cn_report_percent(a, field), y = cn_report_percent(b, field);
+
+        return x > y ? -1 : x < y;
+    } else {
+        uint64_t x = cn_report_value(rec, a, field), y = cn_report_value(rec, b, field);
+
+        return x > y ? -1 : x < y;
+    }
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+    const struct sort_context *context = arg;
+
+    for (size_t i = 0; i < context->layout->key_count; i++) {
+        int order = compare_key(context->rec, a, b, context->layout->keys[i]);
+
+        if (order != 0)
+            return order;
+    }
+    return compare_key(context->rec, a, b, -1);
+}
+
+void cn_report_sort(const struct cn_report_layout *layout, const struct cn_recording *rec,
+                    struct cn_call_row *rows, size_t count)
+{
+    struct sort_context context = {layout, rec};
+
+    if (count > 0)
+        qsort_r(rows, count, sizeof(*rows), compare_rows, &context);
+}

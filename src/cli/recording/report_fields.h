@@ -1,0 +1,71 @@
+/* The columns of cairn report: what they are called, what they hold, how rows are
+ * sorted by them.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_RECORDING_REPORT_FIELDS_H
+#define CN_CLI_RECORDING_REPORT_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/calls/call_report.h"
+
+/* In the order in which they are shown. */
+enum cn_report_field {
+    CN_REPORT_TOTAL,
+    CN_REPORT_TOTAL_AVG,
+    CN_REPORT_TOTAL_MIN,
+    CN_REPORT_TOTAL_MAX,
+    CN_REPORT_SELF,
+    CN_REPORT_SELF_AVG,
+    CN_REPORT_SELF_MIN,
+    CN_REPORT_SELF_MAX,
+    CN_REPORT_CALL,
+    CN_REPORT_SIZE,
+    CN_REPORT_TOTAL_STDV,
+    CN_REPORT_SELF_STDV,
+    CN_REPORT_P50,
+    CN_REPORT_P90,
+    CN_REPORT_P99,
+    CN_REPORT_P999,
+    CN_REPORT_SELF_P50,
+    CN_REPORT_SELF_P90,
+    CN_REPORT_SELF_P99,
+    CN_REPORT_SELF_P999,
+    CN_REPORT_FIELD_COUNT,
+};
+
+enum cn_report_kind { CN_REPORT_TIME, CN_REPORT_NUMBER, CN_REPORT_PERCENT };
+
+struct cn_report_column {
+    const char *name;    /* for -f and -s */
+    const char *heading; /* "Total time" */
+    const char *key;     /* "total_ns", for JSON */
+    enum cn_report_kind kind;
+};
+extern const struct cn_report_column cn_report_columns[CN_REPORT_FIELD_COUNT];
+
+enum { CN_REPORT_KEYS_MAX = 16 };
+
+struct cn_report_layout {
+    bool has[CN_REPORT_FIELD_COUNT];
+    int keys[CN_REPORT_KEYS_MAX]; /* fields; -1: by name */
+    size_t key_count;
+    struct cn_call_report_options needs;
+};
+
+/* From -f, -s, --avg-total and --avg-self, all of which may be missing. */
+CN_CHECK bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
+                                     const char *keys, bool avg_total, bool avg_self,
+                                     struct cn_error *err);
+
+/* A time or number; not for percent fields. */
+uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
+                         enum cn_report_field field);
+double cn_report_percent(const struct cn_call_row *row, enum cn_report_field field);
+
+void cn_report_sort(const struct cn_report_layout *layout, const struct cn_recording *rec,
+                    struct cn_call_row *rows, size_t count);
+
+#endif

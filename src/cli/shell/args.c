@@ -1,0 +1,389 @@
+#include "cli/shell/args.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/shell/command.h"
+#include "cli/shell/suggest.h"
+
+struct parser {
+    struct cn_args args;
+    const char *const *words;
+    size_t word_count, next; /* words[next] was not looked at yet */
+};
+
+static bool fail_unknown(const struct cn_command *command, const char *name,
+                         struct cn_error *err)
+{
+    struct cn_suggestion near = {.typed = name};
+    const struct cn_option *option;
+
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
+        cn_suggestion_offer(&near, option->name);
+    if (near.best)
+        return cn_fail(err, CN_ERR_USAGE, "unknown option --%s, did you mean --%s?", name,
+                       near.best);
+    return cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
+}
+
+static bool fail_ambiguous(const struct cn_command *command, const char *name,
+                           struct cn_error *err)
+{
+    struct cn_text list = {0};
+    const struct cn_option *option;
+
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+        if (strncmp(option->name, name, strlen(name)) == 0)
+            cn_text_printf(&list, "%s--%s", list.len ? ", " : "", option->name);
+    }
+    (void)cn_fail(err, CN_ERR_USAGE, "option --%s could be one of %s", name,
+                  cn_text_str(&list));
+    cn_text_done(&list);
+    return false;
+}
+
+static bool find_long(const struct cn_command *command, const char *name,
+                      const struct cn_option **out, struct cn_error *err)
+{
+    const struct cn_option *option, *prefixed = NULL;
+    size_t prefixed_count = 0;
+
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+        if (strcmp(option->name, name) == 0) {
+            *out = option;
+            return true;
+        }
+        if (*name && strncmp(option->name, name, strlen(name)) == 0) {
+            prefixed = option;
+            prefixed_count++;
+        }
+    }
+    if (prefixed_count > 1)
+        return fail_ambiguous(command, name, err);
+    if (!prefixed)
+        return fail_unknown(command, name, err);
+    *out = prefixed;
+    return true;
+}
+
+static bool find_letter(const struct cn_command *command, char letter,
+                        const struct cn_option **out, struct cn_error *err)
+{
+    const struct cn_option *option;
+
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+        if (option->letter == letter) {
+            *out = option;
+            return true;
+        }
+    }
+    return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", letter);
+}
+
+/* "text, json or csv"; a placeholder stays as it is. */
+static void list_choices(struct cn_text *text, const char *value)
+{
+    const char *choice;
+    size_t len, next_len;
+
+    if (cn_placeholder_kind(value) != CN_PLACEHOLDER_CHOICE) {
+        cn_text_str_add(text, value);
+        return;
+    }
+    for (size_t i = 0; (choice = cn_choice_at(value, i, &len)); i++) {
+        bool is_last = !cn_choice_at(value, i + 1, &next_len);
+
+        if (i > 0)
+            cn_text_str_add(text, is_last ? " or " : ", ");
+        cn_text_add(text, choice, len);
+    }
+}
+
+static bool is_allowed(const char *placeholder, const char *value)
+{
+    const char *choice;
+    size_t len;
+
+    if (cn_placeholder_kind(placeholder) != CN_PLACEHOLDER_CHOICE)
+        return true;
+    for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
+        if (strlen(value) == len && memcmp(choice, value, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool fail_choice(const char *placeholder, const char *value, struct cn_error *err)
+{
+    struct cn_text choices = {0};
+
+    list_choices(&choices, placeholder);
+    (void)cn_fail(err, CN_ERR_USAGE, "'%s' is not one of %s", value,
+                  cn_text_str(&choices));
+    cn_text_done(&choices);
+    return false;
+}
+
+static bool fail_no_value(const struct cn_option *option, struct cn_error *err)
+{
+    struct cn_text choices = {0};
+
+    list_choices(&choices, option->value);
+    (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
+                  cn_text_str(&choices));
+    cn_text_done(&choices);
+    return false;
+}
+
+static void add_given(struct parser *parser, const struct cn_option *option,
+                      const char *value)
+{
+    parser->args.given[parser->args.given_count++] = (struct cn_given){option, value};
+}
+
+/* `value` is what was attached to the option, or NULL: the next word is the value. */
+static bool add_valued(struct parser *parser, const struct cn_option *option,
+                       const char *value, struct cn_error *err)
+{
+    if (!value && parser->next < parser->word_count)
+        value = parser->words[parser->next++];
+    if (!value)
+        return fail_no_value(option, err);
+    if (!is_allowed(option->value, value)) {
+        (void)fail_choice(option->value, value, err);
+        return cn_fail_in(err, "--%s", option->name);
+    }
+    add_given(parser, option, value);
+    return true;
+}
+
+static bool parse_long(struct parser *parser, const char *word, struct cn_error *err)
+{
+    const char *equals = strchr(word, '=');
+    const struct cn_option *option;
+    char *name = cn_strdup(word);
+    bool found;
+
+    if (equals)
+        name[equals - word] = '\0';
+    found = find_long(parser->args.command, name, &option, err);
+    free(name);
+    if (!found)
+        return false;
+    if (option->value)
+        return add_valued(parser, option, equals ? equals + 1 : NULL, err);
+    if (equals)
+        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, but got '%s'",
+                       option->name, equals + 1);
+    add_given(parser, option, NULL);
+    return true;
+}
+
+static bool parse_letters(struct parser *parser, const char *letters,
+                          struct cn_error *err)
+{
+    for (; *letters; letters++) {
+        const struct cn_option *option;
+
+        if (!find_letter(parser->args.command, *letters, &option, err))
+            return false;
+        if (option->value)
+            return add_valued(parser, option, letters[1] ? letters + 1 : NULL, err);
+        add_given(parser, option, NULL);
+    }
+    return true;
+}
+
+static bool parse_words(struct parser *parser, struct cn_error *err)
+{
+    bool options_ended = false;
+
+    while (parser->next < parser->word_count) {
+        const char *word = parser->words[parser->next++];
+
+        if (options_ended || word[0] != '-' || word[1] == '\0') {
+            parser->args.operands[parser->args.operand_count++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            options_ended = true;
+        } else if (word[1] == '-') {
+            if (!parse_long(parser, word + 2, err))
+                return false;
+        } else if (!parse_letters(parser, word + 1, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_operands(const struct cn_args *args, struct cn_error *err)
+{
+    const struct cn_command *command = args->command;
+    const char *expected = command->operands ? command->operands : "no operand";
+
+    if (args->operand_count < command->operand_min) {
+        if (args->operand_count == 0)
+            return cn_fail(err, CN_ERR_USAGE, "missing operand: expected %s", expected);
+        return cn_fail(err, CN_ERR_USAGE, "too few operands, %zu: expected %s",
+                       args->operand_count, expected);
+    }
+    if (args->operand_count > command->operand_max)
+        return cn_fail(err, CN_ERR_USAGE, "unexpected operand '%s': expected %s",
+                       args->operands[command->operand_max], expected);
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const char *placeholder = cn_operand_at(command->operands, i);
+
+        if (placeholder && !is_allowed(placeholder, args->operands[i]))
+            return fail_choice(placeholder, args->operands[i], err);
+    }
+    return true;
+}
+
+/* Every word gives at most one operand, every letter at most one option. */
+static size_t letter_count(size_t word_count, const char *const *words)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < word_count; i++)
+        count += strlen(words[i]);
+    return count;
+}
+
+bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
+                   size_t word_count, const char *const *words, struct cn_error *err)
+{
+    struct parser parser = {
+        .args = {.command = command}, .words = words, .word_count = word_count};
+    bool ok;
+
+    parser.args.given =
+        cn_alloc(letter_count(word_count, words), sizeof(*parser.args.given));
+    parser.args.operands = cn_alloc(word_count, sizeof(*parser.args.operands));
+    ok = parse_words(&parser, err);
+    if (ok && !cn_args_has(&parser.args, "help"))
+        ok = check_operands(&parser.args, err);
+    if (!ok) {
+        cn_args_done(&parser.args);
+        return false;
+    }
+    *args = parser.args;
+    return true;
+}
+
+void cn_args_done(struct cn_args *args)
+{
+    free(args->given);
+    free(args->operands);
+    *args = (struct cn_args){0};
+}
+
+static const struct cn_option *option_at(const struct cn_args *args, const char *name)
+{
+    const struct cn_option *option;
+
+    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++) {
+        if (strcmp(option->name, name) == 0)
+            break;
+    }
+    assert(option);
+    return option;
+}
+
+size_t cn_args_value_count(const struct cn_args *args, const char *name)
+{
+    const struct cn_option *option = option_at(args, name);
+    size_t count = 0;
+
+    for (size_t i = 0; i < args->given_count; i++)
+        count += args->given[i].option == option;
+    return count;
+}
+
+const char *cn_args_value_at(const struct cn_args *args, const char *name, size_t i)
+{
+    const struct cn_option *option = option_at(args, name);
+    size_t at = 0;
+
+    for (; at < args->given_count; at++) {
+        if (args->given[at].option == option && i-- == 0)
+            break;
+    }
+    assert(at < args->given_count);
+    return args->given[at].value;
+}
+
+bool cn_args_has(const struct cn_args *args, const char *name)
+{
+    return cn_args_value_count(args, name) > 0;
+}
+
+const char *cn_args_value(const struct cn_args *args, const char *name)
+{
+    size_t count = cn_args_value_count(args, name);
+
+    return count ? cn_args_value_at(args, name, count - 1) : NULL;
+}
+
+size_t cn_args_count(const struct cn_args *args)
+{
+    return args->operand_count;
+}
+
+const char *cn_args_operand(const struct cn_args *args, size_t i)
+{
+    assert(i < args->operand_count);
+    return args->operands[i];
+}
+
+bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min, uint64_t max,
+                 uint64_t otherwise, uint64_t *out, struct cn_error *err)
+{
+    const char *value = cn_args_value(args, name);
+    uint64_t number;
+
+    if (!value) {
+        *out = otherwise;
+        return true;
+    }
+    if (!*value || value[strspn(value, "0123456789")])
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a whole number", name,
+                       value);
+    errno = 0;
+    number = strtoull(value, NULL, 10);
+    if (errno == ERANGE || number < min || number > max) {
+        if (max == UINT64_MAX && errno != ERANGE)
+            return cn_fail(err, CN_ERR_USAGE, "--%s: %s is less than %" PRIu64, name,
+                           value, min);
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--%s: %s is not between %" PRIu64 " and %" PRIu64, name, value,
+                       min, max);
+    }
+    *out = number;
+    return true;
+}
+
+bool cn_args_f64(const struct cn_args *args, const char *name, double min, double max,
+                 double otherwise, double *out, struct cn_error *err)
+{
+    const char *value = cn_args_value(args, name);
+    char *end;
+    double number;
+
+    if (!value) {
+        *out = otherwise;
+        return true;
+    }
+    number = strtod(value, &end);
+    if (end == value || *end || strspn(value, " \t\n\v\f\r") > 0 || isnan(number))
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a number", name, value);
+    if (number < min || number > max)
+        return cn_fail(err, CN_ERR_USAGE, "--%s: %s is not between %g and %g", name,
+                       value, min, max);
+    *out = number;
+    return true;
+}

@@ -1,0 +1,140 @@
+#include "cli/shell/cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes/utf8.h"
+#include "base/text.h"
+#include "cli/shell/command.h"
+#include "cli/shell/help.h"
+#include "cli/shell/progress.h"
+#include "cli/shell/terminal.h"
+
+enum { TALK_MAX = 1024 };
+
+CN_PRINTF(2, 0)
+static void talk(const struct cn_args *args, const char *fmt, va_list values)
+{
+    char message[TALK_MAX];
+    struct cn_text line = {0};
+
+    if (args->session && args->session->is_mute)
+        return;
+    (void)vsnprintf(message, sizeof(message), fmt, values);
+    cn_text_str_add(&line, "cairn");
+    if (args->command != &cn_program)
+        cn_text_printf(&line, " %s", args->command->name);
+    cn_text_str_add(&line, ": ");
+    cn_utf8_add_printable(&line, message);
+    cn_text_char(&line, '\n');
+    if (args->session && args->session->bar)
+        cn_bar_hide(args->session->bar);
+    (void)fputs(cn_text_str(&line), stderr);
+    cn_text_done(&line);
+}
+
+void cn_cli_say(const struct cn_args *args, const char *fmt, ...)
+{
+    va_list values;
+
+    if (cn_args_has(args, "quiet"))
+        return;
+    va_start(values, fmt);
+    talk(args, fmt, values);
+    va_end(values);
+}
+
+void cn_cli_detail(const struct cn_args *args, const char *fmt, ...)
+{
+    va_list values;
+
+    if (!cn_args_has(args, "verbose"))
+        return;
+    va_start(values, fmt);
+    talk(args, fmt, values);
+    va_end(values);
+}
+
+void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
+{
+    va_list values;
+
+    va_start(values, fmt);
+    talk(args, fmt, values);
+    va_end(values);
+}
+
+void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
+{
+    struct cn_text text = {0}, name = {0};
+
+    cn_text_str_add(&name, "cairn");
+    if (command != &cn_program)
+        cn_text_printf(&name, " %s", command->name);
+    cn_text_printf(&text, "%s: ", cn_text_str(&name));
+    cn_utf8_add_printable(&text, err->text);
+    cn_text_char(&text, '\n');
+    if (err->kind == CN_ERR_USAGE)
+        cn_text_printf(&text, "try '%s --help'\n", cn_text_str(&name));
+    (void)fputs(cn_text_str(&text), stderr);
+    cn_text_done(&text);
+    cn_text_done(&name);
+}
+
+void cn_cli_page(const struct cn_args *args)
+{
+    if (isatty(STDOUT_FILENO) && !cn_args_has(args, "no-pager"))
+        cn_pager_begin(&args->session->pager);
+}
+
+void cn_cli_print(const struct cn_args *args, const struct cn_text *text)
+{
+    cn_cli_page(args);
+    (void)fwrite(cn_text_str(text), 1, text->len, stdout);
+}
+
+void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,
+                     struct cn_text *text)
+{
+    struct cn_help_style style = {
+        .columns = cn_terminal_columns(STDOUT_FILENO),
+        .has_color = cn_cli_has_color(args),
+    };
+
+    if (command == &cn_program)
+        cn_help_print_overview(text, &style);
+    else
+        cn_help_print(text, command, &style);
+}
+
+static bool has_format_option(const struct cn_command *command)
+{
+    const struct cn_option *option;
+
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+        if (strcmp(option->name, "format") == 0)
+            return true;
+    }
+    return false;
+}
+
+enum cn_table_format cn_cli_format(const struct cn_args *args)
+{
+    if (!has_format_option(args->command))
+        return CN_TABLE_TEXT;
+    return cn_table_format_parse(cn_args_value(args, "format"));
+}
+
+struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,
+                              size_t column_count)
+{
+    cn_cli_page(args);
+    return cn_table_new(stdout, cn_cli_format(args), cn_cli_has_color(args), columns,
+                        column_count);
+}
+
+bool cn_cli_has_color(const struct cn_args *args)
+{
+    return args->session->has_color;
+}

@@ -1,0 +1,67 @@
+/* cairn formats: what cairn can read, write, verify and dump. */
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "formats/formats.h"
+
+static const char *yes_or_no(bool answer)
+{
+    return answer ? "yes" : "no";
+}
+
+/* A recording that is one file of text has no records of bytes. */
+static bool dumps(const struct cn_format *format)
+{
+    return format->dump || (format->open_recording && !format->is_file);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    static const struct cn_column columns[] = {
+        {.name = "name", .title = "NAME", .kind = CN_COLUMN_TEXT},
+        {.name = "holds", .title = "HOLDS", .kind = CN_COLUMN_TEXT},
+        {.name = "reads", .title = "READS", .kind = CN_COLUMN_TEXT},
+        {.name = "writes", .title = "WRITES", .kind = CN_COLUMN_TEXT},
+        {.name = "verifies", .title = "VERIFIES", .kind = CN_COLUMN_TEXT},
+        {.name = "dumps", .title = "DUMPS", .kind = CN_COLUMN_TEXT},
+        {.name = "summary", .title = "SUMMARY", .kind = CN_COLUMN_TEXT},
+    };
+    struct cn_table *table =
+        cn_cli_table(args, columns, sizeof(columns) / sizeof(columns[0]));
+
+    (void)err;
+    for (size_t i = 0; cn_formats[i]; i++) {
+        const struct cn_format *format = cn_formats[i];
+
+        cn_table_str(table, format->name);
+        cn_table_str(table, format->holds);
+        cn_table_str(table, yes_or_no(format->open_database || format->open_recording ||
+                                      format->open_traces || format->open_measurements));
+        cn_table_str(table, yes_or_no(format->write_database || format->write_recording ||
+                                      format->write_calls));
+        cn_table_str(table, yes_or_no(format->verify));
+        cn_table_str(table, yes_or_no(dumps(format)));
+        cn_table_str(table, format->summary);
+        cn_table_end_row(table);
+    }
+    cn_table_free(table);
+    return true;
+}
+
+static const struct cn_option options[] = {CN_OPTION_FORMAT, {0}};
+
+static const struct cn_example examples[] = {
+    {"cairn formats", "see what can be read and written"},
+    {0},
+};
+
+const struct cn_command cn_cmd_formats = {
+    .name = "formats",
+    .section = CN_SECTION_CAIRN,
+    .summary = "list the formats cairn knows and what it can do with each",
+    .description = "Commands that are given a path find out by themselves which of these "
+                   "formats it has. The names are those that cairn convert --to takes.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,201 @@
+#include "cli/shell/command.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/shell/suggest.h"
+
+extern const struct cn_command cn_cmd_record, cn_cmd_live;
+extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph;
+extern const struct cn_command cn_cmd_analyze;
+extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
+extern const struct cn_command cn_cmd_info, cn_cmd_timeline;
+extern const struct cn_command cn_cmd_serve, cn_cmd_view, cn_cmd_export_html;
+extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
+extern const struct cn_command cn_cmd_store;
+extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
+
+const struct cn_command *const cn_commands[] = {
+    &cn_cmd_record,
+    &cn_cmd_live,
+    &cn_cmd_info,
+    &cn_cmd_replay,
+    &cn_cmd_report,
+    &cn_cmd_graph,
+    &cn_cmd_analyze,
+    &cn_cmd_tree,
+    &cn_cmd_callers,
+    &cn_cmd_flat,
+    &cn_cmd_top,
+    &cn_cmd_timeline,
+    &cn_cmd_serve,
+    &cn_cmd_view,
+    &cn_cmd_export_html,
+    &cn_cmd_store,
+    &cn_cmd_verify,
+    &cn_cmd_convert,
+    &cn_cmd_dump,
+    &cn_cmd_formats,
+    &cn_cmd_help,
+    &cn_cmd_completion,
+    NULL,
+};
+
+const struct cn_option cn_shared_options[] = {
+    {.name = "help", .letter = 'h', .help = "describe the command and its options"},
+    {.name = "quiet", .letter = 'q', .help = "say nothing but warnings and errors"},
+    {.name = "verbose", .letter = 'v', .help = "say more about what is done"},
+    {
+        .name = "color",
+        .value = "auto|always|never",
+        .help = "use colour: on a terminal (the default), always or never",
+    },
+    {.name = "no-pager", .help = "do not show the output in a pager"},
+    {0},
+};
+
+static bool choose(const struct cn_command *const *list, const char *name,
+                   const struct cn_command **out, struct cn_error *err)
+{
+    struct cn_suggestion near = {.typed = name};
+
+    for (size_t i = 0; list[i]; i++) {
+        const char *known = cn_command_part_name(list[i]);
+
+        if (strcmp(known, name) == 0) {
+            *out = list[i];
+            return true;
+        }
+        cn_suggestion_offer(&near, known);
+    }
+    if (near.best)
+        return cn_fail(err, CN_ERR_USAGE, "unknown command '%s', did you mean '%s'?",
+                       name, near.best);
+    return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
+}
+
+bool cn_command_choose(const char *name, const struct cn_command **out,
+                       struct cn_error *err)
+{
+    return choose(cn_commands, name, out, err);
+}
+
+bool cn_command_choose_part(const struct cn_command *whole, const char *name,
+                            const struct cn_command **out, struct cn_error *err)
+{
+    return choose(whole->parts, name, out, err);
+}
+
+const struct cn_command *cn_command_at(size_t i)
+{
+    for (size_t c = 0; cn_commands[c]; c++) {
+        const struct cn_command *const *parts = cn_commands[c]->parts;
+
+        if (i-- == 0)
+            return cn_commands[c];
+        for (size_t p = 0; parts && parts[p]; p++) {
+            if (i-- == 0)
+                return parts[p];
+        }
+    }
+    return NULL;
+}
+
+void cn_command_page_add(struct cn_text *text, const struct cn_command *command)
+{
+    for (const char *c = command->name; *c; c++)
+        cn_text_char(text, *c == ' ' ? '-' : *c);
+}
+
+const char *cn_command_part_name(const struct cn_command *command)
+{
+    const char *blank = strchr(command->name, ' ');
+
+    return blank ? blank + 1 : command->name;
+}
+
+const struct cn_option *cn_command_option(const struct cn_command *command, size_t i)
+{
+    size_t own_count = 0;
+
+    while (command->options && command->options[own_count].name) {
+        if (own_count == i)
+            return &command->options[i];
+        own_count++;
+    }
+    for (size_t k = 0; cn_shared_options[k].name; k++) {
+        if (own_count + k == i)
+            return &cn_shared_options[k];
+    }
+    return NULL;
+}
+
+static size_t placeholder_len(const char *placeholder)
+{
+    return strcspn(placeholder, " .]");
+}
+
+static bool is_choice(const char *placeholder, size_t len)
+{
+    size_t lower_len = strspn(placeholder, "abcdefghijklmnopqrstuvwxyz0123456789-|");
+
+    return lower_len == len && memchr(placeholder, '|', len);
+}
+
+enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder)
+{
+    static const struct {
+        const char *name;
+        enum cn_placeholder_kind kind;
+    } known[] = {
+        {"FILE", CN_PLACEHOLDER_FILE}, {"PATH", CN_PLACEHOLDER_FILE},
+        {"SRC", CN_PLACEHOLDER_FILE},  {"DST", CN_PLACEHOLDER_FILE},
+        {"DIR", CN_PLACEHOLDER_DIR},   {"DB", CN_PLACEHOLDER_DIR},
+        {"STORE", CN_PLACEHOLDER_DIR}, {"COMMAND", CN_PLACEHOLDER_COMMAND},
+    };
+    size_t len = placeholder_len(placeholder);
+
+    if (is_choice(placeholder, len))
+        return CN_PLACEHOLDER_CHOICE;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strlen(known[i].name) == len && memcmp(known[i].name, placeholder, len) == 0)
+            return known[i].kind;
+    }
+    return CN_PLACEHOLDER_OTHER;
+}
+
+const char *cn_operand_at(const char *operands, size_t i)
+{
+    const char *last = NULL;
+
+    while (operands && *operands) {
+        const char *word = operands + strspn(operands, " [");
+
+        operands = word + strcspn(word, " ");
+        if (i-- == 0)
+            return word;
+        if (memmem(word, (size_t)(operands - word), "...", 3))
+            last = word;
+    }
+    return last;
+}
+
+const char *cn_choice_at(const char *choices, size_t i, size_t *len)
+{
+    const char *end = choices + placeholder_len(choices);
+
+    for (;;) {
+        size_t n = strcspn(choices, "|");
+
+        if (n > (size_t)(end - choices))
+            n = (size_t)(end - choices);
+        if (i-- == 0) {
+            *len = n;
+            return choices;
+        }
+        choices += n;
+        if (choices == end)
+            return NULL;
+        choices++;
+    }
+}

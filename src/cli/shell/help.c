@@ -1,0 +1,194 @@
+#include "cli/shell/help.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/print/color.h"
+#include "cli/shell/command.h"
+#include "cli/shell/wrap.h"
+
+enum {
+    OPTION_INDENT = 28, /* where the meaning of an option begins */
+    EXAMPLE_INDENT = 6,
+};
+
+static void add_heading(struct cn_text *text, const char *heading,
+                        const struct cn_help_style *style)
+{
+    enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
+
+    cn_text_printf(text, "%s%s:%s\n", cn_color_start(color), heading,
+                   cn_color_stop(color));
+}
+
+static void add_option(struct cn_text *text, const struct cn_option *option,
+                       const struct cn_help_style *style)
+{
+    size_t begin = text->len, used;
+
+    if (option->letter)
+        cn_text_printf(text, "  -%c, --%s", option->letter, option->name);
+    else
+        cn_text_printf(text, "      --%s", option->name);
+    if (option->value)
+        cn_text_printf(text, "=%s", option->value);
+    used = text->len - begin;
+    if (used + 2 > OPTION_INDENT) {
+        cn_text_char(text, '\n');
+        used = 0;
+    }
+    if (option->is_repeatable) {
+        struct cn_text help = {0};
+
+        cn_text_printf(&help, "%s (may be given more than once)", option->help);
+        cn_wrap_add(text, cn_text_str(&help), used, OPTION_INDENT, style->columns);
+        cn_text_done(&help);
+    } else {
+        cn_wrap_add(text, option->help, used, OPTION_INDENT, style->columns);
+    }
+}
+
+static void add_options(struct cn_text *text, const char *heading,
+                        const struct cn_option *options,
+                        const struct cn_help_style *style)
+{
+    if (!options || !options->name)
+        return;
+    add_heading(text, heading, style);
+    for (; options->name; options++)
+        add_option(text, options, style);
+    cn_text_char(text, '\n');
+}
+
+static void add_examples(struct cn_text *text, const struct cn_command *command,
+                         const struct cn_help_style *style)
+{
+    const struct cn_example *example = command->examples;
+
+    if (!example || !example->command)
+        return;
+    add_heading(text, "Examples", style);
+    for (; example->command; example++) {
+        cn_text_printf(text, "  %s\n", example->command);
+        cn_wrap_add(text, example->meaning, 0, EXAMPLE_INDENT, style->columns);
+    }
+    cn_text_char(text, '\n');
+}
+
+static void add_usage(struct cn_text *text, const struct cn_command *command,
+                      const struct cn_help_style *style)
+{
+    enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
+
+    cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...", cn_color_start(color),
+                   cn_color_stop(color), command->name);
+    if (command->operands)
+        cn_text_printf(text, " %s", command->operands);
+    cn_text_str_add(text, "\n\n");
+}
+
+/* A summary is a fragment in lower case; here it stands as a sentence. */
+static void add_summary(struct cn_text *text, const struct cn_command *command,
+                        const struct cn_help_style *style)
+{
+    struct cn_text sentence = {0};
+
+    cn_text_printf(&sentence, "%c%s.", toupper((unsigned char)command->summary[0]),
+                   command->summary + 1);
+    cn_wrap_add(text, cn_text_str(&sentence), 0, 0, style->columns);
+    cn_text_char(text, '\n');
+    cn_text_done(&sentence);
+}
+
+/* The commands that a command is made of. */
+static void add_parts(struct cn_text *text, const struct cn_command *command,
+                      const struct cn_help_style *style)
+{
+    size_t longest = 0;
+
+    if (!command->parts)
+        return;
+    for (size_t i = 0; command->parts[i]; i++) {
+        size_t len = strlen(cn_command_part_name(command->parts[i]));
+
+        longest = len > longest ? len : longest;
+    }
+    add_heading(text, "Commands", style);
+    for (size_t i = 0; command->parts[i]; i++) {
+        const char *name = cn_command_part_name(command->parts[i]);
+
+        cn_text_printf(text, "  %s", name);
+        cn_wrap_add(text, command->parts[i]->summary, strlen(name) + 2, longest + 4,
+                    style->columns);
+    }
+    cn_text_char(text, '\n');
+}
+
+void cn_help_print(struct cn_text *text, const struct cn_command *command,
+                   const struct cn_help_style *style)
+{
+    add_usage(text, command, style);
+    add_summary(text, command, style);
+    if (command->description)
+        cn_wrap_add_paragraphs(text, command->description, style->columns);
+    add_parts(text, command, style);
+    add_options(text, "Options", command->options, style);
+    add_options(text, "Options of every command", cn_shared_options, style);
+    add_examples(text, command, style);
+    cn_text_str_add(text, "The manual page is cairn-");
+    cn_command_page_add(text, command);
+    cn_text_str_add(text, "(1).\n");
+}
+
+static size_t longest_name(void)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; cn_commands[i]; i++) {
+        size_t len = strlen(cn_commands[i]->name);
+
+        longest = len > longest ? len : longest;
+    }
+    return longest;
+}
+
+static bool is_first_of_section(size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(cn_commands[i]->section, cn_commands[at]->section) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void add_section(struct cn_text *text, const char *section,
+                        const struct cn_help_style *style)
+{
+    size_t indent = longest_name() + 4;
+
+    add_heading(text, section, style);
+    for (size_t i = 0; cn_commands[i]; i++) {
+        const struct cn_command *command = cn_commands[i];
+
+        if (strcmp(command->section, section) != 0)
+            continue;
+        cn_text_printf(text, "  %s", command->name);
+        cn_wrap_add(text, command->summary, strlen(command->name) + 2, indent,
+                    style->columns);
+    }
+    cn_text_char(text, '\n');
+}
+
+void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style)
+{
+    cn_text_str_add(text, "cairn: ");
+    cn_wrap_add(text, cn_program.summary, strlen("cairn: "), 0, style->columns);
+    cn_text_str_add(text, "\nUsage: cairn COMMAND [OPTION]... [OPERAND]...\n\n");
+    for (size_t i = 0; cn_commands[i]; i++) {
+        if (is_first_of_section(i))
+            add_section(text, cn_commands[i]->section, style);
+    }
+    cn_text_str_add(text, "cairn help COMMAND tells more about a command,\n"
+                          "cairn --version which version of cairn this is.\n");
+}

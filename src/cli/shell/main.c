@@ -1,0 +1,162 @@
+/* cairn: choose the command, parse its words, run it, and tell how it ended. */
+
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/shell/progress.h"
+#include "cli/shell/ranks.h"
+
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_BAD_DATA = 3 };
+
+static int exit_status(enum cn_error_kind kind)
+{
+    switch (kind) {
+    case CN_ERR_NONE:
+        return STATUS_OK;
+    case CN_ERR_USAGE:
+        return STATUS_USAGE;
+    case CN_ERR_FORMAT:
+    case CN_ERR_VERSION:
+    case CN_ERR_LIMIT:
+        return STATUS_BAD_DATA;
+    case CN_ERR_IO:
+    case CN_ERR_NOT_FOUND:
+    case CN_ERR_INTERRUPTED:
+        return STATUS_FAILED;
+    }
+    return STATUS_FAILED;
+}
+
+/* A mapped file that another program shortens raises SIGBUS where it is read, in the
+ * middle of anything: all that is safe here is to say so and go. */
+static void on_bus_error(int signal_number)
+{
+    static const char message[] =
+        "cairn: an input file was cut short while it was being read\n";
+
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+    _exit(STATUS_BAD_DATA);
+}
+
+/* Files that we open must not take the place of standard streams that were closed. What
+ * stands there now fails to be read or written, as they would, and ends with an exec. */
+static void occupy_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null",
+                        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    }
+}
+
+static void set_up_process(void)
+{
+    struct sigaction bus = {.sa_handler = on_bus_error};
+
+    occupy_closed_streams();
+    (void)setlocale(LC_CTYPE, "C.UTF-8");
+    (void)sigaction(SIGBUS, &bus, NULL);
+    /* Our caller may ignore it; a closed pipe ends us quietly all the same. */
+    (void)signal(SIGPIPE, SIG_DFL);
+}
+
+/* A process that only follows others keeps quiet, and stays until the one that talks
+ * has done so: mpirun ends all when the first fails. */
+static void tell_failure(const struct cn_command *command, const struct cn_error *err)
+{
+    static const struct timespec patience = {.tv_nsec = 500000000};
+
+    if (err->text[0] == '\0')
+        return;
+    if (command->is_run_together && cn_cli_launched_rank() > 0)
+        (void)nanosleep(&patience, NULL);
+    else
+        cn_cli_fail(command, err);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_text text = {0};
+
+    if (!cn_args_has(args, "help"))
+        return args->command->run(args, err);
+    cn_cli_add_help(args, args->command, &text);
+    cn_cli_print(args, &text);
+    cn_text_done(&text);
+    return true;
+}
+
+/* Output that did not reach its destination is a failure, unless there is a worse one. */
+static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_error *err)
+{
+    bool had_error = ferror(stdout);
+
+    if (fflush(stdout) != 0 && ok)
+        ok = cn_fail_errno(err, "cannot write standard output");
+    else if (had_error && ok)
+        ok = cn_fail(err, CN_ERR_IO, "cannot write standard output");
+    cn_pager_end(&session->pager);
+    return ok;
+}
+
+/* Whoever waits for us sees that a signal ended us, as if we had not caught it. */
+static void die_by_signal(void)
+{
+    int signal_number = cn_bar_signal() ? cn_bar_signal() : SIGINT;
+
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+}
+
+static bool parse_and_run(const struct cn_command *command, size_t word_count,
+                          const char *const *words, struct cn_error *err)
+{
+    struct cn_cli_session session = {0};
+    struct cn_args args;
+    bool ok;
+
+    if (!cn_args_parse(&args, command, word_count, words, err))
+        return false;
+    session.has_color =
+        cn_color_decide(cn_args_value(&args, "color"), isatty(STDOUT_FILENO));
+    args.session = &session;
+    ok = finish_output(&session, run(&args, err), err);
+    cn_args_done(&args);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const struct cn_command *command = &cn_program;
+    const char *const *words = (const char *const *)argv + 1;
+    size_t word_count = argc > 0 ? (size_t)argc - 1 : 0;
+    struct cn_error err = {0};
+    bool ok = true;
+
+    set_up_process();
+    if (word_count > 0 && words[0][0] != '-') {
+        ok = cn_command_choose(words[0], &command, &err);
+        words++;
+        word_count--;
+    }
+    if (ok && command->parts && word_count > 0 && words[0][0] != '-') {
+        ok = cn_command_choose_part(command, words[0], &command, &err);
+        words++;
+        word_count--;
+    }
+    if (ok && parse_and_run(command, word_count, words, &err))
+        return STATUS_OK;
+    tell_failure(command, &err);
+    if (err.kind == CN_ERR_INTERRUPTED)
+        die_by_signal();
+    return exit_status(err.kind);
+}

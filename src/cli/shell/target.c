@@ -1,0 +1,58 @@
+#include "cli/shell/target.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/formats.h"
+
+static bool is_table(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 4 && strcmp(name + len - 4, ".csv") == 0;
+}
+
+/* Tables are the only folders that are written and not read. */
+static bool has_nothing_but(const char *path, bool is_tables)
+{
+    DIR *listing = opendir(path);
+    struct dirent *entry;
+    bool has_others = false;
+
+    if (!listing)
+        return false;
+    while (!has_others && (entry = readdir(listing)))
+        has_others = strcmp(entry->d_name, ".") != 0 &&
+                     strcmp(entry->d_name, "..") != 0 &&
+                     !(is_tables && is_table(entry->d_name));
+    (void)closedir(listing);
+    return !has_others;
+}
+
+static bool may_be_replaced(const char *path, const struct cn_format *format)
+{
+    struct cn_error ignored = {0};
+    const struct cn_format *found;
+
+    if (has_nothing_but(path, !format->probe))
+        return true;
+    return cn_format_probe(path, &found, &ignored) &&
+           strcmp(found->holds, format->holds) == 0;
+}
+
+bool cn_target_check(const char *path, const struct cn_format *format, bool is_forced,
+                     struct cn_error *err)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return true;
+    if (!is_forced)
+        return cn_fail(err, CN_ERR_IO, "%s exists already; use -f to replace it", path);
+    if (!format->is_file && S_ISDIR(st.st_mode) && !may_be_replaced(path, format))
+        return cn_fail(err, CN_ERR_IO,
+                       "%s holds no %s and is not replaced; remove it first", path,
+                       format->probe ? format->holds : format->name);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* Where results go: what may be replaced by them.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_SHELL_TARGET_H
+#define CN_CLI_SHELL_TARGET_H
+
+#include "base/error.h"
+
+struct cn_format;
+
+/* Fails when something lies at `path`, unless `is_forced`. Even then, a folder that is
+ * neither empty nor holds what `format` holds stays: nobody means to lose it. */
+CN_CHECK bool cn_target_check(const char *path, const struct cn_format *format,
+                              bool is_forced, struct cn_error *err);
+
+#endif

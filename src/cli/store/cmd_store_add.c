@@ -1,0 +1,215 @@
+/* cairn store add: traces from files into a store. */
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+#include "store/write/cut_recording.h"
+#include "store/write/ingest.h"
+#include "store/write/writer.h"
+
+static void tell(const struct cn_args *args, const struct cn_store_ingest_counts *counts)
+{
+    struct cn_text text = {0};
+
+    cn_count_print_of(&text, counts->traces, "trace");
+    cn_text_str_add(&text, " added (");
+    cn_count_print_of(&text, counts->records, "call");
+    cn_text_char(&text, ')');
+    if (counts->known > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print(&text, counts->known);
+        cn_text_str_add(&text, " known already");
+    }
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* Whether it is the head of a request whose body lies beside it. */
+static bool is_head(const char *path)
+{
+    size_t len = strlen(path);
+    struct cn_text body = {0};
+    struct stat st;
+    bool is_there;
+
+    if (len < 4 || strcmp(path + len - 4, ".hdr") != 0)
+        return false;
+    cn_text_add(&body, path, len - 4);
+    cn_text_str_add(&body, ".bin");
+    is_there = stat(cn_text_str(&body), &st) == 0;
+    cn_text_done(&body);
+    return is_there;
+}
+
+static bool add_file(struct cn_store_ingest *ingest, const char *path,
+                     struct cn_error *err)
+{
+    return is_head(path) || cn_store_ingest_file(ingest, path, err);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* All files of a folder, in the order of their names. */
+static bool add_folder(struct cn_store_ingest *ingest, const char *path,
+                       struct cn_error *err)
+{
+    struct dirent **list;
+    int count = scandir(path, &list, is_visible, by_name);
+    bool ok = true;
+
+    if (count < 0)
+        return cn_fail_errno(err, "%s: cannot list it", path);
+    for (int i = 0; i < count; i++) {
+        struct cn_text file = {0};
+
+        cn_text_printf(&file, "%s/%s", path, list[i]->d_name);
+        ok = ok && add_file(ingest, cn_text_str(&file), err);
+        cn_text_done(&file);
+        free(list[i]);
+    }
+    free(list);
+    return ok;
+}
+
+static bool add_path(struct cn_store_ingest *ingest, const char *path,
+                     struct cn_error *err)
+{
+    struct stat st;
+    bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+
+    return is_folder ? add_folder(ingest, path, err) : add_file(ingest, path, err);
+}
+
+/* What was read before a file that is refused stays, and is kept. */
+static bool add_files(const struct cn_args *args, struct cn_store_writer *writer,
+                      struct cn_error *err)
+{
+    struct cn_store_ingest *ingest = cn_store_ingest_new(writer);
+    struct cn_store_ingest_counts counts;
+    struct cn_error later;
+    bool ok = true;
+
+    for (size_t i = 1; ok && i < cn_args_count(args); i++)
+        ok = add_path(ingest, cn_args_operand(args, i), err);
+    ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
+    counts = cn_store_ingest_counts(ingest);
+    cn_store_ingest_free(ingest);
+    tell(args, &counts);
+    return ok;
+}
+
+/* Each call of a function of a recording becomes a trace. */
+static bool add_recording(const struct cn_args *args, struct cn_store_writer *writer,
+                          struct cn_error *err)
+{
+    const char *path = cn_args_value(args, "recording");
+    const char *function = cn_args_value(args, "cut");
+    struct cn_recording_options shown = {0};
+    struct cn_cut_counts cut = {0};
+    struct cn_store_ingest_counts counts = {0};
+    struct cn_recording *rec;
+    bool ok;
+
+    if (!cn_format_open_recording(path, &shown, &rec, err))
+        return false;
+    ok = cn_store_cut_recording(writer, rec, function, &cut, err) &&
+         cn_store_writer_commit(writer, err);
+    cn_recording_close(rec);
+    counts.traces = cut.traces;
+    counts.known = cut.known;
+    counts.records = cut.records;
+    if (ok)
+        tell(args, &counts);
+    return ok;
+}
+
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    bool has_recording = cn_args_has(args, "recording");
+
+    if (has_recording != cn_args_has(args, "cut"))
+        return cn_fail(err, CN_ERR_USAGE, "--recording and --cut go together");
+    if (!has_recording && cn_args_count(args) < 2)
+        return cn_fail(err, CN_ERR_USAGE, "no file given");
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *path = cn_args_operand(args, 0);
+    struct cn_store_writer *writer;
+    struct cn_error later;
+    struct stat st;
+    bool ok;
+
+    if (!check_options(args, err))
+        return false;
+    if (cn_args_has(args, "create") && stat(path, &st) != 0 &&
+        !cn_store_init(path, NULL, err))
+        return false;
+    if (!cn_store_writer_open(&writer, path, NULL, err))
+        return false;
+    ok = (cn_args_count(args) < 2 || add_files(args, writer, err)) &&
+         (!cn_args_has(args, "recording") || add_recording(args, writer, err));
+    return cn_store_writer_close(writer, ok ? err : &later) && ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "create", .help = "make the store when it does not exist"},
+    {.name = "recording", .value = "DIR", .help = "add calls of a recording, see --cut"},
+    {
+        .name = "cut",
+        .value = "FUNCTION",
+        .help =
+            "the function whose calls become traces, with its arguments as attributes",
+    },
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store add traces requests.http", "requests of agents, with their heads"},
+    {"cairn store add --create traces captured/",
+     "all requests in a folder, in the order of their names"},
+    {"cairn store add traces --recording run --cut handle_request",
+     "each request that a recorded server has handled"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_add = {
+    .name = "store add",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE [FILE|FOLDER]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "add traces to a store",
+    .description =
+        "Takes what agents send, of all three generations of their protocol: files of "
+        "HTTP "
+        "requests one after the other, or bodies alone (NAME.bin, with the head in "
+        "NAME.hdr "
+        "where there is one), or folders of them, in the order of names. Files of spans "
+        "are taken, too: Zipkin's v2 JSON, and OTLP "
+        "of "
+        "OpenTelemetry as JSON or protobuf, gzipped or not. When the command ends well, "
+        "everything is on the disk. A "
+        "trace that the store has already is not stored again.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

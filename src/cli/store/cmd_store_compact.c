@@ -1,0 +1,46 @@
+/* cairn store compact: few large segments instead of many small ones. */
+
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "store/care/care.h"
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_compaction done;
+    struct cn_text text = {0};
+
+    if (!cn_store_compact(cn_args_operand(args, 0), &done, err))
+        return false;
+    cn_text_printf(&text, "%" PRIu32 " segments were, %" PRIu32 " are; ", done.before,
+                   done.after);
+    cn_size_print(&text, done.len_before);
+    cn_text_str_add(&text, " were, ");
+    cn_size_print(&text, done.len_after);
+    cn_text_str_add(&text, " are");
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+    return true;
+}
+
+static const struct cn_example examples[] = {
+    {"cairn store compact traces", "join segments that are smaller than they need to be"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_compact = {
+    .name = "store compact",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "join small segments of a store",
+    .description =
+        "Joins sealed segments that follow each other and are small together, so "
+        "that strings are stored once and searches look into fewer files.",
+    .examples = examples,
+    .run = run,
+};

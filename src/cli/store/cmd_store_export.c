@@ -1,0 +1,73 @@
+/* cairn store export: some traces of a store as a store of their own. */
+
+#include <inttypes.h>
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/store_copy.h"
+#include "cli/store/store_query.h"
+#include "store/care/care.h"
+#include "store/write/writer.h"
+
+static bool export_to(const struct cn_store_query *query, const char *path,
+                      struct cn_store_copied *copied, struct cn_error *err)
+{
+    struct cn_store_writer *writer;
+    struct cn_error later;
+    uint32_t count;
+    bool ok;
+
+    if (!cn_store_init(path, NULL, err) ||
+        !cn_store_writer_open(&writer, path, NULL, err))
+        return false;
+    ok = cn_store_copy(writer, query, copied, err);
+    ok = cn_store_writer_close(writer, ok ? err : &later) && ok;
+    return ok && cn_store_seal(path, &count, err);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *target = cn_args_value(args, "output");
+    struct cn_store_query query;
+    struct cn_store_copied copied;
+    bool ok;
+
+    if (!target)
+        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the traces go?");
+    if (!cn_store_query_open(&query, args, 1, err))
+        return false;
+    ok = export_to(&query, target, &copied, err);
+    cn_store_query_close(&query);
+    if (ok)
+        cn_cli_say(args, "%" PRIu64 " trace%s written to %s", copied.traces,
+                   copied.traces == 1 ? "" : "s", target);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "output", .letter = 'o', .value = "DIR", .help = "the store to make"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store export traces 'errors last 1d' -o failed",
+     "what failed today, to be sent to somebody"},
+    {"cairn store export traces 'id starts 19ab14' -o one", "one trace"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_export = {
+    .name = "store export",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE [QUERY]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "copy traces into a new store",
+    .description =
+        "Makes a store of the traces that match, sealed and complete: it can be "
+        "searched where it is, packed with tar, and taken in by cairn store "
+        "import.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

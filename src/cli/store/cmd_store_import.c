@@ -1,0 +1,87 @@
+/* cairn store import: all traces of other stores. */
+
+#include <inttypes.h>
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/store_copy.h"
+#include "cli/store/store_query.h"
+#include "store/store_format.h"
+#include "store/write/java_import.h"
+#include "store/write/writer.h"
+
+static bool import_java(const struct cn_args *args, struct cn_store_writer *writer,
+                        const char *path, struct cn_store_copied *copied,
+                        struct cn_error *err)
+{
+    struct cn_java_import_counts counts;
+
+    if (!cn_java_store_import(writer, path, &counts, err))
+        return false;
+    if (counts.bad_chunks > 0 || counts.bad_files > 0)
+        cn_cli_warn(args, "%s: %" PRIu64 " chunks and %" PRIu64 " files cannot be read",
+                    path, counts.bad_chunks, counts.bad_files);
+    *copied = (struct cn_store_copied){counts.traces, counts.known, counts.records};
+    return true;
+}
+
+static bool import_store(struct cn_store_writer *writer, const char *path,
+                         struct cn_store_copied *copied, struct cn_error *err)
+{
+    struct cn_store_query query;
+    bool ok;
+
+    if (!cn_store_query_open_path(&query, path, "", err))
+        return false;
+    ok = cn_store_copy(writer, &query, copied, err);
+    cn_store_query_close(&query);
+    return ok;
+}
+
+static bool import_one(const struct cn_args *args, struct cn_store_writer *writer,
+                       const char *path, struct cn_error *err)
+{
+    struct cn_store_copied copied;
+    bool ok = cn_java_store_probe(path) ? import_java(args, writer, path, &copied, err)
+                                        : import_store(writer, path, &copied, err);
+
+    if (ok)
+        cn_cli_say(args,
+                   "%s: %" PRIu64 " trace%s added (%" PRIu64 " call%s), %" PRIu64
+                   " known already",
+                   path, copied.traces, copied.traces == 1 ? "" : "s", copied.records,
+                   copied.records == 1 ? "" : "s", copied.known);
+    return ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_writer *writer;
+    struct cn_error later;
+    bool ok = true;
+
+    if (!cn_store_writer_open(&writer, cn_args_operand(args, 0), NULL, err))
+        return false;
+    for (size_t i = 1; ok && i < cn_args_count(args); i++)
+        ok = import_one(args, writer, cn_args_operand(args, i), err);
+    return cn_store_writer_close(writer, ok ? err : &later) && ok;
+}
+
+static const struct cn_example examples[] = {
+    {"cairn store import traces old-zico-data", "a store of the original collector"},
+    {"cairn store import traces failed", "what cairn store export has written"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_import = {
+    .name = "store import",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE SRC...",
+    .operand_min = 2,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "add all traces of other stores",
+    .description = "Takes stores of cairn and of the original Java implementation, both "
+                   "generations. Traces that the store has already are not stored again.",
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* cairn store recover: make all indexes again from the data. */
+
+#include <inttypes.h>
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "store/care/care.h"
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_recovery found;
+
+    if (!cn_store_recover(cn_args_operand(args, 0), &found, err))
+        return false;
+    cn_cli_say(args, "%" PRIu64 " traces and spans in %" PRIu32 " segments", found.rows,
+               found.segments);
+    if (found.bad_chunks > 0 || found.bad_records > 0)
+        cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
+                    found.bad_chunks, found.bad_records);
+    if (found.lost_words > 0)
+        cn_cli_warn(args, "%" PRIu64 " strings are lost and show as #NUMBER",
+                    found.lost_words);
+    if (found.cut_len > 0)
+        cn_cli_warn(args, "%" PRIu64 " bytes behind the last sound chunk were cut off",
+                    found.cut_len);
+    return true;
+}
+
+static const struct cn_example examples[] = {
+    {"cairn store recover traces", "after files were lost or damaged"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_recover = {
+    .name = "store recover",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "make all indexes of a store again",
+    .description =
+        "Finds traces by looking through traces.dat of every segment, also behind damage "
+        "in its middle, and words in text.log; all other files are made again from these "
+        "two. A string that is lost shows as its number, its trace stays.",
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,406 @@
+/* cairn store search: the traces that match a query, how many, and in which groups. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/store_query.h"
+#include "store/search/group.h"
+#include "store/search/search.h"
+#include "store/segment/index.h"
+
+enum { LIMIT_DEFAULT = 100 };
+
+#define SORTS "time|duration|calls|errors|records"
+
+/* What people read. */
+static const struct cn_column row_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "duration",
+     .title = "DURATION",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "type", .title = "TYPE", .kind = CN_COLUMN_TEXT},
+    {.name = "service", .title = "SERVICE", .kind = CN_COLUMN_TEXT},
+    {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
+
+/* What programs read. */
+static const struct cn_column row_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "duration_ns", .kind = CN_COLUMN_U64},
+    {.name = "type", .kind = CN_COLUMN_TEXT},
+    {.name = "service", .kind = CN_COLUMN_TEXT},
+    {.name = "errors", .kind = CN_COLUMN_U64},
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "records", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .kind = CN_COLUMN_TEXT},
+    {.name = "span_id", .kind = CN_COLUMN_TEXT},
+    {.name = "parent_id", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
+};
+enum { ROW_COLUMNS = sizeof(row_columns) / sizeof(row_columns[0]) };
+
+static void add_duration(struct cn_table *table, struct cn_text *text, uint64_t ns)
+{
+    cn_text_clear(text);
+    cn_duration_print(text, ns);
+    cn_table_str(table, cn_text_str(text));
+}
+
+/* A word of the store; no value when there is none. */
+static bool add_word(struct cn_table *table, struct cn_text *text,
+                     const struct cn_store_index *index, uint32_t word,
+                     struct cn_error *err)
+{
+    cn_text_clear(text);
+    if (word == 0) {
+        cn_table_none(table);
+        return true;
+    }
+    if (!cn_store_index_print(index, word, text, err)) {
+        cn_table_none(table);
+        return false;
+    }
+    cn_table_str(table, cn_text_str(text));
+    return true;
+}
+
+static void add_id(struct cn_table *table, struct cn_text *text, uint64_t id)
+{
+    cn_text_clear(text);
+    cn_text_printf(text, "%016" PRIx64, id);
+    if (id != 0)
+        cn_table_str(table, cn_text_str(text));
+    else
+        cn_table_none(table);
+}
+
+static bool print_row(struct cn_table *table, bool is_text, struct cn_text *text,
+                      const struct cn_store_row *row, const struct cn_store_index *index,
+                      struct cn_error *err)
+{
+    bool ok;
+
+    cn_text_clear(text);
+    cn_store_time_print(text, row->time_ns);
+    if (is_text)
+        cn_table_str(table, cn_text_str(text));
+    else
+        cn_table_u64(table, row->time_ns);
+    if (is_text)
+        add_duration(table, text, row->duration_ns);
+    else
+        cn_table_u64(table, row->duration_ns);
+    ok = add_word(table, text, index, row->type, err);
+    ok = add_word(table, text, index, row->service, err) && ok;
+    if (row->errors > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_u64(table, row->errors);
+    if (!is_text) {
+        cn_table_u64(table, row->calls);
+        cn_table_u64(table, row->records);
+    }
+    cn_text_clear(text);
+    cn_text_printf(text, "%016" PRIx64 "%016" PRIx64, row->trace_high, row->trace_low);
+    cn_table_str(table, cn_text_str(text));
+    if (!is_text) {
+        add_id(table, text, row->span_id);
+        add_id(table, text, row->parent_id);
+    }
+    ok = add_word(table, text, index, row->method, err) && ok;
+    cn_table_end_row(table);
+    return ok;
+}
+
+static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_search_hits *hits, struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
+    struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
+                                     : cn_cli_table(args, row_columns, ROW_COLUMNS);
+    struct cn_text text = {0};
+
+    for (size_t i = 0; ok && i < hits->count; i++) {
+        const struct cn_store_index *index;
+        struct cn_store_row row;
+
+        ok = cn_search_hit_row(query->search, &hits->list[i], &row, &index, err) &&
+             print_row(table, is_text, &text, &row, index, err);
+    }
+    cn_table_free(table);
+    cn_text_done(&text);
+    return ok;
+}
+
+static enum cn_search_sort sort_of(const char *name)
+{
+    static const char *const names[] = {
+        [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
+        [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
+        [CN_SEARCH_BY_RECORDS] = "records",
+    };
+    unsigned sort = 0;
+
+    while (name && strcmp(names[sort], name) != 0)
+        sort++;
+    return (enum cn_search_sort)sort;
+}
+
+static bool list(struct cn_store_query *query, const struct cn_args *args, uint64_t limit,
+                 uint64_t offset, struct cn_error *err)
+{
+    struct cn_search_order order = {
+        .sort = sort_of(cn_args_value(args, "sort")),
+        .is_reversed = cn_args_has(args, "reverse"),
+        .limit = limit,
+        .offset = offset,
+    };
+    struct cn_search_hits hits;
+    bool ok;
+
+    if (!cn_search_rows(query->search, query->query, &order, &hits, err))
+        return false;
+    ok = print_hits(query, args, &hits, err);
+    if (ok && hits.count == 0)
+        cn_cli_say(args, "nothing matches");
+    else if (ok && hits.count == limit)
+        cn_cli_detail(
+            args, "there may be more than %" PRIu64 ", see --limit and --offset", limit);
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool count(struct cn_store_query *query, struct cn_error *err)
+{
+    uint64_t number;
+
+    if (!cn_search_count(query->search, query->query, &number, err))
+        return false;
+    (void)printf("%" PRIu64 "\n", number);
+    return true;
+}
+
+static const struct cn_column group_texts[] = {
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "error_percent", .title = "ERRORS", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50", .title = "P50", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p90", .title = "P90", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p99", .title = "P99", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "max", .title = "MAX", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+};
+enum { GROUP_TEXTS = sizeof(group_texts) / sizeof(group_texts[0]) };
+
+static const struct cn_column group_columns[] = {
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "error_percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "error_count", .kind = CN_COLUMN_U64},
+    {.name = "p50_ns", .kind = CN_COLUMN_U64},
+    {.name = "p90_ns", .kind = CN_COLUMN_U64},
+    {.name = "p99_ns", .kind = CN_COLUMN_U64},
+    {.name = "max_ns", .kind = CN_COLUMN_U64},
+    {.name = "total_ns", .kind = CN_COLUMN_U64},
+    {.name = "value", .kind = CN_COLUMN_TEXT},
+};
+enum { GROUP_COLUMNS = sizeof(group_columns) / sizeof(group_columns[0]) };
+
+static const struct cn_column value_columns[] = {
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+};
+
+static void add_value(struct cn_table *table, struct cn_text *text,
+                      const struct cn_groups *groups, const struct cn_group *group)
+{
+    cn_text_clear(text);
+    cn_words_print(&groups->values, group->value, text);
+    cn_table_str(table, cn_text_str(text));
+    cn_table_end_row(table);
+}
+
+static void print_group(struct cn_table *table, bool is_text, struct cn_text *text,
+                        const struct cn_groups *groups, const struct cn_group *group)
+{
+    const uint64_t durations[] = {group->p50_ns, group->p90_ns, group->p99_ns,
+                                  group->max_ns};
+
+    cn_table_u64(table, group->count);
+    if (group->error_count > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
+    if (!is_text)
+        cn_table_u64(table, group->error_count);
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+        if (is_text)
+            add_duration(table, text, durations[i]);
+        else
+            cn_table_u64(table, durations[i]);
+    }
+    if (!is_text)
+        cn_table_u64(table, group->total_ns);
+    add_value(table, text, groups, group);
+}
+
+static struct cn_table *group_table(const struct cn_args *args, bool is_text)
+{
+    if (cn_args_has(args, "values"))
+        return cn_cli_table(args, value_columns, 2);
+    return is_text ? cn_cli_table(args, group_texts, GROUP_TEXTS)
+                   : cn_cli_table(args, group_columns, GROUP_COLUMNS);
+}
+
+static bool group(struct cn_store_query *query, const struct cn_args *args,
+                  uint64_t limit, uint64_t offset, struct cn_error *err)
+{
+    const char *by = cn_args_value(args, "group-by");
+    bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct cn_groups groups;
+    struct cn_table *table;
+    struct cn_text text = {0};
+
+    if (has_values_only)
+        by = cn_args_value(args, "values");
+    if (!cn_search_group(query->search, query->query, by, SIZE_MAX, &groups, err))
+        return false;
+    table = group_table(args, is_text);
+    for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
+        if (has_values_only) {
+            cn_table_u64(table, groups.list[i].count);
+            add_value(table, &text, &groups, &groups.list[i]);
+        } else {
+            print_group(table, is_text, &text, &groups, &groups.list[i]);
+        }
+    }
+    cn_table_free(table);
+    if (groups.count == 0)
+        cn_cli_say(args, "nothing matches");
+    cn_text_done(&text);
+    cn_groups_done(&groups);
+    return true;
+}
+
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    static const char *const kinds[] = {"count", "group-by", "values"};
+    static const char *const of_list[] = {"sort", "reverse"};
+    const char *given = NULL;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (!cn_args_has(args, kinds[i]))
+            continue;
+        if (given)
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", given,
+                           kinds[i]);
+        given = kinds[i];
+    }
+    for (size_t i = 0; given && i < sizeof(of_list) / sizeof(of_list[0]); i++) {
+        if (cn_args_has(args, of_list[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", given,
+                           of_list[i]);
+    }
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_query query;
+    uint64_t limit, offset;
+    bool ok;
+
+    if (!check_options(args, err) ||
+        !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
+        !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !cn_store_query_open(&query, args, 1, err))
+        return false;
+    if (cn_args_has(args, "count"))
+        ok = count(&query, err);
+    else if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
+        ok = group(&query, args, limit, offset, err);
+    else
+        ok = list(&query, args, limit, offset, err);
+    cn_store_query_close(&query);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "limit", .letter = 'n', .value = "N", .help = "show N at most (100)"},
+    {.name = "offset", .value = "N", .help = "leave out the first N"},
+    {.name = "sort",
+     .value = SORTS,
+     .help = "what comes first: the newest (the default), "
+             "or the largest of these"},
+    {.name = "reverse", .letter = 'r', .help = "the oldest or smallest first"},
+    {.name = "count", .letter = 'c', .help = "print how many match, and nothing else"},
+    {
+        .name = "group-by",
+        .letter = 'g',
+        .value = "NAME",
+        .help = "count what matches by type, service, method or an attribute, with the "
+                "share of errors and the durations that 50, 90 and 99 % do not exceed",
+    },
+    {.name = "values",
+     .value = "NAME",
+     .help = "the values of an attribute, with counts"},
+    CN_OPTION_FORMAT,
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store search traces 'errors last 2h'", "what failed in the last two hours"},
+    {"cairn store search traces 'duration > 1s service = shop' --sort=duration -n 10",
+     "the ten slowest requests of a service"},
+    {"cairn store search traces 'method = Dao.query and http.status >= 500'",
+     "server errors of requests that called a method"},
+    {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
+     "how many traces have no such text anywhere"},
+    {"cairn store search traces --group-by http.url", "requests and times by address"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_search = {
+    .name = "store search",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE [QUERY]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "find traces in a store",
+    .description =
+        "Shows the traces that match, the newest first; without a QUERY all of them. "
+        "Sorting and --limit apply to everything that matches.\n\n"
+        "A query is made of conditions, AND, OR, NOT and parentheses; conditions that "
+        "follow each other must all hold. A bare word, or text in quotes, is looked for "
+        "everywhere: in names of methods and classes, names and values of attributes, "
+        "exceptions, type and service. Upper and lower case differ.\n\n"
+        "  since TIME, until TIME, last DURATION\n"
+        "  errors                         has errors\n"
+        "  NAME = VALUE, !=, <, <=, >, >=\n"
+        "  NAME contains VALUE, NAME starts VALUE, NAME ends VALUE\n"
+        "  NAME ~ PATTERN, NAME !~ PATTERN\n"
+        "  NAME exists\n\n"
+        "NAME is time, duration, errors, calls, records, id, span, parent, type, "
+        "service, "
+        "root (the method called first), method or class (called anywhere), exception, "
+        "exception.class, exception.message, text, or an attribute of any call. "
+        "root.NAME "
+        "is an attribute of the first call, @NAME an attribute that is called like one "
+        "of "
+        "the above.\n\n"
+        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\" (UTC, or with Z or +02:00); "
+        "one that is not exact stands for all of its day, hour, minute or second. A "
+        "DURATION is 100ms, 1.5s, 2h or 7d. A method or class is also equal to the end "
+        "of "
+        "its name: method = Dao.query. Values that are numbers compare as numbers. != "
+        "and "
+        "!~ match what has a value, but not this one; use NOT for the rest. A PATTERN is "
+        "an extended regular expression.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

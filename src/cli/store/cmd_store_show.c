@@ -1,0 +1,165 @@
+/* cairn store show: one trace, with everything that is known about it. */
+
+#include <string.h>
+
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/store_query.h"
+#include "cli/store/trace_print.h"
+#include "cli/store/trace_set.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+
+#define FORMATS "text|json|csv|chrome|folded"
+
+/* "ID", or "ID/SPAN" for one span of it; an id may be cut short. */
+static bool make_query(struct cn_query **out, const char *id, struct cn_error *err)
+{
+    const char *slash = strchr(id, '/');
+    size_t len = slash ? (size_t)(slash - id) : strlen(id);
+    struct cn_text text = {0};
+    bool ok;
+
+    cn_text_printf(&text, "id starts \"%.*s\"", (int)len, id);
+    if (slash)
+        cn_text_printf(&text, " span = \"%s\"", slash + 1);
+    ok = cn_query_parse(out, cn_text_str(&text), 0, err) ||
+         cn_fail(err, CN_ERR_USAGE, "'%s' is not the id of a trace", id);
+    cn_text_done(&text);
+    return ok;
+}
+
+static bool check_set(const struct cn_trace_set *set, const char *id,
+                      struct cn_error *err)
+{
+    if (set->count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no trace %s", id);
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->parts[i].trace.node_count == 0)
+            return cn_fail(err, CN_ERR_NOT_FOUND, "trace %s has no calls", id);
+    }
+    return true;
+}
+
+static void print(const struct cn_trace_set *set, const struct cn_args *args,
+                  const struct cn_trace_cut *cut)
+{
+    const char *format = cn_args_value(args, "format");
+
+    if (cn_args_has(args, "stats"))
+        cn_trace_print_methods(set, args, cut);
+    else if (format && strcmp(format, "json") == 0)
+        cn_trace_print_json(set, args, cut);
+    else if (format && strcmp(format, "chrome") == 0)
+        cn_trace_print_chrome(set, args, cut);
+    else if (format && strcmp(format, "folded") == 0)
+        cn_trace_print_folded(set, args, cut);
+    else
+        cn_trace_print_tree(set, args, cut);
+}
+
+static bool show(struct cn_store_query *query, const struct cn_args *args,
+                 const struct cn_trace_cut *cut, struct cn_error *err)
+{
+    const char *id = cn_args_operand(args, 1);
+    struct cn_trace_set set;
+    bool ok;
+
+    if (!cn_trace_set_load(&set, query->store, query->search, query->query, err))
+        return false;
+    ok = check_set(&set, id, err);
+    if (ok)
+        print(&set, args, cut);
+    cn_trace_set_done(&set);
+    return ok || cn_fail_in(err, "%s", cn_args_operand(args, 0));
+}
+
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    const char *format = cn_args_value(args, "format");
+    bool is_table = !format || strcmp(format, "text") == 0 ||
+                    strcmp(format, "json") == 0 || strcmp(format, "csv") == 0;
+
+    if (cn_args_has(args, "stats") && !is_table)
+        return cn_fail(err, CN_ERR_USAGE, "--stats and --format=%s exclude each other",
+                       format);
+    if (!cn_args_has(args, "stats") && format && strcmp(format, "csv") == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "a tree has no CSV: use --stats or another format");
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_trace_cut cut = {.depth = UINT32_MAX};
+    const char *min_time = cn_args_value(args, "min-time");
+    struct cn_store_query query = {0};
+    uint64_t depth;
+    bool ok;
+
+    if (!check_options(args, err) ||
+        !cn_args_u64(args, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err) ||
+        (min_time && !cn_duration_parse(min_time, 0, &cut.min_ns, err)) ||
+        !make_query(&query.query, cn_args_operand(args, 1), err))
+        return false;
+    cut.depth = (uint32_t)depth;
+    ok = cn_store_open(&query.store, cn_args_operand(args, 0), err) &&
+         cn_search_open(&query.search, query.store, err) && show(&query, args, &cut, err);
+    cn_store_query_close(&query);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "depth",
+     .letter = 'd',
+     .value = "N",
+     .help = "leave out calls that are nested "
+             "deeper than N, the first being 0"},
+    {.name = "min-time",
+     .letter = 't',
+     .value = "TIME",
+     .help = "leave out calls shorter "
+             "than this, such as 2ms"},
+    {.name = "stats",
+     .letter = 's',
+     .help = "show each method once, with its calls, errors "
+             "and times, instead of the tree"},
+    {
+        .name = "format",
+        .value = FORMATS,
+        .help = "print as a tree (the default), as JSON, for the trace viewer of Chrome, "
+                "or as folded stacks with nanoseconds; --stats also as CSV",
+    },
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store show traces 19ab141b2e5875eb1a42d72c2e9360cd", "the tree of a trace"},
+    {"cairn store show traces 19ab14 --min-time=5ms --depth=10",
+     "the same without what is short or deep; the id may be cut short"},
+    {"cairn store show traces 19ab14 --stats", "where the time went, by method"},
+    {"cairn store show traces 19ab14 --format=folded | flamegraph.pl >trace.svg",
+     "a flame graph"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_show = {
+    .name = "store show",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE TRACE-ID",
+    .operand_min = 2,
+    .operand_max = 2,
+    .summary = "show one trace of a store",
+    .description =
+        "Shows the calls of a trace with their times, attributes and exceptions. Spans "
+        "that arrived on their own are shown below the call that caused them, as far as "
+        "they have arrived. TRACE-ID is what cairn store search prints, or its "
+        "beginning; "
+        "TRACE-ID/SPAN-ID is one span alone. A time with a + behind it is of a call that "
+        "has not ended.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,292 @@
+#include "cli/store/trace_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/store/store_query.h"
+#include "cli/store/trace_set.h"
+#include "cli/store/trace_words.h"
+
+enum { INDENT = 2, FRAMES_SHOWN = 8 };
+
+static const struct cn_column tree_columns[] = {
+    {.name = "start", .title = "START", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "duration",
+     .title = "DURATION",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "share", .title = "SHARE", .kind = CN_COLUMN_PERCENT},
+    {.name = "call", .title = "CALL", .kind = CN_COLUMN_TEXT},
+};
+
+struct tree {
+    struct cn_table *table;
+    const struct cn_trace_set *set;
+    const struct cn_trace_cut *cut;
+    struct cn_text line, word;
+};
+
+static bool is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
+                   uint32_t node, uint32_t depth)
+{
+    return depth > cut->depth || part->trace.nodes[node].duration_ns < cut->min_ns;
+}
+
+/* A line below a call: no times. */
+static void add_note(struct tree *tree, uint32_t depth, const char *note,
+                     enum cn_color color)
+{
+    struct cn_text line = {0};
+
+    cn_text_fill(&line, ' ', (size_t)(depth + 2) * INDENT);
+    cn_text_str_add(&line, note);
+    for (size_t i = 0; i < 3; i++)
+        cn_table_none(tree->table);
+    cn_table_paint(tree->table, color);
+    cn_table_str(tree->table, cn_text_str(&line));
+    cn_table_end_row(tree->table);
+    cn_text_done(&line);
+}
+
+static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint32_t node,
+                           uint32_t depth)
+{
+    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
+         a = trace->attributes[a].next) {
+        cn_text_clear(&tree->line);
+        cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
+        cn_text_str_add(&tree->line, " = ");
+        cn_trace_value_add(&tree->line, trace, &trace->attributes[a].value);
+        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+    }
+}
+
+static void add_frames(struct tree *tree, const struct cn_words *words, uint32_t stack,
+                       uint32_t depth)
+{
+    size_t count = cn_word_part_count(words, stack);
+
+    for (size_t i = 0; i < count && i < FRAMES_SHOWN; i++) {
+        uint32_t frame = cn_word_part(words, stack, i);
+
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, cn_word_part(words, frame, 0) != 0 ? "at " : "");
+        cn_words_print(words, frame, &tree->line);
+        add_note(tree, depth + 1, cn_text_str(&tree->line), CN_COLOR_NONE);
+    }
+    if (count > FRAMES_SHOWN) {
+        cn_text_clear(&tree->line);
+        cn_text_printf(&tree->line, "... %zu more", count - FRAMES_SHOWN);
+        add_note(tree, depth + 1, cn_text_str(&tree->line), CN_COLOR_NONE);
+    }
+}
+
+static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint32_t node,
+                           uint32_t depth)
+{
+    const struct cn_words *words = trace->words;
+    const char *lead = "threw ";
+
+    /* A cause has a lower number than what it caused, so this ends. */
+    for (uint32_t e = trace->nodes[node].exception;
+         e != 0 && cn_word_kind(words, e) == CN_WORD_EXCEPTION;
+         e = cn_word_part(words, e, 3)) {
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, lead);
+        cn_words_print(words, cn_word_part(words, e, 0), &tree->line);
+        if (cn_word_part(words, e, 1) != 0) {
+            cn_text_str_add(&tree->line, ": ");
+            cn_words_print(words, cn_word_part(words, e, 1), &tree->line);
+        }
+        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_RED);
+        add_frames(tree, words, cn_word_part(words, e, 2), depth);
+        lead = "caused by ";
+    }
+}
+
+static uint64_t first_time(const struct cn_trace_set *set)
+{
+    return set->parts[0].row.time_ns;
+}
+
+/* The time of a call since the first of all, as far as the clocks of the agents agree. */
+static uint64_t start_of(const struct cn_trace_set *set, const struct cn_trace_part *part,
+                         uint32_t node)
+{
+    return part->row.time_ns - first_time(set) + part->trace.nodes[node].start_ns;
+}
+
+static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+                       uint32_t depth)
+{
+    struct tree *tree = arg;
+    const struct cn_trace_node *call = &part->trace.nodes[node];
+    double whole = (double)part->trace.nodes[0].duration_ns;
+
+    if (is_cut(tree->cut, part, node, depth))
+        return false;
+    cn_text_clear(&tree->line);
+    cn_duration_print(&tree->line, start_of(tree->set, part, node));
+    cn_table_str(tree->table, cn_text_str(&tree->line));
+    cn_text_clear(&tree->line);
+    cn_duration_print(&tree->line, call->duration_ns);
+    cn_text_str_add(&tree->line, call->flags & CN_TRACE_OPEN ? "+" : "");
+    cn_table_str(tree->table, cn_text_str(&tree->line));
+    cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
+    cn_text_clear(&tree->line);
+    cn_text_fill(&tree->line, ' ', (size_t)depth * INDENT);
+    cn_text_str_add(&tree->line, cn_trace_method(&tree->word, &part->trace, node));
+    if (call->span != CN_NONE && part->trace.spans[call->span].type != 0)
+        cn_text_printf(&tree->line, "  [%s]",
+                       cn_trace_word(&tree->word, part->trace.words,
+                                     part->trace.spans[call->span].type));
+    if (call->flags & CN_TRACE_ERROR)
+        cn_table_paint(tree->table, CN_COLOR_RED);
+    cn_table_str(tree->table, cn_text_str(&tree->line));
+    cn_table_end_row(tree->table);
+    add_attributes(tree, &part->trace, node, depth);
+    add_exceptions(tree, &part->trace, node, depth);
+    return true;
+}
+
+void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *args,
+                         const struct cn_trace_cut *cut)
+{
+    const struct cn_store_row *row = &set->parts[0].row;
+    struct tree tree = {.set = set, .cut = cut};
+    struct cn_text head = {0};
+
+    cn_cli_page(args);
+    cn_text_printf(&head, "Trace %016" PRIx64 "%016" PRIx64 ", ", row->trace_high,
+                   row->trace_low);
+    cn_store_time_print(&head, row->time_ns);
+    cn_text_str_add(&head, " UTC\n\n");
+    cn_cli_print(args, &head);
+    tree.table = cn_cli_table(args, tree_columns, 4);
+    cn_trace_set_walk(set, print_call, &tree);
+    cn_table_free(tree.table);
+    cn_text_done(&tree.line);
+    cn_text_done(&tree.word);
+    cn_text_done(&head);
+}
+
+struct method {
+    uint64_t calls, errors, total_ns, self_ns, min_ns, max_ns;
+    uint32_t name;
+};
+
+struct methods {
+    const struct cn_trace_cut *cut;
+    struct cn_names names;
+    struct method *list;
+    size_t count, capacity;
+    struct cn_text word;
+};
+
+static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+                       uint32_t depth)
+{
+    struct methods *methods = arg;
+    const struct cn_trace_node *call = &part->trace.nodes[node];
+    struct method *method;
+    uint32_t name;
+
+    if (is_cut(methods->cut, part, node, depth))
+        return false;
+    name = cn_names_add(&methods->names,
+                        cn_trace_method(&methods->word, &part->trace, node));
+    if (name == methods->count) {
+        if (methods->count == methods->capacity)
+            methods->list = cn_grow(methods->list, methods->count, &methods->capacity,
+                                    sizeof(*methods->list));
+        methods->list[methods->count++] =
+            (struct method){.name = name, .min_ns = UINT64_MAX};
+    }
+    method = &methods->list[name];
+    method->calls++;
+    method->errors += (call->flags & CN_TRACE_ERROR) != 0;
+    method->total_ns += call->duration_ns;
+    method->self_ns += cn_trace_self_ns(&part->trace, node);
+    method->min_ns =
+        call->duration_ns < method->min_ns ? call->duration_ns : method->min_ns;
+    method->max_ns =
+        call->duration_ns > method->max_ns ? call->duration_ns : method->max_ns;
+    return true;
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct method *x = a, *y = b;
+
+    if (x->self_ns != y->self_ns)
+        return x->self_ns > y->self_ns ? -1 : 1;
+    return x->name < y->name ? -1 : 1;
+}
+
+static const struct cn_column method_texts[] = {
+    {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
+    {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "self", .title = "SELF", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "total", .title = "TOTAL", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "min", .title = "MIN", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "max", .title = "MAX", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+
+static const struct cn_column method_columns[] = {
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "errors", .kind = CN_COLUMN_U64},
+    {.name = "self_ns", .kind = CN_COLUMN_U64},
+    {.name = "total_ns", .kind = CN_COLUMN_U64},
+    {.name = "min_ns", .kind = CN_COLUMN_U64},
+    {.name = "max_ns", .kind = CN_COLUMN_U64},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
+};
+enum { METHOD_COLUMNS = sizeof(method_columns) / sizeof(method_columns[0]) };
+
+static void print_method(struct cn_table *table, bool is_text,
+                         const struct methods *methods, const struct method *method)
+{
+    const uint64_t times[] = {method->self_ns, method->total_ns, method->min_ns,
+                              method->max_ns};
+    struct cn_text text = {0};
+
+    cn_table_u64(table, method->calls);
+    if (method->errors > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_u64(table, method->errors);
+    for (size_t i = 0; i < 4; i++) {
+        cn_text_clear(&text);
+        cn_duration_print(&text, times[i]);
+        if (is_text)
+            cn_table_str(table, cn_text_str(&text));
+        else
+            cn_table_u64(table, times[i]);
+    }
+    cn_table_str(table, methods->names.list[method->name]);
+    cn_table_end_row(table);
+    cn_text_done(&text);
+}
+
+void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args *args,
+                            const struct cn_trace_cut *cut)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct methods methods = {.cut = cut};
+    struct cn_table *table;
+
+    cn_trace_set_walk(set, count_call, &methods);
+    if (methods.count > 0)
+        qsort(methods.list, methods.count, sizeof(*methods.list), by_self);
+    table = cn_cli_table(args, is_text ? method_texts : method_columns, METHOD_COLUMNS);
+    for (size_t i = 0; i < methods.count; i++)
+        print_method(table, is_text, &methods, &methods.list[i]);
+    cn_table_free(table);
+    free(methods.list);
+    cn_names_done(&methods.names);
+    cn_text_done(&methods.word);
+}

@@ -1,0 +1,233 @@
+#include "cli/store/trace_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "store/index/text_file.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+
+static void fill_depths(struct cn_trace_part *part)
+{
+    const struct cn_trace *trace = &part->trace;
+
+    part->depths = cn_alloc(trace->node_count, sizeof(*part->depths));
+    part->first_children = cn_alloc(trace->node_count, sizeof(*part->first_children));
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        uint32_t parent = trace->nodes[i].parent;
+
+        part->depths[i] = parent == CN_NONE ? 0 : part->depths[parent] + 1;
+        part->first_children[i] = CN_NONE;
+    }
+}
+
+/* An id that was cut short must still mean one trace. */
+static bool check_row(const struct cn_trace_set *set, const struct cn_store_row *row,
+                      struct cn_error *err)
+{
+    const struct cn_store_row *first = &set->parts[0].row;
+
+    if (row->trace_high == first->trace_high && row->trace_low == first->trace_low)
+        return true;
+    return cn_fail(err, CN_ERR_USAGE,
+                   "more than one trace has such an id, %016" PRIx64 "... and %016" PRIx64
+                   "...",
+                   first->trace_high, row->trace_high);
+}
+
+/* Whoever prints the trace believes the words. */
+static bool check_words(const struct cn_segment *segment, struct cn_error *err)
+{
+    const struct cn_text_file *text = cn_segment_text(segment);
+
+    return !text || cn_text_file_check_all(text, err);
+}
+
+static bool load_part(struct cn_trace_set *set, const struct cn_store *store,
+                      struct cn_segment_loader *loader, const struct cn_search_hit *hit,
+                      struct cn_error *err)
+{
+    const struct cn_segment *segment = cn_store_segment(store, hit->segment);
+    struct cn_trace_part *part = &set->parts[set->count];
+
+    if (!cn_segment_row(segment, hit->row, &part->row, err) ||
+        !check_row(set, &part->row, err) || !check_words(segment, err))
+        return false;
+    /* Parts of a trace are put together when the first of them is loaded. */
+    if (part->row.flags & CN_ROW_EMBEDDED || part->row.part != 0)
+        return true;
+    set->count++;
+    if (!cn_segment_load(loader, segment, hit->row, &part->trace, err))
+        return false;
+    part->parent = part->next = CN_NONE;
+    fill_depths(part);
+    return true;
+}
+
+/* Spans of all parts, found by id: the part in the upper half, the node in the lower. */
+struct span_list {
+    uint64_t *places;
+    size_t count, capacity;
+    struct cn_map by_id;
+};
+
+/* Those inside of parts, or those that are parts. The first one with an id is found. */
+static void list_spans(const struct cn_trace_set *set, bool is_inner,
+                       struct span_list *spans)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct cn_trace *trace = &set->parts[i].trace;
+
+        for (uint32_t s = 0; s < trace->span_count; s++) {
+            if ((trace->spans[s].node > 0) != is_inner)
+                continue;
+            if (spans->count == spans->capacity)
+                spans->places = cn_grow(spans->places, spans->count, &spans->capacity,
+                                        sizeof(*spans->places));
+            spans->places[spans->count] = (uint64_t)i << 32 | trace->spans[s].node;
+            (void)cn_map_at(&spans->by_id, trace->spans[s].id, (uint32_t)spans->count++);
+        }
+    }
+}
+
+static uint32_t find_span(const struct span_list *spans, uint64_t id, uint32_t *node)
+{
+    uint32_t found = id != 0 ? cn_map_find(&spans->by_id, id, CN_NONE) : CN_NONE;
+
+    if (found == CN_NONE)
+        return CN_NONE;
+    *node = (uint32_t)spans->places[found];
+    return (uint32_t)(spans->places[found] >> 32);
+}
+
+/* Whether `part` is above `other`, or is it: joining them would make a circle. */
+static bool is_above(const struct cn_trace_set *set, uint32_t part, uint32_t other)
+{
+    while (other != CN_NONE && other != part)
+        other = set->parts[other].parent;
+    return other == part;
+}
+
+static void join(struct cn_trace_set *set)
+{
+    struct span_list spans = {0};
+
+    list_spans(set, true, &spans);
+    list_spans(set, false, &spans);
+    /* From the last to the first, so that lists are in the order of time. */
+    for (size_t i = set->count; i-- > 0;) {
+        struct cn_trace_part *part = &set->parts[i];
+        uint32_t node = 0, caller = find_span(&spans, part->row.span_id, &node);
+
+        /* A span that was sent on its own and inside its caller is shown there. */
+        if (caller != CN_NONE && node > 0 && !is_above(set, (uint32_t)i, caller)) {
+            part->parent = caller;
+            continue;
+        }
+        caller = find_span(&spans, part->row.parent_id, &node);
+        if (caller == CN_NONE || is_above(set, (uint32_t)i, caller))
+            continue;
+        part->parent = caller;
+        part->next = set->parts[caller].first_children[node];
+        set->parts[caller].first_children[node] = (uint32_t)i;
+    }
+    free(spans.places);
+    cn_map_done(&spans.by_id);
+}
+
+bool cn_trace_set_load(struct cn_trace_set *out, const struct cn_store *store,
+                       struct cn_search *search, const struct cn_query *query,
+                       struct cn_error *err)
+{
+    struct cn_search_order order = {.is_reversed = true, .limit = UINT64_MAX};
+    struct cn_trace_set set = {0};
+    struct cn_segment_loader *loader;
+    struct cn_search_hits hits;
+    bool ok = true;
+
+    if (!cn_search_rows(search, query, &order, &hits, err))
+        return false;
+    set.parts = cn_alloc(hits.count, sizeof(*set.parts));
+    loader = cn_segment_loader_new();
+    for (size_t i = 0; ok && i < hits.count; i++)
+        ok = load_part(&set, store, loader, &hits.list[i], err);
+    cn_segment_loader_free(loader);
+    cn_search_hits_done(&hits);
+    if (!ok) {
+        cn_trace_set_done(&set);
+        return false;
+    }
+    join(&set);
+    *out = set;
+    return true;
+}
+
+void cn_trace_set_done(struct cn_trace_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        cn_trace_done(&set->parts[i].trace);
+        free(set->parts[i].depths);
+        free(set->parts[i].first_children);
+    }
+    free(set->parts);
+    *set = (struct cn_trace_set){0};
+}
+
+/* Where a walk is in a part. */
+struct place {
+    uint32_t part, node;
+    uint32_t depth; /* of the first node of the part */
+};
+
+static void visit_node(const struct cn_trace_set *set, struct place *stack, size_t *count,
+                       cn_trace_visit visit, void *arg)
+{
+    struct place *at = &stack[*count - 1];
+    const struct cn_trace_part *part = &set->parts[at->part];
+    uint32_t node = at->node, depth = at->depth + part->depths[node];
+
+    if (!visit(arg, part, node, depth)) {
+        at->node = part->trace.nodes[node].end;
+        return;
+    }
+    at->node++;
+    /* A part has one caller, so that the stack never holds it twice. */
+    for (uint32_t child = part->first_children[node]; child != CN_NONE;
+         child = set->parts[child].next)
+        stack[(*count)++] = (struct place){child, 0, depth + 1};
+}
+
+void cn_trace_set_walk(const struct cn_trace_set *set, cn_trace_visit visit, void *arg)
+{
+    struct place *stack = cn_alloc(set->count, sizeof(*stack));
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        size_t count = 0;
+
+        if (set->parts[i].parent != CN_NONE)
+            continue;
+        stack[count++] = (struct place){.part = i};
+        while (count > 0) {
+            const struct place *at = &stack[count - 1];
+
+            if (at->node < set->parts[at->part].trace.node_count)
+                visit_node(set, stack, &count, visit, arg);
+            else
+                count--;
+        }
+    }
+    free(stack);
+}
+
+uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_node *call = &trace->nodes[node];
+    uint64_t below = 0;
+
+    for (uint32_t i = node + 1; i < call->end; i = trace->nodes[i].end)
+        below += trace->nodes[i].duration_ns;
+    return below < call->duration_ns ? call->duration_ns - below : 0;
+}
