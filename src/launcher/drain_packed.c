@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/files/chunk_file.h"
 #include "base/text.h"
-#include "formats/uftrace/packed_encode.h"
-#include "formats/uftrace/packed_file.h"
+#include "formats/uftrace/packed/packed_encode.h"
+#include "formats/uftrace/packed/packed_file.h"
 
 struct cn_drain_file {
     uint32_t tid;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "formats/formats.h"
-#include "formats/uftrace/directory.h"
+#include "formats/uftrace/directory/directory.h"
 #include "model/calls/call_values.h"
 #include "support/fuzz.h"
 #include "support/sample_recording.h"

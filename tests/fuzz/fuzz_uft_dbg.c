@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-#include "formats/uftrace/argspec.h"
-#include "formats/uftrace/debug_reader.h"
+#include "formats/uftrace/text/argspec.h"
+#include "formats/uftrace/text/debug_reader.h"
 #include "support/fuzz.h"
 
 static void bad_line(void *arg, uint64_t off, const struct cn_error *err)

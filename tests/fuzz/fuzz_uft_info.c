@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/uftrace/argspec.h"
-#include "formats/uftrace/info_reader.h"
+#include "formats/uftrace/text/argspec.h"
+#include "formats/uftrace/text/info_reader.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

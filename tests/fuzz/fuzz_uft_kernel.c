@@ -7,8 +7,8 @@
 
 #include "base/bytes/record.h"
 #include "base/text.h"
-#include "formats/uftrace/kernel_format.h"
-#include "formats/uftrace/kernel_page.h"
+#include "formats/uftrace/records/kernel_format.h"
+#include "formats/uftrace/records/kernel_page.h"
 #include "support/fuzz.h"
 
 enum { PAGE_LEN = 64, LEN_LEN = 2, EVENT_ID = 11 };

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed_decode.h"
-#include "formats/uftrace/packed_encode.h"
-#include "formats/uftrace/packed_file.h"
-#include "formats/uftrace/record_source.h"
+#include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/packed/packed_encode.h"
+#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/record_source.h"
 #include "support/fuzz.h"
 #include "support/random_calls.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/perf_reader.h"
+#include "formats/uftrace/records/perf_reader.h"
 #include "support/fuzz.h"
 
 static void read_all(struct cn_bytes file, bool is_big_endian)

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
-#include "formats/uftrace/summary.h"
+#include "formats/uftrace/summary/summary.h"
 #include "model/contexts/context.h"
 #include "support/fuzz.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "formats/uftrace/symbol_reader.h"
+#include "formats/uftrace/text/symbol_reader.h"
 #include "support/fuzz.h"
 #include "symbols/demangle.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/task_reader.h"
+#include "formats/uftrace/text/task_reader.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "formats/uftrace/info_reader.h"
+#include "formats/uftrace/text/info_reader.h"
 #include "model/calls/recording.h"
 
 enum { CALL_NS = 50, INNER_NS = 20, COUNT_MAX = 64 };

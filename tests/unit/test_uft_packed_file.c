@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "formats/uftrace/packed_file.h"
-#include "formats/uftrace/packed_format.h"
-#include "formats/uftrace/record_source.h"
+#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/packed_format.h"
+#include "formats/uftrace/packed/record_source.h"
 #include "support/fixtures.h"
 #include "support/random_calls.h"
 #include "support/scratch.h"

@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/uftrace/argspec.h"
-#include "formats/uftrace/map_reader.h"
-#include "formats/uftrace/symbol_reader.h"
-#include "formats/uftrace/task_reader.h"
+#include "formats/uftrace/text/argspec.h"
+#include "formats/uftrace/text/map_reader.h"
+#include "formats/uftrace/text/symbol_reader.h"
+#include "formats/uftrace/text/task_reader.h"
 #include "model/calls/call_values.h"
 #include "symbols/demangle.h"
 

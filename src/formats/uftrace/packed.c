@@ -3,11 +3,11 @@
 #include <dirent.h>
 
 #include "base/files/outdir.h"
-#include "formats/uftrace/directory.h"
-#include "formats/uftrace/packed_file.h"
-#include "formats/uftrace/record_source.h"
-#include "formats/uftrace/verify.h"
-#include "formats/uftrace/writer.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/record_source.h"
+#include "formats/uftrace/verify/verify.h"
+#include "formats/uftrace/write/writer.h"
 
 static bool has_packed_records(const char *path)
 {

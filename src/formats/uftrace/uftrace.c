@@ -1,8 +1,8 @@
 #include "formats/uftrace/uftrace.h"
 
-#include "formats/uftrace/directory.h"
-#include "formats/uftrace/verify.h"
-#include "formats/uftrace/writer.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/verify/verify.h"
+#include "formats/uftrace/write/writer.h"
 
 const struct cn_format cn_format_uftrace = {
     .name = "uftrace",

@@ -1,0 +1,130 @@
+/* The small files of a directory: extern.dat, events.txt, default.opts. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/text/scan.h"
+
+/* "12.345678901 what happened" */
+static bool scan_extern(struct cn_bytes line, struct cn_uft_extern *out)
+{
+    if (!cn_uft_scan_time(&line, &out->time_ns) || !cn_uft_scan_spaces(&line))
+        return false;
+    out->text = line;
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cn_uft_extern *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->off < y->off ? -1 : 1;
+}
+
+/* They belong to no task; they are shown in the one that the recording began with. */
+static uint32_t first_task(const struct cn_uft_directory *dir)
+{
+    uint32_t first = CN_NONE;
+
+    for (uint32_t i = 0; i < dir->task_count; i++)
+        if (first == CN_NONE || dir->tasks[i].time_ns < dir->tasks[first].time_ns)
+            first = i;
+    return first;
+}
+
+static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
+{
+    struct cn_uft_bad_lines bad = {&dir->rec, "extern.dat", 0};
+    struct cn_uft_lines lines;
+    struct cn_bytes line;
+    struct cn_error err = {0};
+    enum cn_step step;
+
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_lines_next(&lines, &line, &err)) != CN_END) {
+        struct cn_uft_extern item = {.off = lines.off};
+
+        if (step == CN_ITEM && (line.len == 0 || line.ptr[0] == '#'))
+            continue;
+        if (step == CN_FAIL || !scan_extern(line, &item)) {
+            if (step == CN_ITEM)
+                (void)cn_fail(&err, CN_ERR_FORMAT,
+                              "line %" PRIu64 ": does not begin "
+                              "with a time",
+                              lines.number);
+            cn_uft_bad_line(&bad, lines.off, &err);
+            continue;
+        }
+        dir->externs = cn_grow(dir->externs, dir->extern_count, &dir->extern_capacity,
+                               sizeof(*dir->externs));
+        dir->externs[dir->extern_count++] = item;
+    }
+    cn_uft_bad_lines_done(&bad);
+    if (dir->extern_count > 1)
+        qsort(dir->externs, dir->extern_count, sizeof(*dir->externs), by_time);
+    dir->extern_task = first_task(dir);
+    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
+                           sizeof(*dir->sources));
+    dir->sources[dir->source_count++] =
+        (struct cn_source){"extern.dat", CN_SOURCE_EXTERN, dir->extern_task};
+}
+
+/* "EVENT: 1000000 provider:name" */
+static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
+{
+    struct cn_uft_bad_lines bad = {&dir->rec, "events.txt", 0};
+    struct cn_event_name *names = NULL, *kept;
+    size_t count = 0, capacity = 0;
+    struct cn_uft_lines lines;
+    struct cn_bytes line;
+    struct cn_error err = {0};
+    enum cn_step step;
+
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_lines_next(&lines, &line, &err)) != CN_END) {
+        uint64_t id;
+
+        if (step == CN_ITEM && cn_uft_scan_literal(&line, "EVENT: ") &&
+            cn_uft_scan_dec(&line, &id) && cn_uft_scan_spaces(&line)) {
+            names = cn_grow(names, count, &capacity, sizeof(*names));
+            names[count++] =
+                (struct cn_event_name){id, cn_uft_text_copy(&dir->rec.arena, line)};
+            continue;
+        }
+        if (step == CN_ITEM)
+            (void)cn_fail(&err, CN_ERR_FORMAT, "line %" PRIu64 ": not an event",
+                          lines.number);
+        cn_uft_bad_line(&bad, lines.off, &err);
+    }
+    cn_uft_bad_lines_done(&bad);
+    kept = cn_arena_alloc(&dir->rec.arena, count, sizeof(*kept));
+    if (count > 0)
+        memcpy(kept, names, count * sizeof(*kept));
+    free(names);
+    dir->rec.event_names = kept;
+    dir->rec.event_name_count = (uint32_t)count;
+}
+
+void cn_uft_extras_build(struct cn_uft_directory *dir)
+{
+    struct cn_bytes file;
+
+    if (cn_uft_directory_find(dir, "extern.dat", &file))
+        read_externs(dir, file);
+    if (cn_uft_directory_find(dir, "events.txt", &file))
+        read_events(dir, file);
+    if (cn_uft_directory_find(dir, "default.opts", &file) &&
+        file.len <= CN_UFT_LINE_MAX) {
+        char *options = cn_uft_text_copy(&dir->rec.arena, file);
+
+        for (size_t end = strlen(options); end > 0 && strchr(" \n", options[end - 1]);
+             end--)
+            options[end - 1] = '\0';
+        dir->rec.options = options;
+    }
+}

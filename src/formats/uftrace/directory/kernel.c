@@ -1,0 +1,400 @@
+#include "formats/uftrace/directory/kernel.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/uftrace/directory/resolver.h"
+#include "formats/uftrace/records/kernel_page.h"
+#include "formats/uftrace/text/scan.h"
+
+enum { FILES_MAX = 1 << 16 };
+
+struct kernel_file {
+    uint32_t cpu;
+    const char *name;
+    struct cn_bytes bytes;
+};
+
+struct cn_uft_kernel {
+    struct cn_uft_kernel_format format;
+    const struct cn_uft_kernel_event *enter,
+        *leave;                                   /* of the function graph; may be NULL */
+    const struct cn_uft_kernel_field *type, *pid; /* common to all events */
+    struct kernel_file *files;
+    size_t file_count, file_capacity;
+    struct cn_uft_kernel_record *records; /* by task, then by time */
+    uint32_t *owners;                     /* of each, while they are sorted */
+    size_t record_count, record_capacity, owner_capacity;
+    size_t *begins;  /* of each task, and one more for the end */
+    uint32_t module; /* of kallsyms */
+};
+
+/* "kernel-cpu3.dat" */
+static bool is_kernel_file(const char *name, uint32_t *cpu)
+{
+    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
+
+    return cn_uft_scan_literal(&text, "kernel-cpu") && cn_uft_scan_u32(&text, cpu) &&
+           cn_uft_text_equals(text, ".dat");
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+    const struct kernel_file *x = a, *y = b;
+
+    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static void add_files(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
+{
+    uint32_t cpu;
+
+    for (size_t i = 0; i < dir->entry_count && k->file_count < FILES_MAX; i++)
+        if (is_kernel_file(dir->entries[i].name, &cpu)) {
+            k->files =
+                cn_grow(k->files, k->file_count, &k->file_capacity, sizeof(*k->files));
+            k->files[k->file_count++] = (struct kernel_file){cpu, dir->entries[i].name,
+                                                             dir->entries[i].file.bytes};
+        }
+    if (k->file_count > 1)
+        qsort(k->files, k->file_count, sizeof(*k->files), by_cpu);
+    for (size_t i = 0; i < k->file_count; i++) {
+        dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
+                               sizeof(*dir->sources));
+        dir->sources[dir->source_count++] =
+            (struct cn_source){k->files[i].name, CN_SOURCE_KERNEL, CN_NONE};
+    }
+}
+
+static void find_formats(struct cn_uft_kernel *k)
+{
+    for (size_t i = 0; i < k->format.count; i++) {
+        const struct cn_uft_kernel_event *event = &k->format.events[i];
+
+        if (strcmp(event->name, "ftrace:funcgraph_entry") == 0)
+            k->enter = event;
+        else if (strcmp(event->name, "ftrace:funcgraph_exit") == 0)
+            k->leave = event;
+        if (!k->type)
+            k->type = cn_uft_kernel_field_find(event, "common_type");
+        if (!k->pid)
+            k->pid = cn_uft_kernel_field_find(event, "common_pid");
+    }
+}
+
+/* kallsyms is like a symbol file of an old recording, with addresses. */
+static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
+{
+    struct cn_uft_bad_lines bad = {&dir->rec, "kallsyms", 0};
+    struct cn_uft_symbols symbols;
+    struct cn_bytes file;
+
+    k->module = cn_uft_module_add(dir, "[kernel]", "");
+    dir->modules[k->module].first_function = (uint32_t)dir->function_count;
+    if (!cn_uft_directory_find(dir, "kallsyms", &file))
+        return;
+    cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
+    cn_uft_bad_lines_done(&bad);
+    for (size_t i = 0; i < symbols.count && dir->function_count < CN_UFT_SYMBOLS_MAX;
+         i++) {
+        struct cn_bytes rest = symbols.list[i].name, name;
+
+        /* "name\t[module]" */
+        if (!cn_uft_scan_word(&rest, &name) || !strchr("TtWw", symbols.list[i].type))
+            continue;
+        dir->functions = cn_grow(dir->functions, dir->function_count,
+                                 &dir->function_capacity, sizeof(*dir->functions));
+        dir->functions[dir->function_count] = (struct cn_call_function){
+            .name = cn_uft_text_copy(&dir->rec.arena, name),
+            .module = k->module,
+            .type = 'K',
+            .offset = symbols.list[i].offset,
+            .size = symbols.list[i].size,
+            .file = "",
+        };
+        dir->functions[dir->function_count].raw_name =
+            dir->functions[dir->function_count].name;
+        dir->function_count++;
+    }
+    dir->modules[k->module].function_count =
+        (uint32_t)dir->function_count - dir->modules[k->module].first_function;
+    cn_uft_symbols_done(&symbols);
+}
+
+static uint32_t find_task(const struct cn_uft_directory *dir, uint64_t tid)
+{
+    size_t low = 0, high = dir->task_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (dir->tasks[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < dir->task_count && dir->tasks[low].tid == tid ? (uint32_t)low : CN_NONE;
+}
+
+static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, size_t i)
+{
+    struct cn_uft_kernel_cursor cursor;
+    struct cn_uft_kernel_record record = {.file = (uint16_t)i};
+    struct cn_error err = {0};
+    struct cn_bytes event;
+    enum cn_step step;
+
+    cn_uft_kernel_cursor_init(&cursor, &k->format, k->files[i].bytes);
+    while ((step = cn_uft_kernel_next(&cursor, &event, &record.time_ns, &record.off,
+                                      &err)) == CN_ITEM) {
+        uint32_t task = find_task(dir, cn_uft_kernel_number(&k->format, k->pid, event));
+
+        if (task == CN_NONE)
+            continue;
+        record.len = (uint32_t)event.len;
+        k->owners =
+            cn_grow(k->owners, k->record_count, &k->owner_capacity, sizeof(*k->owners));
+        k->records = cn_grow(k->records, k->record_count, &k->record_capacity,
+                             sizeof(*k->records));
+        k->owners[k->record_count] = task;
+        k->records[k->record_count++] = record;
+    }
+    if (step == CN_FAIL)
+        cn_recording_warn(&dir->rec, true, "%s: %s", k->files[i].name, err.text);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cn_uft_kernel_record *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return x->off < y->off ? -1 : x->off > y->off;
+}
+
+/* To each task its records, in the order of time. */
+static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kernel *k)
+{
+    struct cn_uft_kernel_record *sorted = cn_alloc(k->record_count, sizeof(*sorted));
+    size_t *fill = cn_alloc(dir->task_count + 1, sizeof(*fill));
+
+    k->begins = cn_alloc(dir->task_count + 1, sizeof(*k->begins));
+    for (size_t i = 0; i < k->record_count; i++)
+        k->begins[k->owners[i] + 1]++;
+    for (size_t i = 0; i < dir->task_count; i++)
+        k->begins[i + 1] += k->begins[i];
+    memcpy(fill, k->begins, (dir->task_count + 1) * sizeof(*fill));
+    for (size_t i = 0; i < k->record_count; i++)
+        sorted[fill[k->owners[i]]++] = k->records[i];
+    for (size_t i = 0; i < dir->task_count; i++)
+        if (k->begins[i + 1] - k->begins[i] > 1)
+            qsort(sorted + k->begins[i], k->begins[i + 1] - k->begins[i], sizeof(*sorted),
+                  by_time);
+    free(fill);
+    free(k->records);
+    k->records = sorted;
+}
+
+/* Tracepoints are named after their format. */
+static void name_events(struct cn_uft_directory *dir, const struct cn_uft_kernel *k)
+{
+    size_t count = dir->rec.event_name_count;
+    struct cn_event_name *names =
+        cn_arena_alloc(&dir->rec.arena, count + k->format.count, sizeof(*names));
+
+    if (count > 0)
+        memcpy(names, dir->rec.event_names, count * sizeof(*names));
+    for (size_t i = 0; i < k->format.count; i++)
+        names[count++] =
+            (struct cn_event_name){k->format.events[i].id, k->format.events[i].name};
+    dir->rec.event_names = names;
+    dir->rec.event_name_count = (uint32_t)count;
+}
+
+void cn_uft_kernel_build(struct cn_uft_directory *dir)
+{
+    struct cn_uft_kernel *k;
+    struct cn_error err = {0};
+    struct cn_bytes file;
+
+    if (!cn_uft_directory_find(dir, "kernel_header", &file))
+        return;
+    k = cn_alloc(1, sizeof(*k));
+    dir->kernel = k;
+    if (!cn_uft_kernel_format_read(file, &dir->rec.arena, &k->format, &err)) {
+        cn_recording_warn(&dir->rec, true, "kernel_header: %s", err.text);
+        return;
+    }
+    find_formats(k);
+    add_files(dir, k);
+    load_symbols(dir, k);
+    name_events(dir, k);
+    for (size_t i = 0; i < k->file_count; i++)
+        collect_file(dir, k, i);
+    sort_records(dir, k);
+    free(k->owners);
+    k->owners = NULL;
+}
+
+void cn_uft_kernel_free(struct cn_uft_kernel *k)
+{
+    if (!k)
+        return;
+    cn_uft_kernel_format_done(&k->format);
+    free(k->files);
+    free(k->records);
+    free(k->owners);
+    free(k->begins);
+    free(k);
+}
+
+void cn_uft_kernel_task(const struct cn_uft_directory *dir, uint32_t task,
+                        const struct cn_uft_kernel_record **begin,
+                        const struct cn_uft_kernel_record **end)
+{
+    const struct cn_uft_kernel *k = dir->kernel;
+
+    *begin = *end = NULL;
+    if (!k || !k->begins)
+        return;
+    *begin = k->records + k->begins[task];
+    *end = k->records + k->begins[task + 1];
+}
+
+/* A function of the kernel, entered or left; or an event with everything as its
+ * data. */
+static void decode(const struct cn_uft_directory *dir, struct cn_bytes event,
+                   uint64_t time_ns, struct cn_call *call, struct cn_bytes *data)
+{
+    const struct cn_uft_kernel *k = dir->kernel;
+    uint64_t type = cn_uft_kernel_number(&k->format, k->type, event);
+    const struct cn_uft_kernel_event *graph = NULL;
+
+    *data = (struct cn_bytes){0};
+    *call = (struct cn_call){.time_ns = time_ns, .function = CN_NONE};
+    if (k->enter && type == k->enter->id)
+        graph = k->enter;
+    else if (k->leave && type == k->leave->id)
+        graph = k->leave;
+    if (!graph) {
+        call->kind = CN_CALL_EVENT;
+        call->address = type;
+        call->flags = event.len > 0 ? CN_CALL_HAS_DATA : 0;
+        *data = event;
+        return;
+    }
+    call->kind = graph == k->enter ? CN_CALL_ENTER : CN_CALL_EXIT;
+    call->flags = CN_CALL_KERNEL;
+    call->address =
+        cn_uft_kernel_number(&k->format, cn_uft_kernel_field_find(graph, "func"), event);
+    call->depth = (uint16_t)cn_uft_kernel_number(
+        &k->format, cn_uft_kernel_field_find(graph, "depth"), event);
+    call->function = cn_uft_find_symbol(dir, k->module, call->address);
+}
+
+void cn_uft_kernel_decode(const struct cn_uft_directory *dir,
+                          const struct cn_uft_kernel_record *record, struct cn_call *call,
+                          struct cn_bytes *data)
+{
+    struct cn_bytes event = {0};
+
+    (void)cn_bytes_slice(dir->kernel->files[record->file].bytes, record->off, record->len,
+                         &event);
+    decode(dir, event, record->time_ns, call, data);
+}
+
+static void print_field(const struct cn_uft_kernel_format *format,
+                        const struct cn_uft_kernel_field *field, struct cn_bytes data,
+                        struct cn_text *text)
+{
+    struct cn_bytes bytes;
+
+    if (field->is_text && cn_bytes_slice(data, field->offset, field->size, &bytes)) {
+        cn_text_add(text, (const char *)bytes.ptr,
+                    strnlen((const char *)bytes.ptr, bytes.len));
+        return;
+    }
+    if (field->is_signed)
+        cn_text_printf(text, "%" PRId64,
+                       (int64_t)cn_uft_kernel_number(format, field, data));
+    else
+        cn_text_printf(text, "%" PRIu64, cn_uft_kernel_number(format, field, data));
+}
+
+bool cn_uft_kernel_print(const struct cn_recording *rec, const struct cn_call *call,
+                         struct cn_bytes data, struct cn_text *text)
+{
+    const struct cn_uft_kernel *k = cn_uft_directory_of(rec)->kernel;
+    const struct cn_uft_kernel_event *event =
+        k ? cn_uft_kernel_event_find(&k->format, call->address) : NULL;
+
+    if (!event)
+        return false;
+    for (size_t i = event->common_count; i < event->field_count; i++) {
+        cn_text_printf(text, "%s%s=", i > event->common_count ? " " : "",
+                       event->fields[i].name);
+        print_field(&k->format, &event->fields[i], data, text);
+    }
+    return event->field_count > event->common_count;
+}
+
+enum { BATCH = 512 };
+
+struct kernel_stream {
+    struct cn_uft_stream base;
+    const struct cn_uft_directory *dir;
+    const char *name;
+    struct cn_uft_kernel_cursor cursor;
+    struct cn_call calls[BATCH];
+    uint32_t tids[BATCH];
+    struct cn_bytes raw[BATCH];
+};
+
+static enum cn_step kernel_next(struct cn_uft_stream *stream, struct cn_call_batch *out,
+                                struct cn_error *err)
+{
+    struct kernel_stream *s = (struct kernel_stream *)stream;
+    const struct cn_uft_kernel *k = s->dir->kernel;
+    uint64_t begin_off = s->cursor.data_off, time_ns, off;
+    struct cn_bytes data, all;
+    enum cn_step step = CN_ITEM;
+    size_t count = 0;
+
+    while (count < BATCH && (step = cn_uft_kernel_next(&s->cursor, &s->raw[count],
+                                                       &time_ns, &off, err)) == CN_ITEM) {
+        decode(s->dir, s->raw[count], time_ns, &s->calls[count], &data);
+        s->calls[count].data_off = (uint32_t)(off - begin_off);
+        s->calls[count].data_len = (uint32_t)data.len;
+        s->tids[count] =
+            (uint32_t)cn_uft_kernel_number(&k->format, k->pid, s->raw[count]);
+        count++;
+    }
+    if (count == 0)
+        return step == CN_FAIL ? (enum cn_step)cn_fail_in(err, "%s", s->name) : CN_END;
+    (void)cn_bytes_from(s->cursor.file, begin_off, &all);
+    *out = (struct cn_call_batch){s->calls, count, all, s->tids, s->raw};
+    return CN_ITEM;
+}
+
+static void kernel_close(struct cn_uft_stream *stream)
+{
+    free(stream);
+}
+
+struct cn_uft_stream *cn_uft_kernel_stream_new(const struct cn_uft_directory *dir,
+                                               const char *name, size_t i)
+{
+    struct kernel_stream *s = cn_alloc(1, sizeof(*s));
+
+    s->base = (struct cn_uft_stream){{&dir->rec, CN_NONE}, kernel_next, kernel_close};
+    s->dir = dir;
+    s->name = name;
+    cn_uft_kernel_cursor_init(&s->cursor, &dir->kernel->format,
+                              dir->kernel->files[i].bytes);
+    return &s->base;
+}

@@ -1,0 +1,145 @@
+#include "formats/uftrace/directory/parts.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/files/file.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/packed/record_source.h"
+#include "formats/uftrace/records/record_reader.h"
+
+enum {
+    SEARCH_LEN = 64 << 10, /* how far the start of a record is looked for */
+    LOOK_LEN = 128 << 10,  /* mapped around a place that is looked at, about */
+    BELIEVED_COUNT = 64,   /* records in a row */
+};
+#define GAP_MAX_NS (UINT64_C(3600) * 1000000000)
+
+struct parts {
+    struct cn_call_part *list;
+    size_t count, capacity;
+};
+
+/* The part before ends where this one begins. */
+static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
+{
+    if (parts->count > 0) {
+        parts->list[parts->count - 1].end_off = begin_off;
+        parts->list[parts->count - 1].end_ns = begin_ns;
+    }
+    parts->list =
+        cn_grow(parts->list, parts->count, &parts->capacity, sizeof(*parts->list));
+    parts->list[parts->count++] = (struct cn_call_part){
+        .begin_off = begin_off, .begin_ns = begin_ns, .end_ns = UINT64_MAX};
+}
+
+static bool is_entry_or_exit(struct cn_uft_record record)
+{
+    return cn_uft_record_has_magic(record) &&
+           !cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) &&
+           cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) <= CN_UFT_EXIT;
+}
+
+/* Whether records begin at `off`, as far as can be seen; the time of the first. */
+static bool begins_at(const struct cn_uft_records *records, uint64_t off,
+                      uint64_t *time_ns)
+{
+    uint64_t last_ns = 0;
+
+    for (unsigned i = 0; i < BELIEVED_COUNT; i++) {
+        struct cn_uft_record record;
+        struct cn_bytes bytes;
+
+        if (!cn_bytes_slice(records->bytes, off + i * (uint64_t)cn_uft_record_size,
+                            cn_uft_record_size, &bytes))
+            return false;
+        record = cn_uft_record_get(bytes, records->is_big_endian);
+        if (!is_entry_or_exit(record) || record.time_ns < last_ns ||
+            (i > 0 && record.time_ns - last_ns > GAP_MAX_NS))
+            return false;
+        last_ns = record.time_ns;
+        if (i == 0)
+            *time_ns = last_ns;
+    }
+    return true;
+}
+
+/* A look at a page maps those around it. */
+static void forget_around(const struct cn_uft_records *records, uint64_t off)
+{
+    uint64_t begin_off = off > LOOK_LEN ? off - LOOK_LEN : 0;
+    uint64_t rest_len = records->bytes.len - begin_off;
+    struct cn_bytes part;
+
+    if (records->is_mapped &&
+        cn_bytes_slice(records->bytes, begin_off,
+                       rest_len < 2 * LOOK_LEN ? rest_len : 2 * LOOK_LEN, &part))
+        cn_file_forget(part);
+}
+
+static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
+                      uint64_t part_len)
+{
+    uint64_t search_len = part_len < SEARCH_LEN ? part_len : SEARCH_LEN;
+
+    for (uint64_t target = part_len; target < records->bytes.len; target += part_len) {
+        uint64_t time_ns;
+
+        for (uint64_t off = target; off < target + search_len;
+             off += CN_UFT_PAYLOAD_ALIGN)
+            if (begins_at(records, off, &time_ns)) {
+                add(parts, off, time_ns);
+                break;
+            }
+        forget_around(records, target);
+    }
+}
+
+/* Behind a chunk of nothing but whole records without payload. Damage is for the
+ * reader to tell about. */
+static void cut_packed(struct parts *parts, const struct cn_uft_records *records,
+                       uint64_t part_len)
+{
+    struct cn_chunk_walk walk;
+    uint64_t target = part_len;
+    bool is_whole = false;
+
+    cn_chunk_walk_begin(&walk, &records->chunks);
+    while (!cn_chunk_walk_is_at_end(&walk)) {
+        struct cn_uft_packed_lead lead;
+        struct cn_chunk chunk;
+        struct cn_error ignored;
+
+        if (!cn_chunk_walk_next(&walk, false, &chunk, &ignored) ||
+            !cn_uft_packed_lead_read(chunk.stored, &lead, &ignored))
+            return;
+        if (is_whole && lead.unpacked_off >= target) {
+            add(parts, chunk.off, lead.first_ns);
+            target = lead.unpacked_off + part_len;
+        }
+        is_whole = lead.payload_len == 0 && lead.unpacked_len % cn_uft_record_size == 0;
+    }
+}
+
+size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
+                    struct cn_call_part **out)
+{
+    const struct cn_uft_records *records = &cn_uft_directory_of(rec)->records[task];
+    struct parts parts = {0};
+
+    if (!records->name || (!records->is_packed && records->bytes.len <= part_len))
+        return 0;
+    add(&parts, 0, 0);
+    if (records->is_packed)
+        cut_packed(&parts, records, part_len);
+    else
+        cut_plain(&parts, records, part_len);
+    parts.list[parts.count - 1].end_off = records->bytes.len;
+    if (parts.count == 1) {
+        free(parts.list);
+        return 0;
+    }
+    *out = parts.list;
+    return parts.count;
+}

@@ -1,0 +1,212 @@
+/* The events of all processors, sorted by task and time; and what they tell about
+ * tasks. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/perf_index.h"
+#include "formats/uftrace/text/scan.h"
+
+enum { FILES_MAX = 1 << 16 };
+
+/* "perf-cpu12.dat" */
+static bool is_perf_file(const char *name, uint32_t *cpu)
+{
+    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
+
+    return cn_uft_scan_literal(&text, "perf-cpu") && cn_uft_scan_u32(&text, cpu) &&
+           cn_uft_text_equals(text, ".dat");
+}
+
+struct perf_file {
+    uint32_t cpu;
+    const struct cn_uft_entry *entry;
+};
+
+static int by_cpu(const void *a, const void *b)
+{
+    const struct perf_file *x = a, *y = b;
+
+    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static void add_files(struct cn_uft_directory *dir)
+{
+    struct perf_file *files = NULL;
+    size_t count = 0, capacity = 0;
+    uint32_t cpu;
+
+    for (size_t i = 0; i < dir->entry_count && count < FILES_MAX; i++)
+        if (is_perf_file(dir->entries[i].name, &cpu)) {
+            files = cn_grow(files, count, &capacity, sizeof(*files));
+            files[count++] = (struct perf_file){cpu, &dir->entries[i]};
+        }
+    if (count > 1)
+        qsort(files, count, sizeof(*files), by_cpu);
+    for (size_t i = 0; i < count; i++) {
+        dir->perf_files = cn_grow(dir->perf_files, dir->perf_file_count,
+                                  &dir->perf_file_capacity, sizeof(*dir->perf_files));
+        dir->perf_files[dir->perf_file_count++] = files[i].entry->file.bytes;
+        dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
+                               sizeof(*dir->sources));
+        dir->sources[dir->source_count++] =
+            (struct cn_source){files[i].entry->name, CN_SOURCE_PERF, CN_NONE};
+    }
+    free(files);
+}
+
+static uint32_t find_task(const struct cn_uft_directory *dir, uint32_t tid)
+{
+    size_t low = 0, high = dir->task_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (dir->tasks[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < dir->task_count && dir->tasks[low].tid == tid ? (uint32_t)low : CN_NONE;
+}
+
+/* Called for each event of a known task. */
+typedef void (*event_fn)(void *arg, uint32_t task, uint64_t record,
+                         const struct cn_uft_perf_event *event);
+
+static void each_event(struct cn_uft_directory *dir, bool is_first, event_fn visit,
+                       void *arg)
+{
+    struct cn_uft_perf_event event;
+    struct cn_error err = {0};
+
+    for (size_t i = 0; i < dir->perf_file_count; i++) {
+        uint64_t off = 0, at;
+        enum cn_step step;
+
+        while (at = off,
+               (step = cn_uft_perf_next(dir->perf_files[i], dir->rec.is_big_endian, &off,
+                                        &event, &err)) == CN_ITEM) {
+            uint32_t task = event.id == 0 ? CN_NONE : find_task(dir, event.tid);
+
+            if (task != CN_NONE)
+                visit(arg, task, (uint64_t)i << 48 | at / CN_UFT_PERF_ALIGN, &event);
+        }
+        if (step == CN_FAIL && is_first)
+            cn_recording_warn(
+                &dir->rec, true, "%s: %s",
+                dir->sources[dir->source_count - dir->perf_file_count + i].name,
+                err.text);
+    }
+}
+
+bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
+                          struct cn_uft_perf_event *out)
+{
+    struct cn_error ignored;
+    uint64_t off = (record & ((UINT64_C(1) << 48) - 1)) * CN_UFT_PERF_ALIGN;
+
+    return cn_uft_perf_next(dir->perf_files[record >> 48], dir->rec.is_big_endian, &off,
+                            out, &ignored) == CN_ITEM;
+}
+
+struct counting {
+    struct cn_uft_directory *dir;
+    uint64_t *name_times; /* when each task was named last, plus one */
+};
+
+/* The first pass: how many, and who the tasks are. */
+static void count_event(void *arg, uint32_t task, uint64_t record,
+                        const struct cn_uft_perf_event *event)
+{
+    struct counting *c = arg;
+    struct cn_task *t = &c->dir->tasks[task];
+
+    (void)record;
+    c->dir->perf_begins[task + 1]++;
+    if (event->id == CN_EVENT_TASK_NAME && event->time_ns >= c->name_times[task]) {
+        t->name = cn_uft_text_copy(&c->dir->rec.arena, event->name);
+        c->name_times[task] = event->time_ns;
+    }
+    if ((event->id == CN_EVENT_TASK_NAME || event->id == CN_EVENT_TASK_NEW) &&
+        (event->time_ns < t->time_ns || t->time_ns == 0))
+        t->time_ns = event->time_ns;
+}
+
+/* The second: each to its place; `fill` holds where the next one of a task goes. */
+struct filling {
+    uint64_t *records;
+    size_t *fill;
+};
+
+static void place_event(void *arg, uint32_t task, uint64_t record,
+                        const struct cn_uft_perf_event *event)
+{
+    struct filling *f = arg;
+
+    (void)event;
+    f->records[f->fill[task]++] = record;
+}
+
+static int by_time(const void *a, const void *b, void *arg)
+{
+    const struct cn_uft_directory *dir = arg;
+    const uint64_t *x = a, *y = b;
+    struct cn_uft_perf_event first = {0}, second = {0};
+
+    (void)cn_uft_perf_event_at(dir, *x, &first);
+    (void)cn_uft_perf_event_at(dir, *y, &second);
+    if (first.time_ns != second.time_ns)
+        return first.time_ns < second.time_ns ? -1 : 1;
+    return *x < *y ? -1 : 1;
+}
+
+static bool is_sorted(const struct cn_uft_directory *dir, const uint64_t *records,
+                      size_t count)
+{
+    struct cn_uft_perf_event event = {0};
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        (void)cn_uft_perf_event_at(dir, records[i], &event);
+        if (event.time_ns < last)
+            return false;
+        last = event.time_ns;
+    }
+    return true;
+}
+
+void cn_uft_perf_build(struct cn_uft_directory *dir)
+{
+    struct counting counting = {.dir = dir};
+    struct filling filling = {0};
+    size_t total = 0;
+
+    add_files(dir);
+    if (dir->perf_file_count == 0)
+        return;
+    dir->perf_begins = cn_alloc(dir->task_count + 1, sizeof(*dir->perf_begins));
+    counting.name_times = cn_alloc(dir->task_count, sizeof(*counting.name_times));
+    each_event(dir, true, count_event, &counting);
+    free(counting.name_times);
+    filling.fill = cn_alloc(dir->task_count, sizeof(*filling.fill));
+    for (size_t i = 0; i < dir->task_count; i++) {
+        filling.fill[i] = total;
+        total += dir->perf_begins[i + 1];
+        dir->perf_begins[i + 1] = total;
+    }
+    dir->perf_records = filling.records = cn_alloc(total, sizeof(*filling.records));
+    each_event(dir, false, place_event, &filling);
+    free(filling.fill);
+    for (size_t i = 0; i < dir->task_count; i++) {
+        uint64_t *records = dir->perf_records + dir->perf_begins[i];
+        size_t count = dir->perf_begins[i + 1] - dir->perf_begins[i];
+
+        if (!is_sorted(dir, records, count))
+            qsort_r(records, count, sizeof(*records), by_time, dir);
+    }
+}

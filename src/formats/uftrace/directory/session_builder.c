@@ -1,0 +1,237 @@
+/* Sessions of a directory: the SESS and DLOP lines of task.txt, and the maps they
+ * name. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/text/map_reader.h"
+#include "formats/uftrace/text/task_reader.h"
+
+/* The mappings of one session while they are collected. */
+struct mappings {
+    struct cn_mapping *list;
+    size_t count, capacity;
+};
+
+static void add_mapping(struct mappings *mappings, struct cn_mapping mapping)
+{
+    mappings->list = cn_grow(mappings->list, mappings->count, &mappings->capacity,
+                             sizeof(*mappings->list));
+    mappings->list[mappings->count++] = mapping;
+}
+
+/* Older recordings have a line for each segment of a module; they follow each other. */
+static bool extends_last(const struct mappings *mappings, uint32_t module,
+                         const struct cn_uft_map_line *line)
+{
+    struct cn_mapping *last;
+
+    if (mappings->count == 0)
+        return false;
+    last = &mappings->list[mappings->count - 1];
+    if (last->module != module || line->begin < last->end)
+        return false;
+    last->end = line->end;
+    if (line->protection[2] == 'x')
+        memcpy(last->protection, line->protection, sizeof(last->protection));
+    return true;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct cn_mapping *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_bytes file,
+                     struct mappings *out)
+{
+    struct cn_uft_bad_lines bad = {&dir->rec, name, 0};
+    struct cn_uft_lines lines;
+    struct cn_uft_map_line line;
+    struct cn_error err = {0};
+    enum cn_step step;
+
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
+        uint32_t module;
+        struct cn_mapping mapping = {0};
+
+        if (step == CN_FAIL) {
+            cn_uft_bad_line(&bad, lines.off, &err);
+            continue;
+        }
+        if (line.path.len == 0 || line.path.ptr[0] == '[')
+            continue;
+        module = cn_uft_module_add(dir, cn_uft_text_copy(&dir->rec.arena, line.path),
+                                   cn_uft_text_copy(&dir->rec.arena, line.build_id));
+        if (extends_last(out, module, &line))
+            continue;
+        mapping = (struct cn_mapping){line.begin, line.end, 0, module, ""};
+        memcpy(mapping.protection, line.protection, sizeof(mapping.protection));
+        add_mapping(out, mapping);
+    }
+    cn_uft_bad_lines_done(&bad);
+    if (out->count > 1)
+        qsort(out->list, out->count, sizeof(*out->list), by_begin);
+}
+
+static uint64_t sid_number(struct cn_bytes sid)
+{
+    uint64_t number = 0;
+
+    (void)cn_uft_scan_hex(&sid, &number);
+    return number;
+}
+
+static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_line *line)
+{
+    struct cn_arena *arena = &dir->rec.arena;
+    size_t known = dir->session_capacity;
+    struct mappings mappings = {0};
+    const char *sid = cn_uft_text_copy(arena, line->sid);
+    struct cn_session session = {
+        .sid = sid,
+        .pid = line->pid,
+        .time_ns = line->time_ns,
+        .exename = cn_uft_text_copy(arena, line->path),
+    };
+    const char *name = cn_arena_printf(arena, "sid-%s.map", sid);
+    struct cn_mapping *kept;
+    struct cn_bytes file;
+
+    if (*cn_map_at(&dir->session_ids, sid_number(line->sid),
+                   (uint32_t)dir->session_count) != dir->session_count) {
+        cn_recording_warn(&dir->rec, true, "task.txt: session %s begins twice", sid);
+        return;
+    }
+    if (cn_uft_directory_find(dir, name, &file))
+        read_map(dir, name, file, &mappings);
+    else
+        cn_recording_warn(&dir->rec, true, "%s: missing: no functions are known in %s",
+                          name, session.exename);
+    kept = cn_arena_alloc(arena, mappings.count, sizeof(*kept));
+    if (mappings.count > 0)
+        memcpy(kept, mappings.list, mappings.count * sizeof(*kept));
+    free(mappings.list);
+    session.mappings = kept;
+    session.mapping_count = mappings.count;
+    dir->sessions = cn_grow(dir->sessions, dir->session_count, &dir->session_capacity,
+                            sizeof(*dir->sessions));
+    if (dir->session_capacity != known)
+        dir->map_counts =
+            cn_realloc(dir->map_counts, dir->session_capacity, sizeof(*dir->map_counts));
+    dir->map_counts[dir->session_count] = (uint32_t)mappings.count;
+    dir->sessions[dir->session_count++] = session;
+}
+
+/* One DLOP line, kept until all are known. */
+struct loaded {
+    uint32_t session;
+    struct cn_mapping mapping;
+};
+
+struct loads {
+    struct loaded *list;
+    size_t count, capacity;
+};
+
+static void add_load(struct cn_uft_directory *dir, struct loads *loads,
+                     const struct cn_uft_task_line *line, uint64_t number)
+{
+    uint32_t session = cn_map_find(&dir->session_ids, sid_number(line->sid), CN_NONE);
+    const char *path = cn_uft_text_copy(&dir->rec.arena, line->path);
+
+    if (session == CN_NONE) {
+        cn_recording_warn(&dir->rec, true,
+                          "task.txt: line %" PRIu64 ": %s was loaded in session %.*s, "
+                          "which is unknown",
+                          number, path, (int)line->sid.len, (const char *)line->sid.ptr);
+        return;
+    }
+    loads->list =
+        cn_grow(loads->list, loads->count, &loads->capacity, sizeof(*loads->list));
+    /* Time 0 means "from the start", so a load comes a little later at the earliest. */
+    loads->list[loads->count++] = (struct loaded){
+        session,
+        {line->base, UINT64_MAX, line->time_ns > 0 ? line->time_ns : 1,
+         cn_uft_module_add(dir, path, ""), "r-xp"},
+    };
+}
+
+static int by_session(const void *a, const void *b)
+{
+    const struct loaded *x = a, *y = b;
+
+    if (x->session != y->session)
+        return x->session < y->session ? -1 : 1;
+    if (x->mapping.time_ns != y->mapping.time_ns)
+        return x->mapping.time_ns < y->mapping.time_ns ? -1 : 1;
+    return 0;
+}
+
+/* Append to each session what was loaded into it. */
+static void keep_loads(struct cn_uft_directory *dir, struct loads *loads)
+{
+    size_t next = 0;
+
+    if (loads->count > 1)
+        qsort(loads->list, loads->count, sizeof(*loads->list), by_session);
+    while (next < loads->count) {
+        uint32_t index = loads->list[next].session;
+        struct cn_session *session = &dir->sessions[index];
+        struct cn_mapping *all;
+        size_t end = next, count = session->mapping_count;
+
+        while (end < loads->count && loads->list[end].session == index)
+            end++;
+        /* Each of them is looked at for an address that is not known yet. */
+        if (end - next > CN_UFT_LOADS_MAX) {
+            cn_recording_warn(&dir->rec, true,
+                              "task.txt: session %s loads %zu libraries, at most %d",
+                              session->sid, end - next, CN_UFT_LOADS_MAX);
+            next = end - CN_UFT_LOADS_MAX;
+        }
+        all = cn_arena_alloc(&dir->rec.arena, count + end - next, sizeof(*all));
+        if (count > 0)
+            memcpy(all, session->mappings, count * sizeof(*all));
+        for (; next < end; next++)
+            all[count++] = loads->list[next].mapping;
+        session->mappings = all;
+        session->mapping_count = count;
+    }
+    free(loads->list);
+}
+
+void cn_uft_sessions_build(struct cn_uft_directory *dir)
+{
+    struct cn_uft_bad_lines bad = {&dir->rec, "task.txt", 0};
+    struct cn_uft_lines lines;
+    struct cn_uft_task_line line;
+    struct cn_error err = {0};
+    struct loads loads = {0};
+    struct cn_bytes file;
+    enum cn_step step;
+
+    if (!cn_uft_directory_find(dir, "task.txt", &file)) {
+        cn_recording_warn(&dir->rec, true, "task.txt: missing: no functions are known");
+        return;
+    }
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_task_next(&lines, &line, &err)) != CN_END) {
+        if (step == CN_FAIL)
+            cn_uft_bad_line(&bad, lines.off, &err);
+        else if (line.kind == CN_UFT_SESS)
+            add_session(dir, &line);
+        else if (line.kind == CN_UFT_DLOP)
+            add_load(dir, &loads, &line, lines.number);
+    }
+    cn_uft_bad_lines_done(&bad);
+    keep_loads(dir, &loads);
+}

@@ -1,0 +1,293 @@
+/* Tasks of a directory: the TASK and FORK lines of task.txt and the files of
+ * records, with the sessions that each task runs in. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/text/task_reader.h"
+
+/* A process: the programs it ran, in the order of task.txt. */
+struct process {
+    uint32_t pid, parent_pid;
+    bool is_forked;
+    struct cn_task_session *sessions;
+    size_t count, capacity;
+};
+
+struct building {
+    struct cn_uft_directory *dir;
+    struct process *processes;
+    size_t count, capacity;
+    struct cn_map process_of_pid, task_of_tid;
+    struct cn_map begun;   /* tasks whose own start was seen */
+    uint32_t next_session; /* SESS lines come in the order of the sessions */
+};
+
+static struct process *process_at(struct building *b, uint32_t pid)
+{
+    uint32_t index = *cn_map_at(&b->process_of_pid, pid, (uint32_t)b->count);
+
+    if (index == b->count) {
+        b->processes =
+            cn_grow(b->processes, b->count, &b->capacity, sizeof(*b->processes));
+        b->processes[b->count++] = (struct process){.pid = pid, .parent_pid = pid};
+    }
+    return &b->processes[index];
+}
+
+static void enter_session(struct process *process, uint64_t from_ns, uint32_t session)
+{
+    process->sessions = cn_grow(process->sessions, process->count, &process->capacity,
+                                sizeof(*process->sessions));
+    process->sessions[process->count++] = (struct cn_task_session){from_ns, session};
+}
+
+static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
+                               uint64_t time_ns)
+{
+    struct cn_uft_directory *dir = b->dir;
+    uint32_t index = *cn_map_at(&b->task_of_tid, tid, (uint32_t)dir->task_count);
+
+    if (index == dir->task_count) {
+        dir->tasks = cn_grow(dir->tasks, dir->task_count, &dir->task_capacity,
+                             sizeof(*dir->tasks));
+        dir->tasks[dir->task_count++] = (struct cn_task){
+            .tid = tid, .pid = pid, .parent = CN_NONE, .name = "", .time_ns = time_ns};
+    }
+    return &dir->tasks[index];
+}
+
+static void begin_session(struct building *b, const struct cn_uft_task_line *line)
+{
+    const struct cn_uft_directory *dir = b->dir;
+    uint32_t session = b->next_session;
+
+    if (session >= dir->session_count ||
+        !cn_uft_text_equals(line->sid, dir->sessions[session].sid))
+        return;
+    b->next_session++;
+    enter_session(process_at(b, line->pid), line->time_ns, session);
+    task_at(b, line->pid, line->pid, line->time_ns)->has_session = true;
+}
+
+/* The first task of a session was seen with it, a moment before it began itself. */
+static void begin_task(struct building *b, const struct cn_uft_task_line *line)
+{
+    struct cn_task *task = task_at(b, line->tid, line->pid, line->time_ns);
+
+    task->pid = line->pid;
+    if (task->has_session && !task->is_fork &&
+        (*cn_map_at(&b->begun, line->tid, 0))++ == 0)
+        task->time_ns = line->time_ns;
+}
+
+/* The child runs what its parent ran at that time. */
+static void fork_process(struct building *b, const struct cn_uft_task_line *line)
+{
+    struct process *parent = process_at(b, line->parent_pid);
+    uint32_t session = CN_NONE;
+    struct process *child;
+
+    for (size_t i = parent->count; i-- > 0 && session == CN_NONE;)
+        if (parent->sessions[i].from_ns <= line->time_ns || i == 0)
+            session = parent->sessions[i].session;
+    child = process_at(b, line->pid);
+    child->is_forked = true;
+    child->parent_pid = line->parent_pid;
+    if (session != CN_NONE)
+        enter_session(child, line->time_ns, session);
+    task_at(b, line->pid, line->pid, line->time_ns)->is_fork = true;
+}
+
+static void read_tasks(struct building *b, struct cn_bytes file)
+{
+    struct cn_uft_lines lines;
+    struct cn_uft_task_line line;
+    struct cn_error ignored = {0};
+    enum cn_step step;
+
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_task_next(&lines, &line, &ignored)) != CN_END) {
+        if (step == CN_FAIL || b->dir->task_count >= CN_UFT_TASKS_MAX)
+            continue;
+        if (line.kind == CN_UFT_SESS)
+            begin_session(b, &line);
+        else if (line.kind == CN_UFT_TASK)
+            begin_task(b, &line);
+        else if (line.kind == CN_UFT_FORK)
+            fork_process(b, &line);
+    }
+}
+
+/* Records of a task that task.txt does not know are shown all the same. */
+static void add_files(struct building *b)
+{
+    struct cn_uft_directory *dir = b->dir;
+    uint32_t tid;
+
+    for (size_t i = 0; i < dir->entry_count; i++) {
+        const struct cn_uft_entry *entry = &dir->entries[i];
+        struct cn_task *task;
+
+        if (!cn_uft_is_task_file(entry->name, &tid) &&
+            !cn_uft_is_packed_task_file(entry->name, &tid))
+            continue;
+        if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
+            cn_recording_warn(&dir->rec, false, "%s: task.txt does not know this task",
+                              entry->name);
+        task = task_at(b, tid, tid, 0);
+        task->has_file = true;
+        task->data_len = entry->file.bytes.len;
+    }
+}
+
+static bool find_records(const struct cn_uft_directory *dir, uint32_t tid,
+                         const char **name, struct cn_bytes *bytes)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char wanted[16];
+
+        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", tid,
+                       i == 0 ? ".dat" : ".zts");
+        *name = cn_uft_directory_find_name(dir, wanted, bytes);
+        if (*name)
+            return true;
+    }
+    return false;
+}
+
+/* Where the records of a task are, and when they begin. */
+static void add_records(struct cn_uft_directory *dir, size_t index)
+{
+    struct cn_task *task = &dir->tasks[index];
+    struct cn_uft_records *records = &dir->records[index];
+    struct cn_uft_record_reader *reader;
+    struct cn_uft_record_block block;
+    struct cn_error err = {0};
+    struct cn_bytes bytes;
+    const char *name;
+
+    if (!task->has_file || !find_records(dir, task->tid, &name, &bytes))
+        return;
+    if (!cn_uft_records_init(records, name, bytes, dir->rec.is_big_endian, &err)) {
+        cn_recording_warn(&dir->rec, true, "%s", err.text);
+        *records = (struct cn_uft_records){0};
+        return;
+    }
+    records->is_mapped = true;
+    reader = cn_uft_record_reader_new(records, 0);
+    if (cn_uft_record_reader_next(reader, 0, &block, &err) == CN_ITEM)
+        task->first_ns = cn_uft_first_time(&dir->rec, block.bytes);
+    cn_uft_record_reader_free(reader);
+    if (task->time_ns == 0)
+        task->time_ns = task->first_ns;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+    const struct cn_task *x = a, *y = b;
+
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cn_task_session *x = a, *y = b;
+
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return x->session < y->session ? -1 : x->session > y->session;
+}
+
+static uint32_t find_task(const struct cn_uft_directory *dir, uint32_t tid)
+{
+    struct cn_task key = {.tid = tid};
+    const struct cn_task *found =
+        bsearch(&key, dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+
+    return found ? (uint32_t)(found - dir->tasks) : CN_NONE;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* All tasks of a process share its list of sessions. */
+static void settle_process(struct building *b, struct process *process)
+{
+    struct cn_task_session *kept;
+
+    if (process->count == 0)
+        return;
+    qsort(process->sessions, process->count, sizeof(*process->sessions), by_time);
+    kept = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*kept));
+    memcpy(kept, process->sessions, process->count * sizeof(*kept));
+    kept[0].from_ns = 0;
+    free(process->sessions);
+    process->sessions = kept;
+}
+
+static void settle_task(struct building *b, struct cn_task *task)
+{
+    struct cn_uft_directory *dir = b->dir;
+    uint32_t index = cn_map_find(&b->process_of_pid, task->pid, CN_NONE);
+    const struct process *process = index == CN_NONE ? NULL : &b->processes[index];
+
+    if (process && process->count > 0) {
+        uint32_t last = process->sessions[process->count - 1].session;
+
+        task->sessions = process->sessions;
+        task->session_count = process->count;
+        task->name = last_part(dir->sessions[last].exename);
+    }
+    if (task->tid != task->pid)
+        task->parent = find_task(dir, task->pid);
+    else if (process && process->is_forked)
+        task->parent = find_task(dir, process->parent_pid);
+}
+
+static void add_source(struct cn_uft_directory *dir, struct cn_source source)
+{
+    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
+                           sizeof(*dir->sources));
+    dir->sources[dir->source_count++] = source;
+}
+
+void cn_uft_tasks_build(struct cn_uft_directory *dir)
+{
+    struct building b = {.dir = dir};
+    struct cn_bytes file;
+
+    if (cn_uft_directory_find(dir, "task.txt", &file))
+        read_tasks(&b, file);
+    add_files(&b);
+    if (dir->task_count > 1)
+        qsort(dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+    dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));
+    for (size_t i = 0; i < dir->task_count; i++)
+        add_records(dir, i);
+    for (size_t i = 0; i < b.count; i++)
+        settle_process(&b, &b.processes[i]);
+    for (size_t i = 0; i < dir->task_count; i++) {
+        settle_task(&b, &dir->tasks[i]);
+        if (dir->tasks[i].has_file)
+            add_source(dir, (struct cn_source){cn_arena_printf(&dir->rec.arena, "%u.dat",
+                                                               dir->tasks[i].tid),
+                                               CN_SOURCE_TASK, (uint32_t)i});
+    }
+    for (size_t i = 0; i < b.count; i++)
+        if (b.processes[i].count == 0)
+            free(b.processes[i].sessions);
+    free(b.processes);
+    cn_map_done(&b.process_of_pid);
+    cn_map_done(&b.task_of_tid);
+    cn_map_done(&b.begun);
+}

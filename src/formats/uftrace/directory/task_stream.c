@@ -1,0 +1,547 @@
+/* The calls of one task: the records of its file, with the events of processors, of
+ * the kernel and from outside merged in by time.
+ *
+ * decode_run() is the loop that everything waits for: it handles calls without a
+ * payload and leaves the rest to take_special(). It stops where something has to be
+ * merged in. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/uftrace/directory/kernel.h"
+#include "formats/uftrace/directory/perf_index.h"
+#include "formats/uftrace/directory/range_index.h"
+#include "formats/uftrace/directory/resolver.h"
+#include "formats/uftrace/directory/stream.h"
+#include "formats/uftrace/records/record_reader.h"
+
+enum {
+    BATCH = 1024,
+    FORGET_LEN = 512 << 10, /* pages are given back in pieces of this size */
+    /* The word of an entry or exit without a payload: magic, no `more`, upper type
+     * bit 0. */
+    PLAIN_MASK = ((1 << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT |
+                 1 << CN_UFT_MORE_AT | 2 << CN_UFT_TYPE_AT,
+    PLAIN = CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT,
+};
+
+struct task_stream {
+    struct cn_uft_stream base;
+    const struct cn_uft_directory *dir;
+    const struct cn_uft_records *records;
+    struct cn_uft_records part; /* what `records` is when they are a piece of a task's */
+    struct cn_uft_record_reader *reader;
+    struct cn_bytes block;  /* of the records; all of them when they are not packed */
+    uint64_t block_off;     /* where it begins in TID.dat */
+    uint64_t at, forgotten; /* offsets in the block */
+    bool is_final;          /* no block follows */
+    bool wants_block;       /* the next record ends in the next block */
+    struct cn_time_range range;
+    uint64_t last_ns; /* of the last record that had a time */
+    bool is_ended, has_failed;
+    struct cn_error failure;
+
+    /* What is merged in. */
+    const uint64_t *perf_next, *perf_end;
+    struct cn_uft_perf_event perf; /* the one at perf_next */
+    const struct cn_uft_extern *extern_next, *extern_end;
+    const struct cn_uft_kernel_record *kernel_next, *kernel_end;
+    struct cn_text side_data;
+
+    /* The batch; raw and tids only in the stream of a file. */
+    size_t count;
+    uint64_t begin_off;
+    struct cn_bytes *raw;
+    uint32_t *tids;
+    struct cn_call calls[BATCH];
+    struct cn_uft_resolver resolver;
+};
+
+static bool fail_at(struct task_stream *s, const char *what, uint64_t value)
+{
+    s->has_failed = true;
+    return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: record at 0x%" PRIx64 ": %s %" PRIu64,
+                   s->records->name, s->block_off + s->at, what, value);
+}
+
+/* Whether a payload may go on in the next block. */
+static bool is_cut(const struct task_stream *s, unsigned type, struct cn_bytes rest)
+{
+    uint64_t needed = CN_UFT_PAYLOAD_MAX + cn_uft_record_size;
+
+    if (s->is_final)
+        return false;
+    if (type == CN_UFT_EVENT && rest.len >= CN_UFT_STRING_HEAD)
+        needed = cn_align_up(CN_UFT_STRING_HEAD + (s->dir->rec.is_big_endian
+                                                       ? cn_u16_be_get(rest.ptr)
+                                                       : cn_u16_get(rest.ptr)),
+                             CN_UFT_PAYLOAD_ALIGN);
+    return rest.len < needed;
+}
+
+/* A record that is not just an entry or exit. False when the loop has to end. */
+static bool take_special(struct task_stream *s, struct cn_uft_record record)
+{
+    struct cn_uft_payload payload = {0};
+    struct cn_call *call = &s->calls[s->count];
+    struct cn_bytes rest;
+    uint64_t body = s->at + cn_uft_record_size, time_ns = record.time_ns;
+    unsigned type = (unsigned)cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
+
+    *call = (struct cn_call){
+        .time_ns = record.time_ns,
+        .address = cn_bits(record.word, CN_UFT_ADDRESS_AT, CN_UFT_ADDRESS_BITS),
+        .function = CN_NONE,
+        .depth = (uint16_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS),
+        .kind = (uint8_t)type,
+    };
+    if (type <= CN_UFT_EXIT)
+        call->function = cn_uft_resolve(&s->resolver, record.time_ns, call->address);
+    if (record.word & 1 << CN_UFT_MORE_AT) {
+        (void)cn_bytes_from(s->block, body, &rest);
+        s->wants_block = is_cut(s, type, rest);
+        if (s->wants_block)
+            return false;
+        if (!cn_uft_payload_measure(&s->dir->rec, record, call->function, rest, &payload))
+            return fail_at(s, "no end of its data in the remaining bytes, which are",
+                           rest.len);
+        call->flags = payload.is_skipped ? CN_CALL_DATA_SKIPPED : CN_CALL_HAS_DATA;
+        call->data_off = (uint32_t)(body - s->begin_off) + payload.head_len;
+        call->data_len = payload.len;
+    }
+    if (type == CN_UFT_LOST && time_ns == 0)
+        time_ns = s->last_ns;
+    else
+        s->last_ns = time_ns;
+    if (s->raw)
+        (void)cn_bytes_slice(s->block, s->at, cn_uft_record_size + payload.all_len,
+                             &s->raw[s->count]);
+    s->at = body + payload.all_len;
+    s->count += time_ns >= s->range.first_ns && time_ns <= s->range.last_ns;
+    return true;
+}
+
+/* Entries and exits without a payload, up to the first record of another kind, one
+ * outside the time during which the mappings stay as they are, or one after
+ * `stop_ns`. */
+static void decode_run(struct task_stream *s, uint64_t stop_ns)
+{
+    struct cn_uft_resolver *resolver = &s->resolver;
+    uint64_t low_ns = resolver->begin_ns, span_ns = resolver->span_ns;
+    uint64_t first_ns = s->range.first_ns, at = s->at;
+    struct cn_bytes block = s->block, bytes, *raw = s->raw;
+    bool is_big_endian = s->dir->rec.is_big_endian;
+    size_t count = s->count;
+
+    if (stop_ns < low_ns)
+        return;
+    span_ns = span_ns < stop_ns - low_ns ? span_ns : stop_ns - low_ns;
+    while (count < BATCH && cn_bytes_slice(block, at, cn_uft_record_size, &bytes)) {
+        struct cn_uft_record record = cn_uft_record_get(bytes, is_big_endian);
+        uint64_t address = record.word >> CN_UFT_ADDRESS_AT;
+        struct cn_call *call = &s->calls[count];
+
+        if ((record.word & PLAIN_MASK) != PLAIN || record.time_ns - low_ns > span_ns)
+            break;
+        call->time_ns = record.time_ns;
+        call->address = address;
+        call->function = cn_uft_resolve_now(resolver, address);
+        call->depth = (uint16_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
+        call->kind = (uint8_t)cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
+        call->flags = 0;
+        call->data_off = call->data_len = 0;
+        if (raw)
+            raw[count] = bytes;
+        at += cn_uft_record_size;
+        count += record.time_ns >= first_ns;
+    }
+    s->last_ns = count > 0 ? s->calls[count - 1].time_ns : s->last_ns;
+    s->at = at;
+    s->count = count;
+}
+
+/* Decode until the batch is full, the file ends, or a record comes after `stop_ns`. */
+static void decode_records(struct task_stream *s, uint64_t stop_ns)
+{
+    struct cn_bytes bytes;
+
+    for (;;) {
+        struct cn_uft_record record;
+
+        decode_run(s, stop_ns);
+        if (s->count == BATCH ||
+            !cn_bytes_slice(s->block, s->at, cn_uft_record_size, &bytes))
+            return;
+        record = cn_uft_record_get(bytes, s->dir->rec.is_big_endian);
+        if (!cn_uft_record_has_magic(record) || record.time_ns > stop_ns)
+            return;
+        if ((record.word & PLAIN_MASK) == PLAIN)
+            cn_uft_resolver_move(&s->resolver, record.time_ns);
+        else if (!take_special(s, record))
+            return;
+    }
+}
+
+/* Why decode_records() stopped before the batch was full: true when there is a
+ * record that comes later, false when there will be none. */
+static bool has_record(struct task_stream *s)
+{
+    struct cn_uft_record record;
+    struct cn_bytes rest;
+
+    if (s->has_failed || s->is_ended)
+        return false;
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    if (rest.len == 0) {
+        s->is_ended = true;
+        return false;
+    }
+    if (rest.len < cn_uft_record_size) {
+        s->has_failed = true;
+        return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: %zu stray bytes at 0x%" PRIx64,
+                       s->records->name, rest.len, s->block_off + s->at);
+    }
+    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    if (!cn_uft_record_has_magic(record)) {
+        char what[48];
+
+        (void)snprintf(what, sizeof(what), "magic is not %d but", CN_UFT_RECORD_MAGIC);
+        return fail_at(
+            s, what,
+            cn_bits(record.word, CN_UFT_RECORD_MAGIC_AT, CN_UFT_RECORD_MAGIC_BITS));
+    }
+    return true;
+}
+
+/* Records after the range: the file is done with, unless its order is not that of
+ * time. */
+static void skip_late(struct task_stream *s)
+{
+    struct cn_uft_record record;
+    struct cn_bytes rest;
+    size_t count = s->count;
+
+    if (!(s->dir->rec.features & CN_FEATURE_ESTIMATE_RETURN)) {
+        s->is_ended = true;
+        return;
+    }
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    (void)take_special(s, record);
+    s->count = count;
+}
+
+enum side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
+
+/* What has to be merged in next, and when. */
+static enum side next_side(const struct task_stream *s, uint64_t *time_ns)
+{
+    enum side side = SIDE_NONE;
+
+    *time_ns = UINT64_MAX;
+    if (s->perf_next != s->perf_end) {
+        side = SIDE_PERF;
+        *time_ns = s->perf.time_ns;
+    }
+    if (s->extern_next != s->extern_end &&
+        (side == SIDE_NONE || s->extern_next->time_ns < *time_ns)) {
+        side = SIDE_EXTERN;
+        *time_ns = s->extern_next->time_ns;
+    }
+    if (s->kernel_next != s->kernel_end &&
+        (side == SIDE_NONE || s->kernel_next->time_ns < *time_ns)) {
+        side = SIDE_KERNEL;
+        *time_ns = s->kernel_next->time_ns;
+    }
+    return side;
+}
+
+static void load_perf(struct task_stream *s)
+{
+    s->perf = (struct cn_uft_perf_event){.time_ns = UINT64_MAX};
+    if (s->perf_next != s->perf_end)
+        (void)cn_uft_perf_event_at(s->dir, *s->perf_next, &s->perf);
+}
+
+/* Decode the next event that is merged in, and step over it. */
+static struct cn_bytes decode_side(struct task_stream *s, enum side side,
+                                   struct cn_call *call)
+{
+    struct cn_bytes data = {0};
+
+    *call = (struct cn_call){.function = CN_NONE, .kind = CN_CALL_EVENT};
+    if (side == SIDE_PERF) {
+        call->time_ns = s->perf.time_ns;
+        call->address = s->perf.id;
+        data = s->perf.name;
+        s->perf_next++;
+        load_perf(s);
+    } else if (side == SIDE_EXTERN) {
+        call->time_ns = s->extern_next->time_ns;
+        call->address = CN_EVENT_EXTERN;
+        data = s->extern_next->text;
+        s->extern_next++;
+    } else {
+        cn_uft_kernel_decode(s->dir, s->kernel_next++, call, &data);
+    }
+    return data;
+}
+
+static void take_side(struct task_stream *s, enum side side)
+{
+    struct cn_call *call = &s->calls[s->count];
+    struct cn_bytes data = decode_side(s, side, call);
+
+    if (call->time_ns < s->range.first_ns || call->time_ns > s->range.last_ns)
+        return;
+    s->count++;
+    if (data.len > 0) {
+        call->flags |= CN_CALL_HAS_DATA;
+        call->data_off = (uint32_t)s->side_data.len;
+        call->data_len = (uint32_t)data.len;
+        cn_text_add(&s->side_data, (const char *)data.ptr, data.len);
+    }
+}
+
+static bool side_has_data(const struct task_stream *s, enum side side)
+{
+    struct cn_call call;
+    struct cn_bytes data;
+
+    if (side != SIDE_KERNEL)
+        return side == SIDE_EXTERN || s->perf.name.len > 0;
+    cn_uft_kernel_decode(s->dir, s->kernel_next, &call, &data);
+    return data.len > 0;
+}
+
+/* The data of records is borrowed from their file, that of events is copied: they
+ * cannot share a batch. False when the batch has to go out first. */
+static bool merge_side(struct task_stream *s, enum side side)
+{
+    if (s->side_data.len == 0 && s->count > 0 && side_has_data(s, side))
+        return false;
+    take_side(s, side);
+    return true;
+}
+
+/* After an event with data the next record waits for the next batch. */
+static bool is_record_due(const struct task_stream *s, uint64_t side_ns)
+{
+    struct cn_bytes rest;
+
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    return cn_uft_record_get(rest, s->dir->rec.is_big_endian).time_ns <= side_ns;
+}
+
+/* The next block of records. Its memory may be that of the one before, so no call of
+ * the batch may lie in that. */
+static void next_block(struct task_stream *s)
+{
+    struct cn_uft_record_block block;
+    uint64_t left = s->block.len - s->at;
+    enum cn_step step =
+        cn_uft_record_reader_next(s->reader, (size_t)s->at, &block, &s->failure);
+
+    s->wants_block = false;
+    s->has_failed = step == CN_FAIL;
+    s->is_ended = step == CN_END;
+    if (step != CN_ITEM)
+        return;
+    /* What was left over is all there is: the end of the data. */
+    s->is_final = !s->records->is_packed || (left > 0 && block.bytes.len == left);
+    s->block = block.bytes;
+    s->block_off = block.off;
+    s->at = s->begin_off = 0;
+}
+
+static bool is_block_done(const struct task_stream *s)
+{
+    return !s->is_final && !s->is_ended &&
+           (s->wants_block || s->block.len - s->at < cn_uft_record_size);
+}
+
+static void fill_batch(struct task_stream *s)
+{
+    while (s->count < BATCH) {
+        uint64_t side_ns;
+        enum side side = next_side(s, &side_ns);
+        bool is_copied = s->side_data.len > 0, is_more;
+
+        if (!is_copied && !s->is_ended)
+            decode_records(s, side_ns < s->range.last_ns ? side_ns : s->range.last_ns);
+        if (s->count == BATCH)
+            return;
+        if (is_block_done(s)) {
+            if (s->count > 0)
+                return;
+            next_block(s);
+            if (s->has_failed)
+                return;
+            continue;
+        }
+        is_more = has_record(s);
+        if (s->has_failed || (is_copied && is_more && is_record_due(s, side_ns)))
+            return;
+        if (is_more && side_ns > s->range.last_ns) {
+            if (is_copied)
+                return;
+            skip_late(s);
+        } else if (side == SIDE_NONE || !merge_side(s, side)) {
+            return;
+        }
+    }
+}
+
+static void forget_behind(struct task_stream *s)
+{
+    struct cn_bytes behind;
+
+    if (!s->records->is_mapped || s->records->is_packed ||
+        s->begin_off - s->forgotten < FORGET_LEN)
+        return;
+    if (cn_bytes_slice(s->block, s->forgotten, s->begin_off - s->forgotten, &behind))
+        cn_file_forget(behind);
+    s->forgotten = s->begin_off;
+}
+
+static enum cn_step task_next(struct cn_uft_stream *stream, struct cn_call_batch *out,
+                              struct cn_error *err)
+{
+    struct task_stream *s = (struct task_stream *)stream;
+    struct cn_bytes data;
+
+    s->last_ns = s->count > 0 ? s->calls[s->count - 1].time_ns : s->last_ns;
+    s->count = 0;
+    s->begin_off = s->at;
+    cn_text_clear(&s->side_data);
+    forget_behind(s);
+    if (!s->has_failed)
+        fill_batch(s);
+    if (s->count == 0) {
+        if (!s->has_failed)
+            return CN_END;
+        *err = s->failure;
+        return CN_FAIL;
+    }
+    if (s->side_data.len > 0)
+        data = (struct cn_bytes){(const uint8_t *)s->side_data.chars, s->side_data.len};
+    else
+        (void)cn_bytes_slice(s->block, s->begin_off, s->at - s->begin_off, &data);
+    *out = (struct cn_call_batch){s->calls, s->count, data, s->tids, s->raw};
+    return CN_ITEM;
+}
+
+static void task_close(struct cn_uft_stream *stream)
+{
+    struct task_stream *s = (struct task_stream *)stream;
+
+    cn_uft_record_reader_free(s->reader);
+    cn_text_done(&s->side_data);
+    free(s->raw);
+    free(s->tids);
+    free(s);
+}
+
+static void prepare_side(struct task_stream *s, uint32_t task)
+{
+    const struct cn_uft_directory *dir = s->dir;
+
+    if (dir->perf_begins) {
+        s->perf_next = dir->perf_records + dir->perf_begins[task];
+        s->perf_end = dir->perf_records + dir->perf_begins[task + 1];
+        load_perf(s);
+    }
+    if (dir->extern_task == task && dir->extern_count > 0) {
+        s->extern_next = dir->externs;
+        s->extern_end = dir->externs + dir->extern_count;
+    }
+    cn_uft_kernel_task(dir, task, &s->kernel_next, &s->kernel_end);
+}
+
+struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
+                                             uint32_t task, struct cn_time_range range,
+                                             bool is_raw)
+{
+    struct task_stream *s = cn_alloc(1, sizeof(*s));
+
+    s->base = (struct cn_uft_stream){{&dir->rec, task}, task_next, task_close};
+    s->dir = dir;
+    s->range = range;
+    s->records = &dir->records[task];
+    s->is_ended = !s->records->name;
+    if (s->records->name)
+        s->reader = cn_uft_record_reader_new(
+            s->records, cn_uft_ranges_find(dir, task, range.first_ns));
+    cn_uft_resolver_init(&s->resolver, dir, task);
+    if (is_raw) {
+        s->raw = cn_alloc(BATCH, sizeof(*s->raw));
+        s->tids = cn_alloc(BATCH, sizeof(*s->tids));
+        for (size_t i = 0; i < BATCH; i++)
+            s->tids[i] = dir->tasks[task].tid;
+    } else {
+        prepare_side(s, task);
+    }
+    return &s->base;
+}
+
+/* The first of `count` events from elsewhere that is not before a time. */
+static const uint64_t *find_perf(const struct cn_uft_directory *dir, const uint64_t *list,
+                                 size_t count, uint64_t time_ns)
+{
+    while (count > 0) {
+        size_t half = count / 2;
+        struct cn_uft_perf_event event = {0};
+
+        (void)cn_uft_perf_event_at(dir, list[half], &event);
+        if (event.time_ns < time_ns) {
+            list += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return list;
+}
+
+/* Leave events that belong to other pieces to them. */
+static void limit_side(struct task_stream *s, const struct cn_call_part *part)
+{
+    const uint64_t *perf = s->perf_next;
+    size_t count = (size_t)(s->perf_end - s->perf_next);
+
+    if (count > 0) {
+        s->perf_next = find_perf(s->dir, perf, count, part->begin_ns);
+        if (part->end_ns < UINT64_MAX)
+            s->perf_end = find_perf(s->dir, perf, count, part->end_ns);
+        load_perf(s);
+    }
+    while (s->extern_next != s->extern_end && s->extern_next->time_ns < part->begin_ns)
+        s->extern_next++;
+    while (s->extern_next != s->extern_end && s->extern_end[-1].time_ns >= part->end_ns)
+        s->extern_end--;
+    while (s->kernel_next != s->kernel_end && s->kernel_next->time_ns < part->begin_ns)
+        s->kernel_next++;
+    while (s->kernel_next != s->kernel_end && s->kernel_end[-1].time_ns >= part->end_ns)
+        s->kernel_end--;
+}
+
+struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
+                                             uint32_t task,
+                                             const struct cn_call_part *part)
+{
+    struct task_stream *s =
+        (struct task_stream *)cn_uft_task_stream_new(dir, task, cn_time_always, false);
+
+    s->part = *s->records;
+    s->part.bytes.len = (size_t)part->end_off;
+    s->part.chunks.bytes.len = (size_t)part->end_off;
+    s->records = &s->part;
+    cn_uft_record_reader_free(s->reader);
+    s->reader = cn_uft_record_reader_new(s->records, part->begin_off);
+    limit_side(s, part);
+    return &s->base;
+}

@@ -1,0 +1,37 @@
+/* Files and directories of packed records: TID.dat to TID.zts and back.
+ *
+ * Threads: any thread; each works on files of its own.
+ */
+#ifndef CN_FORMATS_UFTRACE_PACKED_PACKED_FILE_H
+#define CN_FORMATS_UFTRACE_PACKED_PACKED_FILE_H
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/files/compress.h"
+
+struct cn_progress;
+struct cn_uft_packer;
+struct cn_uft_records;
+
+/* Add records from the front of `rest`, which is shortened, until the chunk is full or all
+ * are added. `rest` is the bytes of TID.dat, damaged or not: what is no record is packed as
+ * it is, so that unpacking gives the same bytes. */
+void cn_uft_packer_fill(struct cn_uft_packer *packer, struct cn_bytes *rest,
+                        bool is_big_endian);
+
+/* Write the bytes of TID.dat to a new packed file. */
+CN_CHECK bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
+                               enum cn_compression method, int level, const char *path,
+                               struct cn_error *err);
+
+/* Write records, packed or not, to a new TID.dat. Fails at the first damage. */
+CN_CHECK bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
+                                 struct cn_error *err);
+
+/* Replace every TID.dat of a uftrace directory by TID.zts, on as many threads. Each file is
+ * removed only when its successor is complete. */
+CN_CHECK bool cn_uft_pack_directory(const char *dir, bool is_big_endian, unsigned workers,
+                                    const struct cn_progress *progress,
+                                    struct cn_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* Where summaries are kept: beside the records, else in the cache of the user. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/files/cache.h"
+#include "base/files/compress.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
+#include "formats/uftrace/summary/summary.h"
+
+static void hash_number(XXH3_state_t *state, uint64_t number)
+{
+    uint8_t bytes[sizeof(number)];
+
+    cn_u64_put(bytes, number);
+    (void)XXH3_64bits_update(state, bytes, sizeof(bytes));
+}
+
+/* Files in the cache are named after the directory and what the records in it look like. */
+static uint64_t cache_key(const char *dir, const struct cn_uft_summary_task *tasks,
+                          uint32_t count)
+{
+    XXH3_state_t *state = XXH3_createState();
+    char path[PATH_MAX];
+    uint64_t key;
+
+    (void)XXH3_64bits_reset(state);
+    if (realpath(dir, path))
+        (void)XXH3_64bits_update(state, path, strlen(path));
+    for (uint32_t i = 0; i < count; i++) {
+        hash_number(state, tasks[i].tid);
+        hash_number(state, tasks[i].is_packed);
+        hash_number(state, tasks[i].len);
+        hash_number(state, tasks[i].mtime_ns);
+    }
+    key = XXH3_64bits_digest(state);
+    (void)XXH3_freeState(state);
+    return key;
+}
+
+/* Whether a summary describes these records as they are now. */
+static bool check_fit(const struct cn_uft_summary *summary,
+                      const struct cn_uft_summary_task *wanted, uint32_t count,
+                      struct cn_error *err)
+{
+    if (summary->task_count != count)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "summary of %u tasks instead of %u",
+                       summary->task_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cn_uft_summary_task *have = &summary->tasks[i];
+
+        if (have->tid != wanted[i].tid || have->is_packed != wanted[i].is_packed ||
+            have->len != wanted[i].len || have->mtime_ns != wanted[i].mtime_ns)
+            return cn_fail(err, CN_ERR_NOT_FOUND, "summary of other records of task %u",
+                           wanted[i].tid);
+    }
+    return true;
+}
+
+static bool open_at(struct cn_uft_summary **out, const char *folder, const char *name,
+                    const struct cn_uft_summary_task *wanted, uint32_t count,
+                    struct cn_error *err)
+{
+    struct cn_uft_summary *summary;
+    struct cn_file file = {0};
+    bool ok;
+
+    if (!cn_file_open_at(&file, folder, name, err))
+        return false;
+    ok = cn_uft_summary_decode(file.bytes, &summary, err);
+    cn_file_close(&file);
+    if (!ok)
+        return cn_fail_in(err, "%s/%s", folder, name);
+    if (!check_fit(summary, wanted, count, err)) {
+        cn_uft_summary_free(summary);
+        return cn_fail_in(err, "%s/%s", folder, name);
+    }
+    *out = summary;
+    return true;
+}
+
+static void cache_name(const char *dir, const struct cn_uft_summary_task *tasks,
+                       uint32_t count, char name[static NAME_MAX])
+{
+    (void)snprintf(name, NAME_MAX, "%016" PRIx64 ".summary",
+                   cache_key(dir, tasks, count));
+}
+
+static struct cn_uft_summary_task *
+describe_sources(const struct cn_uft_summary_source *sources, uint32_t count)
+{
+    struct cn_uft_summary_task *tasks = cn_alloc(count, sizeof(*tasks));
+
+    for (uint32_t i = 0; i < count; i++)
+        tasks[i] = (struct cn_uft_summary_task){
+            .tid = sources[i].tid,
+            .is_packed = sources[i].records->is_packed,
+            .len = sources[i].records->bytes.len,
+            .mtime_ns = sources[i].mtime_ns,
+        };
+    return tasks;
+}
+
+bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
+                         const struct cn_uft_summary_source *sources, uint32_t count,
+                         struct cn_error *err)
+{
+    struct cn_uft_summary_task *wanted = describe_sources(sources, count);
+    char folder[PATH_MAX], name[NAME_MAX];
+    struct cn_error ignored;
+    bool ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
+
+    if (!ok && cn_cache_folder(folder)) {
+        cache_name(dir, wanted, count, name);
+        ok = open_at(out, folder, name, wanted, count, &ignored);
+    }
+    free(wanted);
+    return ok;
+}
+
+/* The bytes of a summary, with their checksum. The caller frees them. */
+static uint8_t *encode(const struct cn_uft_summary *summary, size_t *len)
+{
+    struct cn_uft_summary_header head = {
+        .magic = CN_UFT_SUMMARY_MAGIC,
+        .version = CN_UFT_SUMMARY_VERSION,
+        .task_count = summary->task_count,
+        .block_count = summary->block_count,
+        .open_count = summary->open_count,
+    };
+    size_t tasks_off = cn_uft_summary_header_size;
+    size_t blocks_off =
+        tasks_off + (size_t)summary->task_count * cn_uft_summary_task_size;
+    size_t open_off =
+        blocks_off + (size_t)summary->block_count * cn_uft_summary_block_size;
+    uint8_t *bytes;
+
+    *len = open_off + (size_t)summary->open_count * sizeof(uint64_t);
+    bytes = cn_alloc(*len, 1);
+    for (size_t i = 0; i < summary->task_count; i++)
+        cn_uft_summary_task_encode(&summary->tasks[i],
+                                   bytes + tasks_off + i * cn_uft_summary_task_size);
+    for (size_t i = 0; i < summary->block_count; i++)
+        cn_uft_summary_block_encode(&summary->blocks[i],
+                                    bytes + blocks_off + i * cn_uft_summary_block_size);
+    for (size_t i = 0; i < summary->open_count; i++)
+        cn_u64_put(bytes + open_off + i * sizeof(uint64_t), summary->open[i]);
+    cn_uft_summary_header_encode(&head, bytes);
+    head.checksum = cn_crc32((struct cn_bytes){bytes + CN_UFT_SUMMARY_CHECKED_OFF,
+                                               *len - CN_UFT_SUMMARY_CHECKED_OFF});
+    cn_uft_summary_header_encode(&head, bytes);
+    return bytes;
+}
+
+/* Write under a name of our own and rename: nobody ever sees half a summary. */
+static bool write_at(const char *folder, const char *name, struct cn_bytes bytes,
+                     struct cn_error *err)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+    struct cn_out out = {0};
+    bool ok;
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
+        snprintf(part, sizeof(part), "%s/.%s.part-%ld", folder, name, (long)getpid()) >=
+            (int)sizeof(part))
+        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", folder, name);
+    (void)unlink(part); /* of an earlier process with our number */
+    if (!cn_out_open(&out, part, err))
+        return false;
+    ok = cn_out_write(&out, bytes.ptr, bytes.len, err) && cn_out_close(&out, err);
+    if (ok && rename(part, path) < 0)
+        ok = cn_fail_errno(err, "%s", path);
+    if (!ok) {
+        cn_out_abandon(&out);
+        (void)unlink(part);
+    }
+    return ok;
+}
+
+/* All folders of a path, like mkdir -p; writing tells whether that was of use. */
+static void make_folders(const char *path)
+{
+    char part[PATH_MAX];
+
+    for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+        int len = slash ? (int)(slash - path) : (int)strlen(path);
+
+        (void)snprintf(part, sizeof(part), "%.*s", len, path);
+        (void)mkdir(part, 0700);
+        if (!slash)
+            return;
+    }
+}
+
+bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
+                         struct cn_error *err)
+{
+    char folder[PATH_MAX], name[NAME_MAX];
+    struct cn_bytes bytes;
+    uint8_t *encoded = encode(summary, &bytes.len);
+    bool ok;
+
+    bytes.ptr = encoded;
+    ok = write_at(dir, CN_UFT_SUMMARY_NAME, bytes, err);
+    if (!ok && cn_cache_folder(folder)) {
+        make_folders(folder);
+        cache_name(dir, summary->tasks, summary->task_count, name);
+        ok = write_at(folder, name, bytes, err);
+    }
+    free(encoded);
+    return ok;
+}
+
+bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
+                        const struct cn_uft_summary_source *sources, uint32_t count,
+                        unsigned workers, const struct cn_progress *progress,
+                        struct cn_error *err)
+{
+    struct cn_error ignored;
+    bool is_kept;
+
+    if (cn_uft_summary_open(out, dir, sources, count, &ignored))
+        return true;
+    if (!cn_uft_summary_build(out, sources, count, workers, progress, err))
+        return false;
+    is_kept = cn_uft_summary_save(*out, dir, &ignored);
+    (void)is_kept; /* or it is built again next time */
+    return true;
+}

@@ -1,0 +1,235 @@
+#include "formats/uftrace/text/argspec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/text/scan.h"
+
+/* "5", "-3", "0x10" */
+static bool scan_value(struct cn_bytes *text, int64_t *out)
+{
+    bool is_negative = cn_uft_scan_literal(text, "-");
+    uint64_t value;
+
+    if (cn_uft_scan_literal(text, "0x") ? !cn_uft_scan_hex(text, &value)
+                                        : !cn_uft_scan_dec(text, &value))
+        return false;
+    *out = is_negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+static struct cn_bytes trimmed(struct cn_bytes text)
+{
+    (void)cn_uft_scan_spaces(&text);
+    while (text.len > 0 &&
+           (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct cn_enum_member *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return 0;
+}
+
+static size_t count_commas(struct cn_bytes text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += text.ptr[i] == ',';
+    return count;
+}
+
+static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
+                         struct cn_arena *arena)
+{
+    struct cn_enum_member *members =
+        cn_arena_alloc(arena, count_commas(body) + 1, sizeof(*members));
+    struct cn_bytes item, name;
+    int64_t value = 0;
+    size_t count = 0;
+
+    while (cn_uft_scan_until(&body, ',', &item)) {
+        if (!cn_uft_scan_until(&item, '=', &name) || trimmed(name).len == 0)
+            continue;
+        item = trimmed(item);
+        if (item.len > 0 && !scan_value(&item, &value))
+            continue;
+        members[count++] = (struct cn_enum_member){
+            .name = cn_uft_text_copy(arena, trimmed(name)), .value = value};
+        value = (int64_t)((uint64_t)value + 1);
+    }
+    if (count > 1)
+        qsort(members, count, sizeof(*members), by_value);
+    enumeration->members = members;
+    enumeration->count = count;
+}
+
+static const struct cn_enum **place_of(struct cn_uft_enums *enums, const char *name)
+{
+    uint32_t id = cn_names_add(&enums->names, name);
+
+    if (id == enums->count) {
+        enums->list =
+            cn_grow(enums->list, enums->count, &enums->capacity, sizeof(*enums->list));
+        enums->list[enums->count++] = NULL;
+    }
+    return &enums->list[id];
+}
+
+void cn_uft_enums_add(struct cn_uft_enums *enums, struct cn_bytes text,
+                      struct cn_arena *arena)
+{
+    struct cn_enum *enumeration;
+    struct cn_bytes one, name;
+
+    while (cn_uft_scan_until(&text, '}', &one)) {
+        (void)cn_uft_scan_literal(&one, ";");
+        one = trimmed(one);
+        if (!cn_uft_scan_literal(&one, "enum ") || !cn_uft_scan_until(&one, '{', &name))
+            continue;
+        enumeration = cn_arena_alloc(arena, 1, sizeof(*enumeration));
+        enumeration->name = cn_uft_text_copy(arena, trimmed(name));
+        read_members(enumeration, one, arena);
+        *place_of(enums, enumeration->name) = enumeration;
+    }
+}
+
+const struct cn_enum *cn_uft_enums_find(struct cn_uft_enums *enums, const char *name)
+{
+    return *place_of(enums, name);
+}
+
+void cn_uft_enums_done(struct cn_uft_enums *enums)
+{
+    cn_names_done(&enums->names);
+    free(enums->list);
+}
+
+/* "arg2", "fparg1", "retval" */
+static bool scan_what(struct cn_bytes *text, struct cn_argument_spec *spec)
+{
+    uint64_t index;
+
+    if (cn_uft_scan_literal(text, "retval"))
+        return true;
+    spec->is_float = cn_uft_scan_literal(text, "fp");
+    if (!cn_uft_scan_literal(text, "arg") || !cn_uft_scan_dec(text, &index) ||
+        index == 0 || index > UINT8_MAX)
+        return false;
+    spec->index = (uint8_t)index;
+    return true;
+}
+
+/* The size after a format letter, in bits but for structs. */
+static bool scan_size(struct cn_bytes *text, struct cn_argument_spec *spec)
+{
+    uint64_t size;
+
+    if (!cn_uft_scan_dec(text, &size))
+        return true;
+    if (spec->format == 't') {
+        if (size > CN_UFT_PAYLOAD_MAX)
+            return false;
+        spec->size = (uint16_t)size;
+        return true;
+    }
+    if (size != 8 && size != 16 && size != 32 && size != 64 && size != 80)
+        return false;
+    if (spec->format != 's' && spec->format != 'S')
+        spec->size = (uint16_t)(size / 8);
+    return true;
+}
+
+static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_arena *arena,
+                        struct cn_uft_enums *enums, struct cn_argument_spec *spec)
+{
+    struct cn_bytes letter, name;
+
+    if (text->len > 0 && memchr("diuxoscfSpet", text->ptr[0], 12)) {
+        (void)cn_bytes_take(text, 1, &letter);
+        spec->format = (char)letter.ptr[0];
+        spec->size = (uint16_t)word_len;
+        if (spec->format == 'c')
+            spec->size = 1;
+        else if (spec->format == 's' || spec->format == 'S' || spec->format == 't')
+            spec->size = 0;
+        else if (spec->format == 'f') {
+            spec->size = sizeof(double);
+            spec->is_float = true; /* "arg1/f64" is "fparg1/64" */
+        }
+    }
+    if (!scan_size(text, spec))
+        return false;
+    if (cn_uft_scan_literal(text, ":")) {
+        (void)(cn_uft_scan_until(text, '%', &name) || cn_bytes_slice(*text, 0, 0, &name));
+        spec->type_name = cn_uft_text_copy(arena, name);
+        if (spec->format == 'e')
+            spec->enumeration = cn_uft_enums_find(enums, spec->type_name);
+        *text = (struct cn_bytes){0};
+    }
+    return true;
+}
+
+bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena *arena,
+                       struct cn_uft_enums *enums, struct cn_argument_spec *out)
+{
+    struct cn_bytes whole = text;
+    struct cn_argument_spec spec = {.type_name = ""};
+
+    if (!scan_what(&text, &spec))
+        return false;
+    spec.format = spec.is_float ? 'f' : 'd';
+    spec.size = (uint16_t)(spec.is_float ? sizeof(double) : word_len);
+    if (cn_uft_scan_literal(&text, "/") &&
+        !scan_format(&text, word_len, arena, enums, &spec))
+        return false;
+    if (text.len > 0 && text.ptr[0] != '%')
+        return false;
+    spec.text = cn_uft_text_copy(arena, whole);
+    *out = spec;
+    return true;
+}
+
+/* An argument is where it lies: in a register or on the stack, if the spec says so. */
+static bool is_same_argument(const struct cn_argument_spec *a,
+                             const struct cn_argument_spec *b)
+{
+    const char *x = strchr(a->text, '%'), *y = strchr(b->text, '%');
+
+    if (x || y)
+        return x && y && strcmp(x, y) == 0;
+    return a->is_float == b->is_float && a->index == b->index;
+}
+
+void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec *spec,
+                      bool is_exact)
+{
+    for (size_t at = 0; at < specs->count; at++) {
+        if (!is_same_argument(&specs->list[at], spec))
+            continue;
+        if (is_exact)
+            specs->list[at] = *spec;
+        return;
+    }
+    if (specs->count < CN_UFT_SPECS_MAX)
+        specs->list[specs->count++] = *spec;
+}
+
+struct cn_argument_specs cn_uft_specs_keep(const struct cn_uft_specs *specs,
+                                           struct cn_arena *arena)
+{
+    struct cn_argument_spec *list;
+
+    if (specs->count == 0)
+        return (struct cn_argument_specs){0};
+    list = cn_arena_alloc(arena, specs->count, sizeof(*list));
+    memcpy(list, specs->list, specs->count * sizeof(*list));
+    return (struct cn_argument_specs){list, specs->count};
+}

@@ -1,0 +1,110 @@
+#include "formats/uftrace/text/debug_reader.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
+{
+    struct cn_uft_debug_function function = {0};
+
+    if (!cn_uft_scan_hex(&text, &function.offset) || !cn_uft_scan_spaces(&text))
+        return false;
+    function.name = text;
+    debug->list =
+        cn_grow(debug->list, debug->count, &debug->capacity, sizeof(*debug->list));
+    debug->list[debug->count++] = function;
+    return true;
+}
+
+static void add_enum(struct cn_uft_debug *debug, struct cn_bytes text)
+{
+    debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
+                           sizeof(*debug->enums));
+    debug->enums[debug->enum_count++] = text;
+}
+
+static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
+{
+    struct cn_uft_debug_function *last =
+        debug->count > 0 ? &debug->list[debug->count - 1] : NULL;
+
+    if (cn_uft_scan_literal(&line, "F: "))
+        return add_function(debug, line);
+    if (cn_uft_scan_literal(&line, "E: ")) {
+        add_enum(debug, line);
+        return true;
+    }
+    if (!last)
+        return false;
+    if (cn_uft_scan_literal(&line, "L: ")) {
+        if (!cn_uft_scan_u32(&line, &last->line) || !cn_uft_scan_spaces(&line))
+            return false;
+        last->file = line;
+        return true;
+    }
+    if (cn_uft_scan_literal(&line, "A: ")) {
+        last->arguments = line;
+        return true;
+    }
+    if (cn_uft_scan_literal(&line, "R: ")) {
+        last->result = line;
+        return true;
+    }
+    return false;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct cn_uft_debug_function *x = a, *y = b;
+
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->name.ptr < y->name.ptr ? -1 : 1;
+}
+
+void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
+                       cn_uft_bad_line_fn bad, void *arg)
+{
+    struct cn_uft_lines lines;
+    struct cn_bytes line;
+    struct cn_error err = {0};
+    enum cn_step step;
+
+    *out = (struct cn_uft_debug){0};
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_lines_next(&lines, &line, &err)) != CN_END) {
+        if (step == CN_ITEM &&
+            (cn_uft_module_head_scan(line, &out->head) || add_line(out, line)))
+            continue;
+        if (step == CN_ITEM)
+            (void)cn_uft_lines_fail(&lines, line, &err);
+        bad(arg, lines.off, &err);
+    }
+    if (out->count > 1)
+        qsort(out->list, out->count, sizeof(*out->list), by_offset);
+}
+
+void cn_uft_debug_done(struct cn_uft_debug *debug)
+{
+    free(debug->list);
+    free(debug->enums);
+    *debug = (struct cn_uft_debug){0};
+}
+
+const struct cn_uft_debug_function *cn_uft_debug_find(const struct cn_uft_debug *debug,
+                                                      uint64_t offset)
+{
+    size_t low = 0, high = debug->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (debug->list[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < debug->count && debug->list[low].offset == offset ? &debug->list[low]
+                                                                   : NULL;
+}

@@ -1,0 +1,34 @@
+/* NAME.dbg: where functions are defined, which arguments they take, and the enums
+ * among them.
+ * Threads: any thread; text is borrowed from the file.
+ */
+#ifndef CN_FORMATS_UFTRACE_TEXT_DEBUG_READER_H
+#define CN_FORMATS_UFTRACE_TEXT_DEBUG_READER_H
+
+#include "formats/uftrace/text/symbol_reader.h"
+
+struct cn_uft_debug_function {
+    uint64_t offset; /* in the module */
+    struct cn_bytes name, file;
+    uint32_t line;
+    struct cn_bytes arguments, result; /* "@arg1,arg2/s"; empty when not given */
+};
+
+struct cn_uft_debug {
+    struct cn_uft_debug_function *list; /* sorted by offset */
+    size_t count, capacity;
+    struct cn_bytes *enums; /* "enum color {RED,GREEN=5}" */
+    size_t enum_count, enum_capacity;
+    struct cn_uft_module_head head;
+};
+
+/* Read the whole file; lines that are not understood are reported and skipped. */
+void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
+                       cn_uft_bad_line_fn bad, void *arg);
+void cn_uft_debug_done(struct cn_uft_debug *debug);
+
+/* The function that begins at this offset; NULL when there is none. */
+const struct cn_uft_debug_function *cn_uft_debug_find(const struct cn_uft_debug *debug,
+                                                      uint64_t offset);
+
+#endif

@@ -1,0 +1,33 @@
+/* The info file: a header, and what is known about the run as lines of text.
+ *
+ * Strings live in the arena that is handed in.
+ * Threads: any thread.
+ */
+#ifndef CN_FORMATS_UFTRACE_TEXT_INFO_READER_H
+#define CN_FORMATS_UFTRACE_TEXT_INFO_READER_H
+
+#include "base/arena.h"
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "formats/uftrace/format.h"
+#include "model/calls/recording.h"
+
+CN_CHECK bool cn_uft_info_header_read(struct cn_bytes file,
+                                      struct cn_uft_info_header *out,
+                                      struct cn_error *err);
+
+struct cn_uft_facts {
+    struct cn_fact *list; /* released with free() */
+    size_t count, capacity;
+};
+
+/* The lines after the header. On failure the facts before the damage are there. */
+CN_CHECK bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask,
+                                struct cn_arena *arena, struct cn_uft_facts *out,
+                                struct cn_error *err);
+
+/* What the version line of cairn's recorder says about its cost: "( call-cost=31.2ns
+ * call-inner=14ns ... )". Nothing when it does not, or when it cannot be. */
+void cn_uft_hook_costs_parse(const char *version, struct cn_recording *rec);
+
+#endif

@@ -1,0 +1,139 @@
+#include "formats/uftrace/text/symbol_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/uftrace/format.h"
+
+bool cn_uft_module_head_scan(struct cn_bytes line, struct cn_uft_module_head *out)
+{
+    if (!cn_uft_scan_literal(&line, "#"))
+        return false;
+    if (cn_uft_scan_literal(&line, " path name: "))
+        out->path = line;
+    else if (cn_uft_scan_literal(&line, " build-id: "))
+        out->build_id = line;
+    return true;
+}
+
+void cn_uft_module_head_read(struct cn_bytes file, struct cn_uft_module_head *out)
+{
+    struct cn_uft_lines lines;
+    struct cn_bytes line;
+    struct cn_error ignored = {0};
+
+    *out = (struct cn_uft_module_head){0};
+    cn_uft_lines_begin(&lines, file);
+    while (cn_uft_lines_next(&lines, &line, &ignored) == CN_ITEM &&
+           cn_uft_module_head_scan(line, out))
+        continue;
+}
+
+/* "ADDRESS SIZE TYPE NAME", in old recordings "ADDRESS TYPE NAME". */
+static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
+{
+    struct cn_uft_symbol found = {0};
+    struct cn_bytes word;
+
+    if (!cn_uft_scan_hex(&line, &found.offset) || !cn_uft_scan_spaces(&line) ||
+        !cn_uft_scan_word(&line, &word))
+        return false;
+    /* Some types look like a hexadecimal digit, but a size has eight of them. */
+    if (word.len > 1) {
+        if (!cn_uft_scan_hex(&word, &found.size) || word.len > 0 ||
+            !cn_uft_scan_spaces(&line) || !cn_uft_scan_word(&line, &word))
+            return false;
+        found.has_size = true;
+    }
+    if (word.len != 1 || !cn_uft_scan_spaces(&line) || line.len == 0 ||
+        line.len > CN_UFT_NAME_MAX)
+        return false;
+    found.type = (char)word.ptr[0];
+    found.name = line;
+    *out = found;
+    return true;
+}
+
+static void add_symbol(struct cn_uft_symbols *symbols, struct cn_uft_symbol symbol)
+{
+    symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
+                            sizeof(*symbols->list));
+    symbols->list[symbols->count++] = symbol;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct cn_uft_symbol *x = a, *y = b;
+
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    /* The order of the file decides between symbols at one place. */
+    return x->name.ptr < y->name.ptr ? -1 : 1;
+}
+
+static bool is_terminator(const struct cn_uft_symbol *symbol)
+{
+    return cn_uft_text_equals(symbol->name, "__sym_end") ||
+           cn_uft_text_equals(symbol->name, "__dynsym_end") ||
+           cn_uft_text_equals(symbol->name, "__func_end");
+}
+
+/* Symbols without a size reach to the next one. Terminators say where the last one
+ * ends and are no symbols themselves. */
+static void settle_sizes(struct cn_uft_symbols *symbols)
+{
+    uint64_t next = UINT64_MAX, here = UINT64_MAX;
+    size_t kept = 0;
+
+    for (size_t i = symbols->count; i-- > 0;) {
+        struct cn_uft_symbol *symbol = &symbols->list[i];
+
+        if (symbol->offset != here) {
+            next = here;
+            here = symbol->offset;
+        }
+        if (symbol->size == 0 && next != UINT64_MAX)
+            symbol->size = next - symbol->offset;
+    }
+    for (size_t i = 0; i < symbols->count; i++)
+        if (!is_terminator(&symbols->list[i]))
+            symbols->list[kept++] = symbols->list[i];
+    symbols->count = kept;
+}
+
+void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
+                         cn_uft_bad_line_fn bad, void *arg)
+{
+    struct cn_uft_lines lines;
+    struct cn_uft_symbol symbol;
+    struct cn_bytes line;
+    struct cn_error err = {0};
+    enum cn_step step;
+
+    *out = (struct cn_uft_symbols){0};
+    cn_uft_lines_begin(&lines, file);
+    while ((step = cn_uft_lines_next(&lines, &line, &err)) != CN_END) {
+        if (step == CN_ITEM && cn_uft_module_head_scan(line, &out->head))
+            continue;
+        if (step == CN_ITEM && scan_symbol(line, &symbol)) {
+            add_symbol(out, symbol);
+            continue;
+        }
+        if (step == CN_ITEM)
+            (void)cn_fail(&err, CN_ERR_FORMAT, "line %" PRIu64 ": not a symbol: \"%.*s\"",
+                          lines.number, (int)(line.len < 80 ? line.len : 80),
+                          (const char *)line.ptr);
+        bad(arg, lines.off, &err);
+    }
+    if (out->count > 1)
+        qsort(out->list, out->count, sizeof(*out->list), by_offset);
+    settle_sizes(out);
+}
+
+void cn_uft_symbols_done(struct cn_uft_symbols *symbols)
+{
+    free(symbols->list);
+    *symbols = (struct cn_uft_symbols){0};
+}

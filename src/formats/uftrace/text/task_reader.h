@@ -1,0 +1,31 @@
+/* task.txt: when sessions, tasks and forks began, and what was loaded later.
+ * Threads: any thread; text is borrowed from the file.
+ */
+#ifndef CN_FORMATS_UFTRACE_TEXT_TASK_READER_H
+#define CN_FORMATS_UFTRACE_TEXT_TASK_READER_H
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "formats/uftrace/text/scan.h"
+#include "model/step.h"
+
+enum cn_uft_task_kind { CN_UFT_SESS, CN_UFT_TASK, CN_UFT_FORK, CN_UFT_DLOP };
+
+struct cn_uft_task_line {
+    enum cn_uft_task_kind kind;
+    uint64_t time_ns;
+    uint32_t tid;         /* TASK and DLOP; SESS and FORK: the same as pid */
+    uint32_t pid;         /* SESS, TASK, and of a FORK the child */
+    uint32_t parent_pid;  /* FORK */
+    struct cn_bytes sid;  /* SESS, DLOP */
+    struct cn_bytes path; /* SESS: of the program; DLOP: of the library */
+    uint64_t base;        /* DLOP */
+};
+
+/* The next line. A line that is not understood fails, and reading can go on after
+ * it. */
+CN_CHECK enum cn_step cn_uft_task_next(struct cn_uft_lines *lines,
+                                       struct cn_uft_task_line *out,
+                                       struct cn_error *err);
+
+#endif

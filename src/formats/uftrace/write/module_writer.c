@@ -1,0 +1,150 @@
+/* NAME.sym and NAME.dbg. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/text.h"
+#include "formats/uftrace/write/writer.h"
+
+/* Modules of one name: the first gets the name, the others the start of their
+ * build-id or the sum of the bytes of their path too. */
+static void file_base(const struct cn_call_module *module, struct cn_names *used,
+                      struct cn_text *out)
+{
+    uint32_t known = (uint32_t)used->count;
+    unsigned sum = 0;
+
+    cn_text_clear(out);
+    cn_text_str_add(out, module->name);
+    if (cn_names_add(used, cn_text_str(out)) == known)
+        return;
+    if (module->build_id[0] != '\0') {
+        cn_text_printf(out, "-%.4s", module->build_id);
+        return;
+    }
+    for (const char *c = module->path; *c; c++)
+        sum = (sum + (unsigned char)*c) & UINT16_MAX;
+    cn_text_printf(out, "-%04x", sum);
+}
+
+static void print_head(const struct cn_call_module *module, struct cn_text *text)
+{
+    cn_text_printf(text, "# path name: %s\n", module->path);
+    if (module->build_id[0] != '\0')
+        cn_text_printf(text, "# build-id: %s\n", module->build_id);
+}
+
+static void print_symbols(const struct cn_recording *rec,
+                          const struct cn_call_module *module, struct cn_text *text)
+{
+    cn_text_printf(text, "# symbols: %" PRIu32 "\n", module->function_count);
+    print_head(module, text);
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const struct cn_call_function *f = &rec->functions[module->first_function + i];
+
+        cn_text_printf(text, "%016" PRIx64 " %08" PRIx64 " %c %s\n", f->offset, f->size,
+                       f->type, f->raw_name);
+    }
+}
+
+static void print_enum(const struct cn_enum *enumeration, struct cn_text *text)
+{
+    cn_text_printf(text, "E: enum %s {", enumeration->name);
+    for (size_t i = 0; i < enumeration->count; i++)
+        cn_text_printf(text, "%s%s=%" PRId64, i > 0 ? "," : "",
+                       enumeration->members[i].name, enumeration->members[i].value);
+    cn_text_str_add(text, "}\n");
+}
+
+static void print_enums(const struct cn_argument_specs *specs, struct cn_names *printed,
+                        struct cn_text *text)
+{
+    for (size_t i = 0; i < specs->count; i++) {
+        const struct cn_enum *enumeration = specs->list[i].enumeration;
+        size_t known = printed->count;
+
+        if (enumeration && cn_names_add(printed, enumeration->name) == known)
+            print_enum(enumeration, text);
+    }
+}
+
+static void print_specs(char letter, const struct cn_argument_specs *specs,
+                        struct cn_text *text)
+{
+    if (specs->count == 0)
+        return;
+    cn_text_printf(text, "%c: @", letter);
+    for (size_t i = 0; i < specs->count; i++)
+        cn_text_printf(text, "%s%s", i > 0 ? "," : "", specs->list[i].text);
+    cn_text_char(text, '\n');
+}
+
+/* False when there is nothing to say about the module. */
+static bool print_debug(const struct cn_recording *rec,
+                        const struct cn_call_module *module, struct cn_text *text)
+{
+    const struct cn_call_function *functions = rec->functions + module->first_function;
+    struct cn_names enums = {0};
+    bool is_any = false;
+
+    print_head(module, text);
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        print_enums(&functions[i].arguments, &enums, text);
+        print_enums(&functions[i].result, &enums, text);
+    }
+    cn_names_done(&enums);
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const struct cn_call_function *f = &functions[i];
+
+        if (f->line == 0 && f->arguments.count == 0 && f->result.count == 0)
+            continue;
+        is_any = true;
+        cn_text_printf(text, "F: %" PRIx64 " %s\n", f->offset, f->raw_name);
+        if (f->line > 0)
+            cn_text_printf(text, "L: %" PRIu32 " %s\n", f->line, f->file);
+        print_specs('A', &f->arguments, text);
+        print_specs('R', &f->result, text);
+    }
+    return is_any;
+}
+
+static bool write_module(const struct cn_uft_writing *w,
+                         const struct cn_call_module *module, struct cn_text *base,
+                         struct cn_error *err)
+{
+    size_t base_len = base->len;
+    struct cn_text text = {0};
+    bool ok;
+
+    print_symbols(w->rec, module, &text);
+    cn_text_str_add(base, ".sym");
+    ok = cn_uft_write_text(w, cn_text_str(base), &text, err);
+    cn_text_clear(&text);
+    if (ok && print_debug(w->rec, module, &text)) {
+        base->len = base_len;
+        cn_text_str_add(base, ".dbg");
+        ok = cn_uft_write_text(w, cn_text_str(base), &text, err);
+    }
+    cn_text_done(&text);
+    return ok;
+}
+
+bool cn_uft_write_modules(const struct cn_uft_writing *w, struct cn_error *err)
+{
+    struct cn_names used = {0};
+    struct cn_text base = {0};
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < w->rec->module_count; i++) {
+        const struct cn_call_module *module = &w->rec->modules[i];
+
+        if (module->function_count == 0)
+            continue;
+        file_base(module, &used, &base);
+        ok = write_module(w, module, &base, err);
+    }
+    cn_names_done(&used);
+    cn_text_done(&base);
+    return ok;
+}

@@ -1,0 +1,144 @@
+/* task.txt and the maps of sessions. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/uftrace/write/writer.h"
+
+/* A line of task.txt. They are written in the order of time; at one time a session
+ * begins before its tasks. */
+struct line {
+    uint64_t time_ns;
+    enum { LINE_SESSION, LINE_FORK, LINE_TASK, LINE_LOAD } kind;
+    uint32_t index; /* of the session or task */
+    const struct cn_mapping *load;
+};
+
+struct lines {
+    struct line *list;
+    size_t count, capacity;
+};
+
+static void add_line(struct lines *lines, struct line line)
+{
+    lines->list =
+        cn_grow(lines->list, lines->count, &lines->capacity, sizeof(*lines->list));
+    lines->list[lines->count++] = line;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* A process begins with FORK or, when it is the first of its program, with its
+ * session. A task whose session begins later was renamed by exec: it has both. */
+static void collect(const struct cn_recording *rec, struct lines *lines)
+{
+    for (uint32_t i = 0; i < rec->session_count; i++) {
+        const struct cn_session *session = &rec->sessions[i];
+
+        add_line(lines, (struct line){session->time_ns, LINE_SESSION, i, NULL});
+        for (size_t m = 0; m < session->mapping_count; m++)
+            if (session->mappings[m].time_ns > 0)
+                add_line(lines, (struct line){session->mappings[m].time_ns, LINE_LOAD, i,
+                                              &session->mappings[m]});
+    }
+    for (uint32_t i = 0; i < rec->task_count; i++) {
+        const struct cn_task *task = &rec->tasks[i];
+
+        if (task->is_fork && task->parent != CN_NONE)
+            add_line(lines, (struct line){task->time_ns, LINE_FORK, i, NULL});
+        else
+            add_line(lines, (struct line){task->time_ns, LINE_TASK, i, NULL});
+        if (task->is_fork && task->has_session)
+            add_line(lines,
+                     (struct line){
+                         rec->sessions[task->sessions[task->session_count - 1].session]
+                             .time_ns,
+                         LINE_TASK, i, NULL});
+    }
+    if (lines->count > 1)
+        qsort(lines->list, lines->count, sizeof(*lines->list), by_time);
+}
+
+static void print_line(const struct cn_recording *rec, const struct line *line,
+                       struct cn_text *text)
+{
+    static const char *const names[] = {"SESS", "FORK", "TASK", "DLOP"};
+    const struct cn_task *task = &rec->tasks[line->index];
+    const struct cn_session *session = &rec->sessions[line->index];
+
+    cn_text_printf(text, "%s timestamp=%" PRIu64 ".%09" PRIu64, names[line->kind],
+                   line->time_ns / 1000000000, line->time_ns % 1000000000);
+    switch (line->kind) {
+    case LINE_SESSION:
+        cn_text_printf(text, " pid=%" PRIu32 " sid=%s exename=\"%s\"\n", session->pid,
+                       session->sid, session->exename);
+        break;
+    case LINE_FORK:
+        cn_text_printf(text, " pid=%" PRIu32 " ppid=%" PRIu32 "\n", task->pid,
+                       rec->tasks[task->parent].pid);
+        break;
+    case LINE_TASK:
+        cn_text_printf(text, " tid=%" PRIu32 " pid=%" PRIu32 "\n", task->tid, task->pid);
+        break;
+    case LINE_LOAD:
+        cn_text_printf(text, " tid=%" PRIu32 " sid=%s base=%" PRIx64 " libname=\"%s\"\n",
+                       session->pid, session->sid, line->load->begin,
+                       rec->modules[line->load->module].path);
+        break;
+    }
+}
+
+static bool write_map(const struct cn_uft_writing *w, const struct cn_session *session,
+                      struct cn_error *err)
+{
+    struct cn_text text = {0}, name = {0};
+    bool ok;
+
+    for (size_t i = 0; i < session->mapping_count; i++) {
+        const struct cn_mapping *mapping = &session->mappings[i];
+        const struct cn_call_module *module = &w->rec->modules[mapping->module];
+
+        if (mapping->time_ns > 0)
+            continue;
+        cn_text_printf(&text, "%012" PRIx64 "-%012" PRIx64 " %s 00000000 00:00 0 %25s%s",
+                       mapping->begin, mapping->end, mapping->protection, "",
+                       module->path);
+        if (module->build_id[0] != '\0')
+            cn_text_printf(&text, " build-id:%s", module->build_id);
+        cn_text_char(&text, '\n');
+    }
+    cn_text_printf(&name, "sid-%s.map", session->sid);
+    ok = cn_uft_write_text(w, cn_text_str(&name), &text, err);
+    cn_text_done(&name);
+    cn_text_done(&text);
+    return ok;
+}
+
+bool cn_uft_write_tasks(const struct cn_uft_writing *w, struct cn_error *err)
+{
+    struct lines lines = {0};
+    struct cn_text text = {0};
+    bool ok;
+
+    collect(w->rec, &lines);
+    for (size_t i = 0; i < lines.count; i++)
+        print_line(w->rec, &lines.list[i], &text);
+    free(lines.list);
+    ok = cn_uft_write_text(w, "task.txt", &text, err);
+    cn_text_done(&text);
+    for (uint32_t i = 0; ok && i < w->rec->session_count; i++)
+        ok = write_map(w, &w->rec->sessions[i], err);
+    return ok;
+}
