@@ -10,7 +10,7 @@
 
 #include "base/run/progress.h"
 #include "formats/formats.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "support/synthetic.h"
 
 struct arguments {

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "formats/hpctoolkit/meas/code/elf_symbols.h"
 #include "formats/hpctoolkit/meas/elf_format.h"
-#include "formats/hpctoolkit/meas/elf_symbols.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

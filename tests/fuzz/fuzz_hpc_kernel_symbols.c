@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/meas/kernel_symbols.h"
+#include "formats/hpctoolkit/meas/code/kernel_symbols.h"
 #include "support/fuzz.h"
 
 static void read_symbols(struct cn_bytes file)

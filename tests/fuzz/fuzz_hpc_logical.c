@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "formats/hpctoolkit/meas/code/logical.h"
 #include "formats/hpctoolkit/meas/format.h"
-#include "formats/hpctoolkit/meas/logical.h"
 #include "support/fuzz.h"
 #include "support/made_run.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/bytes/record.h"
 #include "formats/hpctoolkit/meas/dump.h"
-#include "formats/hpctoolkit/meas/profile.h"
-#include "formats/hpctoolkit/meas/verify.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
+#include "formats/hpctoolkit/meas/verify/verify.h"
 #include "support/fuzz.h"
 #include "support/gpu_run.h"
 #include "support/tiny_meas.h"

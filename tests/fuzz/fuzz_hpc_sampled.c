@@ -6,8 +6,8 @@
 
 #include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
-#include "formats/hpctoolkit/meas/profile.h"
-#include "formats/hpctoolkit/meas/structure.h"
+#include "formats/hpctoolkit/meas/code/structure.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
 #include "model/contexts/walk.h"
 #include "support/fuzz.h"
 #include "support/gpu_run.h"

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "formats/hpctoolkit/meas/structure.h"
+#include "formats/hpctoolkit/meas/code/structure.h"
 #include "support/fuzz.h"
 #include "support/gpu_run.h"
 #include "support/tiny_meas.h"

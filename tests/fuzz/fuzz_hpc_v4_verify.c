@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "formats/hpctoolkit/v4/verify.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
 #include "support/fuzz.h"
 #include "support/tiny_v4.h"
 

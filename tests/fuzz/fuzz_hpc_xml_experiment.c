@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/hpctoolkit/xml/dump.h"
-#include "formats/hpctoolkit/xml/verify.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
 #include "model/contexts/database.h"
 #include "support/fuzz.h"
 #include "support/read_everything.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "formats/hpctoolkit/v4/verify.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
 
 struct list {
     struct cn_text *out;

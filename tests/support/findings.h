@@ -7,7 +7,7 @@
 #define CN_TEST_FINDINGS_H
 
 #include "base/text.h"
-#include "formats/hpctoolkit/v4/open.h"
+#include "formats/hpctoolkit/v4/read/open.h"
 #include "support/tiny_v4.h"
 
 /* Verify and list the findings. `*error_count` counts the errors among them. */

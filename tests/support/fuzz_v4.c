@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-#include "formats/hpctoolkit/v4/dump.h"
-#include "formats/hpctoolkit/v4/sections.h"
+#include "formats/hpctoolkit/v4/dump/dump.h"
+#include "formats/hpctoolkit/v4/read/sections.h"
 #include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/tiny_v4.h"

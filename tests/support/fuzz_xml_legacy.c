@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "formats/hpctoolkit/xml/verify.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
 #include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/xml_legacy.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/formats.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/memory.h"
 
 enum { KIND_SUMMARY, KIND_NODE, KIND_RANK, KIND_THREAD, HOST = 0x7f0101 };

@@ -19,7 +19,7 @@
 #define CN_TEST_TINY_V4_H
 
 #include "base/text.h"
-#include "formats/hpctoolkit/v4/open.h"
+#include "formats/hpctoolkit/v4/read/open.h"
 
 enum cn_tiny_layout { CN_TINY_FINAL, CN_TINY_DRAFT_A, CN_TINY_DRAFT_B };
 

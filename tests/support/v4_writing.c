@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "formats/hpctoolkit/v4/open.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/read/open.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "support/compare.h"
 
 struct cn_database *cn_v4_must_open(const char *path)

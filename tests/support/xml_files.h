@@ -7,7 +7,7 @@
 #define CN_TEST_XML_FILES_H
 
 #include "base/files/file.h"
-#include "formats/hpctoolkit/xml/open.h"
+#include "formats/hpctoolkit/xml/read/open.h"
 
 struct cn_xml_files {
     struct cn_file mapped[4];

@@ -17,7 +17,7 @@
 #define CN_TEST_XML_LEGACY_H
 
 #include "base/text.h"
-#include "formats/hpctoolkit/xml/legacy.h"
+#include "formats/hpctoolkit/xml/legacy/legacy.h"
 
 struct cn_xml_legacy {
     struct cn_text packed, traces;

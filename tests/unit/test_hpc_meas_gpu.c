@@ -14,7 +14,7 @@
 
 #include "analyze/samples/sampled_database.h"
 #include "formats/hpctoolkit/meas/open.h"
-#include "formats/hpctoolkit/meas/profile.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
 #include "model/contexts/walk.h"
 #include "support/gpu_run.h"
 #include "support/scratch.h"

@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
+#include "formats/hpctoolkit/meas/code/ranges.h"
+#include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/format.h"
-#include "formats/hpctoolkit/meas/placeholders.h"
-#include "formats/hpctoolkit/meas/profile.h"
-#include "formats/hpctoolkit/meas/ranges.h"
-#include "formats/hpctoolkit/meas/structure.h"
-#include "formats/hpctoolkit/meas/verify.h"
+#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
+#include "formats/hpctoolkit/meas/verify/verify.h"
 #include "support/tiny_meas.h"
 
 static struct cn_bytes bytes_of(const struct cn_text *text)

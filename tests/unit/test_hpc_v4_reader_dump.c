@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/hpctoolkit/v4/dump.h"
-#include "formats/hpctoolkit/v4/sections.h"
+#include "formats/hpctoolkit/v4/dump/dump.h"
+#include "formats/hpctoolkit/v4/read/sections.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"
 

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/run/progress.h"
 #include "base/text.h"
-#include "formats/hpctoolkit/v4/verify.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
 #include "support/findings.h"
 #include "support/fixtures.h"
 #include "support/sample.h"

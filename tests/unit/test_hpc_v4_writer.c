@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "base/run/progress.h"
 #include "base/text.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/database.h"
 #include "support/sample.h"
 #include "support/scratch.h"

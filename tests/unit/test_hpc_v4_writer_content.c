@@ -13,7 +13,7 @@
 #include "base/bytes/record.h"
 #include "base/files/file.h"
 #include "formats/hpctoolkit/v4/format.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/memory.h"
 #include "support/compare.h"
 #include "support/sample.h"

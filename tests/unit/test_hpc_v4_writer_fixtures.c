@@ -15,8 +15,8 @@
 
 #include "base/text.h"
 #include "formats/formats.h"
-#include "formats/hpctoolkit/v4/open.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/read/open.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/database.h"
 #include "support/compare.h"
 #include "support/fixtures.h"

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "formats/hpctoolkit/xml/writer.h"
+#include "formats/hpctoolkit/xml/write/writer.h"
 #include "model/contexts/walk.h"
 #include "support/compare.h"
 #include "support/fixtures.h"

@@ -10,9 +10,9 @@
 
 #include "base/bytes/record.h"
 #include "base/text.h"
-#include "formats/hpctoolkit/xml/legacy.h"
+#include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml/verify.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
 #include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/xml_legacy.h"

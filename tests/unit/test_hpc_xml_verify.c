@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/dump.h"
-#include "formats/hpctoolkit/xml/verify.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
 #include "model/contexts/database.h"
 #include "support/scratch.h"
 #include "support/xml_files.h"

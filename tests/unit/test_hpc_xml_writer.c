@@ -12,9 +12,9 @@
 
 #include "base/text.h"
 #include "formats/formats.h"
-#include "formats/hpctoolkit/v4/writer.h"
-#include "formats/hpctoolkit/xml/verify.h"
-#include "formats/hpctoolkit/xml/writer.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
+#include "formats/hpctoolkit/xml/write/writer.h"
 #include "model/contexts/database.h"
 #include "model/contexts/memory.h"
 #include "support/compare.h"

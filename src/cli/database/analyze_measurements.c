@@ -19,8 +19,8 @@
 #include "cli/shell/progress.h"
 #include "cli/shell/target.h"
 #include "formats/formats.h"
+#include "formats/hpctoolkit/meas/code/path_map.h"
 #include "formats/hpctoolkit/meas/open.h"
-#include "formats/hpctoolkit/meas/path_map.h"
 #include "model/contexts/database.h"
 
 enum {

@@ -5,8 +5,8 @@
 
 #include "base/files/file.h"
 #include "base/text.h"
-#include "formats/hpctoolkit/meas/directory.h"
-#include "formats/hpctoolkit/meas/run_reader.h"
+#include "formats/hpctoolkit/meas/profile/directory.h"
+#include "formats/hpctoolkit/meas/profile/run_reader.h"
 
 struct dump {
     const char *name;

@@ -2,7 +2,7 @@
 
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/open.h"
-#include "formats/hpctoolkit/meas/verify.h"
+#include "formats/hpctoolkit/meas/verify/verify.h"
 
 static bool open_one(struct cn_measurements **out, const char *path, struct cn_error *err)
 {

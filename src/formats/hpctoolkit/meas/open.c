@@ -8,11 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "formats/hpctoolkit/meas/modules.h"
-#include "formats/hpctoolkit/meas/path_map.h"
-#include "formats/hpctoolkit/meas/placeholders.h"
-#include "formats/hpctoolkit/meas/profile.h"
-#include "formats/hpctoolkit/meas/run_reader.h"
+#include "formats/hpctoolkit/meas/code/modules.h"
+#include "formats/hpctoolkit/meas/code/path_map.h"
+#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
+#include "formats/hpctoolkit/meas/profile/run_reader.h"
 
 struct measurements {
     struct cn_measurements base; /* first: operations receive a pointer to it */

@@ -1,9 +1,9 @@
 #include "formats/hpctoolkit/v4/v4.h"
 
-#include "formats/hpctoolkit/v4/dump.h"
-#include "formats/hpctoolkit/v4/open.h"
-#include "formats/hpctoolkit/v4/verify.h"
-#include "formats/hpctoolkit/v4/writer.h"
+#include "formats/hpctoolkit/v4/dump/dump.h"
+#include "formats/hpctoolkit/v4/read/open.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 
 const struct cn_format cn_format_hpctoolkit_v4 = {
     .name = "hpctoolkit-v4",

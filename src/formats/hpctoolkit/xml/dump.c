@@ -5,11 +5,11 @@
 #include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/dump.h"
-#include "formats/hpctoolkit/xml/events.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/legacy.h"
+#include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml/open.h"
+#include "formats/hpctoolkit/xml/read/events.h"
+#include "formats/hpctoolkit/xml/read/open.h"
 
 struct dump {
     struct cn_bytes text;

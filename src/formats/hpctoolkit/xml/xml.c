@@ -1,10 +1,10 @@
 #include "formats/hpctoolkit/xml/xml.h"
 
 #include "formats/hpctoolkit/xml/dump.h"
-#include "formats/hpctoolkit/xml/legacy.h"
-#include "formats/hpctoolkit/xml/open.h"
-#include "formats/hpctoolkit/xml/verify.h"
-#include "formats/hpctoolkit/xml/writer.h"
+#include "formats/hpctoolkit/xml/legacy/legacy.h"
+#include "formats/hpctoolkit/xml/read/open.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
+#include "formats/hpctoolkit/xml/write/writer.h"
 
 const struct cn_format cn_format_hpctoolkit_xml = {
     .name = "hpctoolkit-xml",

@@ -1,0 +1,306 @@
+#include "formats/hpctoolkit/meas/code/call_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/hpctoolkit/meas/format.h"
+#include "model/contexts/context.h"
+
+struct cn_hpc_call_step {
+    uint32_t function;
+    uint32_t next, end; /* callers that were not yet tried */
+};
+
+/* The search for groups of functions that reach each other, after Tarjan, going from
+ * callees to callers. */
+struct search {
+    const struct cn_hpc_call_graph *graph;
+    uint32_t *order; /* per function: when it was reached, from 1; 0: not yet */
+    uint32_t *low;   /* the earliest that it reaches back to */
+    uint32_t *group; /* its representative; CN_NONE while that is open */
+    uint32_t *open;  /* reached, without a group yet */
+    struct cn_hpc_call_step *steps;
+    uint32_t open_count, step_count, reached_count;
+};
+
+bool cn_hpc_call_graph_add_function(struct cn_hpc_call_graph *graph, uint64_t entry,
+                                    uint32_t function)
+{
+    if (cn_map_find(&graph->entries, entry, CN_NONE) != CN_NONE)
+        return false;
+    graph->functions = cn_grow(graph->functions, graph->count, &graph->capacity,
+                               sizeof(*graph->functions));
+    graph->functions[graph->count] = function;
+    (void)cn_map_at(&graph->entries, entry, graph->count++);
+    return true;
+}
+
+void cn_hpc_call_graph_add_call(struct cn_hpc_call_graph *graph, uint64_t address,
+                                uint64_t target)
+{
+    graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
+                           sizeof(*graph->calls));
+    graph->targets = cn_grow(graph->targets, graph->call_count, &graph->target_capacity,
+                             sizeof(*graph->targets));
+    graph->targets[graph->call_count] = target;
+    graph->calls[graph->call_count++] =
+        (struct cn_hpc_call){.address = address, .caller = graph->count - 1};
+}
+
+static void find_callees(struct cn_hpc_call_graph *graph)
+{
+    for (size_t i = 0; i < graph->call_count; i++) {
+        graph->calls[i].callee = cn_map_find(&graph->entries, graph->targets[i], CN_NONE);
+        graph->is_broken = graph->is_broken || graph->calls[i].callee == CN_NONE;
+    }
+    free(graph->targets);
+    graph->targets = NULL;
+}
+
+/* Order calls by callee; those of one callee stay in order. */
+static void sort_by_callee(struct cn_hpc_call_graph *graph)
+{
+    struct cn_hpc_call *sorted = cn_alloc(graph->call_count, sizeof(*sorted));
+    uint32_t *next = cn_alloc((size_t)graph->count + 1, sizeof(*next));
+
+    free(graph->caller_ends);
+    graph->caller_ends = cn_alloc(graph->count, sizeof(*graph->caller_ends));
+    for (size_t i = 0; i < graph->call_count; i++)
+        next[graph->calls[i].callee + 1]++;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        next[i + 1] += next[i];
+        graph->caller_ends[i] = next[i + 1];
+    }
+    for (size_t i = 0; i < graph->call_count; i++)
+        sorted[next[graph->calls[i].callee]++] = graph->calls[i];
+    free(next);
+    free(graph->calls);
+    graph->calls = sorted;
+    graph->call_capacity = graph->call_count;
+}
+
+static struct cn_hpc_call_step step_into(const struct cn_hpc_call_graph *graph,
+                                         uint32_t function)
+{
+    return (struct cn_hpc_call_step){
+        .function = function,
+        .next = function == 0 ? 0 : graph->caller_ends[function - 1],
+        .end = graph->caller_ends[function],
+    };
+}
+
+static void reach(struct search *s, uint32_t function)
+{
+    s->order[function] = ++s->reached_count;
+    s->low[function] = s->reached_count;
+    s->open[s->open_count++] = function;
+    s->steps[s->step_count++] = step_into(s->graph, function);
+}
+
+/* All callers of the innermost function were tried. */
+static void leave(struct search *s)
+{
+    uint32_t function = s->steps[--s->step_count].function, member;
+
+    if (s->step_count > 0) {
+        uint32_t before = s->steps[s->step_count - 1].function;
+
+        if (s->low[function] < s->low[before])
+            s->low[before] = s->low[function];
+    }
+    if (s->low[function] != s->order[function])
+        return;
+    do {
+        member = s->open[--s->open_count];
+        s->group[member] = function; /* the one that was reached first */
+    } while (member != function);
+}
+
+static void search_from(struct search *s, uint32_t function)
+{
+    reach(s, function);
+    while (s->step_count > 0) {
+        struct cn_hpc_call_step *step = &s->steps[s->step_count - 1];
+        uint32_t caller;
+
+        if (step->next == step->end) {
+            leave(s);
+            continue;
+        }
+        caller = s->graph->calls[step->next++].caller;
+        if (s->order[caller] == 0)
+            reach(s, caller);
+        else if (s->group[caller] == CN_NONE && s->order[caller] < s->low[step->function])
+            s->low[step->function] = s->order[caller];
+    }
+}
+
+/* The representative of each function's group, in an array of its own. */
+static uint32_t *find_groups(const struct cn_hpc_call_graph *graph)
+{
+    struct search s = {
+        .graph = graph,
+        .order = cn_alloc(graph->count, sizeof(*s.order)),
+        .low = cn_alloc(graph->count, sizeof(*s.low)),
+        .group = cn_alloc(graph->count, sizeof(*s.group)),
+        .open = cn_alloc(graph->count, sizeof(*s.open)),
+        .steps = cn_alloc(graph->count, sizeof(*s.steps)),
+    };
+
+    for (uint32_t i = 0; i < graph->count; i++)
+        s.group[i] = CN_NONE;
+    for (uint32_t i = 0; i < graph->count; i++)
+        if (s.order[i] == 0)
+            search_from(&s, i);
+    free(s.order);
+    free(s.low);
+    free(s.open);
+    free(s.steps);
+    return s.group;
+}
+
+/* The others of each group, found through their representative. */
+struct members {
+    uint32_t *first, *next; /* CN_NONE ends a list */
+};
+
+static void list_members(const struct cn_hpc_call_graph *graph, const uint32_t *groups,
+                         struct members *out)
+{
+    out->first = cn_alloc(graph->count, sizeof(*out->first));
+    out->next = cn_alloc(graph->count, sizeof(*out->next));
+    for (uint32_t i = 0; i < graph->count; i++)
+        out->first[i] = CN_NONE;
+    for (uint32_t i = graph->count; i-- > 0;) {
+        if (groups[i] == i)
+            continue;
+        out->next[i] = out->first[groups[i]];
+        out->first[groups[i]] = i;
+    }
+}
+
+/* Calls into large groups would multiply; a real binary has few recursive functions. */
+static bool add_for_members(struct cn_hpc_call_graph *graph, struct cn_hpc_call call,
+                            const struct members *members)
+{
+    for (uint32_t at = members->first[call.callee]; at != CN_NONE;
+         at = members->next[at]) {
+        if (graph->call_count == CN_HPC_CALLS_MAX)
+            return false;
+        graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
+                               sizeof(*graph->calls));
+        graph->calls[graph->call_count++] =
+            (struct cn_hpc_call){call.address, call.caller, at};
+    }
+    return true;
+}
+
+static void remove_recursion(struct cn_hpc_call_graph *graph)
+{
+    uint32_t *groups = find_groups(graph);
+    struct members members;
+    size_t kept = 0, end;
+
+    list_members(graph, groups, &members);
+    for (size_t i = 0; i < graph->call_count; i++)
+        if (groups[graph->calls[i].caller] != groups[graph->calls[i].callee])
+            graph->calls[kept++] = graph->calls[i];
+    graph->call_count = end = kept;
+    for (size_t i = 0; i < end && !graph->is_broken; i++)
+        graph->is_broken = groups[graph->calls[i].callee] == graph->calls[i].callee &&
+                           !add_for_members(graph, graph->calls[i], &members);
+    free(groups);
+    free(members.first);
+    free(members.next);
+}
+
+void cn_hpc_call_graph_settle(struct cn_hpc_call_graph *graph)
+{
+    if (!graph->is_complete) {
+        cn_hpc_call_graph_done(graph);
+        return;
+    }
+    graph->is_broken = graph->is_broken || graph->call_count > CN_HPC_CALLS_MAX;
+    find_callees(graph);
+    if (graph->is_broken || graph->count == 0)
+        return;
+    sort_by_callee(graph);
+    remove_recursion(graph);
+    if (!graph->is_broken)
+        sort_by_callee(graph);
+}
+
+/* The steps lead from the function to one without callers: that is a way. */
+static bool add_path(const struct cn_hpc_call_graph *graph, size_t step_count,
+                     struct cn_hpc_call_paths *out)
+{
+    if (out->count == CN_HPC_PATHS_MAX ||
+        step_count > CN_HPC_PATH_CALLS_MAX - out->call_count)
+        return false;
+    out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+    out->list[out->count++] = (struct cn_hpc_call_path){
+        .first_call = out->call_count,
+        .call_count = step_count - 1,
+        .entry = out->steps[step_count - 1].function,
+    };
+    for (size_t i = step_count - 1; i-- > 0;) {
+        out->calls = cn_grow(out->calls, out->call_count, &out->call_capacity,
+                             sizeof(*out->calls));
+        out->calls[out->call_count++] = graph->calls[out->steps[i].next - 1].address;
+    }
+    return true;
+}
+
+bool cn_hpc_call_graph_paths(const struct cn_hpc_call_graph *graph, uint32_t function,
+                             struct cn_hpc_call_paths *out)
+{
+    size_t count = 0, tried_count = 0;
+    uint32_t next = function;
+
+    out->count = 0;
+    out->call_count = 0;
+    if (!graph->is_complete || graph->is_broken || function >= graph->count)
+        return false;
+    for (;;) {
+        struct cn_hpc_call_step *step;
+
+        if (next != CN_NONE) {
+            /* Without recursion no way is longer than there are functions. */
+            out->steps =
+                cn_grow(out->steps, count, &out->step_capacity, sizeof(*out->steps));
+            out->steps[count++] = step_into(graph, next);
+            step = &out->steps[count - 1];
+            if (step->next == step->end && !add_path(graph, count, out))
+                return false;
+        }
+        if (count == 0)
+            return true;
+        step = &out->steps[count - 1];
+        next = CN_NONE;
+        if (step->next == step->end)
+            count--;
+        else if (tried_count++ == CN_HPC_PATH_CALLS_MAX)
+            return false;
+        else
+            next = graph->calls[step->next++].caller;
+    }
+}
+
+void cn_hpc_call_paths_done(struct cn_hpc_call_paths *paths)
+{
+    free(paths->list);
+    free(paths->calls);
+    free(paths->steps);
+    *paths = (struct cn_hpc_call_paths){0};
+}
+
+void cn_hpc_call_graph_done(struct cn_hpc_call_graph *graph)
+{
+    cn_map_done(&graph->entries);
+    free(graph->functions);
+    free(graph->calls);
+    free(graph->targets);
+    free(graph->caller_ends);
+    *graph = (struct cn_hpc_call_graph){0};
+}

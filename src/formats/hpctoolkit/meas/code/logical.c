@@ -1,0 +1,123 @@
+#include "formats/hpctoolkit/meas/code/logical.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/hpctoolkit/meas/format.h"
+#include "formats/hpctoolkit/meas/profile/run_reader.h"
+#include "symbols/demangle.h"
+
+enum { MANGLED_CPP = 1 };
+
+struct record {
+    uint32_t id, line;
+    uint8_t mangling;
+    struct cn_bytes function, file;
+};
+
+static enum cn_step next_record(struct cn_bytes *rest, struct record *out,
+                                struct cn_error *err)
+{
+    struct cn_bytes id, mangling, line;
+
+    if (rest->len == 0)
+        return CN_END;
+    if (!cn_bytes_take(rest, sizeof(uint32_t), &id) ||
+        !cn_hpc_take_string(rest, &out->function) ||
+        !cn_bytes_take(rest, sizeof(uint8_t), &mangling) ||
+        !cn_hpc_take_string(rest, &out->file) ||
+        !cn_bytes_take(rest, sizeof(uint32_t), &line))
+        return cn_fail(err, CN_ERR_FORMAT, "ends inside a frame");
+    out->id = cn_u32_be_get(id.ptr);
+    out->mangling = mangling.ptr[0];
+    out->line = cn_u32_be_get(line.ptr);
+    return CN_ITEM;
+}
+
+static void add_frame(struct cn_hpc_logical *logical, const struct record *record,
+                      uint32_t module, struct cn_hpc_tables *tables)
+{
+    struct cn_hpc_logical_frame frame = {CN_NONE, CN_NONE};
+    struct cn_text text = {0};
+
+    if (record->file.len > 0) {
+        cn_text_add(&text, (const char *)record->file.ptr, record->file.len);
+        frame.file = cn_hpc_tables_file(tables, cn_text_str(&text));
+        cn_text_clear(&text);
+    }
+    if (record->function.len > 0) {
+        struct cn_text name = {0};
+
+        cn_text_add(&text, (const char *)record->function.ptr, record->function.len);
+        if (record->mangling != MANGLED_CPP ||
+            !cn_demangle(cn_text_str(&text), CN_DEMANGLE_FULL, &name))
+            cn_text_str_add(&name, cn_text_str(&text));
+        frame.function = cn_hpc_tables_function(
+            tables, (struct cn_function){.name = cn_text_str(&name),
+                                         .module = module,
+                                         .file = frame.file,
+                                         .line = record->line});
+        cn_text_done(&name);
+    }
+    cn_text_done(&text);
+    *cn_map_at(&logical->numbers, record->id, 0) = (uint32_t)logical->count;
+    logical->frames = cn_grow(logical->frames, logical->count, &logical->capacity,
+                              sizeof(*logical->frames));
+    logical->frames[logical->count++] = frame;
+}
+
+bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
+                         uint32_t module, struct cn_hpc_tables *tables,
+                         struct cn_error *err)
+{
+    struct cn_bytes rest;
+    struct record record;
+    enum cn_step step;
+
+    if (!cn_bytes_from(file, CN_HPC_LOGICAL_MAGIC_LEN, &rest))
+        return cn_fail(err, CN_ERR_FORMAT, "not a file of logical frames");
+    while ((step = next_record(&rest, &record, err)) == CN_ITEM)
+        add_frame(logical, &record, module, tables);
+    return step == CN_END;
+}
+
+size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
+                             struct cn_code_scope out[2])
+{
+    uint32_t id = (uint32_t)(address >> 32), line = (uint32_t)address;
+    uint32_t number = id ? cn_map_find(&logical->numbers, id, CN_NONE) : CN_NONE;
+    struct cn_code_scope function = {.kind = CN_CONTEXT_FUNCTION,
+                                     .relation = CN_CALL,
+                                     .function = CN_NONE,
+                                     .file = CN_NONE,
+                                     .module = CN_NONE};
+    struct cn_code_scope source = function;
+
+    if (number == CN_NONE || (logical->frames[number].function == CN_NONE &&
+                              logical->frames[number].file == CN_NONE)) {
+        out[0] = function;
+        return 1;
+    }
+    source.kind = CN_CONTEXT_LINE;
+    source.file = logical->frames[number].file;
+    source.line = line;
+    function.function = logical->frames[number].function;
+    if (function.function == CN_NONE) {
+        out[0] = source;
+        return 1;
+    }
+    out[0] = function;
+    if (source.file == CN_NONE || line == 0)
+        return 1;
+    source.relation = CN_LEXICAL;
+    out[1] = source;
+    return 2;
+}
+
+void cn_hpc_logical_done(struct cn_hpc_logical *logical)
+{
+    cn_map_done(&logical->numbers);
+    free(logical->frames);
+    *logical = (struct cn_hpc_logical){0};
+}

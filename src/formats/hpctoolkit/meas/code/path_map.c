@@ -1,0 +1,77 @@
+#include "formats/hpctoolkit/meas/code/path_map.h"
+
+#include <string.h>
+#include <unistd.h>
+
+bool cn_path_map_parse(char *text, struct cn_path_map *out, struct cn_error *err)
+{
+    char *write = text;
+    char *to = NULL;
+
+    for (char *read = text; *read; read++) {
+        if (read[0] == '\\' && read[1] == '=') {
+            *write++ = *++read;
+        } else if (*read == '=' && !to) {
+            *write++ = '\0';
+            to = write;
+        } else {
+            *write++ = *read;
+        }
+    }
+    *write = '\0';
+    if (!to || text[0] == '\0')
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not FROM=TO", text);
+    *out = (struct cn_path_map){text, to};
+    return true;
+}
+
+/* What is left of `path` behind the prefix `from`; NULL when it does not start
+ * so. */
+static const char *behind(const char *from, const char *path)
+{
+    while (*from) {
+        size_t from_len, path_len;
+
+        while (*from == '/' && *path == '/') {
+            from += strspn(from, "/");
+            path += strspn(path, "/");
+        }
+        from_len = strcspn(from, "/");
+        path_len = strcspn(path, "/");
+        if (from_len == 0)
+            break;
+        if (!(from_len == 1 && *from == '*' && path_len > 0) &&
+            (from_len != path_len || strncmp(from, path, from_len) != 0))
+            return NULL;
+        from += from_len;
+        path += path_len;
+        if (*from == '/' && *path != '/')
+            return from[strspn(from, "/")] ? NULL : path;
+    }
+    return path;
+}
+
+void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char *path,
+                       struct cn_text *out)
+{
+    size_t before = out->len;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *rest = behind(maps[i].from, path);
+        struct cn_text mapped = {0};
+        bool is_there;
+
+        if (!rest)
+            continue;
+        cn_text_printf(&mapped, "%s%s%s", maps[i].to, *rest && *rest != '/' ? "/" : "",
+                       rest);
+        is_there = access(cn_text_str(&mapped), F_OK) == 0;
+        if (is_there)
+            cn_text_str_add(out, cn_text_str(&mapped));
+        cn_text_done(&mapped);
+        if (is_there)
+            return;
+    }
+    if (out->len == before)
+        cn_text_str_add(out, path);
+}

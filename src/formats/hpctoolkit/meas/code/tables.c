@@ -1,0 +1,51 @@
+#include "formats/hpctoolkit/meas/code/tables.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+uint32_t cn_hpc_tables_file(struct cn_hpc_tables *tables, const char *path)
+{
+    return cn_names_add(&tables->files, path);
+}
+
+uint32_t cn_hpc_tables_add_function(struct cn_hpc_tables *tables,
+                                    struct cn_function function)
+{
+    uint32_t name = cn_names_add(&tables->texts, function.name);
+
+    tables->functions = cn_grow(tables->functions, tables->function_count,
+                                &tables->function_capacity, sizeof(*tables->functions));
+    function.name = tables->texts.list[name];
+    tables->functions[tables->function_count] = function;
+    return (uint32_t)tables->function_count++;
+}
+
+uint32_t cn_hpc_tables_function(struct cn_hpc_tables *tables, struct cn_function function)
+{
+    struct cn_text key = {0};
+    size_t known = tables->keys.count;
+    uint32_t number;
+
+    cn_text_printf(&key, "%u %u %u %s", function.module, function.file, function.line,
+                   function.name);
+    number = cn_names_add(&tables->keys, cn_text_str(&key));
+    cn_text_done(&key);
+    if (number == known) {
+        tables->keyed = cn_grow(tables->keyed, known, &tables->keyed_capacity,
+                                sizeof(*tables->keyed));
+        tables->keyed[number] = cn_hpc_tables_add_function(tables, function);
+    }
+    return tables->keyed[number];
+}
+
+void cn_hpc_tables_done(struct cn_hpc_tables *tables)
+{
+    cn_names_done(&tables->keys);
+    free(tables->keyed);
+    cn_names_done(&tables->files);
+    cn_names_done(&tables->texts);
+    free(tables->functions);
+    *tables = (struct cn_hpc_tables){0};
+}

@@ -1,0 +1,22 @@
+/* Every structure of a v4 database, file by file, in the order in which they refer
+ * to each other, for `cairn dump`.
+ * Threads: any thread.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_H
+#define CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_H
+
+#include "formats/formats.h"
+
+struct cn_hpc_file_kind;
+
+/* All files of a directory, or the one file that `path` names. Damage: what comes
+ * before it is emitted, then the dump fails. */
+CN_CHECK bool cn_hpc_v4_dump(const char *path, cn_dump_fn emit, void *arg,
+                             struct cn_error *err);
+
+/* The structures of one file of the given kind. Messages do not name the file. */
+CN_CHECK bool cn_hpc_v4_dump_bytes(const struct cn_hpc_file_kind *kind,
+                                   struct cn_bytes file, cn_dump_fn emit, void *arg,
+                                   struct cn_error *err);
+
+#endif

@@ -1,0 +1,244 @@
+#include "formats/hpctoolkit/v4/read/context_reader.h"
+
+#include <inttypes.h>
+
+/* The bit by which drafts, too, tell what belongs to a function. */
+enum { DRAFT_PROPAGATION = 1 };
+
+bool cn_hpc_contexts_begin(const struct cn_hpc_meta *meta,
+                           const struct cn_context *parent, struct cn_context_cursor *out,
+                           struct cn_error *err)
+{
+    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
+    struct cn_hpc_span list = meta->is_draft ? meta->roots : meta->entries.span;
+
+    if (parent) {
+        list = (struct cn_hpc_span){.off = parent->children_at};
+        /* A leaf may have a pointer all the same: its children were left out. */
+        if (parent->children_len > 0 &&
+            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "context %" PRIu32 ": children of %" PRIu64
+                           " bytes at 0x%" PRIx64
+                           " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
+                           parent->id, parent->children_len, parent->children_at,
+                           section.off, section.off + section.bytes.len);
+    }
+    *out = (struct cn_context_cursor){
+        .at = list.off,
+        .end = list.off + list.bytes.len,
+        .size = list.bytes.len,
+        .is_entry_list = !parent && !meta->is_draft,
+    };
+    return true;
+}
+
+static bool decode_entry(const struct cn_hpc_meta *meta, uint64_t off,
+                         struct cn_bytes bytes, struct cn_context *out,
+                         struct cn_error *err)
+{
+    struct cn_hpc_entry record;
+    const char *name;
+
+    if (!cn_hpc_entry_decode(bytes, &record))
+        return cn_fail(err, CN_ERR_FORMAT, "cut off after %zu bytes", bytes.len);
+    if (record.context == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "context id 0 is reserved");
+    if (!cn_hpc_span_string(meta->sections.list[CN_HPC_STRINGS], record.name_off, "name",
+                            &name, err))
+        return false;
+    *out = (struct cn_context){
+        .id = record.context,
+        .kind = CN_CONTEXT_ENTRY,
+        .entry = record.entry,
+        .entry_name = name,
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = CN_NONE,
+        .at = off | CN_HPC_AT_ENTRY,
+        .children_at = record.children_off,
+        .children_len = record.children_len,
+    };
+    return true;
+}
+
+static bool decode_draft(struct cn_bytes *rest, struct cn_hpc_context *out)
+{
+    struct cn_hpc_draft_context draft;
+    struct cn_bytes record;
+
+    if (!cn_bytes_take(rest, cn_hpc_draft_context_size, &record) ||
+        !cn_hpc_draft_context_decode(record, &draft))
+        return false;
+    *out = (struct cn_hpc_context){
+        .children_len = draft.children_len,
+        .children_off = draft.children_off,
+        .context = draft.context,
+        .flags = draft.flags,
+        .relation = draft.relation,
+        .kind = draft.kind,
+        .flex_count = draft.flex_count,
+        .propagation = draft.relation == CN_LEXICAL ? DRAFT_PROPAGATION : 0,
+    };
+    return true;
+}
+
+static bool decode_final(struct cn_bytes *rest, struct cn_hpc_context *out)
+{
+    struct cn_bytes record;
+
+    return cn_bytes_take(rest, cn_hpc_context_size, &record) &&
+           cn_hpc_context_decode(record, out);
+}
+
+bool cn_hpc_context_record(const struct cn_hpc_meta *meta, struct cn_bytes rest,
+                           struct cn_hpc_context *out, struct cn_bytes *flex,
+                           struct cn_error *err)
+{
+    struct cn_hpc_context record;
+    size_t len = rest.len;
+
+    if (!(meta->is_draft ? decode_draft(&rest, &record) : decode_final(&rest, &record)))
+        return cn_fail(err, CN_ERR_FORMAT, "cut off after %zu bytes of its list", len);
+    if (!cn_bytes_take(&rest, (size_t)record.flex_count * CN_HPC_FLEX_WORD, flex))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%u flex words do not fit the %zu bytes left of its list",
+                       record.flex_count, rest.len);
+    *out = record;
+    return true;
+}
+
+static bool find_element(const struct cn_hpc_table *table, uint64_t off, const char *what,
+                         uint32_t *out, struct cn_error *err)
+{
+    if (cn_hpc_table_find(table, off, out))
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
+                   what);
+}
+
+static bool too_few_words(const struct cn_hpc_context *record, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT, "%u flex words are too few for flags 0x%x",
+                   record->flex_count, record->flags);
+}
+
+static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
+                        const struct cn_hpc_context *record, struct cn_context *out,
+                        struct cn_error *err)
+{
+    struct cn_hpc_flex_function function;
+    struct cn_hpc_flex_source source;
+    struct cn_hpc_flex_point point;
+    struct cn_bytes part;
+
+    if (out->has_function) {
+        if (!cn_bytes_take(&flex, cn_hpc_flex_function_size, &part) ||
+            !cn_hpc_flex_function_decode(part, &function))
+            return too_few_words(record, err);
+        if (!find_element(&meta->functions, function.function_off, "function",
+                          &out->function, err))
+            return false;
+    }
+    if (out->has_source) {
+        if (!cn_bytes_take(&flex, cn_hpc_flex_source_size, &part) ||
+            !cn_hpc_flex_source_decode(part, &source))
+            return too_few_words(record, err);
+        if (!find_element(&meta->files, source.file_off, "file", &out->file, err))
+            return false;
+        out->line = source.line;
+    }
+    if (out->has_point) {
+        if (!cn_bytes_take(&flex, cn_hpc_flex_point_size, &part) ||
+            !cn_hpc_flex_point_decode(part, &point))
+            return too_few_words(record, err);
+        if (!find_element(&meta->modules, point.module_off, "module", &out->module, err))
+            return false;
+        out->offset = point.offset;
+    }
+    return true;
+}
+
+/* Kinds of later versions must not look like entry points, a number of our own. */
+static uint8_t known_kind(uint8_t kind)
+{
+    return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
+}
+
+/* The context at the start of `rest`, the part of its list that is left. */
+static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
+                           struct cn_bytes rest, struct cn_context *out, uint64_t *len,
+                           struct cn_error *err)
+{
+    struct cn_hpc_context record;
+    struct cn_context context;
+    struct cn_bytes flex;
+
+    if (!cn_hpc_context_record(meta, rest, &record, &flex, err))
+        return false;
+    if (record.context == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "context id 0 is reserved");
+    context = (struct cn_context){
+        .id = record.context,
+        .relation = record.relation,
+        .kind = known_kind(record.kind),
+        .propagation = record.propagation,
+        .has_function = record.flags & CN_HPC_HAS_FUNCTION,
+        .has_source = record.flags & CN_HPC_HAS_SOURCE,
+        .has_point = record.flags & CN_HPC_HAS_POINT,
+        .function = CN_NONE,
+        .file = CN_NONE,
+        .module = CN_NONE,
+        .at = off,
+        .children_at = record.children_off,
+        .children_len = record.children_len,
+    };
+    if (!decode_flex(meta, flex, &record, &context, err))
+        return false;
+    *out = context;
+    *len = (meta->is_draft ? cn_hpc_draft_context_size : cn_hpc_context_size) + flex.len;
+    return true;
+}
+
+/* What lies at `off`, up to `end`, both offsets inside the section. */
+static bool decode_at(const struct cn_hpc_meta *meta, uint64_t off, uint64_t end,
+                      bool is_entry, struct cn_context *out, uint64_t *len,
+                      struct cn_error *err)
+{
+    struct cn_bytes rest;
+
+    *len = meta->entries.stride;
+    if (off < end &&
+        cn_hpc_span_slice(meta->sections.list[CN_HPC_CONTEXTS], off, end - off, &rest)) {
+        if (is_entry ? decode_entry(meta, off, rest, out, err)
+                     : decode_context(meta, off, rest, out, len, err))
+            return true;
+    } else {
+        (void)cn_fail(err, CN_ERR_FORMAT, "not inside section Context");
+    }
+    return cn_fail_in(err, "%s at 0x%" PRIx64, is_entry ? "entry point" : "context", off);
+}
+
+enum cn_step cn_hpc_contexts_next(const struct cn_hpc_meta *meta,
+                                  struct cn_context_cursor *cursor,
+                                  struct cn_context *out, struct cn_error *err)
+{
+    uint64_t len;
+
+    if (cursor->at == cursor->end)
+        return CN_END;
+    if (!decode_at(meta, cursor->at, cursor->end, cursor->is_entry_list, out, &len, err))
+        return CN_FAIL;
+    cursor->at += len;
+    return CN_ITEM;
+}
+
+bool cn_hpc_context_at(const struct cn_hpc_meta *meta, uint64_t at,
+                       struct cn_context *out, struct cn_error *err)
+{
+    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
+    uint64_t len;
+
+    return decode_at(meta, at & ~CN_HPC_AT_ENTRY, section.off + section.bytes.len,
+                     (at & CN_HPC_AT_ENTRY) != 0, out, &len, err);
+}

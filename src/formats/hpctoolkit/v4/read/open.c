@@ -1,0 +1,258 @@
+#include "formats/hpctoolkit/v4/read/open.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/hpctoolkit/metrics_yaml.h"
+#include "formats/hpctoolkit/v4/read/database.h"
+#include "formats/hpctoolkit/v4/read/metrics_reader.h"
+
+void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps)
+{
+    *files = (struct cn_hpc_v4_files){
+        .meta = maps->file[CN_HPC_TREE_FILE].bytes,
+        .profile = maps->file[CN_HPC_PROFILE_FILE].bytes,
+        .cct = maps->file[CN_HPC_CCT_FILE].bytes,
+        .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
+        .has_cct = maps->file[CN_HPC_CCT_FILE].bytes.ptr != NULL,
+        .has_trace = maps->file[CN_HPC_TRACE_FILE].bytes.ptr != NULL,
+    };
+}
+
+static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
+{
+    struct cn_database *db = &v4->base;
+
+    if (!cn_hpc_meta_open(file, &v4->meta, err) ||
+        !cn_hpc_meta_title(&v4->meta, &db->title, &db->description, err) ||
+        !cn_hpc_meta_kinds(&v4->meta, &db->arena, &db->kinds, err) ||
+        !cn_hpc_metrics_read(&v4->meta, &db->arena, &db->metrics, err))
+        return cn_fail_in(err, "meta.db");
+    db->module_count = v4->meta.modules.count;
+    db->file_count = v4->meta.files.count;
+    db->function_count = v4->meta.functions.count;
+    db->context_weight = v4->meta.sections.list[CN_HPC_CONTEXTS].bytes.len;
+    return true;
+}
+
+/* Without cct.db, the summary knows which contexts have values. */
+static bool limit_by_summary(struct cn_hpc_v4 *v4, struct cn_error *err)
+{
+    uint64_t listed = v4->base.context_weight / cn_hpc_draft_context_size;
+    struct cn_profile summary;
+    uint64_t limit;
+    uint32_t last;
+
+    if (!cn_hpc_profiles_at(&v4->profiles, 0, &summary, err) ||
+        !cn_hpc_profiles_last_context(&v4->profiles, 0, &last, err))
+        return cn_fail_in(err, "profile.db");
+    limit = (listed + summary.context_count + 1) * CN_HPC_ID_SPREAD_MAX;
+    if (last >= limit || last == UINT32_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "profile.db: context %" PRIu32
+                       " of the summary is out of proportion, can read up to %" PRIu64,
+                       last, limit - 1);
+    v4->base.context_limit = last + 1;
+    return true;
+}
+
+static bool open_cct(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
+                     struct cn_error *err)
+{
+    struct cn_error damage;
+
+    if (files->has_cct && cn_hpc_cct_open(files->cct, &v4->cct, &damage)) {
+        v4->base.has_context_values = true;
+        v4->base.context_limit = v4->cct.table.count;
+        return true;
+    }
+    if (files->has_cct)
+        cn_database_warn(&v4->base, "cct.db: %s; no values by context", damage.text);
+    else
+        cn_database_warn(&v4->base, "cct.db: not there; no values by context");
+    return limit_by_summary(v4, err);
+}
+
+static void open_traces(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files)
+{
+    if (!files->has_trace)
+        return;
+    v4->base.has_timelines = true;
+    if (!cn_hpc_traces_open(files->trace, &v4->traces, &v4->trace_damage)) {
+        (void)cn_fail_in(&v4->trace_damage, "trace.db");
+        cn_database_warn(&v4->base, "%s; no timelines", v4->trace_damage.text);
+        return;
+    }
+    cn_hpc_traces_sort(&v4->traces, &v4->base.arena);
+    v4->base.begin_ns = v4->traces.begin_ns;
+    v4->base.end_ns = v4->traces.end_ns;
+}
+
+/* A taxonomy from the first file that is default.yaml, or made from the metrics;
+ * further files add to it. */
+static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *files)
+{
+    struct cn_error damage;
+    size_t i = 0;
+
+    if (files->yaml_count > 0 && strcmp(files->yaml[0].name, "default.yaml") == 0) {
+        i = 1;
+        if (!cn_hpc_metrics_yaml_read(files->yaml[0].text, &db->taxonomy, &db->arena,
+                                      &damage)) {
+            cn_database_warn(db, "metrics/default.yaml: %s; columns made from meta.db",
+                             damage.text);
+            cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
+        }
+    } else {
+        cn_database_warn(db,
+                         "metrics/default.yaml: not readable; columns made from meta.db");
+        cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
+    }
+    for (; i < files->yaml_count; i++)
+        if (!cn_hpc_metrics_yaml_append(files->yaml[i].text, &db->taxonomy, &db->arena,
+                                        &damage))
+            cn_database_warn(db, "metrics/%s: %s", files->yaml[i].name, damage.text);
+}
+
+static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
+                       struct cn_error *err)
+{
+    v4->base.ops = &cn_hpc_v4_ops;
+    v4->base.path = "";
+    if (!open_meta(v4, files->meta, err))
+        return false;
+    if (!cn_hpc_profiles_open(files->profile, &v4->profiles, err))
+        return cn_fail_in(err, "profile.db");
+    v4->base.profile_count = v4->profiles.table.count;
+    if (!open_cct(v4, files, err))
+        return false;
+    open_traces(v4, files);
+    read_taxonomy(&v4->base, files);
+    return true;
+}
+
+bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files *files,
+                          struct cn_error *err)
+{
+    struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
+
+    if (!open_files(v4, files, err)) {
+        cn_hpc_v4_ops.close(&v4->base);
+        return false;
+    }
+    *out = &v4->base;
+    return true;
+}
+
+static bool file_is(const char *dir, const char *path,
+                    const struct cn_hpc_file_kind *kind)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool is_kind = (dir ? cn_file_open_at(&file, dir, path, &ignored)
+                        : cn_file_open(&file, path, &ignored)) &&
+                   cn_hpc_file_is(file.bytes, kind);
+
+    cn_file_close(&file);
+    return is_kind;
+}
+
+bool cn_hpc_v4_probe(const char *path)
+{
+    char *dir = cn_hpc_directory(path);
+    bool found = file_is(dir, "meta.db", &cn_hpc_meta_kind) &&
+                 (cn_hpc_is_directory(path) || file_is(NULL, path, &cn_hpc_meta_kind) ||
+                  file_is(NULL, path, &cn_hpc_profile_kind) ||
+                  file_is(NULL, path, &cn_hpc_cct_kind) ||
+                  file_is(NULL, path, &cn_hpc_trace_kind));
+
+    free(dir);
+    return found;
+}
+
+/* default.yaml first, the others by name. */
+static int compare_yaml(const struct dirent **a, const struct dirent **b)
+{
+    bool a_is_default = strcmp((*a)->d_name, "default.yaml") == 0;
+    bool b_is_default = strcmp((*b)->d_name, "default.yaml") == 0;
+
+    if (a_is_default != b_is_default)
+        return b_is_default - a_is_default;
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot && dot != entry->d_name && strcmp(dot, ".yaml") == 0;
+}
+
+/* The maps of metrics/, needed only while opening. */
+struct yaml_maps {
+    struct dirent **names;
+    int name_count, skipped_count;
+    struct cn_file maps[CN_HPC_YAML_MAX];
+};
+
+static void map_yaml(struct yaml_maps *yaml, const char *dir,
+                     struct cn_hpc_v4_files *files)
+{
+    char *folder = NULL;
+    struct cn_error ignored;
+
+    if (asprintf(&folder, "%s/metrics", dir) < 0)
+        return;
+    yaml->name_count = scandir(folder, &yaml->names, is_yaml, compare_yaml);
+    for (int i = 0; i < yaml->name_count; i++) {
+        if (i >= CN_HPC_YAML_MAX ||
+            !cn_file_open_at(&yaml->maps[i], folder, yaml->names[i]->d_name, &ignored)) {
+            yaml->skipped_count++;
+            continue;
+        }
+        files->yaml[files->yaml_count++] =
+            (struct cn_hpc_v4_yaml){yaml->names[i]->d_name, yaml->maps[i].bytes};
+    }
+    free(folder);
+}
+
+static void yaml_maps_done(struct yaml_maps *yaml)
+{
+    for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
+        cn_file_close(&yaml->maps[i]);
+    for (int i = 0; i < yaml->name_count; i++)
+        free(yaml->names[i]);
+    free(yaml->names);
+}
+
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
+                        struct cn_error *err)
+{
+    struct cn_hpc_v4_files files;
+    struct yaml_maps yaml = {0};
+    bool ok;
+
+    cn_hpc_v4_files_init(&files, maps);
+    map_yaml(&yaml, dir, &files);
+    ok = cn_hpc_v4_open_bytes(out, &files, err);
+    yaml_maps_done(&yaml);
+    if (!ok)
+        return false;
+    cn_hpc_v4_of(*out)->maps = *maps;
+    if (yaml.skipped_count > 0)
+        cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
+    if (damage->trace.kind != CN_ERR_NONE) {
+        (*out)->has_timelines = true;
+        cn_hpc_v4_of(*out)->trace_damage = damage->trace;
+    }
+    return true;
+}
+
+bool cn_hpc_v4_open(struct cn_database **out, const char *path, struct cn_error *err)
+{
+    return cn_hpc_maps_open_database(out, path, "meta.db", open_mapped, err);
+}

@@ -1,0 +1,161 @@
+#include "formats/hpctoolkit/v4/read/sections.h"
+
+#include <inttypes.h>
+
+static const char *const meta_sections[] = {"General", "IdNames", "Metrics", "Context",
+                                            "Strings", "Modules", "Files",   "Functions"};
+static const char *const profile_sections[] = {"ProfileInfos", "IdTuples"};
+static const char *const cct_sections[] = {"CtxInfos"};
+static const char *const trace_sections[] = {"CtxTraces"};
+
+const struct cn_hpc_file_kind cn_hpc_meta_kind = {"meta.db", CN_HPC_META_FORMAT,
+                                                  CN_HPC_META_FOOTER, meta_sections,
+                                                  CN_HPC_META_SECTION_COUNT};
+const struct cn_hpc_file_kind cn_hpc_profile_kind = {
+    "profile.db", CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER, profile_sections,
+    CN_HPC_PROFILE_SECTION_COUNT};
+const struct cn_hpc_file_kind cn_hpc_cct_kind = {"cct.db", CN_HPC_CCT_FORMAT,
+                                                 CN_HPC_CCT_FOOTER, cct_sections,
+                                                 CN_HPC_CCT_SECTION_COUNT};
+const struct cn_hpc_file_kind cn_hpc_trace_kind = {"trace.db", CN_HPC_TRACE_FORMAT,
+                                                   CN_HPC_TRACE_FOOTER, trace_sections,
+                                                   CN_HPC_TRACE_SECTION_COUNT};
+
+bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind)
+{
+    struct cn_bytes magic, format;
+
+    return cn_bytes_slice(file, 0, CN_HPC_MAGIC_LEN, &magic) &&
+           cn_bytes_slice(file, CN_HPC_MAGIC_LEN, CN_HPC_FORMAT_LEN, &format) &&
+           memcmp(magic.ptr, CN_HPC_MAGIC, CN_HPC_MAGIC_LEN) == 0 &&
+           memcmp(format.ptr, kind->format, CN_HPC_FORMAT_LEN) == 0;
+}
+
+static bool check_frame(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
+                        struct cn_hpc_sections *out, struct cn_error *err)
+{
+    uint64_t head_len =
+        cn_hpc_file_header_size + (uint64_t)kind->section_count * cn_hpc_section_size;
+    struct cn_hpc_file_header head;
+    struct cn_bytes footer;
+
+    if (file.len == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "file is empty");
+    if (!cn_hpc_file_is(file, kind) || !cn_hpc_file_header_decode(file, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "not a %s: does not start with " CN_HPC_MAGIC "%s", kind->name,
+                       kind->format);
+    if (head.major != CN_HPC_MAJOR)
+        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %u.x", head.major,
+                       head.minor, CN_HPC_MAJOR);
+    if (file.len < head_len + CN_HPC_FOOTER_LEN)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "file is incomplete: %zu bytes, at least "
+                       "%" PRIu64 " needed",
+                       file.len, head_len + CN_HPC_FOOTER_LEN);
+    if (!cn_bytes_slice(file, file.len - CN_HPC_FOOTER_LEN, CN_HPC_FOOTER_LEN, &footer) ||
+        memcmp(footer.ptr, kind->footer, CN_HPC_FOOTER_LEN) != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "file is incomplete: no footer at 0x%zx",
+                       file.len - CN_HPC_FOOTER_LEN);
+    out->minor = head.minor;
+    out->file.bytes = (struct cn_bytes){file.ptr, file.len - CN_HPC_FOOTER_LEN};
+    return true;
+}
+
+static bool read_section(struct cn_hpc_span file, size_t i, const char *name,
+                         struct cn_hpc_span *out, struct cn_error *err)
+{
+    uint64_t at = cn_hpc_file_header_size + (uint64_t)i * cn_hpc_section_size;
+    struct cn_hpc_section section;
+    struct cn_bytes head;
+
+    if (!cn_hpc_span_slice(file, at, cn_hpc_section_size, &head) ||
+        !cn_hpc_section_decode(head, &section))
+        return cn_fail(err, CN_ERR_FORMAT, "no header of section %s at 0x%" PRIx64, name,
+                       at);
+    if (section.len == 0)
+        section.off = 0;
+    if (!cn_hpc_span_slice(file, section.off, section.len, &out->bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "section %s of %" PRIu64 " bytes at 0x%" PRIx64
+                       " does not fit the file of %zu",
+                       name, section.len, section.off,
+                       file.bytes.len + CN_HPC_FOOTER_LEN);
+    out->off = section.off;
+    return true;
+}
+
+static bool overlap(struct cn_hpc_span a, struct cn_hpc_span b)
+{
+    return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
+           b.off < a.off + a.bytes.len;
+}
+
+static bool check_apart(const struct cn_hpc_sections *sections,
+                        const struct cn_hpc_file_kind *kind, struct cn_error *err)
+{
+    for (size_t i = 0; i < kind->section_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (overlap(sections->list[i], sections->list[j]))
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "sections %s at 0x%" PRIx64 " and %s at 0x%" PRIx64
+                               " overlap",
+                               kind->section[j], sections->list[j].off, kind->section[i],
+                               sections->list[i].off);
+    return true;
+}
+
+bool cn_hpc_sections_open(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
+                          struct cn_hpc_sections *out, struct cn_error *err)
+{
+    struct cn_hpc_sections sections = {0};
+
+    if (!check_frame(file, kind, &sections, err))
+        return false;
+    for (size_t i = 0; i < kind->section_count; i++)
+        if (!read_section(sections.file, i, kind->section[i], &sections.list[i], err))
+            return false;
+    if (!check_apart(&sections, kind, err))
+        return false;
+    *out = sections;
+    return true;
+}
+
+bool cn_hpc_table_open(struct cn_hpc_span in, const struct cn_hpc_array *array,
+                       struct cn_hpc_table *out, struct cn_error *err)
+{
+    struct cn_bytes bytes;
+    uint64_t len;
+
+    if (array->count == 0) {
+        *out = (struct cn_hpc_table){0};
+        return true;
+    }
+    if (array->stride < array->least || array->stride > UINT32_MAX)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s of %" PRIu64 " bytes each are too short, %" PRIu64 " needed",
+                       array->what, array->stride, array->least);
+    if (!cn_u64_mul(array->count, array->stride, &len) || array->count > UINT32_MAX ||
+        !cn_hpc_span_slice(in, array->off, len, &bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu64 " %s of %" PRIu64 " bytes at 0x%" PRIx64
+                       " do not fit their section, 0x%" PRIx64 " to 0x%" PRIx64,
+                       array->count, array->what, array->stride, array->off, in.off,
+                       in.off + in.bytes.len);
+    *out = (struct cn_hpc_table){
+        {bytes, array->off}, (uint32_t)array->count, (uint32_t)array->stride};
+    return true;
+}
+
+bool cn_hpc_table_find(const struct cn_hpc_table *table, uint64_t off, uint32_t *out)
+{
+    uint64_t distance;
+
+    if (off < table->span.off || off - table->span.off >= table->span.bytes.len)
+        return false;
+    distance = off - table->span.off;
+    if (distance % table->stride != 0)
+        return false;
+    *out = (uint32_t)(distance / table->stride);
+    return true;
+}

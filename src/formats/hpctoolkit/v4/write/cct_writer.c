@@ -1,0 +1,95 @@
+/* cct.db: header, one record a context, then a block a context with values: the values, and
+ * behind them where each metric's values start. Blocks start at multiples of 4.
+ */
+#include "base/run/ranks.h"
+#include "formats/hpctoolkit/cct_blocks.h"
+#include "formats/hpctoolkit/v4/write/value_writer.h"
+
+static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch plane,
+                           uint8_t *at, struct cn_hpc_cct_block *block)
+{
+    uint8_t *value_at = at, *index_at = at + plane.count * cn_hpc_context_value_size;
+
+    (void)arg, (void)worker;
+    block->value_count = plane.count;
+    block->index_off = plane.count * cn_hpc_context_value_size;
+    for (size_t i = 0; i < plane.count; i++) {
+        const struct cn_value *value = &plane.values[i];
+        struct cn_hpc_context_value record = {value->key, value->value};
+
+        if (i == 0 || value->metric != plane.values[i - 1].metric) {
+            struct cn_hpc_context_index index = {value->metric, i};
+
+            cn_hpc_context_index_encode(&index, index_at);
+            index_at += cn_hpc_context_index_size;
+            block->metric_count++;
+        }
+        cn_hpc_context_value_encode(&record, value_at);
+        value_at += cn_hpc_context_value_size;
+    }
+    return (size_t)(index_at - at);
+}
+
+static void encode_record(const struct cn_hpc_cct_block *block, uint8_t *at)
+{
+    struct cn_hpc_context_info info = {
+        .value_count = block->value_count,
+        .values_off = block->values_off,
+        .metric_count = block->metric_count,
+        .index_off = block->index_off,
+    };
+
+    cn_hpc_context_info_encode(&info, at);
+}
+
+static const struct cn_hpc_cct_encoding encoding = {
+    .value_len = cn_hpc_context_value_size,
+    .index_len = cn_hpc_context_index_size,
+    .record_len = cn_hpc_context_info_size,
+    .align = 4,
+    .block = encode_block,
+    .record = encode_record,
+};
+
+/* What rank 0 adds to the blocks that all have written. */
+static bool write_frame(struct cn_out *out,
+                        const struct cn_hpc_context_infos_header *head,
+                        const struct cn_hpc_section *section, struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_context_infos_header_size];
+
+    cn_hpc_context_infos_header_encode(head, bytes);
+    return cn_out_write_at(out, section->off, bytes, sizeof(bytes), err) &&
+           cn_hpc_file_end(out, CN_HPC_CCT_FORMAT, CN_HPC_CCT_FOOTER, section,
+                           CN_HPC_CCT_SECTION_COUNT, err);
+}
+
+static bool write_file(const struct cn_hpc_writing *w, struct cn_out *out,
+                       struct cn_error *err)
+{
+    struct cn_hpc_value_job job = cn_hpc_writing_job(w);
+    struct cn_hpc_context_infos_header head = {
+        .context_count = w->context_count,
+        .info_len = cn_hpc_context_info_size,
+    };
+    uint64_t head_len = cn_align_up(cn_hpc_context_infos_header_size, 8);
+    struct cn_hpc_section section = {
+        .len = head_len + (uint64_t)w->context_count * cn_hpc_context_info_size,
+    };
+
+    if (!cn_hpc_shared_file_begin(out, w, "cct.db", CN_HPC_CCT_SECTION_COUNT, err) ||
+        !cn_out_reserve(out, section.len, &section.off, err))
+        return false;
+    head.infos_off = section.off + head_len;
+    return cn_hpc_cct_blocks_write(&job, &encoding, NULL, out, head.infos_off, err) &&
+           (!cn_ranks_is_first(w->ranks) || write_frame(out, &head, &section, err));
+}
+
+bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct cn_out out = {0};
+    bool ok = write_file(w, &out, err);
+
+    cn_out_abandon(&out);
+    return ok;
+}

@@ -1,0 +1,246 @@
+/* The documents that travel with a database. Layouts are printed from the tables of
+ * format.h, so that the text cannot disagree with the files. */
+#include "formats/hpctoolkit/v4/write/companions.h"
+
+#include "base/text.h"
+
+/* A paragraph (lines, ended by NULL) and the layout it introduces, or NULL. */
+struct passage {
+    const char *const *lines;
+    const struct cn_record_layout *layout;
+};
+
+#define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const struct passage common[] = {
+    {LINES(
+         "# An HPCToolkit database, version 4.0", "",
+         "    meta.db               what was measured, and the tree of calling contexts",
+         "    profile.db            values by thread",
+         "    cct.db                the same values by context",
+         "    trace.db              what each thread did when (absent without samples)",
+         "    metrics/default.yaml  how to present the metrics; see METRICS.yaml.ex "
+         "there",
+         "    src/                  copies of source files, where there are any", "",
+         "It opens in cairn, hpcviewer and Hatchet. This file tells how to decode it",
+         "with anything else.", "", "## Every `.db` file", "",
+         "Integers are little endian, `f64` is IEEE 754. Offsets (`..._off`) count bytes",
+         "from the start of the file, `..._len` is a size in bytes, `..._count` a number",
+         "of elements. Strings are UTF-8, ended by a zero byte. Bytes that no table "
+         "names",
+         "are reserved: zero when written, ignored when read. Arrays are stepped by the",
+         "record size that the file declares (`metric_len`, `profile_len`, ...): a later",
+         "minor version may append fields to a record.", "",
+         "A file begins with `HPCTOOLKIT`, four characters that name its format, two",
+         "version bytes, and then one entry for each of its sections. It ends with eight",
+         "characters of its own; a file without them is incomplete.", "",
+         "| file | format | sections, in this order | end |", "| --- | --- | --- | --- |",
+         "| meta.db | `meta` | General, IdNames, Metrics, Context, Strings, Modules, "
+         "Files, Functions | `_meta.db` |",
+         "| profile.db | `prof` | ProfileInfos, IdTuples | `_prof.db` |",
+         "| cct.db | `ctxt` | CtxInfos | `__ctx.db` |",
+         "| trace.db | `trce` | CtxTraces | `trace.db` |"),
+     &cn_hpc_file_header_layout},
+    {LINES("A section entry:"), &cn_hpc_section_layout},
+};
+
+static const struct passage meta[] = {
+    {LINES("## meta.db", "", "General:"), &cn_hpc_general_header_layout},
+    {LINES("IdNames lists what the numbers in a thread's identity stand for: name `k` is",
+           "that of kind `k`."),
+     &cn_hpc_id_names_header_layout},
+    {LINES(
+         "Metrics. A value that was measured at a context is propagated upwards; a scope",
+         "says how far. `point`: not at all. `execution`: to all ancestors, which gives",
+         "inclusive cost. `function`, the transitive scope: from a context to its parent",
+         "while the scope's bit of the context's propagation mask is set, that is, up to",
+         "the enclosing function. `lex_aware`: like `function`, but a loop does not "
+         "count",
+         "the loops nested in it."),
+     &cn_hpc_metrics_header_layout},
+    {LINES("A scope:"), &cn_hpc_scope_layout},
+    {LINES("A metric, its values in one scope, and one statistic over threads. The "
+           "metric id",
+           "of a value is a `prop_id` in the profile of a thread and in cct.db, and a",
+           "`stat_id` in a summary profile. The two number spaces overlap. A statistic",
+           "applies its formula (`$$` stands for the value) to the value of each thread",
+           "and combines the results."),
+     &cn_hpc_metric_layout},
+    {LINES("A scope instance:"), &cn_hpc_scope_instance_layout},
+    {LINES("A statistic:"), &cn_hpc_statistic_layout},
+    {LINES(
+         "Modules, Files and Functions each start with this header; their strings are in",
+         "Strings."),
+     &cn_hpc_table_header_layout},
+    {LINES("A module:"), &cn_hpc_module_layout},
+    {LINES("A file:"), &cn_hpc_source_file_layout},
+    {LINES("A function. Its name is empty when it has none."), &cn_hpc_function_layout},
+    {LINES(
+         "Context is a tree. On top are entry points, the ways in which the operating",
+         "system entered the program; below them functions, loops, lines, instructions.",
+         "Ids are unique and greater than 0; 0 is the global context above all entry",
+         "points, which has values but no record. Values may name ids that have no "
+         "record",
+         "either: instructions that were left out of the tree."),
+     &cn_hpc_contexts_header_layout},
+    {LINES("An entry point:"), &cn_hpc_entry_layout},
+    {LINES(
+         "A context. It is followed by `flex_count` words of 8 bytes which hold, in this",
+         "order and as far as `flags` says so: the offset of its function; the offset of",
+         "its file, and its line; the offset of its module, and its address there. "
+         "Siblings",
+         "follow each other directly."),
+     &cn_hpc_context_layout},
+};
+
+static const struct passage values[] = {
+    {LINES("## profile.db", "",
+           "ProfileInfos. Profile 0 is the summary over all threads."),
+     &cn_hpc_profiles_header_layout},
+    {LINES("A profile:"), &cn_hpc_profile_layout},
+    {LINES("Its values are sorted by context and, for each context, by metric. Zeros are",
+           "left out."),
+     &cn_hpc_profile_value_layout},
+    {LINES("The index says where the values of a context start; they end where those of "
+           "the",
+           "next one start, the last ones with the array. Contexts are in ascending "
+           "order."),
+     &cn_hpc_profile_index_layout},
+    {LINES("IdTuples. A tuple is followed by its ids, from the largest unit (a node) to "
+           "the",
+           "smallest (a thread)."),
+     &cn_hpc_tuple_layout},
+    {LINES("An id:"), &cn_hpc_identity_layout},
+    {LINES("## cct.db", "",
+           "CtxInfos. The values of all threads again, without the summary."),
+     &cn_hpc_context_infos_header_layout},
+    {LINES("Record `i` belongs to context `i`:"), &cn_hpc_context_info_layout},
+    {LINES("Its values are sorted by metric and, for each metric, by profile."),
+     &cn_hpc_context_value_layout},
+    {LINES("The index says where the values of a metric start, as above."),
+     &cn_hpc_context_index_layout},
+    {LINES("## trace.db", "",
+           "CtxTraces. Record `i` belongs to profile `i + 1`; begin and end",
+           "are equal when it has no samples."),
+     &cn_hpc_traces_header_layout},
+    {LINES("A trace:"), &cn_hpc_trace_layout},
+    {LINES("Its samples are in the order of time. Each says where the thread is from "
+           "then on."),
+     &cn_hpc_sample_layout},
+};
+
+static const char *const metrics_example[] = {
+    "# How metrics are presented. Programs that show this database read every *.yaml "
+    "file in",
+    "# this folder, default.yaml first. This file is an explanation and is not read.",
+    "version: 0",
+    "",
+    "# The statistics that formulas use. Each must be in meta.db exactly once, with the "
+    "same",
+    "# metric name, scope, formula and combination. The anchor (&...) is a name for it "
+    "here.",
+    "inputs:",
+    "  - &time-inclusive",
+    "    metric: CPUTIME (sec)",
+    "    scope: execution    # point, function, lex_aware or execution",
+    "    formula: $$         # $$ is the value of a thread; also: 1, ($$^2)",
+    "    combine: sum        # sum, min or max over threads",
+    "  - &time-function",
+    "    metric: CPUTIME (sec)",
+    "    scope: function",
+    "    formula: $$",
+    "    combine: sum",
+    "  - &time-lex_aware",
+    "    metric: CPUTIME (sec)",
+    "    scope: lex_aware",
+    "    formula: $$",
+    "    combine: sum",
+    "  - &time-count",
+    "    metric: CPUTIME (sec)",
+    "    scope: execution",
+    "    formula: 1",
+    "    combine: sum",
+    "",
+    "# The metrics on show. A metric may have `children`, a list of metrics below it.",
+    "roots:",
+    "  - name: CPUTIME (sec)",
+    "    description: Time a thread was running",
+    "    visible by default: true",
+    "    variants:",
+    "      Sum:                           # the name of a column",
+    "        render: [number, percent]    # also: hidden, colorbar",
+    "        format: '%.2e'               # of the number, as for printf",
+    "        formula:",
+    "          inclusive:",
+    "            standard: *time-inclusive",
+    "          exclusive:",
+    "            custom: *time-lex_aware  # preferred to standard where it is known",
+    "            standard: *time-function",
+    "      Mean:",
+    "        render: [number]",
+    "        formula:",
+    "          inclusive:",
+    "            # An operator and its arguments: + - * / ^, or a function: sum, prod, "
+    "pow,",
+    "            # sqrt, log, min, max, floor, ceil. Arguments are inputs, numbers, "
+    "formulas.",
+    "            standard: {/: [*time-inclusive, *time-count]}",
+    NULL,
+};
+
+static void add_lines(struct cn_text *text, const char *const *lines)
+{
+    for (size_t i = 0; lines[i]; i++) {
+        cn_text_str_add(text, lines[i]);
+        cn_text_char(text, '\n');
+    }
+}
+
+static void add_layout(struct cn_text *text, const struct cn_record_layout *layout)
+{
+    cn_text_str_add(text, "\n| offset | type | field | meaning |\n"
+                          "| --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < layout->field_count; i++) {
+        const struct cn_field *field = &layout->fields[i];
+
+        cn_text_printf(text, "| 0x%02x | %s | `%s` | %s |\n", field->offset, field->type,
+                       field->name, field->meaning);
+    }
+    cn_text_printf(text, "| 0x%02zx | | | end |\n\n", layout->size);
+}
+
+static void add_passages(struct cn_text *text, const struct passage *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_lines(text, list[i].lines);
+        add_layout(text, list[i].layout);
+    }
+}
+
+static bool write_text(const struct cn_hpc_writing *w, const char *name,
+                       const struct cn_text *text, struct cn_error *err)
+{
+    struct cn_out out = {0};
+    bool ok = cn_out_open_at(&out, w->dir, name, err) &&
+              cn_out_write(&out, text->chars, text->len, err) && cn_out_close(&out, err);
+
+    cn_out_abandon(&out);
+    return ok;
+}
+
+bool cn_hpc_documents_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok;
+
+    add_passages(&text, common, sizeof(common) / sizeof(*common));
+    add_passages(&text, meta, sizeof(meta) / sizeof(*meta));
+    add_passages(&text, values, sizeof(values) / sizeof(*values));
+    text.len--; /* the empty line at the end */
+    ok = write_text(w, "FORMATS.md", &text, err);
+    cn_text_clear(&text);
+    add_lines(&text, metrics_example);
+    ok = ok && write_text(w, "metrics/METRICS.yaml.ex", &text, err);
+    cn_text_done(&text);
+    return ok;
+}

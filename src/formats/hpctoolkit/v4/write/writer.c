@@ -1,0 +1,119 @@
+#include "formats/hpctoolkit/v4/write/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/bytes/wire.h"
+#include "base/files/outdir.h"
+#include "base/run/pool.h"
+#include "base/run/ranks.h"
+#include "base/text.h"
+#include "formats/hpctoolkit/rooted.h"
+#include "formats/hpctoolkit/sources.h"
+#include "formats/hpctoolkit/v4/write/companions.h"
+#include "formats/hpctoolkit/v4/write/meta_writer.h"
+#include "formats/hpctoolkit/v4/write/value_writer.h"
+
+static bool make_folder(const char *dir, const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    bool ok;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    ok = mkdir(path.chars, 0777) == 0 || cn_fail_errno(err, "%s", path.chars);
+    cn_text_done(&path);
+    return ok;
+}
+
+/* The other ranks need to know which contexts rank 0 has listed. */
+static bool share_contexts(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    size_t len = (size_t)w->db->context_limit / 8 + 1;
+    struct cn_text message = {0};
+    struct cn_bytes bytes;
+    bool ok;
+
+    cn_wire_u32(&message, w->context_count);
+    cn_text_add(&message, (const char *)w->listed, len);
+    ok = cn_ranks_broadcast(w->ranks, &message, err);
+    bytes = cn_wire_view(&message);
+    if (ok && (!cn_wire_u32_take(&bytes, &w->context_count) || bytes.len != len))
+        ok = cn_fail(err, CN_ERR_FORMAT, "rank 0 has other contexts");
+    if (ok)
+        memcpy(w->listed, bytes.ptr, len);
+    cn_text_done(&message);
+    return ok;
+}
+
+static bool write_meta(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    bool ok = !cn_ranks_is_first(w->ranks) || cn_hpc_meta_write(w, err);
+
+    return cn_ranks_agree(w->ranks, ok, err) && share_contexts(w, err);
+}
+
+static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    return !cn_ranks_is_first(w->ranks) ||
+           (make_folder(w->dir, "metrics", err) && cn_hpc_taxonomy_write(w, err) &&
+            cn_hpc_documents_write(w, err) &&
+            cn_hpc_sources_copy(w->db, w->dir, w->options, err));
+}
+
+static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct cn_ranks *ranks = w->ranks;
+
+    return write_meta(w, err) &&
+           cn_ranks_agree(ranks, cn_hpc_profiles_write(w, err), err) &&
+           cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
+           (w->options->without_timelines ||
+            cn_ranks_agree(ranks, cn_hpc_traces_write(w, err), err)) &&
+           cn_ranks_agree(ranks, write_texts(w, err), err);
+}
+
+/* Rank 0 makes the folder; the others learn its name. */
+static bool begin_folder(struct cn_hpc_writing *w, struct cn_outdir *dir,
+                         const char *path, struct cn_text *name, struct cn_error *err)
+{
+    bool ok = true;
+
+    if (cn_ranks_is_first(w->ranks)) {
+        ok = cn_outdir_begin(dir, path, w->options->replace, err);
+        cn_text_str_add(name, ok ? dir->path : "");
+    }
+    return cn_ranks_agree(w->ranks, ok, err) && cn_ranks_broadcast(w->ranks, name, err);
+}
+
+bool cn_hpc_v4_write(struct cn_database *db, const char *path,
+                     const struct cn_write_options *options, struct cn_error *err)
+{
+    struct cn_hpc_rooted rooted;
+    struct cn_outdir dir = {0};
+    struct cn_text name = {0};
+    struct cn_hpc_writing w = {
+        .db = db,
+        .ranks = cn_database_ranks(db),
+        .options = options,
+        .workers = options->workers ? options->workers : cn_pool_default_workers(),
+    };
+    /* What several processes have together was analysed: it has entry points. */
+    bool ok = (w.ranks->size > 1 || cn_hpc_rooted_init(&rooted, db, &w.db, err)) &&
+              begin_folder(&w, &dir, path, &name, err);
+
+    if (ok) {
+        w.dir = cn_text_str(&name);
+        w.listed = cn_alloc((size_t)w.db->context_limit / 8 + 1, 1);
+        ok = write_into(&w, err);
+        if (ok && cn_ranks_is_first(w.ranks))
+            ok = cn_outdir_commit(&dir, err);
+        ok = cn_ranks_agree(w.ranks, ok, err);
+        free(w.listed);
+    }
+    cn_outdir_abandon(&dir);
+    cn_text_done(&name);
+    return ok;
+}

@@ -1,0 +1,56 @@
+/* An experiment.xml 2.x database, opened; such databases are read, never written.
+ *
+ * The summary's values stand in experiment.xml; those of threads and their samples in files
+ * beside it, see legacy_format.h. Contexts and costs become what they are for 4.0.
+ * The caller owns the database; bytes given to cn_hpc_legacy_open_bytes() must outlive it.
+ * Threads: immutable after open.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_XML_LEGACY_LEGACY_H
+#define CN_FORMATS_HPCTOOLKIT_XML_LEGACY_LEGACY_H
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+
+struct cn_database;
+struct cn_file;
+struct dirent;
+
+struct cn_hpc_legacy_file {
+    const char *name;
+    struct cn_bytes bytes;
+};
+
+struct cn_hpc_legacy_files {
+    struct cn_bytes experiment;
+    bool is_mapped; /* pages of it may be given back while it is read */
+    const struct cn_hpc_legacy_file *values; /* *.metric-db */
+    size_t value_count;
+    struct cn_hpc_legacy_file packed; /* experiment-N.mdb; a NULL name: not there */
+    struct cn_hpc_legacy_file traces; /* experiment.mt; the same */
+};
+
+/* Files of threads that cannot be read are left out, with a warning. */
+CN_CHECK bool cn_hpc_legacy_open_bytes(struct cn_database **out,
+                                       const struct cn_hpc_legacy_files *files,
+                                       struct cn_error *err);
+
+/* The files of a directory, mapped. */
+struct cn_hpc_legacy_maps {
+    struct cn_hpc_legacy_files files;
+    struct dirent **names; /* of all files with values */
+    int name_count;
+    struct cn_hpc_legacy_file *values;
+    struct cn_file *mapped; /* those with values, then the others */
+    size_t mapped_count;
+};
+
+/* experiment.xml must be there. On failure there is nothing to close. */
+CN_CHECK bool cn_hpc_legacy_map(struct cn_hpc_legacy_maps *out, const char *dir,
+                                struct cn_error *err);
+void cn_hpc_legacy_unmap(struct cn_hpc_legacy_maps *maps);
+
+/* Map the files of a directory, or of the directory that holds the file `path`. */
+CN_CHECK bool cn_hpc_legacy_open(struct cn_database **out, const char *path,
+                                 struct cn_error *err);
+
+#endif

@@ -1,0 +1,298 @@
+#include "formats/hpctoolkit/xml/read/head_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/hpctoolkit/xml/format.h"
+#include "formats/hpctoolkit/xml/read/events.h"
+#include "formats/hpctoolkit/xml/read/scanner.h"
+
+struct reader {
+    struct cn_hpc_xml_head *head;
+    struct cn_arena *arena;
+    bool is_at_tree;
+};
+
+static const char *keep(struct reader *r, const struct cn_hpc_xml_event *e,
+                        const char *name, const char *otherwise)
+{
+    const char *value = cn_hpc_xml_event_get(e, name);
+
+    return value ? cn_arena_strdup(r->arena, value) : otherwise;
+}
+
+static struct cn_bytes bytes_of(const char *text)
+{
+    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static bool number(const struct cn_hpc_xml_event *e, const char *name, int64_t otherwise,
+                   int64_t *out, struct cn_error *err)
+{
+    const char *value = cn_hpc_xml_event_get(e, name);
+
+    *out = otherwise;
+    if (!value || cn_hpc_xml_parse_i64(bytes_of(value), out))
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: %s=\"%.64s\" is no whole number",
+                   e->name, name, value);
+}
+
+/* The number a row cannot be without. */
+static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *out,
+                   struct cn_error *err)
+{
+    if (cn_hpc_xml_event_get(e, name))
+        return number(e, name, 0, out, err);
+    return cn_fail(err, CN_ERR_FORMAT, "<%.32s> has no %s", e->name, name);
+}
+
+static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
+                    const struct cn_hpc_xml_event *e, struct cn_error *err)
+{
+    struct cn_hpc_xml_row row = {.name = keep(r, e, "n", "")};
+    const char *address = cn_hpc_xml_event_get(e, "v");
+
+    if (!needed(e, "i", &row.id, err) || !number(e, "f", 0, &row.flags, err))
+        return false;
+    if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address))
+        return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is no address", e->name,
+                       address);
+    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+    rows->list[rows->count++] = row;
+    return true;
+}
+
+static bool has_room(const struct cn_hpc_xml_event *e, size_t count, struct cn_error *err)
+{
+    return count < CN_HPC_XML_METRIC_MAX ||
+           cn_fail(err, CN_ERR_LIMIT, "more than %d <%s>s", CN_HPC_XML_METRIC_MAX,
+                   e->name);
+}
+
+static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
+                       struct cn_error *err)
+{
+    struct cn_hpc_xml_head *head = r->head;
+    struct cn_hpc_xml_metric metric = {
+        .name = keep(r, e, "n", ""),
+        .type = keep(r, e, "t", ""),
+        .format = keep(r, e, "fmt", NULL),
+        .combine = "",
+        .view = "",
+    };
+
+    if (!has_room(e, head->metric_count, err) || !needed(e, "i", &metric.id, err) ||
+        !number(e, "show", CN_HPC_XML_SHOWN, &metric.show, err) ||
+        !number(e, "show-percent", 1, &metric.show_percent, err))
+        return false;
+    head->metrics = cn_grow(head->metrics, head->metric_count, &head->metric_capacity,
+                            sizeof(*head->metrics));
+    head->metrics[head->metric_count++] = metric;
+    return true;
+}
+
+static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
+                        struct cn_error *err)
+{
+    struct cn_hpc_xml_head *head = r->head;
+    const char *type = cn_hpc_xml_event_get(e, "t");
+    struct cn_hpc_xml_metric *metric;
+
+    if (head->metric_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
+    metric = &head->metrics[head->metric_count - 1];
+    if (type && strcmp(type, "combine") == 0)
+        metric->combine = keep(r, e, "frm", "");
+    else
+        metric->view = keep(r, e, "frm", "");
+    return true;
+}
+
+static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
+                          struct cn_error *err)
+{
+    struct cn_hpc_xml_head *head = r->head;
+    struct cn_hpc_xml_metric_db row = {
+        .name = keep(r, e, "n", ""),
+        .type = keep(r, e, "t", ""),
+    };
+
+    if (!has_room(e, head->metric_db_count, err) || !needed(e, "i", &row.id, err) ||
+        !number(e, "db-id", row.id, &row.column, err))
+        return false;
+    head->metric_dbs = cn_grow(head->metric_dbs, head->metric_db_count,
+                               &head->metric_db_capacity, sizeof(*head->metric_dbs));
+    head->metric_dbs[head->metric_db_count++] = row;
+    return true;
+}
+
+static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
+                      struct cn_error *err)
+{
+    /* The first writers counted microseconds and did not say so. */
+    enum { MICROSECONDS = 1000000 };
+    int64_t begin, end, ticks;
+
+    if (!number(e, "db-min-time", 0, &begin, err) ||
+        !number(e, "db-max-time", 0, &end, err) ||
+        !number(e, "u", MICROSECONDS, &ticks, err))
+        return false;
+    r->head->has_times =
+        cn_hpc_xml_event_get(e, "db-min-time") && cn_hpc_xml_event_get(e, "db-max-time");
+    r->head->begin = (uint64_t)begin;
+    r->head->end = (uint64_t)end;
+    r->head->ticks_per_second = (uint64_t)ticks;
+    return true;
+}
+
+static bool add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
+{
+    const char *name = cn_hpc_xml_event_get(e, "n");
+    const char *value = cn_hpc_xml_event_get(e, "v");
+
+    if (!name || !value)
+        return true;
+    if (strcmp(name, CN_HPC_XML_DESCRIPTION) == 0)
+        r->head->description = cn_arena_strdup(r->arena, value);
+    else if (strcmp(name, CN_HPC_XML_LINES_NAME) == 0)
+        r->head->lines_have_calls = strcmp(value, CN_HPC_XML_LINES_VALUE) == 0;
+    return true;
+}
+
+/* "4.0" */
+static bool parse_version(const char *text, struct cn_hpc_xml_head *head)
+{
+    const char *dot = text ? strchr(text, '.') : NULL;
+    struct cn_bytes before;
+    uint64_t major, minor;
+
+    if (!dot || !cn_bytes_slice(bytes_of(text), 0, (uint64_t)(dot - text), &before) ||
+        !cn_hpc_xml_parse_u64(before, &major) ||
+        !cn_hpc_xml_parse_u64(bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
+        return false;
+    head->major = (unsigned)major;
+    head->minor = (unsigned)minor;
+    return true;
+}
+
+static bool begin_root(struct reader *r, const struct cn_hpc_xml_event *e,
+                       struct cn_error *err)
+{
+    const char *version = cn_hpc_xml_event_get(e, "version");
+
+    if (strcmp(e->name, "HPCToolkitExperiment") != 0)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "the root element is <%.64s>, not <HPCToolkitExperiment>",
+                       e->name);
+    return parse_version(version, r->head) ||
+           cn_fail(err, CN_ERR_FORMAT, "version \"%.64s\" is none",
+                   version ? version : "");
+}
+
+static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
+                        struct cn_error *err)
+{
+    struct cn_hpc_xml_head *head = r->head;
+    const char *name = e->name;
+
+    if (e->depth == 0)
+        return begin_root(r, e, err);
+    if (strcmp(name, "Procedure") == 0)
+        return add_row(r, &head->procedures, e, err);
+    if (strcmp(name, "File") == 0)
+        return add_row(r, &head->files, e, err);
+    if (strcmp(name, "LoadModule") == 0)
+        return add_row(r, &head->modules, e, err);
+    if (strcmp(name, "Identifier") == 0)
+        return add_row(r, &head->identifiers, e, err);
+    if (strcmp(name, "Metric") == 0)
+        return add_metric(r, e, err);
+    if (strcmp(name, "MetricFormula") == 0)
+        return add_formula(r, e, err);
+    if (strcmp(name, "MetricDB") == 0)
+        return add_metric_db(r, e, err);
+    if (strcmp(name, "TraceDB") == 0)
+        return add_times(r, e, err);
+    if (strcmp(name, "NV") == 0)
+        return add_pair(r, e);
+    if (strcmp(name, "SecCallPathProfile") == 0)
+        head->title = keep(r, e, "n", "");
+    return true;
+}
+
+static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
+                             struct cn_error *err)
+{
+    struct reader *r = arg;
+
+    if (!e->attributes)
+        return CN_ITEM;
+    if (e->depth > 0 && strcmp(e->name, "SecCallPathProfileData") == 0) {
+        r->is_at_tree = true;
+        r->head->tree_off = e->off + e->len;
+        return CN_END;
+    }
+    return add_element(r, e, err) ? CN_ITEM : CN_FAIL;
+}
+
+bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
+                          struct cn_arena *arena, struct cn_error *err)
+{
+    struct cn_hpc_xml_head head = {.title = "", .description = ""};
+    struct reader r = {.head = &head, .arena = arena};
+    struct cn_hpc_xml_reading reading = {.text = text,
+                                         .depth_max = CN_HPC_XML_HEAD_DEPTH_MAX,
+                                         .handle = on_event,
+                                         .arg = &r};
+    struct cn_bytes end;
+    bool is_complete;
+    bool ok = cn_hpc_xml_events_read(&reading, &is_complete, err) &&
+              (r.is_at_tree ||
+               cn_fail(err, CN_ERR_FORMAT, "no <SecCallPathProfileData> anywhere"));
+
+    if (ok)
+        ok = (head.tree_off >= 2 && cn_bytes_slice(text, head.tree_off - 2, 2, &end)) ||
+             cn_fail(err, CN_ERR_FORMAT, "the context tree begins behind the file");
+    if (!ok) {
+        cn_hpc_xml_head_done(&head);
+        return false;
+    }
+    head.tree_is_empty = cn_hpc_xml_is(end, "/>");
+    *out = head;
+    return true;
+}
+
+void cn_hpc_xml_head_done(struct cn_hpc_xml_head *head)
+{
+    free(head->identifiers.list);
+    free(head->modules.list);
+    free(head->files.list);
+    free(head->procedures.list);
+    free(head->metrics);
+    free(head->metric_dbs);
+    *head = (struct cn_hpc_xml_head){0};
+}
+
+bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major)
+{
+    static const char root[] = "<HPCToolkitExperiment";
+    struct cn_bytes start = text;
+    const uint8_t *found;
+
+    if (text.len > CN_HPC_XML_HEAD_MAX)
+        (void)cn_bytes_slice(text, 0, CN_HPC_XML_HEAD_MAX, &start);
+    found = start.len == 0 ? NULL : memmem(start.ptr, start.len, root, sizeof(root) - 1);
+    if (!found ||
+        !cn_bytes_from(start, (uint64_t)(found - start.ptr) + sizeof(root) - 1, &start))
+        return false;
+    /* `version="4.0"`, the only attribute the root ever had. */
+    for (size_t i = 0; i < start.len && start.ptr[i] != '>'; i++)
+        if (start.ptr[i] >= '0' && start.ptr[i] <= '9') {
+            *major = start.ptr[i] - (unsigned)'0';
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,70 @@
+/* The tables of an experiment.xml: everything before its context tree.
+ *
+ * Read with expat in small pieces: memory grows with the tables, never with one long token.
+ * Declarations of entities are refused, so that nothing expands; the DTD of 2.x files declares
+ * none.
+ * Rows keep the order of the file. Strings live in the arena.
+ * Threads: one thread at a time; immutable once read.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_HEAD_READER_H
+#define CN_FORMATS_HPCTOOLKIT_XML_READ_HEAD_READER_H
+
+#include "base/arena.h"
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+
+/* A row of the tables of identifiers, modules, files and procedures. */
+struct cn_hpc_xml_row {
+    int64_t id;
+    const char *name;
+    uint64_t address; /* of a procedure: `v` */
+    int64_t flags;    /* of a procedure: `f` */
+};
+
+struct cn_hpc_xml_rows {
+    struct cn_hpc_xml_row *list;
+    size_t count, capacity;
+};
+
+struct cn_hpc_xml_metric {
+    int64_t id;
+    const char *name;
+    const char *type;    /* "inclusive", "exclusive", or "" */
+    const char *format;  /* or NULL */
+    const char *combine; /* formulas, or "" */
+    const char *view;    /* also called finalize */
+    int64_t show;
+    int64_t show_percent;
+};
+
+/* Where the values of threads are; a row of 4.0 has only id and name. */
+struct cn_hpc_xml_metric_db {
+    int64_t id;
+    const char *name, *type;
+    int64_t column; /* db-id */
+};
+
+struct cn_hpc_xml_head {
+    unsigned major, minor;
+    const char *title, *description;
+    bool lines_have_calls; /* the <NV> of format.h */
+    struct cn_hpc_xml_rows identifiers, modules, files, procedures;
+    struct cn_hpc_xml_metric *metrics;
+    size_t metric_count, metric_capacity;
+    struct cn_hpc_xml_metric_db *metric_dbs;
+    size_t metric_db_count, metric_db_capacity;
+    bool has_times; /* a <TraceDB> with a range of times */
+    uint64_t begin, end, ticks_per_second;
+    uint64_t tree_off; /* of the first byte inside <SecCallPathProfileData> */
+    bool tree_is_empty;
+};
+
+/* Messages say line and column. On failure there is nothing to release. */
+CN_CHECK bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
+                                   struct cn_arena *arena, struct cn_error *err);
+void cn_hpc_xml_head_done(struct cn_hpc_xml_head *head);
+
+/* The version in the first bytes of a file; false when it does not look like one. */
+bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major);
+
+#endif

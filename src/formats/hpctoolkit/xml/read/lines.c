@@ -1,0 +1,458 @@
+/* How a cursor remembers its place. In the plane of a profile: the next value is the first one
+ * that is not below (key, metric number run_end), and `at` is 1 at the end. In the plane of a
+ * line: index_at is the metric, counted in thread_ids, and `at` the profile to go on with.
+ */
+#include "formats/hpctoolkit/xml/read/lines.h"
+
+#include <inttypes.h>
+
+enum {
+    /* Lines worked on at a time. */
+    CANDIDATES = 64,
+    /* With fewer contexts in a plane than this part of the lines, it is quicker to look which
+     * lines they belong to than to look at all lines. */
+    FEW = 16,
+};
+
+static size_t find_line(const struct cn_hpc_xml_lines *lines, uint32_t id)
+{
+    size_t low = 0, high = lines->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (lines->list[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool cn_hpc_xml_lines_concern(const struct cn_hpc_xml_database *xml,
+                              const struct cn_value_cursor *cursor)
+{
+    const struct cn_hpc_xml_lines *lines = &xml->lines;
+    bool is_profile = cursor->plane == CN_PLANE_OF_PROFILE;
+    size_t i;
+
+    if (lines->count == 0)
+        return false;
+    i = find_line(lines, is_profile ? cursor->first_key : cursor->owner);
+    return i < lines->count &&
+           lines->list[i].id <= (is_profile ? cursor->last_key : cursor->owner);
+}
+
+void cn_hpc_xml_lines_begin(struct cn_value_cursor *cursor)
+{
+    if (cursor->plane == CN_PLANE_OF_PROFILE) {
+        cursor->key = cursor->first_key;
+        cursor->run_end = 0;
+        cursor->at = false;
+    } else {
+        cursor->index_at = 0;
+        cursor->at = 1; /* 0 is the summary */
+    }
+}
+
+static const struct cn_hpc_xml_pairs *pairs_of(const struct cn_hpc_xml_database *xml,
+                                               uint32_t profile)
+{
+    return profile == 0 ? &xml->lines.summaries : &xml->lines.threads;
+}
+
+/* Whether a metric is an inclusive cost, and which exclusive cost it belongs to. */
+static const struct cn_hpc_xml_pair *find_execution(const struct cn_hpc_xml_pairs *pairs,
+                                                    uint16_t metric)
+{
+    size_t low = 0, high = pairs->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pairs->list[middle].execution < metric)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < pairs->count && pairs->list[low].execution == metric ? &pairs->list[low]
+                                                                      : NULL;
+}
+
+static const struct cn_hpc_xml_pair *find_function(const struct cn_hpc_xml_pairs *pairs,
+                                                   uint16_t metric)
+{
+    size_t low = 0, high = pairs->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pairs->by_function[middle].function < metric)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < pairs->count && pairs->by_function[low].function == metric
+               ? &pairs->by_function[low]
+               : NULL;
+}
+
+/* The values of one line in one profile, sorted by metric. */
+struct sums {
+    struct cn_value list[CN_VALUE_BATCH];
+    size_t count;
+};
+
+static bool add(struct sums *sums, uint32_t key, uint16_t metric, double value,
+                struct cn_error *err)
+{
+    size_t at = sums->count;
+
+    while (at > 0 && sums->list[at - 1].metric > metric)
+        at--;
+    if (at > 0 && sums->list[at - 1].metric == metric) {
+        sums->list[at - 1].value += value;
+        return true;
+    }
+    if (sums->count == CN_VALUE_BATCH)
+        return cn_fail(err, CN_ERR_LIMIT, "context %" PRIu32 " has more than %d values",
+                       key, CN_VALUE_BATCH);
+    memmove(&sums->list[at + 1], &sums->list[at],
+            (sums->count - at) * sizeof(*sums->list));
+    sums->list[at] = (struct cn_value){.value = value, .key = key, .metric = metric};
+    sums->count++;
+    return true;
+}
+
+/* What the line itself has: exclusive costs count as inclusive ones too. */
+static bool add_own(const struct cn_hpc_xml_pairs *pairs, struct sums *sums,
+                    const struct cn_value *value, struct cn_error *err)
+{
+    const struct cn_hpc_xml_pair *execution = find_execution(pairs, value->metric);
+    const struct cn_hpc_xml_pair *function = find_function(pairs, value->metric);
+
+    if (execution && execution->function != CN_NO_ID)
+        return true;
+    return add(sums, value->key, value->metric, value->value, err) &&
+           (!function || add(sums, value->key, function->execution, value->value, err));
+}
+
+/* The values that the files have for one context. */
+static bool look_up(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t context,
+                    struct cn_value_cursor *cursor, struct cn_error *err)
+{
+    cursor->db = &xml->base;
+    cursor->plane = CN_PLANE_OF_PROFILE;
+    cursor->owner = profile;
+    cursor->first_key = context;
+    cursor->last_key = context;
+    cursor->as_key = 0;
+    return xml->planes.begin(xml, cursor, err);
+}
+
+static bool sum_own(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t id,
+                    struct sums *sums, struct cn_error *err)
+{
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!look_up(xml, profile, id, &cursor, err))
+        return false;
+    while ((step = xml->planes.next(xml, &cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (!add_own(pairs_of(xml, profile), sums, &batch.values[i], err))
+                return false;
+    return step == CN_END;
+}
+
+static bool sum_callee(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t callee,
+                       uint32_t id, struct sums *sums, struct cn_error *err)
+{
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!look_up(xml, profile, callee, &cursor, err))
+        return false;
+    while ((step = xml->planes.next(xml, &cursor, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (find_execution(pairs_of(xml, profile), batch.values[i].metric) &&
+                !add(sums, id, batch.values[i].metric, batch.values[i].value, err))
+                return false;
+    return step == CN_END;
+}
+
+static bool sum_line(struct cn_hpc_xml_database *xml, uint32_t profile,
+                     const struct cn_hpc_xml_line *line, struct sums *sums,
+                     struct cn_error *err)
+{
+    const struct cn_hpc_xml_node *nodes = xml->tree.nodes;
+
+    sums->count = 0;
+    if (!sum_own(xml, profile, line->id, sums, err))
+        return false;
+    for (uint32_t i = nodes[line->node].child; i != CN_HPC_XML_NO_NODE; i = nodes[i].next)
+        if (!sum_callee(xml, profile, nodes[i].id, line->id, sums, err))
+            return false;
+    return true;
+}
+
+/* Lines to work on next, sorted; there may be more when the list is full. */
+struct candidates {
+    uint32_t list[CANDIDATES]; /* positions in the list of lines */
+    size_t count, at;
+};
+
+static void add_candidate(struct candidates *c, uint32_t line)
+{
+    size_t at = c->count;
+
+    while (at > 0 && c->list[at - 1] > line)
+        at--;
+    if ((at > 0 && c->list[at - 1] == line) || at == CANDIDATES)
+        return;
+    if (c->count == CANDIDATES)
+        c->count--;
+    memmove(&c->list[at + 1], &c->list[at], (c->count - at) * sizeof(*c->list));
+    c->list[at] = line;
+    c->count++;
+}
+
+/* The lines that call a context, from `from` on. */
+static void add_callers(const struct cn_hpc_xml_lines *lines, uint32_t context,
+                        size_t from, size_t end, struct candidates *c)
+{
+    size_t low = 0, high = lines->callee_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (lines->callees[middle].id < context)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < lines->callee_count && lines->callees[low].id == context; low++) {
+        size_t line = find_line(lines, lines->callees[low].line);
+
+        if (line >= from && line < end)
+            add_candidate(c, (uint32_t)line);
+    }
+}
+
+static bool search_few(struct cn_hpc_xml_database *xml,
+                       const struct cn_value_cursor *cursor, size_t from, size_t end,
+                       struct candidates *c, struct cn_error *err)
+{
+    struct cn_value_cursor all;
+    struct cn_value_batch batch;
+    uint32_t last = 0;
+    enum cn_step step;
+
+    if (!look_up(xml, cursor->owner, 0, &all, err))
+        return false;
+    all.last_key = UINT32_MAX;
+    if (!xml->planes.begin(xml, &all, err))
+        return false;
+    while ((step = xml->planes.next(xml, &all, &batch, err)) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            if (batch.values[i].key != last)
+                add_callers(&xml->lines, batch.values[i].key, from, end, c);
+            last = batch.values[i].key;
+        }
+    return step == CN_END;
+}
+
+static bool find_candidates(struct cn_hpc_xml_database *xml,
+                            const struct cn_value_cursor *cursor, uint32_t from_id,
+                            struct candidates *c, struct cn_error *err)
+{
+    const struct cn_hpc_xml_lines *lines = &xml->lines;
+    size_t from = find_line(lines, from_id);
+    size_t end = cursor->last_key == UINT32_MAX ? lines->count
+                                                : find_line(lines, cursor->last_key + 1);
+    struct cn_profile profile;
+
+    c->count = 0;
+    c->at = 0;
+    if (from >= end)
+        return true;
+    if (!cn_database_profile(&xml->base, cursor->owner, &profile, err))
+        return false;
+    if (end - from > CANDIDATES && profile.context_count < (end - from) / FEW)
+        return search_few(xml, cursor, from, end, c, err);
+    for (; from < end && c->count < CANDIDATES; from++)
+        c->list[c->count++] = (uint32_t)from;
+    return true;
+}
+
+/* The plane as the files have it, and lines that are put in between. */
+struct merge {
+    struct cn_hpc_xml_database *xml;
+    struct cn_value_cursor *to; /* whose batch is filled */
+    size_t filled;
+    struct cn_value_cursor from;
+    struct cn_value_batch batch;
+    size_t at; /* in the batch */
+    bool has_values;
+    struct candidates lines;
+    struct sums sums;
+};
+
+static bool fetch(struct merge *m, struct cn_error *err)
+{
+    enum cn_step step;
+
+    if (m->at < m->batch.count)
+        return true;
+    step = m->xml->planes.next(m->xml, &m->from, &m->batch, err);
+    m->at = 0;
+    if (step != CN_ITEM)
+        m->batch.count = 0;
+    m->has_values = step == CN_ITEM;
+    return step != CN_FAIL;
+}
+
+static bool skip_delivered(struct merge *m, struct cn_error *err)
+{
+    while (fetch(m, err)) {
+        if (!m->has_values || m->batch.values[m->at].key != m->to->key ||
+            m->batch.values[m->at].metric >= m->to->run_end)
+            return true;
+        m->at++;
+    }
+    return false;
+}
+
+static void deliver(struct merge *m, struct cn_value value)
+{
+    m->to->batch[m->filled++] = value;
+    m->to->key = value.key;
+    m->to->run_end = (uint64_t)value.metric + 1;
+}
+
+/* The values of a line, instead of those the plane has for it. */
+static bool deliver_line(struct merge *m, const struct cn_hpc_xml_line *line,
+                         struct cn_error *err)
+{
+    uint64_t first_metric = m->to->key == line->id ? m->to->run_end : 0;
+
+    if (!sum_line(m->xml, m->to->owner, line, &m->sums, err))
+        return false;
+    for (size_t i = 0; i < m->sums.count && m->filled < CN_VALUE_BATCH; i++)
+        if (m->sums.list[i].metric >= first_metric)
+            deliver(m, m->sums.list[i]);
+    if (m->filled == CN_VALUE_BATCH)
+        return true;
+    while (m->has_values && m->batch.values[m->at].key == line->id) {
+        m->at++;
+        if (!fetch(m, err))
+            return false;
+    }
+    m->to->key = line->id;
+    m->to->run_end = UINT64_MAX; /* all of it */
+    m->lines.at++;
+    return true;
+}
+
+static bool refill_lines(struct merge *m, struct cn_error *err)
+{
+    uint32_t last;
+
+    if (m->lines.at < m->lines.count || m->lines.count < CANDIDATES)
+        return true;
+    last = m->xml->lines.list[m->lines.list[CANDIDATES - 1]].id;
+    return find_candidates(m->xml, m->to, last + 1, &m->lines, err);
+}
+
+static bool merge_values(struct merge *m, struct cn_error *err)
+{
+    while (m->filled < CN_VALUE_BATCH) {
+        const struct cn_hpc_xml_line *line = NULL;
+
+        if (!fetch(m, err) || !refill_lines(m, err))
+            return false;
+        if (m->lines.at < m->lines.count)
+            line = &m->xml->lines.list[m->lines.list[m->lines.at]];
+        if (line && (!m->has_values || line->id <= m->batch.values[m->at].key)) {
+            if (!deliver_line(m, line, err))
+                return false;
+        } else if (m->has_values) {
+            deliver(m, m->batch.values[m->at++]);
+        } else {
+            m->to->at = true;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool next_of_profile(struct merge *m, struct cn_error *err)
+{
+    uint32_t from_id = m->to->key;
+
+    m->from.first_key = from_id;
+    m->from.last_key = m->to->last_key;
+    m->from.db = m->to->db;
+    m->from.plane = CN_PLANE_OF_PROFILE;
+    m->from.owner = m->to->owner;
+    m->from.as_key = 0;
+    if (m->to->run_end == UINT64_MAX)
+        from_id++;
+    return m->xml->planes.begin(m->xml, &m->from, err) && skip_delivered(m, err) &&
+           find_candidates(m->xml, m->to, from_id, &m->lines, err) &&
+           merge_values(m, err);
+}
+
+/* The plane of a line: its values in one profile after the other, metric by metric. */
+static bool next_of_line(struct merge *m, const struct cn_hpc_xml_line *line,
+                         struct cn_error *err)
+{
+    const struct cn_hpc_xml_lines *lines = &m->xml->lines;
+
+    for (; m->to->index_at < lines->thread_id_count; m->to->index_at++) {
+        uint16_t metric = lines->thread_ids[m->to->index_at];
+
+        for (; m->to->at < m->xml->base.profile_count; m->to->at++) {
+            uint32_t profile = (uint32_t)m->to->at;
+
+            if (m->filled == CN_VALUE_BATCH)
+                return true;
+            if (!sum_line(m->xml, profile, line, &m->sums, err))
+                return false;
+            for (size_t i = 0; i < m->sums.count; i++)
+                if (m->sums.list[i].metric == metric)
+                    m->to->batch[m->filled++] =
+                        (struct cn_value){m->sums.list[i].value, profile, metric};
+        }
+        m->to->at = 1;
+    }
+    return true;
+}
+
+enum cn_step cn_hpc_xml_lines_next(struct cn_hpc_xml_database *xml,
+                                   struct cn_value_cursor *cursor,
+                                   struct cn_value_batch *out, struct cn_error *err)
+{
+    struct merge m;
+    bool ok;
+
+    m.xml = xml;
+    m.to = cursor;
+    m.filled = 0;
+    m.batch = (struct cn_value_batch){0};
+    m.at = 0;
+    m.has_values = false;
+    if (cursor->plane == CN_PLANE_OF_CONTEXT)
+        ok = next_of_line(&m, &xml->lines.list[find_line(&xml->lines, cursor->owner)],
+                          err);
+    else
+        ok = cursor->at || next_of_profile(&m, err);
+    if (!ok && m.filled == 0)
+        return CN_FAIL;
+    if (m.filled == 0)
+        return CN_END;
+    *out = (struct cn_value_batch){cursor->batch, m.filled};
+    return CN_ITEM;
+}

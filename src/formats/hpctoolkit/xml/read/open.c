@@ -1,0 +1,242 @@
+#include "formats/hpctoolkit/xml/read/open.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/hpctoolkit/maps.h"
+#include "formats/hpctoolkit/xml/format.h"
+#include "formats/hpctoolkit/xml/legacy_format.h"
+#include "formats/hpctoolkit/xml/read/database.h"
+#include "formats/hpctoolkit/xml/read/metrics_reader.h"
+#include "formats/hpctoolkit/xml/read/tree_reader.h"
+
+struct database {
+    struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
+    struct cn_hpc_sparse sparse;
+    struct cn_hpc_maps maps; /* none when bytes were given */
+};
+
+static struct database *self_of(struct cn_database *db)
+{
+    return (struct database *)db;
+}
+
+static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
+                        struct cn_error *err)
+{
+    return cn_hpc_sparse_profile_at(&self_of(db)->sparse, index, out, err);
+}
+
+/* Lines that were numbered here have no place in the files. */
+static bool is_beyond_files(const struct database *self,
+                            const struct cn_value_cursor *cursor)
+{
+    return cursor->plane == CN_PLANE_OF_CONTEXT &&
+           cursor->owner >= self->sparse.context_limit;
+}
+
+static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor *cursor,
+                        struct cn_error *err)
+{
+    const struct database *self = self_of(&xml->base);
+
+    return is_beyond_files(self, cursor) ||
+           cn_hpc_sparse_values_begin(&self->sparse, cursor, err);
+}
+
+static enum cn_step plane_next(struct cn_hpc_xml_database *xml,
+                               struct cn_value_cursor *cursor, struct cn_value_batch *out,
+                               struct cn_error *err)
+{
+    const struct database *self = self_of(&xml->base);
+
+    if (is_beyond_files(self, cursor))
+        return CN_END;
+    return cn_hpc_sparse_values_next(&self->sparse, cursor, out, err);
+}
+
+static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline *out,
+                     struct cn_error *err)
+{
+    return cn_hpc_sparse_timeline(&self_of(db)->sparse, index, out, err);
+}
+
+static bool samples(struct cn_database *db, const struct cn_timeline *line,
+                    uint64_t first, size_t count, struct cn_sample *out,
+                    struct cn_error *err)
+{
+    return cn_hpc_sparse_samples(&self_of(db)->sparse, line, first, count, out, err);
+}
+
+static void forget(struct cn_database *db)
+{
+    cn_hpc_maps_forget(&self_of(db)->maps);
+}
+
+static void close_database(struct cn_database *db)
+{
+    struct database *self = self_of(db);
+
+    cn_hpc_maps_close(&self->maps);
+    cn_hpc_xml_database_done(&self->xml);
+    free(self);
+}
+
+static const struct cn_database_ops operations = {
+    .profile = get_profile,
+    .module = cn_hpc_xml_module,
+    .file = cn_hpc_xml_file,
+    .function = cn_hpc_xml_function,
+    .children = cn_hpc_xml_children,
+    .child_next = cn_hpc_xml_child_next,
+    .context_at = cn_hpc_xml_context_at,
+    .values_begin = cn_hpc_xml_values_begin,
+    .values_next = cn_hpc_xml_values_next,
+    .timeline = timeline,
+    .samples = samples,
+    .forget = forget,
+    .close = close_database,
+};
+
+static bool read_tree(struct database *self, const struct cn_hpc_xml_files *files,
+                      const struct cn_hpc_xml_head *head, struct cn_error *err)
+{
+    struct cn_hpc_xml_tree_source source = {
+        .text = files->experiment, .head = head, .is_mapped = files->is_mapped};
+    struct cn_database *db = &self->xml.base;
+
+    if (head->major != CN_HPC_XML_MAJOR)
+        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x", head->major,
+                       head->minor, CN_HPC_XML_MAJOR);
+    db->title = head->title;
+    db->description = head->description;
+    cn_hpc_xml_tree_init(&self->xml.tree, head);
+    return cn_hpc_xml_metrics_read(db, head, err) &&
+           cn_hpc_xml_tree_read(&self->xml.tree, &source, err);
+}
+
+static bool open_values(struct database *self, const struct cn_hpc_xml_files *files,
+                        const struct cn_hpc_xml_head *head, struct cn_error *err)
+{
+    struct cn_database *db = &self->xml.base;
+    struct cn_hpc_sparse_options options = {
+        .listed_count = self->xml.tree.node_count,
+        .idle_context = self->xml.tree.idle_context,
+    };
+
+    if (!cn_hpc_sparse_open(&self->sparse, db, &files->values, &options, err))
+        return false;
+    if (head->has_times) {
+        db->begin_ns = head->begin;
+        db->end_ns = head->end;
+    }
+    return true;
+}
+
+static bool open_files(struct database *self, const struct cn_hpc_xml_files *files,
+                       struct cn_error *err)
+{
+    struct cn_hpc_xml_head head;
+    bool ok;
+
+    self->xml.base.ops = &operations;
+    self->xml.base.path = "";
+    self->xml.planes = (struct cn_hpc_xml_planes){plane_begin, plane_next};
+    if (!cn_hpc_xml_head_read(&head, files->experiment, &self->xml.base.arena, err))
+        return cn_fail_in(err, CN_HPC_XML_FILE);
+    ok = (read_tree(self, files, &head, err) || cn_fail_in(err, CN_HPC_XML_FILE)) &&
+         cn_hpc_xml_kinds_read(&self->xml.base, &head, err) &&
+         open_values(self, files, &head, err) &&
+         cn_hpc_xml_database_finish(&self->xml,
+                                    head.lines_have_calls || files->keep_lines, err);
+    cn_hpc_xml_head_done(&head);
+    return ok;
+}
+
+bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_files *files,
+                           struct cn_error *err)
+{
+    struct database *self = cn_alloc(1, sizeof(*self));
+
+    if (!open_files(self, files, err)) {
+        close_database(&self->xml.base);
+        return false;
+    }
+    *out = &self->xml.base;
+    return true;
+}
+
+const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
+{
+    return &((const struct database *)db)->sparse;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t len = strlen(name), suffix_len = strlen(suffix);
+
+    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+}
+
+/* Whether `path` names one of the files that a database is made of. */
+static bool is_part(const char *path, bool is_legacy)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    if (is_legacy)
+        return strcmp(name, CN_HPC_XML_FILE) == 0 ||
+               strcmp(name, CN_HPC_LEGACY_TRACES) == 0 ||
+               has_suffix(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
+               has_suffix(name, CN_HPC_LEGACY_PACKED_SUFFIX);
+    return strcmp(name, CN_HPC_XML_FILE) == 0 || strcmp(name, "profile.db") == 0 ||
+           strcmp(name, "cct.db") == 0 || strcmp(name, "trace.db") == 0;
+}
+
+static bool probe(const char *path, bool is_legacy)
+{
+    char *dir = cn_hpc_directory(path);
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    unsigned major;
+    bool found = (cn_hpc_is_directory(path) || is_part(path, is_legacy)) &&
+                 cn_file_open_at(&file, dir, CN_HPC_XML_FILE, &ignored) &&
+                 cn_hpc_xml_sniff(file.bytes, &major) &&
+                 (major == CN_HPC_XML_LEGACY_MAJOR) == is_legacy;
+
+    cn_file_close(&file);
+    free(dir);
+    return found;
+}
+
+bool cn_hpc_xml_probe(const char *path)
+{
+    return probe(path, false);
+}
+
+bool cn_hpc_xml_legacy_probe(const char *path)
+{
+    return probe(path, true);
+}
+
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
+                        struct cn_error *err)
+{
+    struct cn_hpc_xml_files files = {
+        .experiment = maps->file[CN_HPC_TREE_FILE].bytes,
+        .values = cn_hpc_sparse_mapped(maps),
+        .is_mapped = true,
+    };
+
+    (void)dir, (void)damage;
+    if (!cn_hpc_xml_open_bytes(out, &files, err))
+        return false;
+    self_of(*out)->maps = *maps;
+    return true;
+}
+
+bool cn_hpc_xml_open(struct cn_database **out, const char *path, struct cn_error *err)
+{
+    return cn_hpc_maps_open_database(out, path, CN_HPC_XML_FILE, open_mapped, err);
+}
