@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "formats/exchange/readers.h"
+#include "formats/exchange/read/readers.h"
 #include "model/calls/recording.h"
 #include "support/exchange_inputs.h"
 #include "support/fuzz.h"

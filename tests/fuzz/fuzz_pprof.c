@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "formats/exchange/readers.h"
+#include "formats/exchange/read/readers.h"
 #include "support/exchange_inputs.h"
 #include "support/fuzz.h"
 #include "support/fuzz_import.h"

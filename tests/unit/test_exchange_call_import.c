@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "formats/exchange/call_import.h"
+#include "formats/exchange/read/call_import.h"
 #include "model/calls/recording.h"
 
 enum { MANY = 4200000, STEP_NS = 10 }; /* more than stay in memory, twice */

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "formats/exchange/import.h"
 #include "formats/exchange/perf/perf.h"
-#include "formats/exchange/readers.h"
+#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/readers.h"
 #include "formats/exchange/traces/span_set.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "formats/exchange/import.h"
 #include "formats/exchange/perf/address_space.h"
+#include "formats/exchange/read/import.h"
 #include "symbols/demangle.h"
 #include "symbols/kernel_symbols.h"
 #include "symbols/resolver.h"

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/bytes/json_reader.h"
-#include "formats/exchange/import.h"
-#include "formats/exchange/lines.h"
 #include "formats/exchange/perf/perf.h"
+#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/lines.h"
 
 enum { NS_DIGITS = 9 };
 

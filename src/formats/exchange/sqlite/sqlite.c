@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
-#include "formats/exchange/tables.h"
+#include "formats/exchange/tables/tables.h"
 
 /* Nothing needs to survive a crash: the file appears when it is complete. */
 static const char before[] = "PRAGMA journal_mode = OFF;"

@@ -1,0 +1,401 @@
+/* Chrome's trace events read: complete events (X), beginnings and ends (B, E), those of
+ * asynchronous operations (b, e and the older S, F), and names (M). An object with
+ * "traceEvents", or an array that may lack its end. */
+
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bytes/json_reader.h"
+#include "base/files/file.h"
+#include "base/files/unpack.h"
+#include "formats/exchange/read/call_import.h"
+#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/readers.h"
+#include "model/calls/recording.h"
+
+enum {
+    NS_DIGITS = 3,            /* of microseconds */
+    FORGET_LEN = 64 << 20,    /* bytes after which pages of the file are given back */
+    TEXT_ID_BITS = 0x7fffffff /* of a pid or tid that is no number */
+};
+
+struct event {
+    char phase;
+    bool has_time, has_name;
+    int64_t time_ns, duration_ns;
+    uint64_t pid, tid;
+    uint32_t name;
+    uint64_t id;           /* hash of id and category */
+    struct cn_text tag;    /* of a name event: the name in its arguments */
+    struct cn_text labels; /* category and id, for a name of the track */
+    enum { NAMES_NOTHING, NAMES_PROCESS, NAMES_THREAD } names;
+};
+
+struct reading {
+    struct cn_call_import *import;
+    struct cn_json_reader json;
+    struct event event;
+    bool is_mapped; /* the bytes are a file, whose pages can be given back */
+    size_t forgotten;
+    uint64_t base_ns;
+    uint64_t other_count, early_count;
+};
+
+/* A pid or tid: a number, or a text that stands for one. */
+static uint64_t number_of(struct cn_bytes text)
+{
+    int64_t value;
+
+    if (cn_json_as_i64(text, &value) && value >= 0)
+        return (uint64_t)value;
+    return text.len ? XXH3_64bits(text.ptr, text.len) & TEXT_ID_BITS : 0;
+}
+
+static void add_label(struct event *event, struct cn_bytes text)
+{
+    if (event->labels.len > 0)
+        cn_text_char(&event->labels, ' ');
+    cn_text_add(&event->labels, (const char *)text.ptr, text.len < 200 ? text.len : 200);
+    event->id = event->id * 31 + XXH3_64bits(text.ptr, text.len);
+}
+
+/* The arguments: only a name is of use. */
+static bool read_arguments(struct reading *r, enum cn_json_kind kind,
+                           struct cn_error *err)
+{
+    struct cn_json_token token;
+
+    if (kind != CN_JSON_OBJECT)
+        return cn_json_skip(&r->json, kind, err);
+    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
+        bool is_name = cn_json_is(&token, "name");
+
+        kind = cn_json_next(&r->json, &token, err);
+        if (is_name && kind == CN_JSON_STRING) {
+            cn_text_clear(&r->event.tag);
+            cn_text_add(&r->event.tag, (const char *)token.text.ptr, token.text.len);
+        } else if (!cn_json_skip(&r->json, kind, err)) {
+            return false;
+        }
+    }
+    return kind == CN_JSON_OBJECT_END;
+}
+
+static bool read_time(const struct cn_json_token *token, int64_t *out,
+                      struct cn_error *err)
+{
+    return cn_json_as_scaled(token->text, NS_DIGITS, out) ||
+           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": '%.*s' is no time",
+                   token->off, (int)(token->text.len < 40 ? token->text.len : 40),
+                   (const char *)token->text.ptr);
+}
+
+static void read_name(struct reading *r, const struct cn_json_token *token)
+{
+    r->event.has_name = true;
+    r->event.names = cn_json_is(token, "process_name")  ? NAMES_PROCESS
+                     : cn_json_is(token, "thread_name") ? NAMES_THREAD
+                                                        : NAMES_NOTHING;
+    r->event.name = cn_call_import_name(r->import, token->text);
+}
+
+enum field { OTHER, PHASE, NAME, TIME, DURATION, PID, TID, CATEGORY, ID, ARGUMENTS };
+
+static enum field field_of(const struct cn_json_token *token)
+{
+    static const struct {
+        const char *name;
+        enum field field;
+    } fields[] = {{"ph", PHASE},     {"name", NAME}, {"ts", TIME},
+                  {"dur", DURATION}, {"pid", PID},   {"tid", TID},
+                  {"cat", CATEGORY}, {"id", ID},     {"args", ARGUMENTS}};
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (cn_json_is(token, fields[i].name))
+            return fields[i].field;
+    return OTHER;
+}
+
+static bool read_field(struct reading *r, enum field field, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
+    bool is_text = kind == CN_JSON_STRING || kind == CN_JSON_NUMBER;
+
+    if (kind == CN_JSON_FAIL)
+        return false;
+    if (field == ARGUMENTS)
+        return read_arguments(r, kind, err);
+    if (field == OTHER || !is_text)
+        return cn_json_skip(&r->json, kind, err);
+    switch (field) {
+    case PHASE:
+        r->event.phase = token.text.len > 0 ? (char)token.text.ptr[0] : '\0';
+        return true;
+    case NAME:
+        read_name(r, &token);
+        return true;
+    case TIME:
+        r->event.has_time = true;
+        return read_time(&token, &r->event.time_ns, err);
+    case DURATION:
+        return read_time(&token, &r->event.duration_ns, err);
+    case PID:
+        r->event.pid = number_of(token.text);
+        return true;
+    case TID:
+        r->event.tid = number_of(token.text);
+        return true;
+    case CATEGORY:
+    case ID:
+        add_label(&r->event, token.text);
+        return true;
+    case OTHER:
+    case ARGUMENTS:
+        break;
+    }
+    return true;
+}
+
+static bool find_track(struct reading *r, bool is_async, uint32_t *out,
+                       struct cn_error *err)
+{
+    struct event *event = &r->event;
+    struct cn_bytes what = {(const uint8_t *)&event->id, sizeof(event->id)};
+
+    if (!is_async)
+        return cn_call_import_track(r->import, event->pid, event->tid,
+                                    (struct cn_bytes){0}, out, err);
+    if (!cn_call_import_track(r->import, event->pid, 0, what, out, err))
+        return false;
+    cn_call_import_track_name(
+        r->import, *out,
+        (struct cn_bytes){(const uint8_t *)event->labels.chars, event->labels.len});
+    return true;
+}
+
+static bool take_name(struct reading *r, struct cn_error *err)
+{
+    struct cn_bytes name = {(const uint8_t *)cn_text_str(&r->event.tag),
+                            r->event.tag.len};
+    uint32_t track;
+
+    if (r->event.names == NAMES_PROCESS)
+        cn_call_import_process_name(r->import, r->event.pid, name);
+    if (r->event.names != NAMES_THREAD)
+        return true;
+    if (!find_track(r, false, &track, err))
+        return false;
+    cn_call_import_track_name(r->import, track, name);
+    return true;
+}
+
+static bool take_event(struct reading *r, struct cn_error *err)
+{
+    struct event *event = &r->event;
+    char phase = event->phase;
+    bool is_async = phase && strchr("beSF", phase);
+    bool is_end = phase && strchr("EeF", phase);
+    uint64_t duration_ns = CN_CALL_BEGIN;
+    uint32_t track;
+
+    if (phase == 'M')
+        return take_name(r, err);
+    if (!phase || !strchr("XBEbeSF", phase) || (!event->has_name && !is_end) ||
+        !event->has_time) {
+        r->other_count++;
+        return true;
+    }
+    /* Before the clock began: nothing there counts, and few files have it. */
+    if (event->time_ns < 0) {
+        r->early_count++;
+        return true;
+    }
+    if (!find_track(r, is_async, &track, err))
+        return false;
+    if (is_end)
+        return cn_call_import_end(r->import, track, (uint64_t)event->time_ns, err);
+    if (phase == 'X')
+        duration_ns = event->duration_ns > 0 ? (uint64_t)event->duration_ns : 0;
+    return cn_call_import_add(r->import, track, (uint64_t)event->time_ns, duration_ns,
+                              event->name, err);
+}
+
+static bool read_event(struct reading *r, struct cn_error *err)
+{
+    struct event *event = &r->event;
+    struct cn_json_token token;
+    enum cn_json_kind kind;
+
+    cn_text_clear(&event->tag);
+    cn_text_clear(&event->labels);
+    *event = (struct event){.tag = event->tag, .labels = event->labels};
+    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY)
+        if (!read_field(r, field_of(&token), err))
+            return false;
+    return kind == CN_JSON_OBJECT_END && take_event(r, err);
+}
+
+static void forget(struct reading *r)
+{
+    struct cn_bytes part;
+
+    if (!r->is_mapped || r->json.at - r->forgotten < FORGET_LEN)
+        return;
+    if (cn_bytes_slice(r->json.bytes, r->forgotten, r->json.at - r->forgotten, &part))
+        cn_file_forget(part);
+    r->forgotten = r->json.at;
+}
+
+/* After the bracket. An array that is the whole file may just end. */
+static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind;
+
+    while ((kind = cn_json_next(&r->json, &token, err)) != CN_JSON_ARRAY_END) {
+        if (kind == CN_JSON_FAIL)
+            return may_end && r->json.depth == 1 && r->json.at >= r->json.bytes.len;
+        if (kind != CN_JSON_OBJECT)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "JSON at %" PRIu64 ": an event is an object", token.off);
+        if (!read_event(r, err))
+            return cn_fail_in(err, "event at %" PRIu64, token.off);
+        forget(r);
+    }
+    return true;
+}
+
+/* What our own files say about the time that events count from. */
+static bool read_metadata(struct reading *r, enum cn_json_kind kind, struct cn_error *err)
+{
+    struct cn_json_token token;
+
+    if (kind != CN_JSON_OBJECT)
+        return cn_json_skip(&r->json, kind, err);
+    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
+        bool is_base = cn_json_is(&token, "base_time_ns");
+
+        kind = cn_json_next(&r->json, &token, err);
+        if (is_base && kind == CN_JSON_STRING)
+            (void)cn_json_as_u64(token.text, &r->base_ns);
+        if (!cn_json_skip(&r->json, kind, err))
+            return false;
+    }
+    return kind == CN_JSON_OBJECT_END;
+}
+
+static bool read_object(struct reading *r, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind;
+    bool has_events = false;
+
+    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
+        bool is_events = cn_json_is(&token, "traceEvents");
+        bool is_metadata = cn_json_is(&token, "metadata");
+        bool ok;
+
+        kind = cn_json_next(&r->json, &token, err);
+        if (is_events && kind == CN_JSON_ARRAY) {
+            has_events = true;
+            ok = read_events(r, false, err);
+        } else if (is_metadata) {
+            ok = read_metadata(r, kind, err);
+        } else {
+            ok = cn_json_skip(&r->json, kind, err);
+        }
+        if (!ok)
+            return false;
+    }
+    if (kind != CN_JSON_OBJECT_END)
+        return false;
+    return has_events || cn_fail(err, CN_ERR_FORMAT, "no array \"traceEvents\"");
+}
+
+static bool read_all(struct reading *r, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
+
+    if (kind == CN_JSON_FAIL)
+        return false;
+    if (kind == CN_JSON_ARRAY)
+        return read_events(r, true, err);
+    if (kind != CN_JSON_OBJECT)
+        return cn_fail(err, CN_ERR_FORMAT, "neither an object nor an array");
+    return read_object(r, err);
+}
+
+static bool read_recording(struct cn_bytes bytes, bool is_mapped,
+                           struct cn_recording **out, struct cn_error *err)
+{
+    struct reading r = {.import = cn_call_import_new("chrome"),
+                        .json = cn_json_read(bytes),
+                        .is_mapped = is_mapped};
+    bool ok = read_all(&r, err);
+
+    cn_json_reader_done(&r.json);
+    cn_text_done(&r.event.tag);
+    cn_text_done(&r.event.labels);
+    if (!ok) {
+        cn_call_import_free(r.import);
+        return false;
+    }
+    if (!cn_call_import_finish(r.import, r.base_ns, out, err))
+        return false;
+    if (r.other_count > 0)
+        cn_recording_warn(*out, false,
+                          "%" PRIu64 " events that are no calls are left out",
+                          r.other_count);
+    if (r.early_count > 0)
+        cn_recording_warn(*out, false, "%" PRIu64 " calls before time 0 are left out",
+                          r.early_count);
+    return true;
+}
+
+bool cn_chrome_read(struct cn_bytes bytes, struct cn_recording **out,
+                    struct cn_error *err)
+{
+    return read_recording(bytes, false, out, err);
+}
+
+bool cn_chrome_open(struct cn_recording **out, const char *path,
+                    const struct cn_recording_options *options, struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    bool ok;
+
+    (void)options;
+    if (!cn_unpacked_open(&file, path, err))
+        return false;
+    ok = read_recording(file.bytes, true, out, err);
+    cn_unpacked_close(&file);
+    if (!ok)
+        return cn_fail_in(err, "%s", path);
+    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    return true;
+}
+
+/* Events have a phase. */
+static bool looks_right(struct cn_bytes beginning, bool is_whole)
+{
+    size_t at = 0;
+
+    (void)is_whole;
+    while (at < beginning.len && strchr(" \t\r\n\xef\xbb\xbf", beginning.ptr[at]) &&
+           beginning.ptr[at])
+        at++;
+    if (at == beginning.len)
+        return false;
+    if (beginning.ptr[at] == '[')
+        return memmem(beginning.ptr, beginning.len, "\"ph\"", 4) != NULL;
+    return beginning.ptr[at] == '{' &&
+           memmem(beginning.ptr, beginning.len, "\"traceEvents\"", 13) != NULL;
+}
+
+bool cn_chrome_probe(const char *path)
+{
+    return cn_import_probe(path, looks_right);
+}

@@ -1,0 +1,406 @@
+#include "formats/exchange/read/import.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/files/unpack.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "model/contexts/memory.h"
+
+enum {
+    LOOK_LEN = 16 * 1024,
+    SCOPE_COUNT = 4, /* ids of a metric's values in a thread; the first is the point */
+};
+
+/* Threads times contexts times metrics: what summing up along the tree costs. */
+#define WORK_MAX (UINT64_C(1) << 33)
+
+struct value {
+    double value;
+    uint32_t context;
+    uint16_t thread;
+    uint8_t metric;
+};
+
+struct timed {
+    uint64_t time_ns;
+    uint64_t order; /* as read: equal times stay in order */
+    uint32_t thread, context;
+};
+
+struct cn_import {
+    struct cn_memory_database *memory;
+    struct cn_names modules, files, frames, metrics, threads, kinds;
+    struct cn_map contexts;   /* (parent, frame) */
+    struct cn_map lines;      /* (parent, hash of file and line) */
+    struct cn_map value_at;   /* (thread, metric, context): in `values` */
+    uint8_t *frame_relations; /* by frame */
+    size_t relation_capacity;
+    struct value *values;
+    size_t value_count, value_capacity;
+    struct timed *timed;
+    size_t timed_count, timed_capacity;
+    uint32_t context_count;
+    uint32_t entry;
+    struct cn_text scratch, key, warnings;
+};
+
+struct cn_import *cn_import_new(const char *title, const char *description)
+{
+    struct cn_import *import = cn_alloc(1, sizeof(*import));
+
+    import->memory = cn_memory_database_new(title, description);
+    cn_memory_database_add_usual_scopes(import->memory);
+    /* Kind 0 means the summary in the databases this may be written to. */
+    (void)cn_names_add(&import->kinds, "SUMMARY");
+    (void)cn_memory_database_add_kind(import->memory, "SUMMARY");
+    return import;
+}
+
+void cn_import_free(struct cn_import *import)
+{
+    if (!import)
+        return;
+    cn_memory_database_free(import->memory);
+    cn_names_done(&import->modules);
+    cn_names_done(&import->files);
+    cn_names_done(&import->frames);
+    cn_names_done(&import->metrics);
+    cn_names_done(&import->threads);
+    cn_names_done(&import->kinds);
+    cn_map_done(&import->contexts);
+    cn_map_done(&import->lines);
+    cn_map_done(&import->value_at);
+    free(import->frame_relations);
+    free(import->values);
+    free(import->timed);
+    cn_text_done(&import->scratch);
+    cn_text_done(&import->key);
+    cn_text_done(&import->warnings);
+    free(import);
+}
+
+bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
+                      struct cn_error *err)
+{
+    uint32_t known = (uint32_t)import->metrics.count;
+    uint32_t metric = cn_names_add(&import->metrics, name);
+
+    if (metric == known) {
+        if (metric == CN_IMPORT_METRIC_MAX)
+            return cn_fail(err, CN_ERR_LIMIT, "more than %d metrics",
+                           CN_IMPORT_METRIC_MAX);
+        (void)cn_memory_database_add_usual_metric(import->memory, name);
+    }
+    *out = metric;
+    return true;
+}
+
+static uint8_t kind_of(struct cn_import *import, const char *name)
+{
+    uint32_t known = (uint32_t)import->kinds.count;
+    /* Names come from the input, and a kind is a byte. */
+    uint32_t kind = cn_names_add(
+        &import->kinds, known < CN_KINDS_MAX - 1 ? name : import->kinds.list[known - 1]);
+
+    if (kind == known)
+        (void)cn_memory_database_add_kind(import->memory, name);
+    return (uint8_t)kind;
+}
+
+bool cn_import_thread(struct cn_import *import, const struct cn_import_identity *identity,
+                      uint32_t *out, struct cn_error *err)
+{
+    uint32_t known = (uint32_t)import->threads.count, thread;
+    struct cn_identity_tuple tuple = {0};
+
+    cn_text_clear(&import->key);
+    for (size_t i = 0; i < CN_IMPORT_KIND_MAX && identity->kinds[i]; i++) {
+        uint64_t number = identity->numbers[i];
+        bool is_physical = number > UINT32_MAX;
+
+        cn_text_printf(&import->key, "%s %" PRIu64 " ", identity->kinds[i], number);
+        tuple.ids[tuple.count++] = (struct cn_identity){
+            .kind = kind_of(import, identity->kinds[i]),
+            .is_physical = is_physical,
+            .logical = is_physical ? known : (uint32_t)number,
+            .physical = number,
+        };
+    }
+    cn_text_str_add(&import->key, identity->name);
+    thread = cn_names_add(&import->threads, cn_text_str(&import->key));
+    if (thread == known) {
+        if (thread == CN_IMPORT_THREAD_MAX)
+            return cn_fail(err, CN_ERR_LIMIT, "more than %d threads",
+                           CN_IMPORT_THREAD_MAX);
+        (void)cn_memory_database_add_profile(import->memory, tuple);
+    }
+    *out = thread;
+    return true;
+}
+
+static uint32_t module_of(struct cn_import *import, const char *path)
+{
+    uint32_t known = (uint32_t)import->modules.count, module;
+
+    if (path[0] == '\0')
+        return CN_NONE;
+    module = cn_names_add(&import->modules, path);
+    if (module == known)
+        (void)cn_memory_database_add_module(import->memory, path);
+    return module;
+}
+
+static uint32_t file_of(struct cn_import *import, const char *path)
+{
+    uint32_t known = (uint32_t)import->files.count, file;
+
+    if (path[0] == '\0')
+        return CN_NONE;
+    file = cn_names_add(&import->files, path);
+    if (file == known)
+        (void)cn_memory_database_add_file(import->memory, path, false);
+    return file;
+}
+
+uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame)
+{
+    const char *name = frame->name[0] ? frame->name : CN_IMPORT_UNKNOWN;
+    uint32_t known = (uint32_t)import->frames.count, number;
+
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%s\n%s\n%" PRIu32 "\n%" PRIx64 "\n%d\n", frame->module,
+                   frame->file, frame->line, frame->offset, frame->is_inlined);
+    cn_text_str_add(&import->key, name);
+    number = cn_names_add(&import->frames, cn_text_str(&import->key));
+    if (number < known)
+        return number;
+    import->frame_relations =
+        cn_grow(import->frame_relations, number, &import->relation_capacity, 1);
+    import->frame_relations[number] = frame->is_inlined ? CN_INLINED_CALL : CN_CALL;
+    (void)cn_memory_database_add_function(import->memory,
+                                          (struct cn_function){
+                                              .name = name,
+                                              .module = module_of(import, frame->module),
+                                              .offset = frame->offset,
+                                              .file = file_of(import, frame->file),
+                                              .line = frame->line,
+                                          });
+    return number;
+}
+
+/* Stacks begin below one entry: how a thread began is not known. */
+static uint32_t top_of(struct cn_import *import)
+{
+    if (import->entry == 0) {
+        import->entry = cn_memory_database_add_context(
+            import->memory, 0,
+            (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                .relation = CN_LEXICAL,
+                                .entry = CN_ENTRY_UNKNOWN,
+                                .entry_name = "unknown entry"});
+        import->context_count++;
+    }
+    return import->entry;
+}
+
+uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame)
+{
+    uint32_t above = parent ? parent : top_of(import);
+    uint32_t *at = cn_map_at(&import->contexts, (uint64_t)above << 32 | frame, 0);
+
+    if (*at == 0) {
+        *at = cn_memory_database_add_context(
+            import->memory, above,
+            (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
+                                .relation = import->frame_relations[frame],
+                                .has_function = true,
+                                .function = frame});
+        import->context_count++;
+    }
+    return *at;
+}
+
+uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,
+                        uint32_t line)
+{
+    uint32_t number = file_of(import, file), *at;
+    uint64_t key[2] = {parent, (uint64_t)number << 32 | line};
+
+    if (number == CN_NONE || parent == 0)
+        return parent;
+    at = cn_map_at(&import->lines, XXH3_64bits(key, sizeof(key)), 0);
+    if (*at == 0) {
+        *at = cn_memory_database_add_context(import->memory, parent,
+                                             (struct cn_context){.kind = CN_CONTEXT_LINE,
+                                                                 .relation = CN_LEXICAL,
+                                                                 .propagation = 1,
+                                                                 .has_source = true,
+                                                                 .file = number,
+                                                                 .line = line});
+        import->context_count++;
+    }
+    return *at;
+}
+
+bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
+                   uint32_t metric, double value, struct cn_error *err)
+{
+    uint32_t above = context ? context : top_of(import), *at;
+    uint64_t key = (uint64_t)thread << 48 | (uint64_t)metric << 40 | above;
+
+    if (above >= UINT32_MAX || import->value_count >= UINT32_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu32 " values", UINT32_MAX);
+    at = cn_map_at(&import->value_at, key, (uint32_t)import->value_count);
+    if (*at == import->value_count) {
+        import->values = cn_grow(import->values, import->value_count,
+                                 &import->value_capacity, sizeof(*import->values));
+        import->values[import->value_count++] =
+            (struct value){0, above, (uint16_t)thread, (uint8_t)metric};
+    }
+    import->values[*at].value += value;
+    return true;
+}
+
+void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context)
+{
+    import->timed = cn_grow(import->timed, import->timed_count, &import->timed_capacity,
+                            sizeof(*import->timed));
+    import->timed[import->timed_count] = (struct timed){
+        time_ns, import->timed_count, thread, context ? context : top_of(import)};
+    import->timed_count++;
+}
+
+void cn_import_warn(struct cn_import *import, const char *fmt, ...)
+{
+    char line[240];
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    cn_text_add(&import->warnings, line, strlen(line) + 1);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void hand_over(struct cn_import *import)
+{
+    for (size_t i = 0; i < import->value_count; i++) {
+        const struct value *value = &import->values[i];
+
+        cn_memory_database_add_value(import->memory, 1u + value->thread, value->context,
+                                     (uint16_t)(value->metric * SCOPE_COUNT),
+                                     value->value);
+    }
+    if (import->timed_count > 0)
+        qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
+    for (size_t i = 0; i < import->timed_count; i++)
+        cn_memory_database_add_sample(
+            import->memory, 1 + import->timed[i].thread,
+            (struct cn_sample){import->timed[i].time_ns, import->timed[i].context});
+}
+
+static bool check_work(const struct cn_import *import, struct cn_error *err)
+{
+    uint64_t work = (uint64_t)import->threads.count * (import->metrics.count + 1);
+
+    if (import->context_count > 0 && work > WORK_MAX / import->context_count)
+        return cn_fail(
+            err, CN_ERR_LIMIT,
+            "%zu threads with %zu metrics in %" PRIu32 " contexts are too many",
+            import->threads.count, import->metrics.count, import->context_count);
+    return true;
+}
+
+bool cn_import_finish(struct cn_import *import, struct cn_database **out,
+                      struct cn_error *err)
+{
+    struct cn_database *db;
+    bool ok = check_work(import, err);
+
+    if (ok)
+        hand_over(import);
+    ok = ok && cn_memory_database_propagate(import->memory, err);
+    if (ok) {
+        db = cn_memory_database_finish(import->memory);
+        import->memory = NULL;
+        for (size_t at = 0; at < import->warnings.len;
+             at += strlen(import->warnings.chars + at) + 1)
+            cn_database_warn(db, "%s", import->warnings.chars + at);
+        *out = db;
+    }
+    cn_import_free(import);
+    return ok;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+bool cn_import_database(struct cn_database **out, const char *path,
+                        const char *description, cn_import_fn read, struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    struct cn_import *import;
+    bool ok;
+
+    if (!cn_unpacked_open(&file, path, err))
+        return false;
+    import = cn_import_new(name_of(path), description);
+    ok = read(import, file.bytes, err);
+    if (ok)
+        ok = cn_import_finish(import, out, err);
+    else
+        cn_import_free(import);
+    cn_unpacked_close(&file);
+    if (!ok)
+        return cn_fail_in(err, "%s", path);
+    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    return true;
+}
+
+bool cn_import_probe(const char *path, cn_import_look_fn looks_right)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    uint8_t *beginning;
+    size_t len;
+    bool ok;
+
+    if (!cn_file_open(&file, path, &ignored))
+        return false;
+    beginning = cn_alloc(1, LOOK_LEN);
+    len = cn_unpack_beginning(file.bytes, beginning, LOOK_LEN);
+    ok = len > 0 && looks_right((struct cn_bytes){beginning, len}, len < LOOK_LEN);
+    free(beginning);
+    cn_file_close(&file);
+    return ok;
+}
+
+const char *cn_import_str(struct cn_import *import, struct cn_bytes text)
+{
+    cn_text_clear(&import->scratch);
+    cn_text_add(&import->scratch, (const char *)text.ptr,
+                text.len < CN_IMPORT_NAME_MAX ? text.len : CN_IMPORT_NAME_MAX);
+    /* A name ends where a NUL is. */
+    return cn_text_str(&import->scratch);
+}

@@ -1,0 +1,329 @@
+/* Chrome's trace events as JSON, and the same as uftrace dump --chrome writes them.
+ *
+ * Times are microseconds in a double, which cannot hold the nanoseconds of a date:
+ * ours count from the start of the recording, and the metadata say when that was.
+ * uftrace's count from the epoch of its clock. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/json.h"
+#include "formats/exchange/exchange.h"
+#include "formats/exchange/read/readers.h"
+#include "formats/exchange/spans/lanes.h"
+#include "formats/exchange/spans/span_text.h"
+
+/* What is the same in many events, put into words once. */
+struct words {
+    struct cn_text text;
+    size_t *name_at; /* by function and schedule: where its `,"name":"f"` begins */
+    bool is_uftrace;
+};
+
+/* What a task's events of a kind have before and after the time. */
+struct frame {
+    struct cn_text before, after;
+};
+struct frames {
+    struct frame begin, end, event;
+    uint32_t task;
+};
+
+static void make_words(struct words *words, const struct cn_recording *rec)
+{
+    uint32_t count = rec->function_count + 2;
+
+    words->name_at = cn_alloc(count + 1u, sizeof(*words->name_at));
+    for (uint32_t i = 0; i < count; i++) {
+        words->name_at[i] = words->text.len;
+        cn_text_str_add(&words->text, ",\"name\":");
+        cn_json_quote(&words->text, cn_call_name(rec, i, 0, NULL));
+    }
+    words->name_at[count] = words->text.len;
+}
+
+static void words_done(struct words *words)
+{
+    free(words->name_at);
+    cn_text_done(&words->text);
+}
+
+static void make_frame(struct frame *frame, const struct words *words,
+                       const struct cn_task *task, const char *phase)
+{
+    struct cn_text *about = words->is_uftrace ? &frame->after : &frame->before;
+
+    cn_text_str_add(&frame->before, words->is_uftrace ? ",\n{\"ts\":" : ",\n{");
+    cn_text_printf(about, "%s\"ph\":%s,\"pid\":%" PRIu32, words->is_uftrace ? "," : "",
+                   phase, task->pid);
+    if (!words->is_uftrace || task->tid != task->pid)
+        cn_text_printf(about, ",\"tid\":%" PRIu32, task->tid);
+    if (!words->is_uftrace)
+        cn_text_str_add(about, ",\"ts\":");
+}
+
+static void frame_done(struct frame *frame)
+{
+    cn_text_done(&frame->before);
+    cn_text_done(&frame->after);
+}
+
+static void begin_lane(struct cn_lane *lane)
+{
+    const struct words *words = lane->arg;
+    struct frames *frames = cn_alloc(1, sizeof(*frames));
+
+    make_frame(&frames->begin, words, lane->task, "\"B\"");
+    make_frame(&frames->end, words, lane->task, "\"E\"");
+    make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
+    frames->task = lane->x->query->tasks[lane->slot];
+    lane->own = frames;
+    /* Modulo 2^64: adds what the clock of the recording is behind. */
+    if (words->is_uftrace)
+        lane->base_ns = 0 - cn_export_clock_offset_ns(lane->x->query->rec);
+}
+
+static void end_lane(struct cn_lane *lane)
+{
+    struct frames *frames = lane->own;
+
+    frame_done(&frames->begin);
+    frame_done(&frames->end);
+    frame_done(&frames->event);
+    free(frames);
+}
+
+static void add_values(struct cn_lane *lane, const struct cn_span *span)
+{
+    const struct frames *frames = lane->own;
+
+    lane->counts.arguments++;
+    cn_span_values(lane->x->query->rec, frames->task, span, &lane->scratch);
+    cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN ? ",\"args\":{\"arguments\":"
+                                                             : ",\"args\":{\"retval\":");
+    cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
+    cn_text_char(&lane->text, '}');
+}
+
+static void add_event(struct cn_lane *lane, const struct cn_span *span)
+{
+    const struct cn_recording *rec = lane->x->query->rec;
+
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, cn_span_event_name(rec, span));
+    if (span->kind == CN_SPAN_LOST) {
+        cn_text_printf(&lane->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
+    } else if (cn_span_event_data(rec, span, &lane->scratch)) {
+        cn_text_str_add(&lane->text, ",\"args\":{\"data\":");
+        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
+        cn_text_char(&lane->text, '}');
+    }
+}
+
+static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
+{
+    const struct words *words = lane->arg;
+    const struct cn_recording *rec = lane->x->query->rec;
+    char buffer[CN_CALL_NAME_MAX];
+
+    if (function < rec->function_count + 2) {
+        size_t at = words->name_at[function];
+
+        cn_text_add(&lane->text, words->text.chars + at,
+                    words->name_at[function + 1] - at);
+        return;
+    }
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, cn_call_name(rec, function, address, buffer));
+}
+
+static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t time_ns)
+{
+    const struct words *words = lane->arg;
+    const struct cn_text *before = &frame->before, *after = &frame->after;
+    char *to = cn_text_room(&lane->text, before->len + CN_MICROSECONDS_MAX);
+    unsigned len;
+
+    memcpy(to, before->chars, before->len);
+    len = cn_microseconds_put(to + before->len, words->is_uftrace
+                                                    ? time_ns - lane->base_ns
+                                                    : cn_lane_since_ns(lane, time_ns));
+    cn_text_advance(&lane->text, before->len + len);
+    if (after->len > 0)
+        cn_text_add(&lane->text, after->chars, after->len);
+}
+
+static void visit(void *arg, const struct cn_span *span)
+{
+    struct cn_lane *lane = arg;
+    const struct words *words = lane->arg;
+    const struct frames *frames = lane->own;
+
+    switch ((enum cn_span_kind)span->kind) {
+    case CN_SPAN_BEGIN:
+        add_frame(lane, &frames->begin, span->time_ns);
+        break;
+    case CN_SPAN_END:
+        lane->counts.without_begin += !span->has_begin;
+        if (!span->has_begin && !words->is_uftrace)
+            return;
+        add_frame(lane, &frames->end, span->time_ns);
+        break;
+    case CN_SPAN_EVENT:
+    case CN_SPAN_LOST:
+        lane->counts.events += span->kind == CN_SPAN_EVENT;
+        lane->counts.lost += span->kind == CN_SPAN_LOST ? span->address : 0;
+        if (words->is_uftrace)
+            return;
+        add_frame(lane, &frames->event, span->time_ns);
+        add_event(lane, span);
+        cn_text_char(&lane->text, '}');
+        return;
+    }
+    if (words->is_uftrace && span->call && span->call->kind != CN_CALL_EVENT)
+        add_name(lane, span->call->function, span->call->address);
+    else
+        add_name(lane, span->function, span->address);
+    if (cn_span_has_values(span))
+        add_values(lane, span);
+    cn_text_char(&lane->text, '}');
+}
+
+static void add_task(struct cn_text *text, const struct cn_task *task, bool is_uftrace,
+                     bool is_thread)
+{
+    const char *kind = is_thread ? "thread" : "process";
+    struct cn_text name = {0};
+
+    if (is_uftrace)
+        cn_text_printf(text, "{\"ts\":0,\"ph\":\"M\",\"pid\":%" PRIu32, task->tid);
+    else
+        cn_text_printf(text,
+                       "{\"ts\":0,\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+                       task->pid, task->tid);
+    cn_text_printf(text, ",\"name\":\"%s_name\",\"args\":{\"name\":", kind);
+    if (is_uftrace)
+        cn_text_printf(&name, "[%" PRIu32 "] ", task->tid);
+    cn_text_str_add(&name, task->name);
+    cn_json_quote(text, cn_text_str(&name));
+    cn_text_str_add(text, "}}");
+    cn_text_done(&name);
+}
+
+static void add_tasks(struct cn_export *x, bool is_uftrace)
+{
+    const struct cn_call_query *query = x->query;
+    const char *separator = "";
+
+    for (uint32_t i = 0; i < query->task_count; i++) {
+        const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
+
+        cn_text_str_add(&x->text, separator);
+        if (is_uftrace || task->tid == task->pid) {
+            add_task(&x->text, task, is_uftrace, false);
+            cn_text_str_add(&x->text, ",\n");
+        }
+        add_task(&x->text, task, is_uftrace, true);
+        separator = ",\n";
+    }
+}
+
+static void add_fact(struct cn_text *text, const char *name, const char *value)
+{
+    cn_text_printf(text, "\"%s\":", name);
+    cn_json_quote(text, value ? value : "");
+}
+
+static void add_metadata(struct cn_text *text, const struct cn_recording *rec)
+{
+    const char *version = cn_recording_fact(rec, "uftrace_version");
+
+    add_fact(text, "version", version ? version : "cairn " CN_VERSION);
+    cn_text_str_add(text, ",\n");
+    add_fact(text, "recorded_time", cn_recording_fact(rec, "record_date"));
+    cn_text_str_add(text, ",\n");
+    add_fact(text, "command_line", cn_recording_fact(rec, "cmdline"));
+}
+
+static const struct cn_lane_ops lane_ops = {
+    .begin = begin_lane,
+    .visit = visit,
+    .end = end_lane,
+};
+
+static bool write_calls_as(struct cn_export *x, bool is_uftrace, struct cn_error *err)
+{
+    const struct cn_recording *rec = x->query->rec;
+    struct words words = {.is_uftrace = is_uftrace};
+    struct cn_lane_counts counts;
+    bool ok;
+
+    cn_text_str_add(&x->text, "{");
+    if (!is_uftrace) {
+        cn_text_printf(&x->text,
+                       "\"displayTimeUnit\":\"ns\",\"metadata\":{\n"
+                       "\"base_time_ns\":\"%" PRIu64 "\",\n",
+                       cn_export_start_ns(x->query) + cn_export_clock_offset_ns(rec));
+        add_metadata(&x->text, rec);
+        cn_text_str_add(&x->text, "\n},\n");
+    }
+    cn_text_str_add(&x->text, "\"traceEvents\":[\n");
+    add_tasks(x, is_uftrace);
+    make_words(&words, rec);
+    ok = cn_export_lanes(x, &lane_ops, &words, &counts, err);
+    words_done(&words);
+    cn_text_str_add(&x->text, "\n]");
+    if (is_uftrace) {
+        cn_text_str_add(&x->text, ", \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
+        add_metadata(&x->text, rec);
+        cn_text_str_add(&x->text, "\n} ");
+        counts.without_begin = 0;
+    }
+    cn_text_str_add(&x->text, "}\n");
+    if (ok)
+        cn_export_lose_counts(x, &counts, !is_uftrace, true);
+    return ok;
+}
+
+static bool write_ours(struct cn_export *x, struct cn_error *err)
+{
+    return write_calls_as(x, false, err);
+}
+
+static bool write_uftrace(struct cn_export *x, struct cn_error *err)
+{
+    x->ends_with_tasks = true;
+    return write_calls_as(x, true, err);
+}
+
+static bool write_calls(const struct cn_call_query *query, const char *path,
+                        const struct cn_write_options *options, struct cn_error *err)
+{
+    return cn_export_calls(query, path, options, write_ours, false, err);
+}
+
+static bool dump_calls(const struct cn_call_query *query, const char *path,
+                       const struct cn_write_options *options, struct cn_error *err)
+{
+    return cn_export_calls(query, path, options, write_uftrace, false, err);
+}
+
+const struct cn_format cn_format_chrome = {
+    .name = "chrome",
+    .summary = "trace events of Chrome as JSON: every call, with its values and events",
+    .holds = "calls",
+    .is_file = true,
+    .probe = cn_chrome_probe,
+    .open_recording = cn_chrome_open,
+    .write_calls = write_calls,
+};
+
+const struct cn_format cn_dump_chrome = {
+    .name = "chrome",
+    .summary = "as uftrace dump --chrome",
+    .holds = "calls",
+    .is_file = true,
+    .write_calls = dump_calls,
+};

@@ -1,0 +1,76 @@
+/* A recording or a database as tables of rows: what CSV, NDJSON and SQLite are written
+ * from. docs/formats/sqlite.md describes the tables.
+ *
+ * A writer implements struct cn_rows_ops; cn_tables_write() opens tables, fills rows
+ * cell by cell in the order of their columns, and ends them. The first failure stays,
+ * and ends the work.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_EXCHANGE_TABLES_TABLES_H
+#define CN_FORMATS_EXCHANGE_TABLES_TABLES_H
+
+#include "formats/exchange/export.h"
+
+enum cn_cell_kind { CN_CELL_INTEGER, CN_CELL_REAL, CN_CELL_TEXT };
+
+struct cn_table_column {
+    const char *name;
+    enum cn_cell_kind kind;
+};
+
+enum { CN_TABLE_COLUMN_MAX = 12, CN_TABLE_MAX = 12 };
+
+struct cn_table_shape {
+    const char *name;
+    struct cn_table_column columns[CN_TABLE_COLUMN_MAX]; /* ends with a NULL name */
+    bool has_key;                                        /* the first column is unique */
+    const char *indexes; /* lists of columns to look rows up by: "thread,time_ns;name" */
+};
+
+struct cn_rows_ops;
+
+struct cn_rows {
+    const struct cn_rows_ops *ops;
+    struct cn_export *x;
+    bool ok;
+    struct cn_error err;
+    void *own; /* the writer's */
+};
+
+/* A table being written. `at` is the column that is due. */
+struct cn_rows_table {
+    struct cn_rows *rows;
+    const struct cn_table_shape *shape;
+    unsigned at;
+    uint64_t row_count;
+    void *own; /* the writer's */
+};
+
+struct cn_rows_ops {
+    bool (*table_begin)(struct cn_rows_table *table, struct cn_error *err);
+    void (*integer)(struct cn_rows_table *table, uint64_t value);
+    void (*real)(struct cn_rows_table *table, double value);
+    void (*text)(struct cn_rows_table *table, const char *value);
+    void (*null)(struct cn_rows_table *table);
+    bool (*row_end)(struct cn_rows_table *table, struct cn_error *err);
+    bool (*table_end)(struct cn_rows_table *table, struct cn_error *err);
+};
+
+/* All tables of the export's source. */
+CN_CHECK bool cn_tables_write(struct cn_rows *rows, struct cn_error *err);
+
+/* For those who fill tables. */
+void cn_rows_begin(struct cn_rows_table *table, struct cn_rows *rows,
+                   const struct cn_table_shape *shape);
+void cn_rows_integer(struct cn_rows_table *table, uint64_t value);
+void cn_rows_index(struct cn_rows_table *table, uint32_t value); /* CN_NONE: null */
+void cn_rows_real(struct cn_rows_table *table, double value);
+void cn_rows_text(struct cn_rows_table *table, const char *value);
+void cn_rows_null(struct cn_rows_table *table);
+void cn_rows_row(struct cn_rows_table *table); /* all cells are there */
+void cn_rows_end(struct cn_rows_table *table);
+
+bool cn_tables_of_calls(struct cn_rows *rows);    /* of use to tables.c */
+bool cn_tables_of_database(struct cn_rows *rows); /* the same */
+
+#endif

@@ -1,0 +1,361 @@
+/* The tables of a database. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/views/label.h"
+#include "base/alloc.h"
+#include "formats/exchange/tables/tables.h"
+#include "model/contexts/walk.h"
+
+enum { SAMPLES_A_READ = 4096 };
+
+static const struct cn_table_shape metrics_shape = {
+    .name = "metrics",
+    .columns = {{"id", CN_CELL_INTEGER}, {"name", CN_CELL_TEXT}, {"scope", CN_CELL_TEXT}},
+    .has_key = true,
+};
+
+static const struct cn_table_shape statistics_shape = {
+    .name = "statistics",
+    .columns = {{"id", CN_CELL_INTEGER},
+                {"name", CN_CELL_TEXT},
+                {"scope", CN_CELL_TEXT},
+                {"formula", CN_CELL_TEXT},
+                {"combine", CN_CELL_TEXT}},
+    .has_key = true,
+};
+
+static const struct cn_table_shape threads_shape = {
+    .name = "threads",
+    .columns = {{"id", CN_CELL_INTEGER},
+                {"name", CN_CELL_TEXT},
+                {"is_summary", CN_CELL_INTEGER}},
+    .has_key = true,
+};
+
+static const struct cn_table_shape identities_shape = {
+    .name = "identities",
+    .columns = {{"thread", CN_CELL_INTEGER},
+                {"kind", CN_CELL_TEXT},
+                {"logical", CN_CELL_INTEGER},
+                {"physical", CN_CELL_INTEGER}},
+    .indexes = "thread",
+};
+
+static const struct cn_table_shape contexts_shape = {
+    .name = "contexts",
+    .columns = {{"id", CN_CELL_INTEGER},
+                {"parent", CN_CELL_INTEGER},
+                {"kind", CN_CELL_TEXT},
+                {"relation", CN_CELL_TEXT},
+                {"name", CN_CELL_TEXT},
+                {"module", CN_CELL_TEXT},
+                {"file", CN_CELL_TEXT},
+                {"line", CN_CELL_INTEGER},
+                {"offset", CN_CELL_INTEGER}},
+    .has_key = true,
+    .indexes = "parent;name",
+};
+
+static const struct cn_table_shape values_shape = {
+    .name = "values",
+    .columns = {{"thread", CN_CELL_INTEGER},
+                {"context", CN_CELL_INTEGER},
+                {"metric", CN_CELL_INTEGER},
+                {"value", CN_CELL_REAL}},
+    .indexes = "thread,context,metric;context,metric",
+};
+
+static const struct cn_table_shape sums_shape = {
+    .name = "sums",
+    .columns = {{"thread", CN_CELL_INTEGER},
+                {"context", CN_CELL_INTEGER},
+                {"statistic", CN_CELL_INTEGER},
+                {"value", CN_CELL_REAL}},
+    .indexes = "context,statistic",
+};
+
+static const struct cn_table_shape traces_shape = {
+    .name = "traces",
+    .columns = {{"thread", CN_CELL_INTEGER},
+                {"time_ns", CN_CELL_INTEGER},
+                {"context", CN_CELL_INTEGER}},
+    .indexes = "thread,time_ns;context",
+};
+
+static void add_metrics(struct cn_rows *rows, const struct cn_metrics *metrics)
+{
+    struct cn_rows_table table;
+
+    cn_rows_begin(&table, rows, &metrics_shape);
+    for (size_t i = 0; i < metrics->count; i++)
+        for (size_t k = 0; k < metrics->list[i].instance_count; k++) {
+            const struct cn_scope_instance *instance = &metrics->list[i].instances[k];
+
+            cn_rows_integer(&table, instance->prop_id);
+            cn_rows_text(&table, metrics->list[i].name);
+            cn_rows_text(&table, metrics->scopes[instance->scope].name);
+            cn_rows_row(&table);
+        }
+    cn_rows_end(&table);
+}
+
+static void add_statistics(struct cn_rows *rows, const struct cn_metrics *metrics)
+{
+    struct cn_rows_table table;
+
+    cn_rows_begin(&table, rows, &statistics_shape);
+    for (size_t i = 0; i < metrics->count; i++)
+        for (size_t k = 0; k < metrics->list[i].statistic_count; k++) {
+            const struct cn_statistic *statistic = &metrics->list[i].statistics[k];
+
+            cn_rows_integer(&table, statistic->stat_id);
+            cn_rows_text(&table, metrics->list[i].name);
+            cn_rows_text(&table, metrics->scopes[statistic->scope].name);
+            cn_rows_text(&table, statistic->formula);
+            cn_rows_text(&table, cn_combine_name(statistic->combine));
+            cn_rows_row(&table);
+        }
+    cn_rows_end(&table);
+}
+
+static bool add_threads(struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_database *db = rows->x->db;
+    struct cn_rows_table table;
+    struct cn_text name = {0};
+    bool ok = true;
+
+    cn_rows_begin(&table, rows, &threads_shape);
+    for (uint32_t i = 0; i < db->profile_count && ok; i++) {
+        struct cn_profile profile;
+
+        ok = cn_database_profile(db, i, &profile, err);
+        if (!ok)
+            break;
+        cn_text_clear(&name);
+        cn_identity_print(&profile.identity, &db->kinds, &name);
+        cn_rows_integer(&table, i);
+        cn_rows_text(&table, i == 0 ? "summary" : cn_text_str(&name));
+        cn_rows_integer(&table, profile.is_summary);
+        cn_rows_row(&table);
+    }
+    cn_rows_end(&table);
+    cn_text_done(&name);
+    return ok;
+}
+
+static bool add_identities(struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_database *db = rows->x->db;
+    struct cn_rows_table table;
+    bool ok = true;
+
+    cn_rows_begin(&table, rows, &identities_shape);
+    for (uint32_t i = 0; i < db->profile_count && ok; i++) {
+        struct cn_profile profile;
+
+        ok = cn_database_profile(db, i, &profile, err);
+        for (size_t k = 0; ok && k < profile.identity.count; k++) {
+            const struct cn_identity *id = &profile.identity.ids[k];
+
+            cn_rows_integer(&table, i);
+            cn_rows_text(&table,
+                         id->kind < db->kinds.count ? db->kinds.list[id->kind] : "");
+            cn_rows_integer(&table, id->logical);
+            cn_rows_integer(&table, id->physical);
+            cn_rows_row(&table);
+        }
+    }
+    cn_rows_end(&table);
+    return ok;
+}
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [CN_CONTEXT_FUNCTION] = "function", [CN_CONTEXT_LOOP] = "loop",
+        [CN_CONTEXT_LINE] = "line",         [CN_CONTEXT_INSTRUCTION] = "instruction",
+        [CN_CONTEXT_ENTRY] = "entry",
+    };
+
+    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+static const char *relation_name(unsigned relation)
+{
+    static const char *const names[] = {
+        [CN_LEXICAL] = "lexical", [CN_CALL] = "call", [CN_INLINED_CALL] = "inlined call"};
+
+    return relation < sizeof(names) / sizeof(names[0]) ? names[relation] : "unknown";
+}
+
+/* Where a context is: its own place, else that of its function. */
+static bool add_place(struct cn_rows_table *table, struct cn_database *db,
+                      const struct cn_context *context, struct cn_error *err)
+{
+    struct cn_function function = {.module = CN_NONE, .file = CN_NONE};
+    struct cn_module module = {.path = ""};
+    struct cn_source_file file = {.path = ""};
+
+    if (context->has_function && context->function != CN_NONE &&
+        !cn_database_function(db, context->function, &function, err))
+        return false;
+    if (context->has_point) {
+        function.module = context->module;
+        function.offset = context->offset;
+    }
+    if (context->has_source) {
+        function.file = context->file;
+        function.line = context->line;
+    }
+    if ((function.module != CN_NONE &&
+         !cn_database_module(db, function.module, &module, err)) ||
+        (function.file != CN_NONE && !cn_database_file(db, function.file, &file, err)))
+        return false;
+    cn_rows_text(table, module.path);
+    cn_rows_text(table, file.path);
+    cn_rows_integer(table, function.line);
+    cn_rows_integer(table, function.offset);
+    return true;
+}
+
+static bool add_context(struct cn_rows_table *table, const struct cn_walk *walk,
+                        const struct cn_context *context, struct cn_text *name,
+                        struct cn_error *err)
+{
+    struct cn_database *db = walk->db;
+
+    cn_text_clear(name);
+    if (!cn_label_context(db, context, name, err))
+        return false;
+    cn_rows_integer(table, context->id);
+    cn_rows_integer(table, walk->depth > 1 ? cn_walk_path(walk, walk->depth - 2)->id : 0);
+    cn_rows_text(table, kind_name(context->kind));
+    cn_rows_text(table, relation_name(context->relation));
+    cn_rows_text(table, cn_text_str(name));
+    if (!add_place(table, db, context, err))
+        return false;
+    cn_rows_row(table);
+    return true;
+}
+
+static bool add_contexts(struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_rows_table table;
+    struct cn_walk walk;
+    const struct cn_context *context;
+    enum cn_walk_event event;
+    enum cn_step step = CN_FAIL;
+    struct cn_text name = {0};
+    bool ok = cn_walk_begin(&walk, rows->x->db, err);
+
+    cn_rows_begin(&table, rows, &contexts_shape);
+    while (ok && rows->ok &&
+           (step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM)
+        if (event == CN_WALK_ENTER)
+            ok = add_context(&table, &walk, context, &name, err);
+    /* After a failure cells may be missing in the last row. */
+    table.at = 0;
+    cn_rows_end(&table);
+    cn_walk_done(&walk);
+    cn_text_done(&name);
+    return ok && (step != CN_FAIL || !rows->ok);
+}
+
+static bool add_plane(struct cn_rows_table *table, uint32_t profile,
+                      struct cn_value_cursor *cursor, struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (!cn_profile_values(table->rows->x->db, profile, 0, UINT32_MAX, cursor, err))
+        return false;
+    while ((step = cn_values_next(cursor, &batch, err)) == CN_ITEM && table->rows->ok)
+        for (size_t i = 0; i < batch.count; i++) {
+            cn_rows_integer(table, profile);
+            cn_rows_integer(table, batch.values[i].key);
+            cn_rows_integer(table, batch.values[i].metric);
+            cn_rows_real(table, batch.values[i].value);
+            cn_rows_row(table);
+        }
+    return step != CN_FAIL;
+}
+
+/* The values of threads, or those of summaries, whose metrics are numbered apart. */
+static bool add_values(struct cn_rows *rows, bool of_summaries, struct cn_error *err)
+{
+    struct cn_database *db = rows->x->db;
+    struct cn_value_cursor *cursor = cn_alloc(1, sizeof(*cursor));
+    struct cn_rows_table table;
+    bool ok = true;
+
+    cn_rows_begin(&table, rows, of_summaries ? &sums_shape : &values_shape);
+    for (uint32_t i = 0; i < db->profile_count && ok && rows->ok; i++) {
+        struct cn_profile profile;
+
+        ok = cn_database_profile(db, i, &profile, err) &&
+             (profile.is_summary != of_summaries || add_plane(&table, i, cursor, err));
+        cn_database_forget(db);
+    }
+    cn_rows_end(&table);
+    free(cursor);
+    return ok;
+}
+
+static bool add_timeline(struct cn_rows_table *table, uint32_t profile,
+                         struct cn_sample *samples, struct cn_error *err)
+{
+    struct cn_database *db = table->rows->x->db;
+    struct cn_timeline timeline;
+
+    if (!cn_timeline_open(db, profile, &timeline, err))
+        return false;
+    for (uint64_t at = 0; at < timeline.count && table->rows->ok; at += SAMPLES_A_READ) {
+        uint64_t left = timeline.count - at;
+        size_t count = left < SAMPLES_A_READ ? (size_t)left : SAMPLES_A_READ;
+
+        if (!cn_timeline_read(db, &timeline, at, count, samples, err))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            cn_rows_integer(table, profile);
+            cn_rows_integer(table, samples[i].time_ns);
+            cn_rows_integer(table, samples[i].context);
+            cn_rows_row(table);
+        }
+    }
+    return true;
+}
+
+static bool add_traces(struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_database *db = rows->x->db;
+    struct cn_sample *samples = cn_alloc(SAMPLES_A_READ, sizeof(*samples));
+    struct cn_rows_table table;
+    bool ok = true;
+
+    cn_rows_begin(&table, rows, &traces_shape);
+    for (uint32_t i = 1; i < db->profile_count && ok && db->has_timelines; i++)
+        ok = rows->x->options->without_timelines || add_timeline(&table, i, samples, err);
+    cn_rows_end(&table);
+    free(samples);
+    return ok;
+}
+
+bool cn_tables_of_database(struct cn_rows *rows)
+{
+    struct cn_error err;
+    bool ok;
+
+    add_metrics(rows, &rows->x->db->metrics);
+    add_statistics(rows, &rows->x->db->metrics);
+    ok = add_threads(rows, &err) && add_identities(rows, &err) &&
+         add_contexts(rows, &err) && add_values(rows, false, &err) &&
+         add_values(rows, true, &err) && add_traces(rows, &err);
+    if (!ok && rows->ok) {
+        rows->ok = false;
+        rows->err = err;
+    }
+    return rows->ok;
+}
