@@ -2,20 +2,20 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending } from "./api";
-import { CallsView } from "./calls_view";
-import { Choices } from "./choices";
-import { FlamePage } from "./flame_page";
-import { Help } from "./help";
-import { loadOffline } from "./offline";
-import type { ViewProps } from "./page";
-import { currentState, go, useLocationState, type State } from "./state";
-import { StorePage } from "./store_view";
-import { TimelinePage } from "./timeline_page";
-import { TreePage } from "./tree_page";
-import { stepSearch } from "./tree_search";
-import type { Info, Source, Sources } from "./types";
-import { useAnswer } from "./use_answer";
+import { onPending } from "./shared/api";
+import { CallsView } from "./calls/calls_view";
+import { Choices } from "./shared/choices";
+import { FlamePage } from "./flame/flame_page";
+import { Help } from "./shared/help";
+import { loadOffline } from "./shared/offline";
+import type { ViewProps } from "./shared/page";
+import { currentState, go, useLocationState, type State } from "./shared/state";
+import { StorePage } from "./store/store_view";
+import { TimelinePage } from "./timeline/timeline_page";
+import { TreePage } from "./tree/tree_page";
+import { stepSearch } from "./shared/tree_search";
+import type { Info, Source, Sources } from "./shared/types";
+import { useAnswer } from "./shared/use_answer";
 
 const VIEWS = [
   ["top-down", "Top-down"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appendPage, callLines, lineAt, linesOf, noPages, prependPage } from "../src/calls_model";
-import type { Call, Calls } from "../src/types";
+import { appendPage, callLines, lineAt, linesOf, noPages, prependPage } from "../src/calls/calls_model";
+import type { Call, Calls } from "../src/shared/types";
 
 const call = (time: number, kind: Call["kind"], depth: number): Call => ({ time, kind, depth, name: "f", values: "()" });
 const page = (...calls: Call[]): Calls => ({ calls, first: "0.0", next: "0.9", isStart: false, isEnd: false });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxPath, graft, layOut } from "../src/flame_layout";
-import { FlameRows } from "../src/flame_rows";
-import type { Flame, FlameNode } from "../src/types";
-import { deepen } from "../src/use_flame";
+import { boxPath, graft, layOut } from "../src/flame/flame_layout";
+import { FlameRows } from "../src/flame/flame_rows";
+import type { Flame, FlameNode } from "../src/shared/types";
+import { deepen } from "../src/flame/use_flame";
 
 // main > f > g > f > h, and main > f > h, with what each took by itself.
 const names = ["main", "f", "g", "h"];

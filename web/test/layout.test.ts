@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBox, layOut, matchedValue, matcher, zoomTo } from "../src/flame_layout";
-import type { Flame } from "../src/types";
+import { findBox, layOut, matchedValue, matcher, zoomTo } from "../src/flame/flame_layout";
+import type { Flame } from "../src/shared/types";
 
 const flame: Flame = {
   column: "time (sec) (I)",

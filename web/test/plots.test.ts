@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decades, nearest, threadPoints } from "../src/plot_scale";
-import { hottestLine } from "../src/source_view";
-import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "../src/thread_numbers";
-import { formatTick } from "../src/timeline_draw";
+import { decades, nearest, threadPoints } from "../src/tree/plot_scale";
+import { hottestLine } from "../src/tree/source_view";
+import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "../src/timeline/thread_numbers";
+import { formatTick } from "../src/timeline/timeline_draw";
 
 test("axes of durations have powers of ten", () => {
   assert.deepEqual(decades(3, 5000), [10, 100, 1000]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { complete, errorColumn, fieldName, groupsOf, hasCondition, printClock, quote, remember, toggleCondition, tokenize, withTimes, withoutTimes } from "../src/query_text";
+import { complete, errorColumn, fieldName, groupsOf, hasCondition, printClock, quote, remember, toggleCondition, tokenize, withTimes, withoutTimes } from "../src/store/query_text";
 
 const names = ["http.status", "db", "uri"];
 const offered = (text: string) => complete(text, text.length, names);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heightOf, ROW, scrollTo, windowOf } from "../src/tree_scroll";
+import { heightOf, ROW, scrollTo, windowOf } from "../src/tree/tree_scroll";
 
 test("only what can be seen is drawn, however many lines there are", () => {
   for (const lines of [10, 1000, 5_000_000]) {

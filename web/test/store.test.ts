@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layOut } from "../src/flame_layout";
-import { pagesAround } from "../src/row_pages";
-import type { Trace, TraceNode, TraceRow, TraceSpan } from "../src/store_types";
-import { addCalls, arrangeSpans, growCalls, traceFlame, visibleCalls, type CallLine } from "../src/trace_model";
-import { firstRow, LONGEST_PX, topOfRow } from "../src/virtual_scroll";
+import { layOut } from "../src/flame/flame_layout";
+import { pagesAround } from "../src/shared/row_pages";
+import type { Trace, TraceNode, TraceRow, TraceSpan } from "../src/store/store_types";
+import { addCalls, arrangeSpans, growCalls, traceFlame, visibleCalls, type CallLine } from "../src/store/trace_model";
+import { firstRow, LONGEST_PX, topOfRow } from "../src/shared/virtual_scroll";
 
 const node = (number: number, depth: number, start: number, duration: number, below = 0): TraceNode => ({
   node: number, below, depth, method: `m${number}`, start, duration, self: duration, calls: 1, isError: false, isOpen: false,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisStep, formatNs, formatValue, parseNs } from "../src/format";
-import { clampRange, panRange, zoomRange } from "../src/range";
-import { parseState, printState } from "../src/state";
+import { axisStep, formatNs, formatValue, parseNs } from "../src/shared/format";
+import { clampRange, panRange, zoomRange } from "../src/shared/range";
+import { parseState, printState } from "../src/shared/state";
 
 test("durations have the unit that fits", () => {
   assert.equal(formatNs(12), "12 ns");

@@ -1,0 +1,95 @@
+// Looking for calls of a recording: the next or previous one of a function that took long,
+// or only such calls.
+
+import { useEffect, useState } from "preact/hooks";
+import { get, type Parameters } from "../shared/api";
+import { formatNs, parseNs } from "../shared/format";
+import { go, type State } from "../shared/state";
+import type { Found } from "../shared/types";
+
+// What is looked for, as the server wants it.
+export function wishOf(state: State): Parameters {
+  const longer = parseNs(state["fl"] ?? "");
+  return {
+    function: state["fn"],
+    longer: Number.isNaN(longer) ? undefined : longer,
+    depth: state["fd"],
+  };
+}
+
+interface Props {
+  path: string;
+  state: State;
+  task: number;
+  at: number; // time of the selected call
+}
+
+async function search(props: Props, isReversed: boolean, onProgress: (place: string) => void): Promise<Found> {
+  const asked = { task: props.task, ...wishOf(props.state), function: props.state["fn"] || ".", reverse: isReversed ? 1 : 0 };
+  let found = await get<Found>(`${props.path}/find`, { ...asked, ...(isReversed ? { before: props.at } : { after: props.at + 1 }) });
+  while (!found.isFound && found.next !== undefined) {
+    onProgress(found.next);
+    found = await get<Found>(`${props.path}/find`, { ...asked, at: found.next });
+  }
+  return found;
+}
+
+export function FindCall(props: Props) {
+  const { state } = props;
+  const [note, setNote] = useState("");
+  const isOnly = state["only"] === "1";
+  const longer = state["fl"] ?? "";
+  const isWrong = longer !== "" && Number.isNaN(parseNs(longer));
+  const find = async (isReversed: boolean) => {
+    if (isWrong) return setNote(`'${longer}' is no duration`);
+    setNote("searching…");
+    try {
+      const found = await search(props, isReversed, (place) => setNote(`searching… at record ${place}`));
+      setNote(found.isFound ? `took ${formatNs(found.duration ?? 0)}` : isReversed ? "none before this" : "none after this");
+      if (found.time !== undefined) go({ time: String(found.time) });
+    } catch (error) {
+      setNote(error instanceof Error ? error.message : String(error));
+    }
+  };
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "n" || event.key === "N") void find(event.key === "N");
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  });
+  const field = (name: string, label: string, placeholder: string, style: string) => (
+    <input
+      class={style}
+      placeholder={placeholder}
+      aria-label={label}
+      value={state[name] ?? ""}
+      onInput={(event) => go({ [name]: event.currentTarget.value }, true)}
+    />
+  );
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void find(false);
+      }}
+    >
+      {field("fn", "function to find, a name or a regular expression", "function", "")}
+      {field("fl", "at least this long", "longer than", "short")}
+      {field("fd", "not nested deeper than this", "depth", "tiny")}
+      <button type="submit">find next</button>
+      <button type="button" onClick={() => void find(true)}>
+        previous
+      </button>
+      <label>
+        <input type="checkbox" checked={isOnly} onChange={(event) => go({ only: event.currentTarget.checked ? "1" : "" })} /> only these
+      </label>
+      <span class="status" aria-live="polite">
+        {note}
+      </span>
+    </form>
+  );
+}

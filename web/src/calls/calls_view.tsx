@@ -1,0 +1,170 @@
+// The calls of a recording around a moment, with their arguments and results: scrolled
+// through in both directions, chosen by name, length and depth.
+
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { get, type Parameters } from "../shared/api";
+import { appendPage, lineAt, linesOf, noPages, prependPage, type CallPages, type Line } from "./calls_model";
+import { FindCall, wishOf } from "./calls_find";
+import { formatMoment, formatNs, parseNs } from "../shared/format";
+import { go, type State } from "../shared/state";
+import type { Calls, Task } from "../shared/types";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+
+const BEFORE = 60;
+const PAGE = 300;
+const CONTEXT = 8; // lines after the moment that are on the screen with it
+const NEAR = 40; // lines from the edge at which the next page is asked for
+
+const COLUMNS: TableColumn[] = [
+  { name: "time", title: "time", isNumber: true },
+  { name: "took", title: "took", isNumber: true },
+  { name: "call", title: "call" },
+];
+
+interface Props {
+  path: string;
+  tasks: Task[];
+  state: State;
+  onClose?: () => void;
+}
+
+function useCalls(path: string, task: number, time: number, wish: Parameters) {
+  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({ ...noPages, error: null, load: 0 });
+  const busy = useRef(false);
+  const key = JSON.stringify([path, task, wish]);
+  const moment = useRef(0); // changes when another part is asked for
+  const ask = useCallback((more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }), [key]);
+
+  const load = useCallback(
+    (at: number) => {
+      const mine = ++moment.current;
+      ask({ time: at, before: BEFORE, limit: PAGE }).then(
+        (page) => mine === moment.current && setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
+        (error: Error) => mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
+      );
+    },
+    [ask],
+  );
+  const first = shown.pages[0]?.calls[0];
+  const lastPage = shown.pages[shown.pages.length - 1];
+  const last = lastPage?.calls[lastPage.calls.length - 1];
+  const isThere = first !== undefined && last !== undefined && time >= first.time && time <= last.time;
+  useEffect(() => load(time), [load]);
+  useEffect(() => {
+    if (shown.pages.length > 0 && !isThere) load(time);
+  }, [time]);
+
+  const extend = useCallback(
+    async (isBefore: boolean) => {
+      const page = isBefore ? shown.pages[0] : shown.pages[shown.pages.length - 1];
+      if (!page || busy.current || (isBefore ? page.isStart : page.isEnd)) return;
+      busy.current = true;
+      const mine = moment.current;
+      try {
+        const more = await (isBefore ? ask({ at: page.first, before: PAGE, limit: 0 }) : ask({ at: page.next, limit: PAGE }));
+        if (mine !== moment.current) return;
+        setShown((before) => ({ ...before, ...(isBefore ? prependPage(before, more) : appendPage(before, more)), error: more.damage ?? null }));
+      } catch {
+        // What is shown stays; scrolling asks again.
+      } finally {
+        busy.current = false;
+      }
+    },
+    [shown.pages, ask],
+  );
+  return { shown, extend };
+}
+
+export function CallsView(props: Props) {
+  const { state } = props;
+  const task = Number(state["task"] ?? 0);
+  const time = Number(state["time"] ?? 0);
+  const isOnly = state["only"] === "1";
+  const { shown, extend } = useCalls(props.path, task, time, isOnly ? wishOf(state) : {});
+  const lines = linesOf(shown);
+  const chosen = lineAt(lines, time);
+  const [selected, setSelected] = useState<Line | null>(null);
+  useEffect(() => setSelected(null), [time]);
+  const at = selected ? lines.findIndex((line) => line.call === selected.call) : chosen;
+  const onRange = (first: number, last: number) => {
+    if (last > lines.length - NEAR) void extend(false);
+    if (first < NEAR) void extend(true);
+  };
+  return (
+    <section class="calls" aria-label="calls of a task">
+      <CallsToolbar {...props} task={task} time={time} error={shown.error} at={lines[at]?.call.time ?? time} />
+      <VirtualTable
+        class="call-list"
+        label="calls in the order of time, with arguments and results"
+        columns={COLUMNS}
+        widths="11em 8em minmax(20em, 1fr)"
+        count={lines.length}
+        row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
+        selected={at}
+        onSelect={(i) => setSelected(lines[i] ?? null)}
+        onOpen={(i) => go({ time: String(lines[i]?.call.time ?? time) })}
+        onRange={onRange}
+        shift={shown.shift}
+        reveal={chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)}
+        revealFor={`${time} ${shown.load}`}
+      />
+      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no such calls here</p>}
+    </section>
+  );
+}
+
+function CallsToolbar(props: Props & { task: number; time: number; at: number; error: string | null }) {
+  return (
+    <div class="toolbar">
+      <label>
+        task{" "}
+        <select value={props.task} onChange={(event) => go({ task: event.currentTarget.value })}>
+          {props.tasks.map((task) => (
+            <option key={task.index} value={task.index}>
+              {task.tid} {task.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        at{" "}
+        <input
+          key={props.time}
+          class="short"
+          defaultValue={formatNs(props.time)}
+          aria-label="time around which calls are shown"
+          onChange={(event) => {
+            const time = parseNs(event.currentTarget.value);
+            if (!Number.isNaN(time)) go({ time: String(time) });
+          }}
+        />
+      </label>
+      <button onClick={() => go({ time: "" })}>start</button>
+      <FindCall path={props.path} state={props.state} task={props.task} at={props.at} />
+      {props.error && <span class="status error">{props.error}</span>}
+      {props.onClose && (
+        <button aria-label="close the calls" onClick={props.onClose}>
+          ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
+  const { call, isLeaf } = line;
+  const isOneLine = isLeaf || isFlat;
+  return {
+    class: `${call.kind}${isHere ? " here" : ""}`,
+    cells: [
+      formatMoment(call.time),
+      call.duration === undefined ? "" : formatNs(call.duration),
+      <span style={{ paddingLeft: `${call.depth * 16}px` }}>
+        {call.kind === "exit" ? "} " : ""}
+        <span class="kind-function">{call.name ?? call.kind}</span>
+        {call.kind === "event" ? ` ${call.values}` : call.values}
+        {call.kind === "enter" ? (isOneLine ? (call.result ?? " …") : " {") : ""}
+      </span>,
+    ],
+  };
+}

@@ -1,0 +1,112 @@
+// Where the boxes of a flame graph are, independent of how they are drawn.
+
+import type { Flame, FlameNode } from "../shared/types";
+
+export interface Box {
+  index: number; // in the flame's nodes
+  parent: number; // box, or -1
+  depth: number;
+  name: string;
+  module: string;
+  value: number;
+  own: number;
+  id: string;
+  begin: number; // in units of the value, from the left
+}
+
+// Children lie in their parent from the left in the order of the nodes: largest first.
+export function layOut(flame: Flame): Box[] {
+  const boxes: Box[] = [];
+  const path: number[] = []; // box at each depth
+  const filled: number[] = [0]; // where the next child at each depth begins
+  for (const [depth, name, module, value, own, id] of flame.nodes) {
+    const parent = depth > 0 ? (path[depth - 1] ?? -1) : -1;
+    const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
+    path[depth] = boxes.length;
+    filled[depth] = begin + value;
+    filled[depth + 1] = begin;
+    boxes.push({
+      index: boxes.length,
+      parent,
+      depth,
+      name: flame.names[name] ?? "",
+      module: flame.modules[module] ?? "",
+      value,
+      own: own ?? 0,
+      id,
+      begin,
+    });
+  }
+  return boxes;
+}
+
+// A graph in which what is inside one box is drawn from another graph.
+export function graft(flame: Flame, id: string, inside: Flame): Flame {
+  const at = flame.nodes.findIndex((node) => node[5] === id);
+  const box = flame.nodes[at];
+  if (!box) return flame;
+  let end = at + 1;
+  while ((flame.nodes[end]?.[0] ?? 0) > box[0]) end++;
+  const names = flame.names.length;
+  const modules = flame.modules.length;
+  return {
+    ...flame,
+    isCut: inside.isCut,
+    names: [...flame.names, ...inside.names],
+    modules: [...flame.modules, ...inside.modules],
+    nodes: [
+      ...flame.nodes.slice(0, at + 1),
+      ...inside.nodes.map(([depth, name, module, value, own, node]): FlameNode => [depth + box[0] + 1, name + names, module + modules, value, own, node]),
+      ...flame.nodes.slice(end),
+    ],
+  };
+}
+
+// The ids from the top down to a box.
+export function boxPath(boxes: Box[], index: number): string[] {
+  const path: string[] = [];
+  for (let at = boxes[index]; at; at = boxes[at.parent]) path.unshift(at.id);
+  return path;
+}
+
+export interface View {
+  begin: number;
+  span: number;
+  depth: number; // of the box that fills the width; -1: none does
+}
+
+export function zoomTo(boxes: Box[], box: number, total: number): View {
+  const at = boxes[box];
+  return at ? { begin: at.begin, span: at.value, depth: at.depth } : { begin: 0, span: total, depth: -1 };
+}
+
+export function findBox(boxes: Box[], depth: number, at: number): number {
+  for (const box of boxes)
+    if (box.depth === depth && at >= box.begin && at < box.begin + box.value) return box.index;
+  return -1;
+}
+
+// How much of the total the boxes that match are on the stack for, none counted twice.
+export function matchedValue(boxes: Box[], matches: (name: string) => boolean): number {
+  let sum = 0;
+  let coveredBelow = Infinity;
+  for (const box of boxes) {
+    if (box.depth <= coveredBelow) coveredBelow = Infinity;
+    if (coveredBelow === Infinity && matches(box.name)) {
+      sum += box.value;
+      coveredBelow = box.depth;
+    }
+  }
+  return sum;
+}
+
+export function matcher(pattern: string): ((name: string) => boolean) | null {
+  if (pattern === "") return null;
+  try {
+    const regex = new RegExp(pattern, "i");
+    return (name) => regex.test(name);
+  } catch {
+    const text = pattern.toLowerCase();
+    return (name) => name.toLowerCase().includes(text);
+  }
+}

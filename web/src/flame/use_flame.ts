@@ -1,0 +1,50 @@
+// The flame graph that a page shows: what is too small to be seen in the whole is asked for
+// when a box fills the width.
+
+import { useEffect, useState } from "preact/hooks";
+import { getWhenReady, query, type Parameters } from "../shared/api";
+import { chosenRange, rangeParameters } from "../shared/chosen_range";
+import { graft } from "./flame_layout";
+import { costParameters, type ViewProps } from "../shared/page";
+import type { Flame } from "../shared/types";
+import { useAnswer, type Answer } from "../shared/use_answer";
+
+const has = (flame: Flame, id: string) => flame.nodes.some((node) => node[5] === id);
+
+// Adds what is inside the boxes of a path, as far as they are not in the graph yet.
+export async function deepen(flame: Flame, path: string[], ask: (row: string) => Promise<Flame>): Promise<Flame> {
+  let deeper = flame;
+  for (let at = -1; at < path.length - 1; ) {
+    let next = path.length - 1;
+    while (next > at && !has(deeper, path[next] ?? "")) next--;
+    const id = path[next];
+    if (next === at || id === undefined) break;
+    deeper = graft(deeper, id, await ask(id));
+    at = next;
+  }
+  return deeper;
+}
+
+export function useFlame(props: ViewProps): Answer<Flame> {
+  const { state } = props;
+  const view = state["up"] === "1" ? "bottom-up" : state["fold"] === "1" ? "collapsed" : "top-down";
+  const hasRange = chosenRange(state) !== null;
+  const path = `${props.path}/${hasRange ? "range" : "flame"}`;
+  const parameters: Parameters = hasRange ? rangeParameters(state) : { ...costParameters(props), view };
+  const whole = useAnswer<Flame>(path, parameters);
+  const [deeper, setDeeper] = useState<{ of: Flame; flame: Flame } | null>(null);
+  const zoom = hasRange ? "" : (state["zoom"] ?? "");
+  useEffect(() => {
+    const { value } = whole;
+    if (!value || zoom === "") return setDeeper(null);
+    let isCurrent = true;
+    deepen(value, zoom.split("."), (row) => getWhenReady<Flame>(path, { ...parameters, row })).then(
+      (flame) => isCurrent && setDeeper({ of: value, flame }),
+      () => undefined, // the whole is still there
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [whole.value, zoom, path + query(parameters)]);
+  return deeper && deeper.of === whole.value ? { ...whole, value: deeper.flame } : whole;
+}

@@ -1,0 +1,65 @@
+// A page exported with `cairn export-html` has no server: what it can show came along, and
+// is answered from there.
+
+import type { Parameters } from "./api";
+import { matcher } from "../flame/flame_layout";
+import { FlameRows } from "../flame/flame_rows";
+import type { Flame, Info, Sources, TimelineFrame } from "./types";
+
+interface Exported {
+  sources: Sources;
+  info: Info;
+  flame: Flame;
+  timeline: TimelineFrame | null;
+}
+
+let exported: Exported | null = null;
+const views = new Map<string, FlameRows>();
+
+export function loadOffline(): void {
+  const element = document.getElementById("cairn-data");
+  if (!element?.textContent) return;
+  exported = JSON.parse(element.textContent) as Exported;
+  const { info } = exported;
+  delete info.tasks; // calls are not in the page, nor are other metrics
+  info.metrics = info.metrics.filter((metric) => metric.isVisible).slice(0, 1);
+  info.hasLatencies = false;
+}
+
+export function isOffline(): boolean {
+  return exported !== null;
+}
+
+function rowsOf(flame: Flame, parameters: Parameters): FlameRows {
+  const view = String(parameters["view"] ?? "top-down");
+  const rows = views.get(view) ?? new FlameRows(flame, view);
+  views.set(view, rows);
+  return rows;
+}
+
+export function answerOffline(path: string, parameters: Parameters): unknown {
+  if (!exported) throw new Error("this page was not exported");
+  const name = path.split("/").pop();
+  switch (name) {
+    case "sources":
+      return exported.sources;
+    case "info":
+      return exported.info;
+    case "flame":
+      if ((parameters["view"] ?? "top-down") === "top-down") return exported.flame;
+      break;
+    case "rows": {
+      const sort = String(parameters["sort"] ?? "");
+      const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
+      return rowsOf(exported.flame, parameters).ask(row, Number(parameters["offset"] ?? 0), Number(parameters["limit"] ?? 200), sort, parameters["reverse"] === "1");
+    }
+    case "search":
+      return rowsOf(exported.flame, parameters).find(matcher(String(parameters["q"] ?? "")) ?? (() => false), 500);
+    case "timeline":
+      if (exported.timeline) return exported.timeline;
+      break;
+    case "threads":
+      return [];
+  }
+  throw new Error("this needs a server: open the original with cairn view");
+}

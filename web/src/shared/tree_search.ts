@@ -1,0 +1,67 @@
+// Searching a tree by name: what matches, and which match one is at.
+
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { matcher } from "../flame/flame_layout";
+import type { Hit, Hits } from "./types";
+
+export interface Search {
+  hits: Hit[];
+  count: number; // of all matches, more than those listed
+  at: number; // the hit that was gone to; -1: none yet
+  error: string | null;
+  matches: (label: string) => boolean;
+  step: (by: number) => Hit | null;
+}
+
+const PAUSE_MS = 250; // after the last letter
+
+export function useSearch(pattern: string, find: ((pattern: string) => Promise<Hits>) | undefined): Search | null {
+  const [answer, setAnswer] = useState<Hits | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [at, setAt] = useState(-1);
+  useEffect(() => {
+    setAt(-1);
+    setError(null);
+    setAnswer(null);
+    if (pattern === "" || !find) return;
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      find(pattern).then(
+        (hits) => isCurrent && setAnswer(hits),
+        (failure: Error) => isCurrent && setError(failure.message),
+      );
+    }, PAUSE_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [pattern, find]);
+  const hits = answer?.hits ?? [];
+  const step = useCallback(
+    (by: number) => {
+      if (hits.length === 0) return null;
+      const next = at < 0 ? (by > 0 ? 0 : hits.length - 1) : (at + by + hits.length) % hits.length;
+      setAt(next);
+      return hits[next] ?? null;
+    },
+    [hits, at],
+  );
+  if (!answer && !error) return null;
+  const test = matcher(pattern);
+  return { hits, count: answer?.count ?? 0, at, error, matches: (label) => test?.(label) ?? false, step };
+}
+
+// From anywhere on the page: to the next match, or with -1 to the previous one.
+export function stepSearch(by: number): void {
+  dispatchEvent(new CustomEvent<number>("searchstep", { detail: by }));
+}
+
+export function useSearchSteps(onStep: (by: number) => void): void {
+  const latest = useRef(onStep);
+  latest.current = onStep;
+  useEffect(() => {
+    const listen = (event: Event) => latest.current((event as CustomEvent<number>).detail);
+    addEventListener("searchstep", listen);
+    return () => removeEventListener("searchstep", listen);
+  }, []);
+}

@@ -1,0 +1,84 @@
+// The flame graph of all traces that match, and the way back from a box to its traces.
+
+import { FlameView } from "../flame/flame_view";
+import { quote, toggleCondition } from "./query_text";
+import { go, type State } from "../shared/state";
+import type { Flame } from "../shared/types";
+import { useAnswer } from "../shared/use_answer";
+
+interface Props {
+  path: string;
+  state: State;
+}
+
+interface HitsFlameAnswer extends Flame {
+  isPartial: boolean; // more traces are added in the next answer
+  traceCount: number; // added so far
+}
+
+const LIMITS = ["100", "500", "2000"];
+
+function nameOf(flame: Flame, id: string): string | null {
+  const node = flame.nodes.find((one) => one[5] === id);
+  return node ? (flame.names[node[1]] ?? null) : null;
+}
+
+export function HitsFlame(props: Props) {
+  const { state } = props;
+  const limit = state["most"] ?? "500";
+  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, { q: state["q"], limit });
+  const zoom = state["zoom"] ?? "";
+  const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
+  const showTraces = (method: string) =>
+    go({ v: "", zoom: "", top: "", row: "", q: toggleCondition(state["q"] ?? "", `method = ${quote(method)}`) });
+  const flag = (name: string, title: string) => (
+    <label>
+      <input type="checkbox" checked={state[name] === "1"} onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "" })} /> {title}
+    </label>
+  );
+  return (
+    <>
+      <div class="toolbar">
+        <label>
+          of the{" "}
+          <select aria-label="how many traces" value={limit} onChange={(event) => go({ most: event.currentTarget.value, zoom: "" })}>
+            {LIMITS.map((count) => (
+              <option key={count}>{count}</option>
+            ))}
+          </select>{" "}
+          longest traces that match
+        </label>
+        {value?.isPartial && <span class="status">{value.traceCount} so far</span>}
+        <input
+          type="search"
+          placeholder="find a method"
+          aria-label="find a method in the flame graph, a regular expression"
+          value={state["find"] ?? ""}
+          onInput={(event) => go({ find: event.currentTarget.value }, true)}
+        />
+        {flag("inv", "upside down")}
+        {zoomed !== null && (
+          <>
+            <button onClick={() => showTraces(zoomed)}>traces that call {zoomed}</button>
+            <button onClick={() => go({ zoom: "" })}>show all</button>
+          </>
+        )}
+      </div>
+      <div class="scroll">
+        {value ? (
+          <FlameView
+            flame={value}
+            search={state["find"] ?? ""}
+            isInverted={state["inv"] === "1"}
+            byModule={false}
+            zoom={zoom}
+            onZoom={(id) => go({ zoom: id })}
+            onOpen={(id) => showTraces(nameOf(value, id) ?? "")}
+          />
+        ) : (
+          <p class="status">{error ?? "loading…"}</p>
+        )}
+      </div>
+    </>
+  );
+}

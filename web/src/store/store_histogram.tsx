@@ -1,0 +1,145 @@
+// Traces over time; a part of it can be selected with the mouse or the keyboard and goes
+// into the query.
+
+import { useState } from "preact/hooks";
+import { formatNs } from "../shared/format";
+import { printClock, withTimes, withoutTimes } from "./query_text";
+import { go, type State } from "../shared/state";
+import type { Histogram } from "./store_types";
+import { useAnswer } from "../shared/use_answer";
+
+interface Props {
+  path: string;
+  state: State;
+}
+
+const STEPS = 120;
+const PLOT = { width: 1200, height: 70 };
+const MARKS = 5;
+
+interface Part {
+  from: number;
+  to: number;
+}
+
+const ordered = (part: Part): [number, number] => [Math.min(part.from, part.to), Math.max(part.from, part.to)];
+
+export function TimeHistogram(props: Props) {
+  const query = props.state["q"] ?? "";
+  const { value } = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: STEPS });
+  const [part, setPart] = useState<Part | null>(null);
+  const [hover, setHover] = useState(-1);
+  if (!value || value.steps.every(([count]) => count === 0)) return <figure class="histogram" />;
+
+  const count = value.steps.length;
+  const most = Math.max(...value.steps.map(([traces]) => traces));
+  const timeAt = (step: number) => BigInt(value.first) + BigInt(Math.round(step * value.step));
+  const stepAt = (event: PointerEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * count)));
+  };
+  const select = (chosen: Part) => {
+    const [from, to] = ordered(chosen);
+    setPart(null);
+    go({ q: withTimes(query, timeAt(from), timeAt(to + 1) - 1n), top: "", row: "" });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = part ?? { from: 0, to: 0 };
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const to = Math.min(count - 1, Math.max(0, part ? at.to + by : 0));
+    if (by !== 0) setPart({ from: event.shiftKey ? at.from : to, to });
+    else if (event.key === "Enter" && part) select(part);
+    else if (event.key === "Escape") setPart(null);
+    else if (event.key === "0") go({ q: withoutTimes(query), top: "", row: "" });
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <figure class="histogram">
+      <div
+        class="histogram-plot"
+        tabIndex={0}
+        role="application"
+        aria-label={`traces over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          setPart({ from: stepAt(event), to: stepAt(event) });
+        }}
+        onPointerMove={(event) => {
+          setHover(stepAt(event));
+          if (part && event.buttons !== 0) setPart({ ...part, to: stepAt(event) });
+        }}
+        onPointerLeave={() => setHover(-1)}
+        onPointerUp={() => part && select(part)}
+        onKeyDown={onKeyDown}
+      >
+        <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} preserveAspectRatio="none" aria-hidden="true">
+          <Bars steps={value.steps} most={most} />
+          {part && <Selected part={part} width={PLOT.width / count} />}
+        </svg>
+      </div>
+      <figcaption>
+        <Caption value={value} part={part} hover={hover} timeAt={timeAt} />
+        {withoutTimes(query) !== query && (
+          <button class="link" onClick={() => go({ q: withoutTimes(query), top: "", row: "" })}>
+            all of the time
+          </button>
+        )}
+        <Axis timeAt={timeAt} count={count} />
+      </figcaption>
+    </figure>
+  );
+}
+
+function Bars(props: { steps: [number, number][]; most: number }) {
+  const width = PLOT.width / props.steps.length;
+  const bar = (name: string, i: number, traces: number) => {
+    // What is there can be seen, however little it is.
+    const height = traces === 0 ? 0 : Math.max(1.5, (PLOT.height * traces) / props.most);
+    return <rect class={name} x={i * width} width={Math.max(width - 1, 0.5)} y={PLOT.height - height} height={height} />;
+  };
+  return (
+    <>
+      {props.steps.map(([count, errors], i) => (
+        <g key={i}>
+          {bar("plot-bar", i, count)}
+          {errors > 0 && bar("plot-error", i, errors)}
+        </g>
+      ))}
+    </>
+  );
+}
+
+function Selected(props: { part: Part; width: number }) {
+  const [from, to] = ordered(props.part);
+  return <rect class="plot-drag" x={from * props.width} width={(to - from + 1) * props.width} y={0} height={PLOT.height} />;
+}
+
+function Caption(props: { value: Histogram; part: Part | null; hover: number; timeAt: (step: number) => bigint }) {
+  const { value, part, timeAt } = props;
+  const [from, to] = part ? ordered(part) : [props.hover, props.hover];
+  const chosen = from < 0 ? [] : value.steps.slice(from, to + 1);
+  const sum = (which: 0 | 1) => chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
+  return (
+    <span class="histogram-note" aria-live="polite">
+      {chosen.length > 0
+        ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${sum(0)} traces, ${sum(1)} with errors`
+        : `a bar is ${formatNs(value.step)}; drag to select`}
+    </span>
+  );
+}
+
+function Axis(props: { timeAt: (step: number) => bigint; count: number }) {
+  const marks = Array.from({ length: MARKS }, (_, i) => (i * props.count) / (MARKS - 1));
+  const first = printClock(props.timeAt(0));
+  const isOneDay = first.slice(0, 10) === printClock(props.timeAt(props.count)).slice(0, 10);
+  const isShort = props.timeAt(props.count) - props.timeAt(0) < 10_000_000_000n;
+  return (
+    <div class="histogram-axis">
+      {marks.map((step, i) => {
+        const text = printClock(props.timeAt(step)).slice(0, isShort ? 23 : 19);
+        return <span key={i}>{i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}</span>;
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+// The search box of a store: the query, what may come next in it, and what is wrong with it.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
+import { go, type State } from "../shared/state";
+import type { Groups, Names, TraceList } from "./store_types";
+import { useAnswer } from "../shared/use_answer";
+
+interface Props {
+  path: string;
+  state: State;
+}
+
+const HISTORY = "cairn-queries";
+const VALUES_MAX = 12;
+const NOTHING: Offer = { kind: "name", field: "", begin: 0, typed: "", words: [] };
+
+function loadHistory(): string[] {
+  try {
+    const list: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? "[]");
+    return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+function saveHistory(query: string): void {
+  try {
+    localStorage.setItem(HISTORY, JSON.stringify(remember(loadHistory(), query)));
+  } catch {
+    // A browser that keeps nothing has no history.
+  }
+}
+
+// What may stand at the cursor, with values looked up in the store. -1: nothing is offered.
+function useOffer(props: Props, text: string, cursor: number): Offer {
+  const names = useAnswer<Names>(`${props.path}/names`);
+  const offer = cursor < 0 ? NOTHING : text === "" ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) } : complete(text, cursor, names.value?.names ?? []);
+  const by = offer.kind === "value" ? groupsOf(offer.field) : null;
+  const field = offer.field === "method" ? "root" : offer.field;
+  const values = useAnswer<Groups>(by === null ? null : `${props.path}/groups`, {
+    by: by ?? "",
+    q: by !== null && offer.typed !== "" ? `${field} contains ${quote(offer.typed)}` : "",
+    limit: VALUES_MAX,
+  });
+  if (by === null || !values.value) return offer;
+  return { ...offer, words: values.value.groups.map((group) => quote(group.value)).filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())) };
+}
+
+export function SearchBox(props: Props) {
+  const shown = props.state["q"] ?? "";
+  const [text, setText] = useState(shown);
+  const [cursor, setCursor] = useState(-1);
+  const [chosen, setChosen] = useState(-1);
+  const input = useRef<HTMLInputElement>(null);
+  const caret = useRef(-1); // where to put the cursor once the text is there
+  const list = useAnswer<TraceList>(`${props.path}/traces`, { q: shown, limit: 1 });
+  // Before the next key: later, both would undo what was typed meanwhile.
+  useLayoutEffect(() => setText(shown), [shown]);
+  useLayoutEffect(() => {
+    if (caret.current >= 0) input.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = -1;
+  }, [text]);
+  const offer = useOffer(props, text, cursor);
+
+  const look = (at: number) => {
+    setCursor(at);
+    setChosen(-1);
+  };
+  const submit = (query: string) => {
+    look(-1);
+    saveHistory(query);
+    go({ q: query, top: "", row: "", zoom: "" });
+  };
+  const accept = (word: string) => {
+    if (text === "") return setText(word);
+    const rest = text.slice(cursor).replace(/^\S*/, "");
+    const next = `${text.slice(0, offer.begin)}${word} `;
+    setText(next + rest.trimStart());
+    caret.current = next.length;
+    look(next.length);
+    input.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const count = offer.words.length;
+    const word = offer.words[chosen];
+    if (event.key === "Enter") {
+      if (word !== undefined) accept(word);
+      else submit(text.trim());
+    } else if (event.key === "Tab" && count > 0) accept(offer.words[Math.max(chosen, 0)] ?? "");
+    else if (event.key === "ArrowDown" && count === 0) look(input.current?.selectionStart ?? text.length);
+    else if (event.key === "ArrowDown") setChosen((chosen + 1) % count);
+    else if (event.key === "ArrowUp" && count > 0) setChosen((Math.max(chosen, 0) + count - 1) % count);
+    else if (event.key === "Escape" && cursor >= 0) look(-1);
+    else return;
+    event.stopPropagation();
+    event.preventDefault();
+  };
+  return (
+    <div class="searchbox" role="search">
+      <input
+        id="search"
+        ref={input}
+        type="search"
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={offer.words.length > 0}
+        aria-controls="completions"
+        aria-activedescendant={chosen >= 0 ? `completion-${chosen}` : undefined}
+        aria-invalid={list.error !== null}
+        aria-describedby="mistake"
+        aria-label="query: such as errors last 2h, duration > 100ms, http.status = 500, method = Dao.query"
+        placeholder="errors   duration > 100ms   http.status = 500   method = Dao.query   last 2h"
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          look(event.currentTarget.selectionStart ?? -1);
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => setTimeout(() => look(-1), 150)}
+      />
+      <Completions offer={offer} chosen={chosen} isHistory={text === ""} onAccept={accept} />
+      <Mistake error={list.error} query={shown} />
+      <SearchStatus state={props.state} list={list.error ? null : list.value} />
+    </div>
+  );
+}
+
+function Completions(props: { offer: Offer; chosen: number; isHistory: boolean; onAccept: (word: string) => void }) {
+  const { words, kind, field } = props.offer;
+  if (words.length === 0) return null;
+  const title = props.isHistory ? "asked before" : kind === "value" ? `values of ${field}` : kind === "operator" ? "comparisons" : "names";
+  return (
+    <ul id="completions" role="listbox" aria-label={title}>
+      <li class="faint" role="presentation">
+        {title}
+      </li>
+      {words.map((word, i) => (
+        <li
+          key={word}
+          id={`completion-${i}`}
+          role="option"
+          aria-selected={i === props.chosen}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            props.onAccept(word);
+          }}
+        >
+          {word}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Mistake(props: { error: string | null; query: string }) {
+  if (props.error === null) return null;
+  const column = errorColumn(props.error, props.query);
+  return (
+    <pre id="mistake" class="mistake" role="alert">
+      {column >= 0 ? `${props.query}\n${" ".repeat(column)}^ ` : ""}
+      {props.error}
+    </pre>
+  );
+}
+
+function SearchStatus(props: { state: State; list: TraceList | null }) {
+  const isFlame = props.state["v"] === "flame";
+  return (
+    <p class="status" aria-live="polite">
+      {props.list ? `${props.list.count.toLocaleString("en-US")} traces` : ""}{" "}
+      <button class="link" onClick={() => go({ v: isFlame ? "" : "flame", zoom: "" })}>
+        {isFlame ? "list" : "flame graph of all hits"}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,173 @@
+// The calls of a trace as a tree: what is deep inside is asked for when it is opened.
+
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { get } from "../shared/api";
+import { formatNs } from "../shared/format";
+import type { Trace } from "./store_types";
+import { printValue } from "./trace_details";
+import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+
+const COLUMNS: TableColumn[] = [
+  { name: "start", title: "start", isNumber: true },
+  { name: "took", title: "took", isNumber: true },
+  { name: "self", title: "self", isNumber: true },
+  { name: "method", title: "method" },
+];
+const WIDTHS = "7em 9em 7em minmax(16em, 1fr)";
+
+interface Props {
+  path: string;
+  traceKey: string;
+  trace: Trace; // its first piece
+  selected: number; // number of a call
+  matches: ((name: string) => boolean) | null;
+  onSelect: (node: CallNode) => void; // somebody chose another call
+  onShown: (node: CallNode) => void; // the selected call is there
+  onKey: (key: string) => boolean;
+}
+
+function find(root: CallNode, number: number): CallNode | null {
+  let node: CallNode | null = root;
+  while (node && node.call.node !== number) {
+    const children: CallNode[] = node.children ?? [];
+    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+  }
+  return node;
+}
+
+function useCalls(props: Props) {
+  const [tree, setTree] = useState<{ root: CallNode | null; version: number }>({ root: null, version: 0 });
+  const { path, traceKey } = props;
+  useEffect(() => setTree({ root: growCalls(props.trace, null), version: 0 }), [props.trace]);
+  const refresh = useCallback(() => setTree((before) => ({ ...before, version: before.version + 1 })), []);
+  const load = useCallback(
+    async (node: CallNode) => {
+      const from = node.next;
+      addCalls(node, await get<Trace>(`${path}/trace`, { key: traceKey, node: node.call.node, ...(from === null ? {} : { from }) }));
+      refresh();
+    },
+    [path, traceKey],
+  );
+  const open = useCallback(
+    async (node: CallNode) => {
+      if (node.children === null) return load(node);
+      node.isOpen = true;
+      refresh();
+    },
+    [load],
+  );
+  return { ...tree, refresh, load, open };
+}
+
+// Opens what is around a call.
+async function reveal(root: CallNode, number: number, open: (node: CallNode) => Promise<void>, load: (node: CallNode) => Promise<void>): Promise<void> {
+  let node: CallNode | null = root;
+  while (node && node.call.node !== number) {
+    if (!node.isOpen) await open(node);
+    while (node.next !== null && node.next <= number) await load(node);
+    const children: CallNode[] = node.children ?? [];
+    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+  }
+}
+
+export function CallTree(props: Props) {
+  const { root, refresh, load, open, version } = useCalls(props);
+  const { selected } = props;
+  useEffect(() => {
+    if (root) void reveal(root, selected, open, load).catch(() => undefined);
+  }, [root, selected]);
+  useEffect(() => {
+    const node = root && find(root, selected);
+    if (node) props.onShown(node);
+  }, [root, selected, version]);
+  if (!root) return null;
+  const lines = visibleCalls(root);
+  const index = lines.findIndex((line) => "node" in line && line.node.call.node === selected);
+  const choose = (line: CallLine | undefined) => {
+    if (line && "node" in line) props.onSelect(line.node);
+    else if (line) void load(line.more);
+  };
+  const close = (node: CallNode) => {
+    node.isOpen = false;
+    refresh();
+  };
+  const toggle = (line: CallLine | undefined) => {
+    if (!line) return;
+    if ("more" in line) void load(line.more);
+    else if (line.node.isOpen) close(line.node);
+    else if (line.node.call.below > 0) void open(line.node);
+  };
+  const onKey = (key: string): boolean => {
+    const line = lines[index];
+    if (!line || "more" in line) return props.onKey(key);
+    if (key === "ArrowRight" && line.node.call.below > 0) {
+      if (line.node.isOpen) choose(lines[index + 1]);
+      else void open(line.node);
+    } else if (key === "ArrowLeft" && line.node.isOpen) close(line.node);
+    else if (key === "ArrowLeft" && line.node.parent) props.onSelect(line.node.parent);
+    else return props.onKey(key);
+    return true;
+  };
+  return (
+    <VirtualTable
+      class="trace-calls"
+      label="calls of the trace"
+      isTree
+      columns={COLUMNS}
+      widths={WIDTHS}
+      count={lines.length}
+      row={(i) => lineOf(lines[i] as CallLine, props, toggle)}
+      selected={index}
+      reveal={index}
+      onSelect={(i) => choose(lines[i])}
+      onOpen={(i) => toggle(lines[i])}
+      onKey={onKey}
+    />
+  );
+}
+
+function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void): TableRow {
+  if ("more" in line) {
+    const indent = { paddingLeft: `${(line.more.call.depth + 1) * 16 + 20}px` };
+    return { level: line.more.call.depth + 2, cells: ["", "", "", <span class="link" style={indent}>more calls…</span>] };
+  }
+  const { call, isOpen } = line.node;
+  const total = Math.max(props.trace.nodes[0]?.duration ?? 1, 1);
+  return {
+    class: `${call.isError ? "failed" : ""}${props.matches?.(call.method) ? " hit" : ""}`,
+    level: call.depth + 1,
+    ...(call.below > 0 ? { isOpen } : {}),
+    cells: [
+      formatNs(call.start),
+      <>
+        <i class="bar" style={{ width: `${(call.duration / total) * 100}%` }} />
+        <span>{formatNs(call.duration)}</span>
+      </>,
+      formatNs(call.self),
+      <span style={{ paddingLeft: `${call.depth * 16}px` }}>
+        <button
+          class="twist"
+          tabIndex={-1}
+          disabled={call.below === 0}
+          aria-label={isOpen ? "close" : "open"}
+          onClick={(event) => {
+            event.stopPropagation();
+            toggle(line);
+          }}
+        >
+          {call.below === 0 ? "" : isOpen ? "▾" : "▸"}
+        </button>
+        <span class="kind-function">{call.method}</span>
+        {call.isOpen && <em> still running</em>}
+        {call.exceptions?.[0] && (
+          <small class="failed">
+            {" "}
+            {call.exceptions[0].class}: {call.exceptions[0].message}
+          </small>
+        )}
+        {call.attributes && <small> {call.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join("  ")}</small>}
+      </span>,
+    ],
+  };
+}

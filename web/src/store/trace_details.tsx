@@ -1,0 +1,71 @@
+// What is known about one call of a trace: its attributes and exceptions.
+
+import { formatNs } from "../shared/format";
+import type { TraceException, TraceNode, Value } from "./store_types";
+
+export function printValue(value: Value): string {
+  return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
+}
+
+export function Details(props: { call: TraceNode }) {
+  const { call } = props;
+  return (
+    <aside class="panel" aria-label="attributes and exceptions of the call">
+      <h2 class={call.isError ? "failed" : ""}>{call.method}</h2>
+      <table>
+        <tbody>
+          <Fact name="began after" value={formatNs(call.start)} />
+          <Fact name={call.isOpen ? "took so far" : "took"} value={formatNs(call.duration)} />
+          <Fact name="of its own" value={formatNs(call.self)} />
+          <Fact name="calls seen in it" value={call.calls.toLocaleString("en-US")} />
+        </tbody>
+      </table>
+      <h3>Attributes</h3>
+      {call.attributes ? <Attributes list={call.attributes} /> : <p class="status">none</p>}
+      {call.exceptions && <Exceptions list={call.exceptions} />}
+    </aside>
+  );
+}
+
+function Fact(props: { name: string; value: string }) {
+  return (
+    <tr>
+      <th scope="row">{props.name}</th>
+      <td class="wrap">{props.value}</td>
+    </tr>
+  );
+}
+
+function Attributes(props: { list: [string, Value][] }) {
+  return (
+    <table class="attributes">
+      <tbody>
+        {props.list.map(([key, value], i) => (
+          <Fact key={i} name={key} value={printValue(value)} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+// The causes follow what they caused.
+function Exceptions(props: { list: TraceException[] }) {
+  return (
+    <>
+      {props.list.map((exception, i) => (
+        <section key={i} class="exception">
+          <h3 class="failed">
+            {i > 0 && "caused by "}
+            {exception.class ?? "exception"}
+          </h3>
+          <p>{exception.message}</p>
+          {exception.stack.length > 0 && (
+            <pre class="source" tabIndex={0} role="group" aria-label="stack trace">
+              {exception.stack.join("\n")}
+            </pre>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}

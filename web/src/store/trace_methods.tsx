@@ -1,0 +1,70 @@
+// What each method of a trace took.
+
+import { useState } from "preact/hooks";
+import { formatNs } from "../shared/format";
+import { go, type State } from "../shared/state";
+import type { MethodRow, Methods } from "./store_types";
+import { useAnswer } from "../shared/use_answer";
+import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+
+const COLUMNS: TableColumn[] = [
+  { name: "self", title: "self", isNumber: true, isSortable: true },
+  { name: "total", title: "total", isNumber: true, isSortable: true },
+  { name: "calls", title: "calls", isNumber: true, isSortable: true },
+  { name: "longest", title: "longest", isNumber: true, isSortable: true },
+  { name: "errors", title: "errors", isNumber: true, isSortable: true },
+  { name: "method", title: "method" },
+];
+
+interface Props {
+  path: string;
+  traceKey: string;
+  state: State;
+  matches: ((name: string) => boolean) | null;
+}
+
+type Measure = "self" | "total" | "calls" | "longest" | "errors";
+
+export function TraceMethods(props: Props) {
+  const { value, error } = useAnswer<Methods>(`${props.path}/methods`, { key: props.traceKey });
+  const [selected, setSelected] = useState(-1);
+  if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  const by = (props.state["msort"] ?? "self") as Measure;
+  const isAscending = props.state["mrev"] === "1";
+  const rows = value.methods
+    .filter((row) => props.matches?.(row.method) ?? true)
+    .sort((a, b) => (isAscending ? a[by] - b[by] : b[by] - a[by]));
+  const most = Math.max(1, ...value.methods.map((row) => row.self));
+  const row = (method: MethodRow) => ({
+    class: method.errors > 0 ? "failed" : "",
+    cells: [
+      <>
+        <i class="bar" style={{ width: `${(method.self / most) * 100}%` }} />
+        <span>{formatNs(method.self)}</span>
+      </>,
+      formatNs(method.total),
+      method.calls.toLocaleString("en-US"),
+      formatNs(method.longest),
+      method.errors > 0 ? method.errors.toLocaleString("en-US") : "",
+      <span class="kind-function">{method.method}</span>,
+    ],
+  });
+  const open = (i: number) => {
+    const name = rows[i]?.method;
+    if (name !== undefined) go({ tab: "calls", find: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` });
+  };
+  return (
+    <VirtualTable
+      class="methods"
+      label="what each method took; Enter shows its calls"
+      columns={COLUMNS}
+      widths="9em 8em 7em 8em 6em minmax(16em, 1fr)"
+      count={rows.length}
+      row={(i) => row(rows[i] as MethodRow)}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={open}
+      sort={{ by, isAscending, onChange: (name) => go({ msort: name, mrev: name === by && !isAscending ? "1" : "" }) }}
+    />
+  );
+}

@@ -1,0 +1,84 @@
+// Every span of a request, whatever service it was in, on one axis of time.
+
+import { colorOf } from "../shared/colors";
+import { formatNs } from "../shared/format";
+import { go } from "../shared/state";
+import type { Trace, TraceList } from "./store_types";
+import { TimeAxis } from "../shared/time_axis";
+import { arrangeSpans, callInState, type SpanLine } from "./trace_model";
+import { useAnswer } from "../shared/use_answer";
+import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+
+const columns = (end: number): TableColumn[] => [
+  { name: "span", title: "span" },
+  { name: "start", title: "start", isNumber: true },
+  { name: "took", title: "took", isNumber: true },
+  { name: "axis", title: <TimeAxis begin={0} span={end} /> },
+];
+const SPANS_MAX = 1000;
+
+export function useSpans(path: string, trace: Trace | null) {
+  return useAnswer<TraceList>(trace ? `${path}/traces` : null, { q: `id = ${trace?.trace}`, sort: "time", reverse: 1, limit: SPANS_MAX });
+}
+
+export function TraceSpans(props: { path: string; traceKey: string; trace: Trace; selected: number; onSelect: (index: number) => void }) {
+  const { value, error } = useSpans(props.path, props.trace);
+  if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  const lines = arrangeSpans(value.traces, props.trace.spans);
+  const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
+  const services = [...new Set(lines.map((line) => serviceOf(line)))];
+  const open = (line: SpanLine | undefined) => {
+    if (line?.key === null) go({ tab: "calls", call: callInState(line.node) });
+    else if (line) go({ key: line.key, tab: "calls", zoom: "", call: "" });
+  };
+  return (
+    <div class="spans">
+      <p class="status">
+        {lines.length} spans of {services.length} {services.length === 1 ? "service" : "services"}, {formatNs(end)}
+        {value.count > value.traces.length && ` · the first ${value.traces.length} of ${value.count.toLocaleString("en-US")}`}
+        {services.map((service) => (
+          <span key={service} class="legend">
+            <i style={{ background: colorOf(service) }} /> {service}
+          </span>
+        ))}
+      </p>
+      <VirtualTable
+        class="span-list"
+        label="spans of the request; Enter shows the calls of one"
+        isTree
+        columns={columns(end)}
+        widths="minmax(16em, 30%) 7em 7em 1fr"
+        count={lines.length}
+        row={(i) => spanRow(lines[i] as SpanLine, end, props.traceKey)}
+        selected={props.selected}
+        onSelect={props.onSelect}
+        onOpen={(i) => open(lines[i])}
+      />
+    </div>
+  );
+}
+
+const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "unnamed service";
+
+function spanRow(line: SpanLine, end: number, current: string) {
+  const { span } = line;
+  return {
+    class: `${span.errors > 0 ? "failed" : ""}${line.key === current ? " here" : ""}`,
+    level: line.depth + 1,
+    cells: [
+      <span style={{ paddingLeft: `${line.depth * 16}px` }}>
+        <strong>{serviceOf(line)}</strong> {span.method}
+      </span>,
+      formatNs(line.start),
+      formatNs(span.duration),
+      <i
+        class="span-bar"
+        style={{
+          marginLeft: `${(line.start / end) * 100}%`,
+          width: `${Math.max(0.3, (span.duration / end) * 100)}%`,
+          background: colorOf(serviceOf(line)),
+        }}
+      />,
+    ],
+  };
+}

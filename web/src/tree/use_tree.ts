@@ -1,0 +1,142 @@
+// The rows of a tree table, asked for as they are needed.
+
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
+import type { Column, Rows } from "../shared/types";
+
+const PAGE = 200;
+const AGAIN_MS = 100; // after the server has waited for the work itself
+
+// Rows below one, or the top rows, from an offset on.
+export type AskRows = (row: string | undefined, offset: number, limit: number) => Promise<Rows>;
+
+export interface Tree {
+  columns: Column[];
+  top: Level;
+}
+
+export interface TreeHandle {
+  tree: Tree | null;
+  error: string | null;
+  refresh: () => void;
+  need: (level: Level, place: number) => Promise<void>; // have the row at this place
+  open: (node: Node) => Promise<void>;
+  reveal: (path: string[]) => Promise<Node | null>; // open what is above a row
+  hotPath: (from: Node | null) => Promise<Node | null>;
+}
+
+// The child that holds most of the first column.
+function hottest(level: Level | null): Node | null {
+  let found: Node | null = null;
+  for (const node of level?.nodes.values() ?? [])
+    if ((node.row.values[0] ?? 0) > (found?.row.values[0] ?? 0)) found = node;
+  return found;
+}
+
+export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
+  const [tree, setTree] = useState<Tree | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [, setVersion] = useState(0);
+  const pages = useRef(new WeakMap<Level, Map<number, Promise<void>>>());
+  const refresh = useCallback(() => setVersion((before) => before + 1), []);
+
+  const need = useCallback(
+    (level: Level, place: number): Promise<void> => {
+      const page = Math.floor(place / PAGE);
+      const known = pages.current.get(level) ?? new Map<number, Promise<void>>();
+      pages.current.set(level, known);
+      const waiting = known.get(page);
+      if (level.nodes.has(place) || waiting) return waiting ?? Promise.resolve();
+      const loaded = ask(level.parent?.row.id, page * PAGE, PAGE).then(
+        (answer) => {
+          addRows(level, page * PAGE, answer.rows);
+          refresh();
+        },
+        (failure: Error) => {
+          known.delete(page);
+          setError(failure.message);
+        },
+      );
+      known.set(page, loaded);
+      return loaded;
+    },
+    [ask],
+  );
+
+  const open = useCallback(
+    async (node: Node) => {
+      if (node.row.isLeaf) return;
+      if (!node.children) {
+        const answer = await ask(node.row.id, 0, PAGE);
+        node.children ??= makeLevel(node, answer.count);
+        addRows(node.children, 0, answer.rows);
+      }
+      openNode(node);
+      refresh();
+    },
+    [ask],
+  );
+
+  const reveal = useCallback(
+    async (path: string[]) => {
+      let level: Level | null = tree?.top ?? null;
+      let node: Node | undefined;
+      for (const [i, id] of path.entries()) {
+        if (!level) return null;
+        node = findNode(level, id);
+        for (let place = 0; !node && place < level.total; place += PAGE) {
+          await need(level, place);
+          node = findNode(level, id);
+        }
+        if (!node) return null;
+        if (i < path.length - 1) await open(node);
+        level = node.children;
+      }
+      return node ?? null;
+    },
+    [tree, open, need],
+  );
+
+  // Down along the child that holds most, as long as it holds half of its parent.
+  const hotPathFrom = useCallback(
+    async (from: Node | null) => {
+      let node = from;
+      for (let next = node; node && next; ) {
+        node = next;
+        await open(node);
+        const child = hottest(node.children);
+        next = child && (child.row.values[0] ?? 0) >= (node.row.values[0] ?? 0) / 2 ? child : null;
+      }
+      return node;
+    },
+    [open],
+  );
+  const hotPath = useCallback((from: Node | null) => hotPathFrom(from ?? hottest(tree?.top ?? null)), [tree, hotPathFrom]);
+
+  useEffect(() => {
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = () =>
+      ask(undefined, 0, PAGE).then(
+        (answer) => {
+          if (!isCurrent) return;
+          const top = makeLevel(null, answer.count);
+          addRows(top, 0, answer.rows);
+          setError(null);
+          setTree({ columns: answer.columns, top });
+          if (startsHot) void hotPathFrom(hottest(top));
+        },
+        (failure: Error) => {
+          if (!isCurrent) return;
+          setError(failure.message);
+          if ((failure as { kind?: string }).kind === "not-ready") timer = setTimeout(load, AGAIN_MS);
+        },
+      );
+    void load();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [ask]);
+  return { tree, error, refresh, need, open, reveal, hotPath };
+}
