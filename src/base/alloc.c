@@ -37,6 +37,16 @@ void *cn_grow(void *array, size_t count, size_t *capacity, size_t size)
     return cn_realloc(array, *capacity, size);
 }
 
+void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size)
+{
+    size_t larger = *capacity + *capacity / 2;
+
+    if (needed <= *capacity)
+        return array;
+    *capacity = needed > larger ? needed : larger;
+    return cn_realloc(array, *capacity, size);
+}
+
 char *cn_strdup(const char *text)
 {
     size_t len = strlen(text) + 1;

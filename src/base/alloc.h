@@ -17,6 +17,9 @@ void *cn_realloc(void *array, size_t count, size_t size);
  *     list = cn_grow(list, count, &capacity, sizeof(*list)); */
 void *cn_grow(void *array, size_t count, size_t *capacity, size_t size);
 
+/* Room for `needed` elements, in steps of at least half the capacity. */
+void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size);
+
 char *cn_strdup(const char *text);
 
 #endif

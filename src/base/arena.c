@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes/bytes.h"
 
 enum { BLOCK_LEN = 64 * 1024 };
 
@@ -34,7 +33,7 @@ void *cn_arena_alloc(struct cn_arena *arena, size_t count, size_t size)
     void *memory;
 
     assert(size == 0 || count <= SIZE_MAX / 2 / size);
-    len = cn_align_up(count * size, alignof(max_align_t));
+    len = (count * size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (len > arena->size - arena->used || !arena->blocks)
         add_block(arena, len > BLOCK_LEN ? (size_t)len : BLOCK_LEN);
     memory = arena->blocks->memory + arena->used;

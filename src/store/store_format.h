@@ -4,7 +4,7 @@
 #ifndef CN_STORE_STORE_FORMAT_H
 #define CN_STORE_STORE_FORMAT_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 extern const struct cn_format cn_format_store;
 

@@ -6,13 +6,9 @@
 
 #include <stdbool.h>
 
-struct cn_text;
+#include "model/format.h"
 
-enum cn_demangle {
-    CN_DEMANGLE_SIMPLE, /* ns::Class::function, no arguments, no template arguments */
-    CN_DEMANGLE_FULL,   /* ns::Class<int>::function(int) const */
-    CN_DEMANGLE_NO,     /* as it is */
-};
+struct cn_text;
 
 /* Append the name that `raw` stands for. False, with nothing appended, when it is no
  * mangled name, or one that is too long. */

@@ -12,45 +12,59 @@ put() {
     printf '#include %s\n' "$@" >"$file"
 }
 
-put base/text.c '"base/text.h"' '<pthread.h>' '<stdatomic.h>'
+put base/text.c '"base/text.h"' '<stdatomic.h>'
+put base/run/pool.c '"base/text.h"' '"base/bytes/wire.h"' '<pthread.h>'
 put model/contexts/metric.c '"model/contexts/metric.h"' '"base/text.h"' '<stdio.h>'
-put formats/formats.c '"formats/formats.h"' '"formats/uftrace/reader.h"' '"model/step.h"'
-put formats/hpctoolkit/v4/meta.c '"formats/hpctoolkit/v4/meta.h"' \
-    '"formats/hpctoolkit/identity.h"' '"formats/formats.h"' \
+put formats/formats.c '"formats/uftrace/reader.h"' '"model/step.h"' '"store/store_format.h"'
+put formats/hpctoolkit/v4/v4.c '"formats/hpctoolkit/v4/verify/verify.h"'
+put formats/hpctoolkit/v4/read/meta.c '"formats/hpctoolkit/v4/read/meta.h"' \
+    '"formats/hpctoolkit/identity.h"' '"formats/hpctoolkit/v4/format.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
-put analyze/cct/cct.c '"model/contexts/metric.h"'
-put store/store.c '"formats/zorka/reader.h"'
+put analyze/cct/cct.c '"model/contexts/metric.h"' '"analyze/calls/call_feed.h"'
+put store/care/care.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
 put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
-put base/bad.c '"model/contexts/metric.h"'
+put base/bad.c '"model/contexts/metric.h"' '"base/bytes/wire.h"' '<pthread.h>'
 put model/bad.c '<stdio.h>' '"analyze/cct/cct.h"' '<pthread.h>'
 put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct/cct.h"' \
-    '"formats/hpctoolkit/sparse/reader.h"'
+    '"formats/hpctoolkit/sparse/reader.h"' '"store/store_format.h"'
 put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
-put analyze/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"'
-put store/bad.c '"formats/uftrace/reader.h"'
+put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
+    '"formats/hpctoolkit/v4/v4.h"'
+put analyze/calls/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"' \
+    '"analyze/views/view.h"'
+put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
+put store/search/bad.c '"store/write/writer.h"'
 put cli/bad.c '"record/hooks.h"' '<microhttpd.h>'
 put record/bad.c '"base/text.h"'
 put stray/new.c '<stdio.h>'
 cat >"$root/expected" <<'END'
-src/analyze/bad.c:1: analyze may not include formats/formats.h
-src/analyze/bad.c:2: analyze may not include mpi.h
+src/analyze/calls/bad.c:1: analyze/calls may not include formats/formats.h
+src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
+src/analyze/calls/bad.c:4: analyze/calls may not include analyze/views/view.h
 src/base/bad.c:1: base may not include model/contexts/metric.h
+src/base/bad.c:2: base may not include base/bytes/wire.h
+src/base/bad.c:3: base may not include pthread.h
 src/cli/bad.c:1: cli may not include record/hooks.h
 src/cli/bad.c:2: cli may not include microhttpd.h
+src/formats/hpctoolkit/v4/read/bad.c:1: formats/hpctoolkit/v4/read may not include formats/hpctoolkit/v4/verify/verify.h
+src/formats/hpctoolkit/v4/read/bad.c:2: formats/hpctoolkit/v4/read may not include formats/hpctoolkit/v4/v4.h
 src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include formats/hpctoolkit/v4/meta.h
 src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
 src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
 src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/cct.h
 src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/reader.h
+src/formats/uftrace/bad.c:5: formats/uftrace may not include store/store_format.h
 src/model/bad.c:2: model may not include analyze/cct/cct.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h
-src/store/bad.c:1: store may not include formats/uftrace/reader.h
+src/store/index/bad.c:1: store/index may not include formats/uftrace/reader.h
+src/store/index/bad.c:2: store/index may not include store/segment/reader.h
+src/store/search/bad.c:1: store/search may not include store/write/writer.h
 src/stray/new.c:1: no rule for the folder stray
 END
 if "$CAIRN_SOURCE/tools/check_layers" "$root" >"$root/found"; then

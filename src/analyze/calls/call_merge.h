@@ -11,15 +11,7 @@
 #define CN_ANALYZE_CALLS_CALL_MERGE_H
 
 #include "analyze/calls/call_feed.h"
-
-/* What is looked at, and how: the same for all views. */
-struct cn_call_query {
-    const struct cn_recording *rec;
-    const struct cn_call_filter *filter;
-    struct cn_time_range range;
-    const uint32_t *tasks; /* indices into rec->tasks, ascending */
-    uint32_t task_count;
-};
+#include "model/calls/call_query.h"
 
 /* Tasks whose records could not be read to the end. */
 struct cn_call_damage {

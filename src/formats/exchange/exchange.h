@@ -6,7 +6,7 @@
 #ifndef CN_FORMATS_EXCHANGE_EXCHANGE_H
 #define CN_FORMATS_EXCHANGE_EXCHANGE_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 /* cairn convert --to NAME. */
 extern const struct cn_format cn_format_callgrind;

@@ -12,9 +12,9 @@
 #include "analyze/calls/call_merge.h"
 #include "base/files/sink.h"
 #include "base/text.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 enum { CN_EXPORT_LOSS_MAX = 16 };
 

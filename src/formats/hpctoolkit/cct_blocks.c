@@ -7,8 +7,8 @@
 #include "base/bytes/bytes.h"
 #include "base/files/out.h"
 #include "base/run/ranks.h"
-#include "formats/formats.h"
 #include "model/contexts/transpose.h"
+#include "model/format.h"
 
 struct worker {
     uint8_t *bytes; /* blocks */

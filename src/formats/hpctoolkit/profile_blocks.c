@@ -9,7 +9,7 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "formats/formats.h"
+#include "model/format.h"
 
 enum {
     VALUES_LEN = 4 * 1024 * 1024,

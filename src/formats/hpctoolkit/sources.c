@@ -10,8 +10,8 @@
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "base/run/progress.h"
-#include "formats/formats.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 /* A path that stays below src/ whatever it is appended to. */
 static bool is_safe(const char *path)

@@ -11,7 +11,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
-#include "formats/formats.h"
+#include "model/format.h"
 
 enum {
     CHUNK_COUNT = 8192,

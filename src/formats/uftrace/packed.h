@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_UFTRACE_PACKED_H
 #define CN_FORMATS_UFTRACE_PACKED_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 extern const struct cn_format cn_format_uftrace_packed;
 

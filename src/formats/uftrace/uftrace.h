@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_UFTRACE_UFTRACE_H
 #define CN_FORMATS_UFTRACE_UFTRACE_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 extern const struct cn_format cn_format_uftrace;
 

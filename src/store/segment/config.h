@@ -9,7 +9,22 @@
 
 #include "base/error.h"
 #include "base/files/disk.h"
-#include "store/write/writer.h"
+
+enum cn_store_dialect {
+    CN_STORE_SPEC, /* as specified */
+    CN_STORE_JAVA, /* so that the original tools read traces.dat and text-*.wal */
+};
+
+/* All zero is the default. Kept in config.props when the store is made. */
+struct cn_store_options {
+    enum cn_store_dialect dialect;
+    bool use_lz4;             /* faster and larger than deflate */
+    uint64_t rotate_len;      /* bytes of a segment before the next one begins */
+    uint64_t rotate_ns;       /* time it covers; 0: any */
+    uint64_t commit_len;      /* bytes waiting in memory before a commit is made anyway */
+    bool seals_later;         /* full segments are left to the owner, who seals them */
+    const struct cn_disk *io; /* NULL: files */
+};
 
 struct cn_store_config {
     uint32_t version; /* of the layout */

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_EXCHANGE_PERF_PERF_H
 #define CN_FORMATS_EXCHANGE_PERF_PERF_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 struct cn_import;
 

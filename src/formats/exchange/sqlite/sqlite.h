@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_EXCHANGE_SQLITE_SQLITE_H
 #define CN_FORMATS_EXCHANGE_SQLITE_SQLITE_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 extern const struct cn_format cn_format_sqlite;
 

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_DUMP_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 /* All profiles and traces of a directory, or the one file that `path` names.
  * Damage: what comes before it is emitted, then the dump fails. */

@@ -10,10 +10,10 @@
 
 #include "base/files/out.h"
 #include "base/map.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/proto/entries.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 struct cn_hpc_proto_writing {
     struct cn_database *db;

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 struct cn_hpc_proto_files;
 

@@ -8,8 +8,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_DUMP_H
 
-#include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/frame.h"
+#include "model/format.h"
 
 struct cn_hpc_sparse_dump {
     const char *file; /* "profile.db" */

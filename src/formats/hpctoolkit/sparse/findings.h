@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "formats/formats.h"
+#include "model/format.h"
 
 enum {
     CN_HPC_FINDINGS_ERROR_MAX = 20, /* of one rule in one file; then only their number */

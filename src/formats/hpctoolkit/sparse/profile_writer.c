@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
+#include "model/format.h"
 
 struct profile_writer {
     const struct cn_hpc_sparse_writing *w;

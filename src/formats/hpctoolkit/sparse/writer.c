@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 bool cn_hpc_sparse_file_begin(struct cn_out *out, const struct cn_hpc_sparse_writing *w,
                               const struct cn_hpc_sparse_kind *kind, uint32_t count,

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_XML_DUMP_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 CN_CHECK bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg,
                               struct cn_error *err);

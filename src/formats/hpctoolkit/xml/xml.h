@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_XML_H
 #define CN_FORMATS_HPCTOOLKIT_XML_XML_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 extern const struct cn_format cn_format_hpctoolkit_xml;
 extern const struct cn_format cn_format_hpctoolkit_xml_legacy;

@@ -16,6 +16,7 @@
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/debug_reader.h"
 #include "formats/uftrace/text/scan.h"
+#include "symbols/demangle.h"
 
 /* More patterns than anybody types; each is tried on every function. */
 enum { PATTERNS_MAX = 256, PATTERN_REPEATS_MAX = 1000 };

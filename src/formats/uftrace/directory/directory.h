@@ -12,13 +12,13 @@
 
 #include "base/files/file.h"
 #include "base/map.h"
-#include "formats/formats.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/text/argspec.h"
 #include "formats/uftrace/text/info_reader.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "model/calls/recording.h"
+#include "model/format.h"
 
 struct cn_uft_kernel;
 struct cn_uft_summary;

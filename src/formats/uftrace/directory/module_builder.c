@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/directory.h"
+#include "symbols/demangle.h"
 
 uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
                            const char *build_id)

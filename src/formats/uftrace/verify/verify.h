@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_UFTRACE_VERIFY_VERIFY_H
 #define CN_FORMATS_UFTRACE_VERIFY_VERIFY_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 /* Report each broken rule of the directory at `path`, and go on where that is
  * possible. */

@@ -7,8 +7,8 @@
 #ifndef CN_FORMATS_UFTRACE_WRITE_WRITER_H
 #define CN_FORMATS_UFTRACE_WRITE_WRITER_H
 
-#include "formats/formats.h"
 #include "model/calls/recording.h"
+#include "model/format.h"
 
 /* Write the directory `path`; it appears when it is complete. */
 CN_CHECK bool cn_uft_write(const struct cn_recording *rec, const char *path,

@@ -11,8 +11,8 @@
 #include "formats/hpctoolkit/meas/code/elf_symbols.h"
 #include "formats/hpctoolkit/meas/code/kernel_symbols.h"
 #include "formats/hpctoolkit/meas/code/logical.h"
+#include "formats/hpctoolkit/meas/code/options.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
-#include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
 
 enum cn_hpc_knowledge {

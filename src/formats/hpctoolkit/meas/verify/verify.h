@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 /* All profiles, traces and structure files of a directory, or one profile with
  * its trace. */

@@ -4,9 +4,9 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_RUN_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_RUN_H
 
-#include "formats/formats.h"
 #include "formats/hpctoolkit/meas/profile/node_ids.h"
 #include "formats/hpctoolkit/meas/profile/run_reader.h"
+#include "model/format.h"
 
 struct cn_hpc_verify {
     const char *file;

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 struct cn_hpc_file_kind;
 

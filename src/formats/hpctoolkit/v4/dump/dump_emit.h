@@ -5,8 +5,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_EMIT_H
 #define CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_EMIT_H
 
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
+#include "model/format.h"
 
 struct cn_hpc_dump {
     const char *file; /* "meta.db" */

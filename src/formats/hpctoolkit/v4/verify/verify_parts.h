@@ -12,10 +12,10 @@
 
 #include "base/arena.h"
 #include "base/run/progress.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
 #include "model/contexts/metric.h"
+#include "model/format.h"
 
 enum {
     CN_VERIFY_ERROR_MAX = 20, /* of one rule in one file; then only their number */

@@ -6,10 +6,10 @@
 
 #include "base/files/out.h"
 #include "base/map.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/value_job.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 /* Limits of the programs that read these files, beyond those of the fields. */
 enum {

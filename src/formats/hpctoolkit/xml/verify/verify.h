@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_H
 #define CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 struct cn_hpc_legacy_files;
 struct cn_hpc_xml_files;

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITER_H
 
-#include "formats/formats.h"
+#include "model/format.h"
 
 CN_CHECK bool cn_hpc_xml_write(struct cn_database *db, const char *path,
                                const struct cn_write_options *options,

@@ -5,9 +5,9 @@
 #define CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITING_H
 
 #include "base/map.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/xml/write/markup.h"
 #include "model/contexts/database.h"
+#include "model/format.h"
 
 /* Statistics that the format has names for. */
 enum cn_hpc_xml_partial {

@@ -1,0 +1,19 @@
+/* Which calls of a recording are shown: the question that all views and writers of calls ask.
+ * Threads: immutable while it is in use.
+ */
+#ifndef CN_MODEL_CALLS_CALL_QUERY_H
+#define CN_MODEL_CALLS_CALL_QUERY_H
+
+#include "model/calls/recording.h"
+
+struct cn_call_filter; /* analyze/calls/call_filter.h */
+
+struct cn_call_query {
+    const struct cn_recording *rec;
+    const struct cn_call_filter *filter;
+    struct cn_time_range range;
+    const uint32_t *tasks; /* indices into rec->tasks, ascending */
+    uint32_t task_count;
+};
+
+#endif

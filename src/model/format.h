@@ -1,0 +1,105 @@
+/* What a format can do: recognise, open, write, verify and dump data; NULL where it cannot.
+ *
+ * Each format defines one `const struct cn_format`; formats/formats.h lists them all.
+ * Threads: immutable.
+ */
+#ifndef CN_MODEL_FORMAT_H
+#define CN_MODEL_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/findings.h"
+
+struct cn_call_query;
+struct cn_database;
+struct cn_measurements;
+struct cn_progress;
+struct cn_record_layout;
+struct cn_recording;
+
+/* One structure of a file, for `cairn dump`. `bytes` holds layout->size bytes or more;
+ * `text` is what the structure points at (a name), or NULL. */
+struct cn_dump_item {
+    const char *file;
+    uint64_t off;
+    const struct cn_record_layout *layout;
+    struct cn_bytes bytes;
+    const char *text;
+    uint64_t index; /* in its array */
+};
+/* False asks the dump to stop; it then ends early and successfully. */
+typedef bool (*cn_dump_fn)(void *arg, const struct cn_dump_item *item);
+
+/* Something the target cannot hold: `count` of "values of the lex_aware scope". */
+typedef void (*cn_loss_fn)(void *arg, const char *what, uint64_t count);
+
+struct cn_write_options {
+    bool replace;      /* an existing target may be replaced */
+    unsigned workers;  /* threads to use; 0: as many as there are processors */
+    size_t memory_len; /* for sorting; 0: a sensible default */
+    bool without_timelines, without_sources;
+    bool is_strict;     /* of formats that are one file: fail rather than lose anything */
+    const char *metric; /* where one is wanted: its name; NULL: the first */
+    uint64_t unit_ns;   /* of folded stacks: what counts as 1; 0: a nanosecond */
+    const struct cn_progress *progress; /* may be NULL */
+    cn_loss_fn on_loss;                 /* may be NULL */
+    void *on_loss_arg;
+};
+
+/* Tell about something that could not be kept; a count of 0 is not told. `options` may be
+ * NULL. */
+static inline void cn_write_lose(const struct cn_write_options *options, const char *what,
+                                 uint64_t count)
+{
+    if (count > 0 && options && options->on_loss)
+        options->on_loss(options->on_loss_arg, what, count);
+}
+
+/* How names of functions are shown. */
+enum cn_demangle {
+    CN_DEMANGLE_SIMPLE, /* ns::Class::function, no arguments, no template arguments */
+    CN_DEMANGLE_FULL,   /* ns::Class<int>::function(int) const */
+    CN_DEMANGLE_NO,     /* as it is */
+};
+
+/* How a recording is shown; all zero is the default. */
+struct cn_recording_options {
+    enum cn_demangle demangle;
+};
+
+struct cn_format {
+    const char *name, *summary;
+    const char *holds; /* "database", "recording", "measurements" or "traces" */
+    bool is_file;      /* written as one file, which may be standard output: "-" */
+
+    /* Whether the file or directory looks like this format. Cheap; never fails. NULL:
+     * it cannot be read. */
+    bool (*probe)(const char *path);
+
+    bool (*open_database)(struct cn_database **out, const char *path,
+                          struct cn_error *err);
+    bool (*write_database)(struct cn_database *db, const char *path,
+                           const struct cn_write_options *options, struct cn_error *err);
+    bool (*open_recording)(struct cn_recording **out, const char *path,
+                           const struct cn_recording_options *options,
+                           struct cn_error *err);
+    bool (*write_recording)(const struct cn_recording *rec, const char *path,
+                            const struct cn_write_options *options, struct cn_error *err);
+    /* Calls as a query shows them: for formats that hold no recording, but what can be
+     * told from one. */
+    bool (*write_calls)(const struct cn_call_query *query, const char *path,
+                        const struct cn_write_options *options, struct cn_error *err);
+    /* Traces that match a query, all of them with "", as a recording of calls. */
+    bool (*open_traces)(struct cn_recording **out, const char *path, const char *query,
+                        struct cn_error *err);
+    bool (*open_measurements)(struct cn_measurements **out, const char *path,
+                              struct cn_error *err);
+    bool (*verify)(const char *path, const struct cn_progress *progress,
+                   cn_finding_fn report, void *arg, struct cn_error *err);
+    bool (*dump)(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err);
+};
+
+#endif
