@@ -2,11 +2,12 @@
 """Compare every view of every real recording with what uftrace 0.19 printed.
 
 differences.txt lists the outputs that differ: how many lines of the original are missing,
-how many are new, and under which heading of docs/uftrace-differences.md the reason stands.
-Anything else that differs is named and makes the test fail; so does an entry of the list
-that is no longer true. With --list, print the list as it would have to be.
+how many are new, a hash of the changed lines, and the heading of docs/uftrace-differences.md
+that gives the reason. Any other difference is printed and makes the test fail; so does an
+entry of the list that is no longer true. With --list, print the list as it should be.
 """
 import difflib
+import hashlib
 import os
 import pathlib
 import re
@@ -44,8 +45,8 @@ def read_list(path):
     known = {}
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
-            name, removed, added, reason = line.split()
-            known[name] = (int(removed), int(added), reason)
+            name, removed, added, digest, reason = line.split()
+            known[name] = ((int(removed), int(added), digest), reason)
     return known
 
 
@@ -66,6 +67,13 @@ def changed_lines(want, got):
     return [line for line in diff if line[0] in "-+"]
 
 
+def describe(lines):
+    """What the list says about a difference: lines missing, lines new, a hash of them."""
+    removed = sum(line[0] == "-" for line in lines)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12] if lines else "-"
+    return removed, len(lines) - removed, digest
+
+
 def compare_all(fixtures):
     for expected in sorted(fixtures.glob("*.expected")):
         recording = expected.with_suffix("")
@@ -84,14 +92,14 @@ def main():
     wants_list = "--list" in sys.argv
     failed = False
     for name, lines in compare_all(fixtures):
-        removed = sum(line[0] == "-" for line in lines)
-        added = len(lines) - removed
-        known_removed, known_added, reason = known.pop(name, (0, 0, "unknown"))
+        found = describe(lines)
+        expected, reason = known.pop(name, ((0, 0, "-"), "unknown"))
         if wants_list and lines:
-            print(name, removed, added, reason)
-        elif (removed, added) != (known_removed, known_added):
+            print(name, *found, reason)
+        elif found != expected:
             failed = True
-            print(f"{name}: -{removed} +{added}, expected -{known_removed} +{known_added}")
+            print(f"{name}: -{found[0]} +{found[1]} {found[2]},"
+                  f" expected -{expected[0]} +{expected[1]} {expected[2]}")
             print("\n".join(lines[:10]))
         elif lines and reason not in documented:
             failed = True
