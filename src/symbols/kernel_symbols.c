@@ -6,100 +6,124 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
-#include "base/text.h"
+#include "base/search.h"
 
-enum { NOTES_MAX = 4096 };
-
-struct symbol {
-    uint64_t address;
-    const char *name;
-};
-
-struct cn_kernel_symbols {
-    struct symbol *list; /* by address */
-    size_t count, capacity;
-    struct cn_arena arena;
-};
-
-/* The id is the content of one of the notes: look for its bytes. */
-static bool is_running(const char *build_id)
+/* "ffffffff81000000 T name": where the name begins, or NULL. */
+static const char *parse_line(const char *line, const char *types, uint64_t *address)
 {
-    FILE *file = fopen("/sys/kernel/notes", "re");
-    uint8_t notes[NOTES_MAX];
-    struct cn_text text = {0};
+    const char *at = line;
+
+    for (*address = 0;; at++) {
+        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+                                                    : 16;
+
+        if (digit == 16)
+            break;
+        *address = *address << 4 | digit;
+    }
+    return at > line && at[0] == ' ' && at[1] && strchr(types, at[1]) && at[2] == ' ' &&
+                   at[3]
+               ? at + 3
+               : NULL;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct cn_kernel_symbol *a = left, *b = right;
+
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return (a->name_off > b->name_off) - (a->name_off < b->name_off);
+}
+
+void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *types)
+{
+    struct cn_text *text = &symbols->text;
+    size_t kept = 0;
+
+    for (size_t off = 0; off < text->len;) {
+        char *line = text->chars + off, *end = memchr(line, '\n', text->len - off);
+        const char *name;
+        uint64_t address;
+
+        if (!end)
+            end = text->chars + text->len;
+        *end = '\0';
+        name = parse_line(line, types, &address);
+        if (name) {
+            symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
+                                    sizeof(*symbols->list));
+            symbols->list[symbols->count++] =
+                (struct cn_kernel_symbol){address, (size_t)(name - text->chars)};
+        }
+        off += (size_t)(end - line) + 1;
+    }
+    if (symbols->count > 0)
+        qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
+    for (size_t i = 0; i < symbols->count; i++)
+        if (kept == 0 || symbols->list[kept - 1].address != symbols->list[i].address)
+            symbols->list[kept++] = symbols->list[i];
+    symbols->count = kept;
+}
+
+static bool read_all(const char *path, struct cn_text *out)
+{
+    enum { STEP_LEN = 1 << 16 };
+    FILE *file = fopen(path, "re");
     size_t len;
-    bool found;
 
     if (!file)
         return false;
-    len = fread(notes, 1, sizeof(notes), file);
+    while ((len = fread(cn_text_room(out, STEP_LEN), 1, STEP_LEN, file)) > 0)
+        cn_text_advance(out, len);
     (void)fclose(file);
-    for (size_t i = 0; i < len; i++)
-        cn_text_printf(&text, "%02x", notes[i]);
-    found = strlen(build_id) >= 16 && strstr(cn_text_str(&text), build_id) != NULL;
-    cn_text_done(&text);
+    return true;
+}
+
+/* The notes of the running kernel contain its id. */
+static bool is_running(const char *build_id)
+{
+    struct cn_text notes = {0}, hex = {0};
+    bool found = strlen(build_id) >= 16 && read_all("/sys/kernel/notes", &notes);
+
+    for (size_t i = 0; i < notes.len; i++)
+        cn_text_printf(&hex, "%02x", (unsigned)(unsigned char)notes.chars[i]);
+    found = found && strstr(cn_text_str(&hex), build_id) != NULL;
+    cn_text_done(&notes);
+    cn_text_done(&hex);
     return found;
 }
 
-static int by_address(const void *a, const void *b)
+void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols, const char *build_id)
 {
-    const struct symbol *x = a, *y = b;
-
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static void load(struct cn_kernel_symbols *symbols)
-{
-    FILE *file = fopen("/proc/kallsyms", "re");
-    unsigned long long address;
-    char type, name[512];
-
-    if (!file)
+    if (!is_running(build_id) || !read_all("/proc/kallsyms", &symbols->text))
         return;
-    while (fscanf(file, "%llx %c %511s%*[^\n]", &address, &type, name) == 3) {
-        if (address == 0 || !strchr("tTwW", type))
-            continue;
-        symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                                sizeof(*symbols->list));
-        symbols->list[symbols->count++] =
-            (struct symbol){address, cn_arena_strdup(&symbols->arena, name)};
+    cn_kernel_symbols_parse(symbols, "tTwW");
+    /* Without the right to see addresses, all are 0. */
+    if (symbols->count == 1 && symbols->list[0].address == 0)
+        symbols->count = 0;
+    for (size_t i = 0; i < symbols->count; i++) {
+        char *name = symbols->text.chars + symbols->list[i].name_off;
+
+        name[strcspn(name, " \t")] = '\0';
     }
-    (void)fclose(file);
-    if (symbols->count > 0)
-        qsort(symbols->list, symbols->count, sizeof(*symbols->list), by_address);
 }
 
-struct cn_kernel_symbols *cn_kernel_symbols_new(const char *build_id)
+const struct cn_kernel_symbol *
+cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols, uint64_t address)
 {
-    struct cn_kernel_symbols *symbols = cn_alloc(1, sizeof(*symbols));
+    size_t count = symbols->count == 0
+                       ? 0
+                       : cn_search_u64(&symbols->list[0].address, symbols->count,
+                                       sizeof(*symbols->list), address);
 
-    if (is_running(build_id))
-        load(symbols);
-    return symbols;
+    return count > 0 ? &symbols->list[count - 1] : NULL;
 }
 
-void cn_kernel_symbols_free(struct cn_kernel_symbols *symbols)
+void cn_kernel_symbols_done(struct cn_kernel_symbols *symbols)
 {
-    if (!symbols)
-        return;
+    cn_text_done(&symbols->text);
     free(symbols->list);
-    cn_arena_done(&symbols->arena);
-    free(symbols);
-}
-
-const char *cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols,
-                                   uint64_t address)
-{
-    size_t low = 0, high = symbols->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (symbols->list[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? symbols->list[low - 1].name : NULL;
+    *symbols = (struct cn_kernel_symbols){0};
 }

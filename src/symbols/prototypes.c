@@ -1,14 +1,15 @@
 #include "symbols/prototypes.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/search.h"
+#include "symbols/debug_info.h"
 #include "symbols/value_type_dwarf.h"
 
-enum { PAGE_LEN = 4096, FRAME_BASE_OPS = 1, ENTRY_MAX = 64 };
+enum { ENTRY_MAX = 64 };
 
 struct function {
     Dwarf_Addr low;
@@ -16,21 +17,11 @@ struct function {
 };
 
 struct cn_prototypes {
-    Dwfl *dwfl;
-    Dwfl_Module *module;
+    struct cn_debug_info info;
     Dwarf_Addr begin; /* of the file, where debug information puts it */
-    Dwarf_Addr bias;  /* of the debug information */
     struct cn_arena arena;
     struct function *list; /* by address */
     size_t count, capacity;
-};
-
-static char *debug_folders = NULL; /* libdwfl's default */
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = &debug_folders,
 };
 
 static int add_function(Dwarf_Die *die, void *arg)
@@ -55,41 +46,18 @@ static int by_address(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static bool find_begin(struct cn_prototypes *prototypes)
-{
-    GElf_Addr bias, lowest = UINT64_MAX;
-    Elf *elf = dwfl_module_getelf(prototypes->module, &bias);
-    size_t count;
-
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
-            header.p_vaddr < lowest)
-            lowest = header.p_vaddr;
-    }
-    prototypes->begin = bias + (lowest & ~(GElf_Addr)(PAGE_LEN - 1)) - prototypes->bias;
-    return lowest != UINT64_MAX;
-}
-
 struct cn_prototypes *cn_prototypes_open(const char *path)
 {
     struct cn_prototypes *prototypes = cn_alloc(1, sizeof(*prototypes));
     Dwarf_Die *unit = NULL;
     Dwarf_Addr bias;
 
-    prototypes->dwfl = dwfl_begin(&callbacks);
-    if (prototypes->dwfl)
-        prototypes->module = dwfl_report_offline(prototypes->dwfl, path, path, -1);
-    if (!prototypes->module || dwfl_report_end(prototypes->dwfl, NULL, NULL) != 0 ||
-        !dwfl_module_getdwarf(prototypes->module, &prototypes->bias) ||
-        !find_begin(prototypes)) {
+    if (!cn_debug_info_open(&prototypes->info, path, "") || !prototypes->info.has_dwarf) {
         cn_prototypes_close(prototypes);
         return NULL;
     }
-    while ((unit = dwfl_module_nextcu(prototypes->module, unit, &bias)))
+    prototypes->begin = prototypes->info.begin - prototypes->info.bias;
+    while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias)))
         (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
     if (prototypes->count > 1)
         qsort(prototypes->list, prototypes->count, sizeof(*prototypes->list), by_address);
@@ -100,11 +68,15 @@ void cn_prototypes_close(struct cn_prototypes *prototypes)
 {
     if (!prototypes)
         return;
-    if (prototypes->dwfl)
-        dwfl_end(prototypes->dwfl);
+    cn_debug_info_close(&prototypes->info);
     cn_arena_done(&prototypes->arena);
     free(prototypes->list);
     free(prototypes);
+}
+
+static bool is_below(const void *list, uint64_t index, uint64_t address)
+{
+    return ((const struct function *)list)[index].low < address;
 }
 
 /* What is to be patched at the entry may lie before the first address that debug
@@ -113,19 +85,11 @@ static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
                              uint64_t size)
 {
     uint64_t most = size < ENTRY_MAX ? size : ENTRY_MAX;
-    size_t from = 0, to = prototypes->count;
+    size_t at = cn_search(0, prototypes->count, is_below, prototypes->list, low);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (prototypes->list[middle].low < low)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < prototypes->count && (prototypes->list[from].low == low ||
-                                        prototypes->list[from].low - low < most)
-               ? &prototypes->list[from]
+    return at < prototypes->count && (prototypes->list[at].low == low ||
+                                      prototypes->list[at].low - low < most)
+               ? &prototypes->list[at]
                : NULL;
 }
 
@@ -178,15 +142,17 @@ static struct cn_value_place plain_place(const Dwarf_Op *op)
 static struct cn_value_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
 {
     Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->module, &bias);
+    Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->info.module, &bias);
     Dwarf_Frame *frame = NULL;
     struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 
-    if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0) {
-        cfi = dwfl_module_dwarf_cfi(prototypes->module, &bias);
-        if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0)
+    if (!cfi ||
+        dwarf_cfi_addrframe(cfi, at + prototypes->info.bias - bias, &frame) != 0) {
+        cfi = dwfl_module_dwarf_cfi(prototypes->info.module, &bias);
+        if (!cfi ||
+            dwarf_cfi_addrframe(cfi, at + prototypes->info.bias - bias, &frame) != 0)
             return place;
     }
     if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
@@ -204,8 +170,7 @@ static struct cn_value_place frame_base(struct cn_prototypes *prototypes,
     size_t count;
 
     if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
-        dwarf_getlocation_addr(&attribute, at, &ops, &count, FRAME_BASE_OPS) != 1 ||
-        count != 1)
+        dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count != 1)
         return place;
     if (ops[0].atom == DW_OP_call_frame_cfa)
         return call_frame(prototypes, at);

@@ -1,38 +1,19 @@
 #include "symbols/resolver.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
-
-enum { PAGE_LEN = 4096 }; /* mappings begin at multiples of at least this */
-
-/* A module as it was asked for. */
-struct opened {
-    Dwfl *dwfl; /* NULL: it knows nothing */
-    Dwfl_Module *module;
-    GElf_Addr begin; /* of the module where libdwfl puts it: offset 0 */
-    bool has_debug_info;
-};
+#include "symbols/debug_info.h"
 
 struct cn_resolver {
-    struct cn_names keys; /* "PATH\nBUILD_ID" */
-    struct opened *list;  /* by number of the key */
+    struct cn_names keys;       /* "PATH\nBUILD_ID" */
+    struct cn_debug_info *list; /* by number of the key */
     size_t capacity;
     struct cn_names strings; /* what was handed out */
-};
-
-static char *debug_folders = NULL; /* libdwfl's default */
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = &debug_folders,
 };
 
 struct cn_resolver *cn_resolver_new(void)
@@ -45,78 +26,15 @@ void cn_resolver_free(struct cn_resolver *resolver)
     if (!resolver)
         return;
     for (size_t i = 0; i < resolver->keys.count; i++)
-        if (resolver->list[i].dwfl)
-            dwfl_end(resolver->list[i].dwfl);
+        cn_debug_info_close(&resolver->list[i]);
     free(resolver->list);
     cn_names_done(&resolver->keys);
     cn_names_done(&resolver->strings);
     free(resolver);
 }
 
-static bool is_build(Dwfl_Module *module, const char *build_id)
-{
-    const unsigned char *bits;
-    GElf_Addr address;
-    int len = dwfl_module_build_id(module, &bits, &address);
-    struct cn_text text = {0};
-    bool ok;
-
-    if (build_id[0] == '\0')
-        return true;
-    for (int i = 0; i < len; i++)
-        cn_text_printf(&text, "%02x", bits[i]);
-    ok = strcmp(cn_text_str(&text), build_id) == 0;
-    cn_text_done(&text);
-    return ok;
-}
-
-/* Offsets of a recording count from where the module is mapped, those of debug
- * information from where it was linked to be. */
-static bool find_begin(Dwfl_Module *module, GElf_Addr *out)
-{
-    GElf_Addr bias, lowest = UINT64_MAX;
-    Elf *elf = dwfl_module_getelf(module, &bias);
-    size_t count;
-
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
-            header.p_vaddr < lowest)
-            lowest = header.p_vaddr;
-    }
-    if (lowest == UINT64_MAX)
-        return false;
-    *out = bias + (lowest & ~(GElf_Addr)(PAGE_LEN - 1));
-    return true;
-}
-
-static struct opened open_module(const char *path, const char *build_id)
-{
-    struct opened opened = {0};
-    GElf_Addr bias;
-    struct stat st;
-
-    /* A recording may name anything, and some things are not there to be read. */
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return opened;
-    opened.dwfl = dwfl_begin(&callbacks);
-    if (!opened.dwfl)
-        return opened;
-    opened.module = dwfl_report_offline(opened.dwfl, path, path, -1);
-    if (dwfl_report_end(opened.dwfl, NULL, NULL) == 0 && opened.module &&
-        is_build(opened.module, build_id) && find_begin(opened.module, &opened.begin)) {
-        opened.has_debug_info = dwfl_module_getdwarf(opened.module, &bias) != NULL;
-        return opened;
-    }
-    dwfl_end(opened.dwfl);
-    return (struct opened){0};
-}
-
-static const struct opened *find_module(struct cn_resolver *resolver, const char *path,
-                                        const char *build_id)
+static const struct cn_debug_info *find_module(struct cn_resolver *resolver,
+                                               const char *path, const char *build_id)
 {
     size_t known = resolver->keys.count;
     struct cn_text key = {0};
@@ -130,7 +48,7 @@ static const struct opened *find_module(struct cn_resolver *resolver, const char
     if (at == known) {
         resolver->list =
             cn_grow(resolver->list, at, &resolver->capacity, sizeof(*resolver->list));
-        resolver->list[at] = open_module(path, build_id);
+        (void)cn_debug_info_open(&resolver->list[at], path, build_id);
     }
     return resolver->list[at].dwfl ? &resolver->list[at] : NULL;
 }
@@ -186,12 +104,12 @@ static const char *folder_of(Dwarf_Die *unit)
 }
 
 /* The unit of an address, and the address as the unit counts. */
-static bool find_unit(const struct opened *module, uint64_t offset, Dwarf_Die **unit,
-                      Dwarf_Addr *address)
+static bool find_unit(const struct cn_debug_info *module, uint64_t offset,
+                      Dwarf_Die **unit, Dwarf_Addr *address)
 {
     Dwarf_Addr bias;
 
-    if (!module->has_debug_info)
+    if (!module->has_dwarf)
         return false;
     *unit = dwfl_module_addrdie(module->module, module->begin + offset, &bias);
     *address = module->begin + offset - bias;
@@ -232,7 +150,7 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_place *out)
 {
-    const struct opened *module = find_module(resolver, path, build_id);
+    const struct cn_debug_info *module = find_module(resolver, path, build_id);
     Dwarf_Die *unit, *scopes;
     Dwarf_Addr address;
     bool found = false;
@@ -312,7 +230,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_place *out, size_t most)
 {
-    const struct opened *module = find_module(resolver, path, build_id);
+    const struct cn_debug_info *module = find_module(resolver, path, build_id);
     Dwarf_Die *unit;
     Dwarf_Addr address;
 
@@ -324,7 +242,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out)
 {
-    const struct opened *module = find_module(resolver, path, build_id);
+    const struct cn_debug_info *module = find_module(resolver, path, build_id);
     GElf_Off inside;
     GElf_Sym symbol;
     const char *name;
@@ -343,7 +261,7 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
 bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t file_off, uint64_t *out)
 {
-    const struct opened *module = find_module(resolver, path, build_id);
+    const struct cn_debug_info *module = find_module(resolver, path, build_id);
     GElf_Addr bias;
     Elf *elf = module ? dwfl_module_getelf(module->module, &bias) : NULL;
     size_t count;

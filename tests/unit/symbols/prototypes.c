@@ -57,7 +57,7 @@ static void a_function_of_many_parameters_has_the_first_ones(void **state)
     assert_int_equal(found.parameters[CN_PARAMETERS_MAX - 1].type.kind, CN_VALUE_STRING);
     /* libdw does not always know the first file of what clang writes. */
     if (found.file)
-        assert_non_null(strstr(found.file, "test_prototypes.c"));
+        assert_non_null(strstr(found.file, "/prototypes.c"));
     cn_prototypes_close(prototypes);
     assert_true(take_many(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "\1", 1, 1, 1, 1) == MANY);

@@ -41,7 +41,7 @@ static void finds_where_a_function_is_defined(void **state)
     (void)state;
     assert_true(cn_resolver_function(resolver, program, "", offset_of((uintptr_t)square),
                                      &place));
-    assert_non_null(strstr(place.file, "/tests/unit/test_resolver.c"));
+    assert_non_null(strstr(place.file, "/tests/unit/symbols/resolver.c"));
     assert_int_equal(place.file[0], '/');
     assert_int_equal(place.line, SQUARE_LINE);
     cn_resolver_free(resolver);
