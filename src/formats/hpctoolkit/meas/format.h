@@ -30,6 +30,7 @@ enum {
     CN_HPC_MODULE_GPU_RANGE = 65532,
     CN_HPC_MODULE_GPU_RANGE_ROOT = 65533,
     CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* elements around a statement */
+    CN_HPC_STRUCT_TAG_MAX = 16 << 20,   /* bytes of one tag: a list of ranges */
     CN_HPC_SYMBOLS_LEN_MAX = 256 << 20, /* kernel symbols, decompressed */
     CN_HPC_CALLS_MAX = 1 << 22,         /* calls in a GPU binary */
     CN_HPC_PATHS_MAX = 256,             /* ways to a GPU function that are told apart */

@@ -8,7 +8,7 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
+#include "formats/hpctoolkit/xml_events.h"
 #include "formats/hpctoolkit/xml/read/open.h"
 
 struct dump {

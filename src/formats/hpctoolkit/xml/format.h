@@ -24,7 +24,6 @@ enum {
 
     CN_HPC_XML_DEPTH_MAX = 65536,    /* elements inside each other in the tree */
     CN_HPC_XML_HEAD_DEPTH_MAX = 64,  /* the same before the tree */
-    CN_HPC_XML_TAG_MAX = 256 * 1024, /* bytes of one tag or declaration */
     CN_HPC_XML_ATTRIBUTE_MAX = 16,   /* of one element of the tree */
     CN_HPC_XML_HEAD_MAX = 64 * 1024, /* bytes before the root element */
     CN_HPC_XML_KIND_MAX = 255,       /* of an <Identifier> */

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 struct reader {
     struct cn_hpc_xml_head *head;
@@ -246,7 +246,8 @@ bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
     struct cn_hpc_xml_reading reading = {.text = text,
                                          .depth_max = CN_HPC_XML_HEAD_DEPTH_MAX,
                                          .handle = on_event,
-                                         .arg = &r};
+                                         .arg = &r,
+                                         .without_lines = true};
     struct cn_bytes end;
     bool is_complete;
     bool ok = cn_hpc_xml_events_read(&reading, &is_complete, err) &&

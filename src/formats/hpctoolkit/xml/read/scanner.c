@@ -1,7 +1,5 @@
 #include "formats/hpctoolkit/xml/read/scanner.h"
 
-#include <inttypes.h>
-
 static inline bool is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -180,16 +178,4 @@ enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
         if (!skip_remark(scanner, err))
             return CN_FAIL;
     }
-}
-
-bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err)
-{
-    uint64_t line = 1, line_off = 0;
-
-    for (uint64_t i = 0; i < off && i < text.len; i++)
-        if (text.ptr[i] == '\n') {
-            line++;
-            line_off = i + 1;
-        }
-    return cn_fail_in(err, "line %" PRIu64 ", column %" PRIu64, line, off - line_off + 1);
 }

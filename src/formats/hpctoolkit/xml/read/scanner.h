@@ -11,6 +11,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/xml/format.h"
+#include "formats/hpctoolkit/xml_events.h"
 #include "model/step.h"
 
 enum cn_hpc_xml_tag_kind {
@@ -40,9 +41,6 @@ struct cn_hpc_xml_scanner {
  * cn_hpc_xml_fail_at() adds it. */
 CN_CHECK enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
                                       struct cn_hpc_xml_tag *out, struct cn_error *err);
-
-/* Prepend "line 12, column 3" of `off` to a message. Returns false. */
-bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err);
 
 /* The digits of a number from `at` on; `base` is 10 or 16. */
 static inline bool cn_hpc_xml_parse_digits(struct cn_bytes value, size_t at,

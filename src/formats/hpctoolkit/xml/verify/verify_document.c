@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
+#include "formats/hpctoolkit/xml_events.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
 

@@ -273,8 +273,8 @@ static void refuses_entities(void **state)
     (void)state;
     assert_false(open_text(&db, bytes_of(bomb), &err));
     assert_string_equal(err.text,
-                        "experiment.xml: line 3, column 12: entity a is declared: "
-                        "such files are not read");
+                        "experiment.xml: line 3, column 12: declares the entity a; "
+                        "files with entities are not supported");
 }
 
 static void refuses_other_encodings(void **state)
