@@ -38,26 +38,27 @@ static void count_values(struct cn_hpc_legacy_thread *thread)
     }
 }
 
-static bool starts_with(struct cn_bytes file, const char *magic)
+/* `is_head`: the header was decoded, with this byte order. */
+static bool check_head(struct cn_bytes file, const char *magic, bool is_head,
+                       uint8_t byte_order, struct cn_error *err)
 {
-    return file.len >= CN_HPC_LEGACY_MAGIC_LEN &&
-           memcmp(file.ptr, magic, CN_HPC_LEGACY_MAGIC_LEN) == 0;
+    if (!is_head || memcmp(file.ptr, magic, CN_HPC_LEGACY_MAGIC_LEN) != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s", magic);
+    return byte_order == CN_HPC_LEGACY_BIG_ENDIAN ||
+           cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
+                   byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
 }
 
 /* The matrix of a thread; `file` may be longer than it. */
 static bool read_values(struct cn_bytes file, struct cn_hpc_legacy_thread *out,
                         struct cn_error *err)
 {
-    struct cn_hpc_legacy_values head;
+    struct cn_hpc_legacy_values head = {0};
+    bool is_head = cn_hpc_legacy_values_decode(file, &head);
     uint64_t count;
 
-    if (!starts_with(file, CN_HPC_LEGACY_VALUES_MAGIC) ||
-        !cn_hpc_legacy_values_decode(file, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s",
-                       CN_HPC_LEGACY_VALUES_MAGIC);
-    if (head.byte_order != CN_HPC_LEGACY_BIG_ENDIAN)
-        return cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
-                       head.byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
+    if (!check_head(file, CN_HPC_LEGACY_VALUES_MAGIC, is_head, head.byte_order, err))
+        return false;
     if (!cn_u64_mul(head.row_count, head.column_count, &count) ||
         !cn_bytes_array(file, cn_hpc_legacy_values_size, count, cn_hpc_legacy_value_size,
                         &out->values))
@@ -185,42 +186,15 @@ static void pack_identity(const struct pack *pack,
         add_id(out, KIND_THREAD, member->thread);
 }
 
-bool cn_hpc_legacy_add_packed(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
-                              struct cn_error *err)
-{
-    struct cn_hpc_legacy_member member;
-    struct pack pack;
-    struct cn_bytes part;
-
-    if (!open_pack(file, &pack, err))
-        return false;
-    for (uint32_t i = 0; i < pack.head.count; i++) {
-        struct cn_hpc_legacy_thread read = {0};
-
-        if (!open_member(&pack, i, &member, &part, err))
-            return false;
-        if (!read_values(part, &read, err))
-            return cn_fail_in(err, "thread %" PRIu32 " at 0x%" PRIx64, i,
-                              member.begin_off);
-        pack_identity(&pack, &member, &read.identity);
-        *add_thread(threads, member.process, member.thread) = read;
-    }
-    return true;
-}
-
 static bool read_samples(struct cn_bytes file, uint64_t off, bool is_last,
                          struct cn_hpc_legacy_thread *thread, struct cn_error *err)
 {
-    struct cn_hpc_legacy_trace head;
+    struct cn_hpc_legacy_trace head = {0};
+    bool is_head = cn_hpc_legacy_trace_decode(file, &head);
     uint64_t len;
 
-    if (!starts_with(file, CN_HPC_LEGACY_TRACE_MAGIC) ||
-        !cn_hpc_legacy_trace_decode(file, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s",
-                       CN_HPC_LEGACY_TRACE_MAGIC);
-    if (head.byte_order != CN_HPC_LEGACY_BIG_ENDIAN)
-        return cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
-                       head.byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
+    if (!check_head(file, CN_HPC_LEGACY_TRACE_MAGIC, is_head, head.byte_order, err))
+        return false;
     if (head.flags & CN_HPC_LEGACY_HAS_METRICS)
         return cn_fail(err, CN_ERR_FORMAT, "flags 0x%" PRIx64 ": samples name metrics",
                        head.flags);
@@ -234,17 +208,17 @@ static bool read_samples(struct cn_bytes file, uint64_t off, bool is_last,
     return true;
 }
 
-bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
-                              struct cn_error *err)
+static bool add_pack(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                     bool is_traces, struct cn_error *err)
 {
-    struct cn_hpc_legacy_member member;
     struct pack pack;
-    struct cn_bytes part;
 
     if (!open_pack(file, &pack, err))
         return false;
     for (uint32_t i = 0; i < pack.head.count; i++) {
-        struct cn_hpc_legacy_thread *thread;
+        struct cn_hpc_legacy_thread added = {0}, *thread = &added;
+        struct cn_hpc_legacy_member member;
+        struct cn_bytes part;
         uint32_t position;
 
         if (!open_member(&pack, i, &member, &part, err))
@@ -252,16 +226,32 @@ bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_b
         position =
             cn_map_find(&threads->by_number,
                         (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
-        if (position == UINT32_MAX) {
-            thread = add_thread(threads, member.process, member.thread);
-            pack_identity(&pack, &member, &thread->identity);
-        } else {
+        if (is_traces && position != UINT32_MAX)
             thread = &threads->list[position];
-        }
-        if (!read_samples(part, member.begin_off, i + 1 == pack.head.count, thread, err))
+        else
+            pack_identity(&pack, &member, &added.identity);
+        if (is_traces ? !read_samples(part, member.begin_off, i + 1 == pack.head.count,
+                                      thread, err)
+                      : !read_values(part, thread, err))
             return cn_fail_in(err, "thread %" PRIu32 " at 0x%" PRIx64, i,
                               member.begin_off);
+        if (thread == &added)
+            *add_thread(threads, member.process, member.thread) = added;
     }
+    return true;
+}
+
+bool cn_hpc_legacy_add_packed(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                              struct cn_error *err)
+{
+    return add_pack(threads, file, false, err);
+}
+
+bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                              struct cn_error *err)
+{
+    if (!add_pack(threads, file, true, err))
+        return false;
     threads->traces = file;
     return true;
 }

@@ -544,19 +544,20 @@ static void count_contexts(struct cn_hpc_xml_tree *tree)
 }
 
 bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
+                          const struct cn_hpc_xml_head *head,
                           const struct cn_hpc_xml_tree_source *source,
                           struct cn_error *err)
 {
     struct reading r = {
         .tree = tree,
         .source = source,
-        .scanner = {source->text, (size_t)source->head->tree_off},
-        .is_ours = source->head->lines_have_calls,
-        .is_legacy = source->head->major < CN_HPC_XML_MAJOR,
+        .scanner = {source->text, (size_t)head->tree_off},
+        .is_ours = head->lines_have_calls,
+        .is_legacy = head->major < CN_HPC_XML_MAJOR,
     };
     bool ok =
         push(&r, (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE}, err) &&
-        (source->head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
+        (head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
 
     free(r.frames);
     if (ok) {

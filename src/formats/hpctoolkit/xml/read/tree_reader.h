@@ -20,13 +20,13 @@ struct cn_hpc_xml_tree_sink {
 
 struct cn_hpc_xml_tree_source {
     struct cn_bytes text; /* the whole file */
-    const struct cn_hpc_xml_head *head;
-    bool is_mapped; /* pages that were read may be given back */
+    bool is_mapped;       /* pages that were read may be given back */
     struct cn_hpc_xml_tree_sink sink;
 };
 
 /* Messages say line and column. */
 CN_CHECK bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
+                                   const struct cn_hpc_xml_head *head,
                                    const struct cn_hpc_xml_tree_source *source,
                                    struct cn_error *err);
 

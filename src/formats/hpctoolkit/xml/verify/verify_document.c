@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml_events.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 enum which { TREE_ONLY = 1 << 0, LEGACY_ONLY = 1 << 1, HAS_ID = 1 << 2 };
 
