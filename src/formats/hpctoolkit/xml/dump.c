@@ -8,8 +8,8 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml_events.h"
 #include "formats/hpctoolkit/xml/read/open.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 struct dump {
     struct cn_bytes text;

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
 #include "model/contexts/context.h"
 #include "model/contexts/identity.h"
 #include "model/contexts/samples.h"

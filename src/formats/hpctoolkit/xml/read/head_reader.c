@@ -261,7 +261,7 @@ bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
         cn_hpc_xml_head_done(&head);
         return false;
     }
-    head.tree_is_empty = cn_hpc_xml_is(end, "/>");
+    head.tree_is_empty = cn_bytes_equal(end, "/>");
     *out = head;
     return true;
 }

@@ -63,7 +63,7 @@ static bool skip_remark(struct cn_hpc_xml_scanner *scanner, struct cn_error *err
 
     if (byte_at(scanner->text, at + 1) == '?')
         return skip_past(scanner, "?>", err);
-    if (cn_bytes_slice(scanner->text, at, 4, &begin) && cn_hpc_xml_is(begin, "<!--")) {
+    if (cn_bytes_slice(scanner->text, at, 4, &begin) && cn_bytes_equal(begin, "<!--")) {
         scanner->at += begin.len;
         return skip_past(scanner, "-->", err);
     }

@@ -85,11 +85,4 @@ static inline bool cn_hpc_xml_parse_i64(struct cn_bytes value, int64_t *out)
     return true;
 }
 
-static inline bool cn_hpc_xml_is(struct cn_bytes name, const char *word)
-{
-    size_t len = strlen(word);
-
-    return name.len == len && memcmp(name.ptr, word, len) == 0;
-}
-
 #endif

@@ -78,11 +78,11 @@ static enum element_type type_of(struct cn_bytes name)
         default:
             return UNKNOWN;
         }
-    if (cn_hpc_xml_is(name, "PF"))
+    if (cn_bytes_equal(name, "PF"))
         return FRAME;
-    if (cn_hpc_xml_is(name, "Pr"))
+    if (cn_bytes_equal(name, "Pr"))
         return INLINED;
-    return cn_hpc_xml_is(name, "SecCallPathProfileData") ? TREE : UNKNOWN;
+    return cn_bytes_equal(name, "SecCallPathProfileData") ? TREE : UNKNOWN;
 }
 
 static enum attribute attribute_of(struct cn_bytes name)
@@ -521,7 +521,7 @@ static bool scan_end(struct reading *r, struct cn_error *err)
     for (size_t i = 0; i < 2; i++) {
         step = cn_hpc_xml_scan(&r->scanner, &tag, err);
         if (step == CN_ITEM &&
-            (tag.kind != CN_HPC_XML_CLOSE || !cn_hpc_xml_is(tag.name, names[i])))
+            (tag.kind != CN_HPC_XML_CLOSE || !cn_bytes_equal(tag.name, names[i])))
             step = cn_fail(err, CN_ERR_FORMAT,
                            "<%.*s> behind the context tree, where </%s> must stand",
                            (int)(tag.name.len < 64 ? tag.name.len : 64),

@@ -230,6 +230,17 @@ static void a_truncated_file_of_frames_keeps_what_is_whole(void **state)
     cn_measurements_close(m);
 }
 
+static void the_length_of_a_profile_is_that_of_its_file(void **state)
+{
+    struct cn_measurements *m;
+
+    (void)state;
+    cn_scratch_write("app.m/app.hpcrun", "HPC", 3);
+    m = must_open();
+    assert_int_equal(cn_measurements_profile_len(m, 0), 3);
+    cn_measurements_close(m);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, cn_scratch_teardown)
 
 int main(void)
@@ -241,6 +252,7 @@ int main(void)
         TEST(kernel_symbols_name_functions),
         TEST(damaged_kernel_symbols_are_told_about),
         TEST(a_truncated_file_of_frames_keeps_what_is_whole),
+        TEST(the_length_of_a_profile_is_that_of_its_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/format.h"
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "formats/hpctoolkit/meas/verify/verify.h"
 #include "support/tiny_meas.h"
@@ -201,7 +201,7 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
 struct read_structure {
     struct cn_hpc_structures structures;
     struct cn_hpc_tables tables;
-    struct cn_code_scope *places;
+    struct cn_code_scope *scopes;
     size_t capacity;
 };
 
@@ -214,18 +214,15 @@ static bool read_structure(struct read_structure *s, struct cn_bytes bytes,
 
 static size_t ask(struct read_structure *s, uint64_t address)
 {
-    size_t count = 0;
-
-    (void)cn_hpc_structure_places(&s->structures.list[0], address, &s->places,
-                                  &s->capacity, &count);
-    return count;
+    return cn_hpc_structure_scopes(&s->structures.list[0], address, &s->scopes,
+                                   &s->capacity);
 }
 
 static void done_structure(struct read_structure *s)
 {
     cn_hpc_structures_done(&s->structures);
     cn_hpc_tables_done(&s->tables);
-    free(s->places);
+    free(s->scopes);
 }
 
 static void knows_the_scopes_around_an_address(void **state)
@@ -238,15 +235,15 @@ static void knows_the_scopes_around_an_address(void **state)
         fail_msg("%s", err.text);
     assert_int_equal(s.structures.count, 1);
     assert_int_equal(ask(&s, 0x204), 4);
-    assert_int_equal(s.places[0].kind, CN_CONTEXT_FUNCTION);
-    assert_string_equal(s.tables.functions[s.places[0].function].name, "work<int>");
-    assert_int_equal(s.places[2].kind, CN_CONTEXT_LOOP);
-    assert_int_equal(s.places[2].line, 22);
-    assert_int_equal(s.places[3].line, 23);
+    assert_int_equal(s.scopes[0].kind, CN_CONTEXT_FUNCTION);
+    assert_string_equal(s.tables.functions[s.scopes[0].function].name, "work<int>");
+    assert_int_equal(s.scopes[2].kind, CN_CONTEXT_LOOP);
+    assert_int_equal(s.scopes[2].line, 22);
+    assert_int_equal(s.scopes[3].line, 23);
     assert_int_equal(ask(&s, 0x208), 5);
-    assert_int_equal(s.places[2].line, 24);
-    assert_int_equal(s.places[3].relation, CN_INLINED_CALL);
-    assert_string_equal(s.tables.files.list[s.places[4].file], "/src/helper.h");
+    assert_int_equal(s.scopes[2].line, 24);
+    assert_int_equal(s.scopes[3].relation, CN_INLINED_CALL);
+    assert_string_equal(s.tables.files.list[s.scopes[4].file], "/src/helper.h");
     assert_int_equal(ask(&s, 0x210), 0);
     done_structure(&s);
 }
@@ -261,10 +258,10 @@ static void drops_overlapping_ranges_whole(void **state)
 
     assert_true(read_structure(&s, bytes_of(&tiny->structure), &err));
     assert_int_equal(ask(&s, 0x11f), 2);
-    assert_int_equal(s.places[1].line, 11);
+    assert_int_equal(s.scopes[1].line, 11);
     assert_int_equal(ask(&s, 0x120), 0);
     assert_int_equal(ask(&s, 0x130), 2);
-    assert_int_equal(s.places[1].line, 12);
+    assert_int_equal(s.scopes[1].line, 12);
     done_structure(&s);
 }
 
