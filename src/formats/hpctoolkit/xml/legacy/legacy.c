@@ -13,7 +13,7 @@
 #include "formats/hpctoolkit/xml/read/database.h"
 #include "formats/hpctoolkit/xml/read/open.h"
 
-/* Where the values of a metric are in the matrices of threads. */
+/* The column of a metric in the matrices of threads. */
 struct column {
     uint16_t prop_id;
     uint64_t number;
@@ -29,9 +29,9 @@ struct database {
     size_t summary_count, summary_capacity;
     uint32_t summary_context_count;
     struct cn_map sample_ids; /* -> contexts */
-    uint32_t unknown_context; /* of samples; has no record */
+    uint32_t unknown_context; /* of samples whose context is not in the tree */
     uint64_t tick_ns;
-    struct cn_error trace_damage; /* of an experiment.mt that is there but unreadable */
+    struct cn_error trace_damage; /* of an unreadable experiment.mt */
 };
 
 static struct database *self_of(struct cn_database *db)
@@ -57,7 +57,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return true;
 }
 
-/* Row 0 is the root's, which is context 0 in the model; no context has the id 1. */
+/* Row 0 is that of the root, context 0 in the model; no context has the id 1. */
 static uint64_t row_of(uint32_t context)
 {
     return context == 0 ? 0 : context - UINT64_C(1);
@@ -186,13 +186,6 @@ static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline 
     return true;
 }
 
-static uint32_t sample_context(const struct database *self, uint32_t sample_id)
-{
-    uint32_t context = cn_map_find(&self->sample_ids, sample_id, self->unknown_context);
-
-    return context == self->xml.tree.idle_context ? 0 : context;
-}
-
 static bool samples(struct cn_database *db, const struct cn_timeline *line,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err)
@@ -201,6 +194,7 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
     struct cn_hpc_legacy_sample sample = {0};
     struct cn_bytes bytes;
     uint64_t time_ns;
+    uint32_t context;
 
     if (!cn_bytes_array(self->threads.traces,
                         line->at + first * cn_hpc_legacy_sample_size, count,
@@ -213,7 +207,9 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
         if (!cn_u64_mul(sample.time, self->tick_ns, &time_ns))
             return cn_fail(err, CN_ERR_FORMAT, "%s: time %" PRIu64 " is too large",
                            CN_HPC_LEGACY_TRACES, sample.time);
-        out[i] = (struct cn_sample){time_ns, sample_context(self, sample.sample_id)};
+        context = cn_map_find(&self->sample_ids, sample.sample_id, self->unknown_context);
+        out[i] = (struct cn_sample){time_ns,
+                                    context == self->xml.tree.idle_context ? 0 : context};
     }
     return true;
 }
@@ -306,7 +302,7 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
         qsort(self->columns, self->column_count, sizeof(*self->columns), compare_columns);
 }
 
-/* Each file of threads for itself: one that is damaged does not cost the others. */
+/* A damaged file of threads does not affect the others. */
 static void open_threads(struct database *self, const struct cn_hpc_legacy_files *files)
 {
     enum { WARNINGS_MAX = 4 };
@@ -321,8 +317,8 @@ static void open_threads(struct database *self, const struct cn_hpc_legacy_files
             cn_database_warn(db, "%s; left out", damage.text);
     if (files->packed.name &&
         !cn_hpc_legacy_add_packed(&self->threads, files->packed.bytes, &damage))
-        cn_database_warn(db, "%s: %s; threads from there on left out", files->packed.name,
-                         damage.text);
+        cn_database_warn(db, "%s: %s; left out the threads from there on",
+                         files->packed.name, damage.text);
     if (!files->traces.name)
         return;
     db->has_timelines = true;

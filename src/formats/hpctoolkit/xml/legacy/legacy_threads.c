@@ -6,13 +6,13 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 
-/* Kinds of the usual table; see cn_hpc_xml_kinds_read(). */
+/* Kinds of the usual table; see read_kinds() of database.c. */
 enum { KIND_NODE = 1, KIND_RANK = 2, KIND_THREAD = 3 };
 
 void cn_hpc_legacy_threads_done(struct cn_hpc_legacy_threads *threads)
 {
     free(threads->list);
-    cn_map_done(&threads->by_number);
+    cn_map_done(&threads->slots);
     *threads = (struct cn_hpc_legacy_threads){0};
 }
 
@@ -25,17 +25,6 @@ double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread,
                                           row * thread->column_count + column,
                                           cn_hpc_legacy_value_size)
                              .ptr);
-}
-
-static void count_values(struct cn_hpc_legacy_thread *thread)
-{
-    for (uint32_t row = 0; row < thread->row_count; row++) {
-        uint64_t before = thread->value_count;
-
-        for (uint32_t column = 0; column < thread->column_count; column++)
-            thread->value_count += cn_hpc_legacy_threads_value(thread, row, column) != 0;
-        thread->context_count += thread->value_count != before;
-    }
 }
 
 /* `is_head`: the header was decoded, with this byte order. */
@@ -65,17 +54,23 @@ static bool read_values(struct cn_bytes file, struct cn_hpc_legacy_thread *out,
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " rows of %" PRIu32 " values do not fit the %zu bytes",
                        head.row_count, head.column_count, file.len);
-    /* Rows or columns that hold nothing would cost time for nothing. */
+    /* Empty rows and columns cost no time. */
     out->row_count = count == 0 ? 0 : head.row_count;
     out->column_count = count == 0 ? 0 : head.column_count;
-    count_values(out);
+    for (uint32_t row = 0; row < out->row_count; row++) {
+        uint64_t before = out->value_count;
+
+        for (uint32_t column = 0; column < out->column_count; column++)
+            out->value_count += cn_hpc_legacy_threads_value(out, row, column) != 0;
+        out->context_count += out->value_count != before;
+    }
     return true;
 }
 
 static struct cn_hpc_legacy_thread *add_thread(struct cn_hpc_legacy_threads *threads,
                                                uint32_t process, uint32_t thread)
 {
-    *cn_map_at(&threads->by_number, (uint64_t)process << 32 | thread, 0) =
+    *cn_map_at(&threads->slots, (uint64_t)process << 32 | thread, 0) =
         (uint32_t)threads->count;
     threads->list = cn_grow(threads->list, threads->count, &threads->capacity,
                             sizeof(*threads->list));
@@ -129,7 +124,7 @@ bool cn_hpc_legacy_add_file(struct cn_hpc_legacy_threads *threads, struct cn_byt
     return true;
 }
 
-/* A packed file: what it is made of. */
+/* A packed file. */
 struct pack {
     struct cn_bytes file, members;
     struct cn_hpc_legacy_pack head;
@@ -139,7 +134,8 @@ static bool open_pack(struct cn_bytes file, struct pack *out, struct cn_error *e
 {
     out->file = file;
     if (!cn_hpc_legacy_pack_decode(file, &out->head))
-        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes are no header", file.len);
+        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes are too short for a header",
+                       file.len);
     if (!cn_bytes_array(file, cn_hpc_legacy_pack_size, out->head.count,
                         cn_hpc_legacy_member_size, &out->members))
         return cn_fail(err, CN_ERR_FORMAT, "a table of %" PRIu32 " threads does not fit",
@@ -156,8 +152,8 @@ static struct cn_hpc_legacy_member member_at(const struct pack *pack, uint32_t i
     return member;
 }
 
-/* The file of one thread: up to where the next one begins. Files that overlap would make
- * little input much work. */
+/* The file of one thread, which ends where the next one begins: files that overlap would make
+ * the work more than linear. */
 static bool open_member(const struct pack *pack, uint32_t i,
                         struct cn_hpc_legacy_member *member, struct cn_bytes *out,
                         struct cn_error *err)
@@ -171,7 +167,7 @@ static bool open_member(const struct pack *pack, uint32_t i,
         return true;
     return cn_fail(err, CN_ERR_FORMAT,
                    "thread %" PRIu32 ": from 0x%" PRIx64 " to 0x%" PRIx64
-                   " lies not inside the %zu bytes",
+                   " is outside the %zu bytes",
                    i, member->begin_off, end, pack->file.len);
 }
 
@@ -201,7 +197,7 @@ static bool read_samples(struct cn_bytes file, uint64_t off, bool is_last,
     len = file.len - cn_hpc_legacy_trace_size;
     if (len % cn_hpc_legacy_sample_size != 0 && !is_last)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu64 " bytes of samples are no multiple of %d", len,
+                       "%" PRIu64 " bytes of samples are not a multiple of %d", len,
                        cn_hpc_legacy_sample_size);
     thread->samples_off = off + cn_hpc_legacy_trace_size;
     thread->sample_count = len / cn_hpc_legacy_sample_size;
@@ -219,15 +215,14 @@ static bool add_pack(struct cn_hpc_legacy_threads *threads, struct cn_bytes file
         struct cn_hpc_legacy_thread added = {0}, *thread = &added;
         struct cn_hpc_legacy_member member;
         struct cn_bytes part;
-        uint32_t position;
+        uint32_t slot;
 
         if (!open_member(&pack, i, &member, &part, err))
             return false;
-        position =
-            cn_map_find(&threads->by_number,
-                        (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
-        if (is_traces && position != UINT32_MAX)
-            thread = &threads->list[position];
+        slot = cn_map_find(&threads->slots,
+                           (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
+        if (is_traces && slot != UINT32_MAX)
+            thread = &threads->list[slot];
         else
             pack_identity(&pack, &member, &added.identity);
         if (is_traces ? !read_samples(part, member.begin_off, i + 1 == pack.head.count,

@@ -1,6 +1,6 @@
-/* How a cursor remembers its place. In the plane of a profile: the next value is the first one
- * that is not below (key, metric number run_end), and `at` is 1 at the end. In the plane of a
- * line: index_at is the metric, counted in thread_ids, and `at` the profile to go on with.
+/* The position in a cursor. Plane of a profile: the next value is the first one at or after
+ * (key, metric run_end), and `at` is 1 at the end. Plane of a line: index_at is the metric, an
+ * index in thread_ids, and `at` the next profile.
  */
 #include "formats/hpctoolkit/xml/read/lines.h"
 
@@ -9,10 +9,9 @@
 #include "base/search.h"
 
 enum {
-    /* Lines worked on at a time. */
-    CANDIDATES = 64,
-    /* With fewer contexts in a plane than this part of the lines, it is quicker to look which
-     * lines they belong to than to look at all lines. */
+    CANDIDATES = 64, /* lines handled at a time */
+    /* If a plane has fewer contexts than one per this many lines, it is faster to find the
+     * lines of the contexts than to look at all lines. */
     FEW = 16,
 };
 
@@ -150,9 +149,9 @@ static bool sum_line(struct cn_hpc_xml_database *xml, uint32_t profile,
     return true;
 }
 
-/* Lines to work on next, sorted; there may be more when the list is full. */
+/* The next lines, sorted; if the list is full, there may be more. */
 struct candidates {
-    uint32_t list[CANDIDATES]; /* positions in the list of lines */
+    uint32_t list[CANDIDATES]; /* indexes in the list of lines */
     size_t count, at;
 };
 
@@ -171,7 +170,7 @@ static void add_candidate(struct candidates *c, uint32_t line)
     c->count++;
 }
 
-/* The lines that call a context, from `from` on. */
+/* Add the lines from `from` to `end` that call a context. */
 static void add_callers(const struct cn_hpc_xml_lines *lines, uint32_t context,
                         size_t from, size_t end, struct candidates *c)
 {
@@ -229,10 +228,10 @@ static bool find_candidates(struct cn_hpc_xml_database *xml,
     return true;
 }
 
-/* The plane as the files have it, and lines that are put in between. */
+/* The plane of the files, merged with the values of lines. */
 struct merge {
     struct cn_hpc_xml_database *xml;
-    struct cn_value_cursor *to; /* whose batch is filled */
+    struct cn_value_cursor *to; /* receives the batch */
     size_t filled;
     struct cn_value_cursor from;
     struct cn_value_batch batch;
@@ -274,7 +273,7 @@ static void deliver(struct merge *m, struct cn_value value)
     m->to->run_end = (uint64_t)value.metric + 1;
 }
 
-/* The values of a line, instead of those the plane has for it. */
+/* Deliver the values of a line instead of those in the plane. */
 static bool deliver_line(struct merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {
@@ -293,7 +292,7 @@ static bool deliver_line(struct merge *m, const struct cn_hpc_xml_link *line,
             return false;
     }
     m->to->key = line->id;
-    m->to->run_end = UINT64_MAX; /* all of it */
+    m->to->run_end = UINT64_MAX; /* all metrics */
     m->lines.at++;
     return true;
 }
@@ -342,7 +341,7 @@ static bool next_of_profile(struct merge *m, struct cn_error *err)
            merge_values(m, err);
 }
 
-/* The plane of a line: its values in one profile after the other, metric by metric. */
+/* The plane of a line: metric by metric, its values in all profiles. */
 static bool next_of_line(struct merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {

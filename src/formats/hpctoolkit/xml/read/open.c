@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
@@ -25,7 +26,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return cn_hpc_sparse_profile_at(&self_of(db)->sparse, index, out, err);
 }
 
-/* Lines that were numbered here have no place in the files. */
+/* True for lines that were numbered here: the files have no values for them. */
 static bool is_beyond_files(const struct database *self,
                             const struct cn_value_cursor *cursor)
 {
@@ -136,14 +137,7 @@ const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
     return &((const struct database *)db)->sparse;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t len = strlen(name), suffix_len = strlen(suffix);
-
-    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
-}
-
-/* Whether `path` names one of the files that a database is made of. */
+/* True if `path` names one of the files of a database. */
 static bool is_part(const char *path, bool is_legacy)
 {
     const char *slash = strrchr(path, '/');
@@ -152,8 +146,8 @@ static bool is_part(const char *path, bool is_legacy)
     if (is_legacy)
         return strcmp(name, CN_HPC_XML_FILE) == 0 ||
                strcmp(name, CN_HPC_LEGACY_TRACES) == 0 ||
-               has_suffix(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
-               has_suffix(name, CN_HPC_LEGACY_PACKED_SUFFIX);
+               cn_ends_with(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
+               cn_ends_with(name, CN_HPC_LEGACY_PACKED_SUFFIX);
     return strcmp(name, CN_HPC_XML_FILE) == 0 || strcmp(name, "profile.db") == 0 ||
            strcmp(name, "cct.db") == 0 || strcmp(name, "trace.db") == 0;
 }
