@@ -8,26 +8,6 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
-/* "ffffffff81000000 T name": where the name begins, or NULL. */
-static const char *parse_line(const char *line, const char *types, uint64_t *address)
-{
-    const char *at = line;
-
-    for (*address = 0;; at++) {
-        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
-                                                    : 16;
-
-        if (digit == 16)
-            break;
-        *address = *address << 4 | digit;
-    }
-    return at > line && at[0] == ' ' && at[1] && strchr(types, at[1]) && at[2] == ' ' &&
-                   at[3]
-               ? at + 3
-               : NULL;
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct cn_kernel_symbol *a = left, *b = right;
@@ -43,21 +23,21 @@ void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *type
     size_t kept = 0;
 
     for (size_t off = 0; off < text->len;) {
-        char *line = text->chars + off, *end = memchr(line, '\n', text->len - off);
-        const char *name;
+        char *line = text->chars + off, *end = memchr(line, '\n', text->len - off), *at;
         uint64_t address;
 
         if (!end)
             end = text->chars + text->len;
         *end = '\0';
-        name = parse_line(line, types, &address);
-        if (name) {
-            symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                                    sizeof(*symbols->list));
-            symbols->list[symbols->count++] =
-                (struct cn_kernel_symbol){address, (size_t)(name - text->chars)};
-        }
         off += (size_t)(end - line) + 1;
+        address = strtoull(line, &at, 16);
+        if (at == line || end - at < 4 || at[0] != ' ' || !strchr(types, at[1]) ||
+            at[2] != ' ')
+            continue;
+        symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
+                                sizeof(*symbols->list));
+        symbols->list[symbols->count++] =
+            (struct cn_kernel_symbol){address, (size_t)(at + 3 - text->chars)};
     }
     if (symbols->count > 0)
         qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);

@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/search.h"
 #include "symbols/debug_info.h"
-#include "symbols/value_type_dwarf.h"
 
 enum { ENTRY_MAX = 64 };
 
@@ -18,7 +17,7 @@ struct function {
 
 struct cn_prototypes {
     struct cn_debug_info info;
-    Dwarf_Addr begin; /* of the file, where debug information puts it */
+    Dwarf_Addr begin; /* address of the file's first page in its debug information */
     struct cn_arena arena;
     struct function *list; /* by address */
     size_t count, capacity;
@@ -30,7 +29,7 @@ static int add_function(Dwarf_Die *die, void *arg)
     Dwarf_Addr base, low, high;
     ptrdiff_t at = 0;
 
-    /* Of a function in several parts, one is where it begins. */
+    /* A function may have several ranges, one of which is its entry. */
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         prototypes->list = cn_grow(prototypes->list, prototypes->count,
                                    &prototypes->capacity, sizeof(*prototypes->list));
@@ -79,8 +78,7 @@ static bool is_below(const void *list, uint64_t index, uint64_t address)
     return ((const struct function *)list)[index].low < address;
 }
 
-/* What is to be patched at the entry may lie before the first address that debug
- * information has for a function. */
+/* A patchable entry may lie before the first address of a function in debug information. */
 static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
                              uint64_t size)
 {
@@ -93,7 +91,7 @@ static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
                : NULL;
 }
 
-/* Names of languages whose functions are called as those of C are. */
+/* True for languages with the calling convention of C. */
 static bool has_usual_calls(Dwarf_Die *die)
 {
     Dwarf_Die unit;
@@ -118,90 +116,87 @@ static bool has_usual_calls(Dwarf_Die *die)
     }
 }
 
-static int64_t signed_of(Dwarf_Word word)
-{
-    return (int64_t)word;
-}
-
-/* A register, or a place that a register and an offset name. */
-static struct cn_value_place plain_place(const Dwarf_Op *op)
+/* A register, or memory at a register and an offset. */
+static struct cn_value_storage plain_storage(const Dwarf_Op *op)
 {
     if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-        return (struct cn_value_place){CN_PLACE_REGISTER, op->atom - DW_OP_reg0, 0};
+        return (struct cn_value_storage){CN_STORAGE_REGISTER, op->atom - DW_OP_reg0, 0};
     if (op->atom == DW_OP_regx && op->number <= UINT8_MAX)
-        return (struct cn_value_place){CN_PLACE_REGISTER, (uint32_t)op->number, 0};
+        return (struct cn_value_storage){CN_STORAGE_REGISTER, (uint32_t)op->number, 0};
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-        return (struct cn_value_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
-                                       signed_of(op->number)};
+        return (struct cn_value_storage){CN_STORAGE_MEMORY, op->atom - DW_OP_breg0,
+                                         (int64_t)op->number};
     if (op->atom == DW_OP_bregx && op->number <= UINT8_MAX)
-        return (struct cn_value_place){CN_PLACE_MEMORY, (uint32_t)op->number,
-                                       signed_of(op->number2)};
-    return (struct cn_value_place){0};
+        return (struct cn_value_storage){CN_STORAGE_MEMORY, (uint32_t)op->number,
+                                         (int64_t)op->number2};
+    return (struct cn_value_storage){0};
 }
 
-static struct cn_value_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
+/* The canonical frame address. */
+static struct cn_value_storage call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
 {
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->info.module, &bias);
+    const struct cn_debug_info *info = &prototypes->info;
+    struct cn_value_storage storage = {0};
     Dwarf_Frame *frame = NULL;
-    struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 
-    if (!cfi ||
-        dwarf_cfi_addrframe(cfi, at + prototypes->info.bias - bias, &frame) != 0) {
-        cfi = dwfl_module_dwarf_cfi(prototypes->info.module, &bias);
-        if (!cfi ||
-            dwarf_cfi_addrframe(cfi, at + prototypes->info.bias - bias, &frame) != 0)
-            return place;
+    for (int i = 0; i < 2 && !frame; i++) {
+        Dwarf_Addr bias = 0;
+        Dwarf_CFI *cfi = i == 0 ? dwfl_module_eh_cfi(info->module, &bias)
+                                : dwfl_module_dwarf_cfi(info->module, &bias);
+
+        if (cfi && dwarf_cfi_addrframe(cfi, at + info->bias - bias, &frame) != 0)
+            frame = NULL;
     }
-    if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
-        place = plain_place(&ops[0]);
+    if (frame && dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
+        storage = plain_storage(&ops[0]);
     free(frame);
-    return place;
+    return storage;
 }
 
-static struct cn_value_place frame_base(struct cn_prototypes *prototypes,
-                                        Dwarf_Die *function, Dwarf_Addr at)
+static struct cn_value_storage frame_base(struct cn_prototypes *prototypes,
+                                          Dwarf_Die *function, Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_value_place place = {0};
+    struct cn_value_storage storage = {0};
     Dwarf_Op *ops;
     size_t count;
 
     if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
         dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count != 1)
-        return place;
+        return storage;
     if (ops[0].atom == DW_OP_call_frame_cfa)
         return call_frame(prototypes, at);
-    place = plain_place(&ops[0]);
-    if (place.kind == CN_PLACE_REGISTER)
-        place.kind = CN_PLACE_MEMORY;
-    return place;
+    storage = plain_storage(&ops[0]);
+    if (storage.kind == CN_STORAGE_REGISTER)
+        storage.kind = CN_STORAGE_MEMORY;
+    return storage;
 }
 
-static struct cn_value_place place_of(struct cn_prototypes *prototypes,
-                                      Dwarf_Die *function, Dwarf_Die *parameter,
-                                      Dwarf_Addr at)
+static struct cn_value_storage storage_of(struct cn_prototypes *prototypes,
+                                          Dwarf_Die *function, Dwarf_Die *parameter,
+                                          Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_value_place place = {0};
+    struct cn_value_storage storage = {0};
     Dwarf_Op *ops;
     size_t count;
 
     if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) ||
         dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count == 0 ||
         count > 2 || (count == 2 && ops[1].atom != DW_OP_deref))
-        return place;
+        return storage;
     if (ops[0].atom == DW_OP_fbreg) {
-        place = frame_base(prototypes, function, at);
-        place.offset = signed_of((Dwarf_Word)place.offset + ops[0].number);
+        storage = frame_base(prototypes, function, at);
+        storage.offset = (int64_t)((Dwarf_Word)storage.offset + ops[0].number);
     } else {
-        place = plain_place(&ops[0]);
+        storage = plain_storage(&ops[0]);
     }
     if (count == 2)
-        place.kind = place.kind == CN_PLACE_MEMORY ? CN_PLACE_POINTER : CN_PLACE_UNKNOWN;
-    return place;
+        storage.kind =
+            storage.kind == CN_STORAGE_MEMORY ? CN_STORAGE_POINTER : CN_STORAGE_UNKNOWN;
+    return storage;
 }
 
 static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *function,
@@ -219,7 +214,7 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
             continue;
         parameter = &out->parameters[out->count - 1];
         cn_value_type_read(&child, &prototypes->arena, &parameter->type);
-        parameter->place = place_of(prototypes, function, &child, at);
+        parameter->storage = storage_of(prototypes, function, &child, at);
     }
 }
 

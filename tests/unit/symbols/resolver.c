@@ -36,7 +36,7 @@ static int (*volatile square)(int) = square_of;
 static void finds_where_a_function_is_defined(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place place;
+    struct cn_source_location place;
 
     (void)state;
     assert_true(cn_resolver_function(resolver, program, "", offset_of((uintptr_t)square),
@@ -84,7 +84,7 @@ static __attribute__((noinline)) uintptr_t outer(void)
 static void tells_inlined_functions_apart(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place list[8];
+    struct cn_source_location list[8];
     uint64_t offset = offset_of(outer() - 1);
 
     (void)state;
@@ -102,7 +102,7 @@ static void tells_inlined_functions_apart(void **state)
 static void knows_nothing_of_another_build(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place place;
+    struct cn_source_location place;
     uint64_t offset = offset_of((uintptr_t)square);
 
     (void)state;

@@ -72,7 +72,7 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
                          uint64_t address, struct resolved *out)
 {
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
-    struct cn_source_place places[INLINE_MAX], place;
+    struct cn_source_location places[INLINE_MAX], place;
     struct cn_symbol symbol;
     uint64_t offset;
     size_t count;

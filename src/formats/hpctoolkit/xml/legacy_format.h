@@ -30,7 +30,7 @@ enum {
     CN_HPC_LEGACY_FILE_MAX = 65536, /* *.metric-db in one directory */
 };
 
-#define CN_HPC_LEGACY_PACK(F)                                    \
+#define CN_HPC_LEGACY_PACK(F)                                  \
     F(0x00, u32, type, "bits: which numbers identify threads") \
     F(0x04, u32, count, "number of threads")
 CN_RECORD_BE(cn_hpc_legacy_pack, CN_HPC_LEGACY_PACK, 0x08);

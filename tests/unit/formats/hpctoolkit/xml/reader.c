@@ -210,7 +210,8 @@ static void refuses_what_does_not_belong_there(void **state)
     expect_failure("<PF i='1' n='1' f='7'/>", CN_ERR_FORMAT, "file 7 is in no table");
     expect_failure("<PF i='1' n='1' lm='7'/>", CN_ERR_FORMAT, "module 7 is in no table");
     expect_failure("<PF i='1' i='2' n='1'/>", CN_ERR_FORMAT, "occurs twice");
-    expect_failure("<PF i='x' n='1'/>", CN_ERR_FORMAT, "i=\"x\" is not a number, or too large");
+    expect_failure("<PF i='x' n='1'/>", CN_ERR_FORMAT,
+                   "i=\"x\" is not a number, or too large");
     expect_failure("<PF i='99999999999' n='1'/>", CN_ERR_FORMAT,
                    "is not a number, or too large");
     expect_failure("<PF n='1'/>", CN_ERR_FORMAT, "with the id 0");
