@@ -158,7 +158,7 @@ static void says_where_and_why(void **state)
     expect_refusal("\xc1\x9a\xff\xff\xff\xff\x01", 7,
                    "offset 1: an array of 4294967295 elements, 2 to 3 are allowed");
     expect_refusal("\xc2\x84\x01\x02\x03\x04", 6,
-                   "offset 6: method 1 is made of a string that was never sent");
+                   "offset 6: method 1 uses a string that was never sent");
 }
 
 /* c1 [1, "x"], c2 [1, 1, 1, 1], then a start of method 1 again and again. */
