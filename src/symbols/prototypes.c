@@ -78,7 +78,7 @@ static bool is_below(const void *list, uint64_t index, uint64_t address)
     return ((const struct function *)list)[index].low < address;
 }
 
-/* A patchable entry may lie before the first address of a function in debug information. */
+/* A patchable entry may come before the first address of a function in debug information. */
 static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
                              uint64_t size)
 {

@@ -126,7 +126,7 @@ static bool dump_run(struct dump *d, struct cn_error *err)
 
     if (!cn_hpc_run_open(d->file, &run, err))
         return false;
-    /* The counts lie between the identity and the values. */
+    /* The counts are between the identity and the values. */
     (void)cn_bytes_from(d->file, run.footer.values_off + sizeof(uint16_t) + run.ids.len,
                         &counts);
     (void)cn_bytes_from(d->file, run.footer.footer_off, &footer);

@@ -41,13 +41,13 @@ enum { CN_HPC_XML_FUNCTION, CN_HPC_XML_EXECUTION, CN_HPC_XML_SCOPE_COUNT };
 /* hpcprof numbers the statistics of a metric in steps of this. */
 enum { CN_HPC_XML_STATISTIC_STEP = 3 };
 
-/* Names for what is unknown. */
+/* Names of unknown objects. */
 #define CN_HPC_XML_UNKNOWN_FILE      "<unknown file>"
 #define CN_HPC_XML_UNKNOWN_MODULE    "<unknown module>"
 #define CN_HPC_XML_NO_MODULE         "<no module>"
 #define CN_HPC_XML_UNKNOWN_PROCEDURE "<unknown procedure>"
 
-/* Procedures that stand for entry points, and for a thread that waits. */
+/* Procedures of entry points, and of a thread that waits. */
 #define CN_HPC_XML_PROGRAM_ROOT "<program root>"
 #define CN_HPC_XML_THREAD_ROOT  "<thread root>"
 #define CN_HPC_XML_PARTIAL_ROOT "<partial call paths>"

@@ -275,8 +275,8 @@ static void locate_function(struct cn_hpc_modules *m, const char *path, uint64_t
     m->tables.functions[function].line = line.line;
 }
 
-/* Below the function: its line, and below that what is inlined there. Returns the count of
- * all scopes. */
+/* Add the line below the function, and the functions inlined there below it. Returns the count
+ * of all scopes. */
 static size_t add_lines(struct cn_hpc_modules *m, uint32_t number, uint64_t address)
 {
     const struct cn_hpc_lines *source = m->options->lines;

@@ -48,8 +48,8 @@ static bool open_footer(struct cn_bytes file, struct cn_hpc_run_footer *out,
                        "has no footer: the program died before it was complete");
     if (out->footer_off != file.len - cn_hpc_run_footer_size)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "footer says that it is at 0x%" PRIx64 ", but it is at 0x%zx",
-                       out->footer_off, file.len - cn_hpc_run_footer_size);
+                       "footer is at 0x%zx, but names the offset 0x%" PRIx64,
+                       file.len - cn_hpc_run_footer_size, out->footer_off);
     return true;
 }
 

@@ -12,8 +12,8 @@
  * The files list the cost of a line without the calls it makes, and each call site as a
  * context of its own; in the model, a line includes its calls. So the values of lines that
  * call are computed while planes are read: inclusive cost = the line's own cost + that of the
- * functions it calls. Files whose head says that lines include their calls are read as they
- * are.
+ * functions it calls. Files whose head declares that lines include their calls are read
+ * unchanged.
  * Threads: immutable after open; any thread may read, each with cursors of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_DATABASE_H
@@ -40,7 +40,7 @@ struct cn_hpc_xml_link {
     uint32_t to;
 };
 
-/* What a metric id stands for. */
+/* The meaning of a metric id. */
 struct cn_hpc_xml_cost {
     bool is_inclusive;
     bool has_exclusive; /* of an inclusive cost: the metric also has exclusive costs */

@@ -15,7 +15,8 @@ struct reader {
     bool is_at_tree;
 };
 
-static const char *keep(struct reader *r, const struct cn_hpc_xml_event *e,
+/* A copy of an attribute, or `otherwise`. */
+static const char *copy(struct reader *r, const struct cn_hpc_xml_event *e,
                         const char *name, const char *otherwise)
 {
     const char *value = cn_hpc_xml_event_get(e, name);
@@ -52,7 +53,7 @@ static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *
 static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
                     const struct cn_hpc_xml_event *e, struct cn_error *err)
 {
-    struct cn_hpc_xml_row row = {.name = keep(r, e, "n", "")};
+    struct cn_hpc_xml_row row = {.name = copy(r, e, "n", "")};
     const char *address = cn_hpc_xml_event_get(e, "v");
 
     if (!needed(e, "i", &row.id, err) || !number(e, "f", 0, &row.flags, err))
@@ -77,9 +78,9 @@ static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric metric = {
-        .name = keep(r, e, "n", ""),
-        .type = keep(r, e, "t", ""),
-        .format = keep(r, e, "fmt", NULL),
+        .name = copy(r, e, "n", ""),
+        .type = copy(r, e, "t", ""),
+        .format = copy(r, e, "fmt", NULL),
         .combine = "",
         .view = "",
     };
@@ -105,9 +106,9 @@ static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
         return cn_fail(err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
     metric = &head->metrics[head->metric_count - 1];
     if (type && strcmp(type, "combine") == 0)
-        metric->combine = keep(r, e, "frm", "");
+        metric->combine = copy(r, e, "frm", "");
     else
-        metric->view = keep(r, e, "frm", "");
+        metric->view = copy(r, e, "frm", "");
     return true;
 }
 
@@ -116,8 +117,8 @@ static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric_db row = {
-        .name = keep(r, e, "n", ""),
-        .type = keep(r, e, "t", ""),
+        .name = copy(r, e, "n", ""),
+        .type = copy(r, e, "t", ""),
     };
 
     if (!has_room(e, head->metric_db_count, err) || !needed(e, "i", &row.id, err) ||
@@ -211,7 +212,7 @@ static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
     if (strcmp(name, "NV") == 0)
         add_pair(r, e);
     else if (strcmp(name, "SecCallPathProfile") == 0)
-        head->title = keep(r, e, "n", "");
+        head->title = copy(r, e, "n", "");
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* The metrics of an experiment.xml, from its tables to the model's.
  *
  * <MetricDB> lists what threads measured: prop_ids. In 4.0, the <Metric>s called PARTIAL list
- * the statistics of the summary: stat_ids and how they are combined; the columns that use them
- * tell what was summed. In 2.x, the <Metric>s are the values of the summary themselves. Ids are
+ * the statistics of the summary: stat_ids and how they are combined; what was summed follows from
+ * the columns that use them. In 2.x, the <Metric>s are the values of the summary themselves. Ids are
  * those of the file, except for one bug of hpcprof: see metrics_reader.c.
  * Everything lives in the arena of the database.
  * Threads: one thread at a time.

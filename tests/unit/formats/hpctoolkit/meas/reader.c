@@ -137,8 +137,8 @@ static bool take_item(void *arg, const struct cn_dump_item *item)
     return true;
 }
 
-/* What the verifier calls an error, the reader refuses; what the reader takes can
- * be dumped. The exceptions are counts that the reader does not need. */
+/* The reader refuses what the verifier reports as an error, and what the reader accepts can be
+ * dumped. The exceptions are counts that the reader does not need. */
 static void check_agreement(struct cn_bytes run, struct cn_bytes trace)
 {
     struct cn_sampled_profile p = {0};
@@ -188,7 +188,7 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
     cn_hpc_meas_verify_bytes("run", bytes_of(&tiny->run), "trace", (struct cn_bytes){0},
                              count_finding, &error_count);
     assert_int_equal(error_count, 0);
-    /* The last sample of the trace is of a node that is not there. */
+    /* The last sample of the trace names a node that does not exist. */
     cn_hpc_meas_verify_bytes("run", bytes_of(&tiny->run), "trace", bytes_of(&tiny->trace),
                              count_finding, &error_count);
     assert_int_equal(error_count, 1);
@@ -225,7 +225,7 @@ static void done_structure(struct read_structure *s)
     free(s->scopes);
 }
 
-static void knows_the_scopes_around_an_address(void **state)
+static void finds_the_scopes_of_an_address(void **state)
 {
     const struct cn_tiny_meas *tiny = *state;
     struct read_structure s;
@@ -248,8 +248,7 @@ static void knows_the_scopes_around_an_address(void **state)
     done_structure(&s);
 }
 
-/* [0x118-0x130) overlaps what line 11 has; [0x130-0x140) of the same statement
- * stays. */
+/* [0x118-0x130) overlaps a range of line 11; [0x130-0x140) of the same statement is used. */
 static void drops_overlapping_ranges_whole(void **state)
 {
     const struct cn_tiny_meas *tiny = *state;
@@ -270,7 +269,7 @@ static void keeps_the_structure_before_a_truncation(void **state)
     const struct cn_tiny_meas *tiny = *state;
     size_t found = 0;
 
-    /* The last byte is a newline behind the root element. */
+    /* The last byte is a newline after the root element. */
     for (size_t len = 0; len + 1 < tiny->structure.len; len++) {
         struct cn_bytes part = {(const uint8_t *)tiny->structure.chars, len};
         struct read_structure s;
@@ -318,7 +317,7 @@ static void refuses_entities_of_its_own(void **state)
     done_structure(&s);
 }
 
-/* Against the slow and obvious way. */
+/* Compared with the slow and obvious way. */
 static void keeps_the_ranges_that_came_first(void **state)
 {
     enum { COUNT = 400, SPACE = 3000 };
@@ -375,7 +374,7 @@ int main(void)
         cmocka_unit_test(survives_every_flipped_bit_of_a_profile),
         cmocka_unit_test(survives_every_flipped_bit_of_a_trace),
         cmocka_unit_test(finds_nothing_wrong_with_a_good_profile),
-        cmocka_unit_test(knows_the_scopes_around_an_address),
+        cmocka_unit_test(finds_the_scopes_of_an_address),
         cmocka_unit_test(drops_overlapping_ranges_whole),
         cmocka_unit_test(keeps_the_structure_before_a_truncation),
         cmocka_unit_test(survives_every_flipped_bit_of_a_structure),
