@@ -166,8 +166,9 @@ static bool read_identity(struct own *own, const struct cn_hpc_run *run,
                                    &id);
         kind = (uint16_t)cn_bits(id.kind, 0, CN_HPC_KIND_BITS);
         if (kind >= own->kind_count)
-            return cn_fail(err, CN_ERR_FORMAT, "identity of kind %u, but there are %zu kinds",
-                           kind, own->kind_count);
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "identity of kind %u, but there are %zu kinds", kind,
+                           own->kind_count);
         own->identity[i] = (struct cn_sampled_identity){
             .physical = id.physical,
             .logical = id.logical,
