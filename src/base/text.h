@@ -7,6 +7,7 @@
 #ifndef CN_BASE_TEXT_H
 #define CN_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -65,5 +66,12 @@ const char *cn_text_str(const struct cn_text *text);
 
 void cn_text_clear(struct cn_text *text); /* keeps the memory */
 void cn_text_done(struct cn_text *text);
+
+static inline bool cn_ends_with(const char *str, const char *suffix)
+{
+    size_t len = strlen(str), suffix_len = strlen(suffix);
+
+    return len >= suffix_len && memcmp(str + len - suffix_len, suffix, suffix_len) == 0;
+}
 
 #endif

@@ -26,7 +26,7 @@ static bool find_moved(enum cn_calling_machine machine,
                        const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
     const struct cn_value_type *type = &parameter->type;
-    const struct cn_value_place *place = &parameter->place;
+    const struct cn_value_storage *place = &parameter->storage;
     bool is_text = type->kind == CN_VALUE_STD_STRING;
     uint64_t len = is_text ? WORD : type->size;
     struct cn_rec_piece piece = {
@@ -38,24 +38,24 @@ static bool find_moved(enum cn_calling_machine machine,
     if (place->reg > UINT8_MAX || place->offset != piece.offset)
         return false;
     switch (place->kind) {
-    case CN_PLACE_REGISTER:
+    case CN_STORAGE_REGISTER:
         if (!is_kept_register(machine, place->reg) || len > WORD)
             return false;
         piece.source =
             type->is_reference && !is_text ? CN_REC_FROM_POINTER : CN_REC_FROM_REGISTER;
         break;
-    case CN_PLACE_MEMORY:
+    case CN_STORAGE_MEMORY:
         if (is_text && type->is_reference)
             return false;
         piece.source = is_stack_register(machine, place->reg) ? CN_REC_FROM_FRAME
                                                               : CN_REC_FROM_POINTER;
         break;
-    case CN_PLACE_POINTER:
+    case CN_STORAGE_POINTER:
         piece.source = is_text ? CN_REC_FROM_FRAME : CN_REC_FROM_FRAME_POINTER;
         if (!is_stack_register(machine, place->reg))
             return false;
         break;
-    case CN_PLACE_UNKNOWN:
+    case CN_STORAGE_UNKNOWN:
     default:
         return false;
     }
@@ -68,13 +68,13 @@ static bool find_moved(enum cn_calling_machine machine,
 static bool find_in_clone(enum cn_calling_machine machine,
                           const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
-    const struct cn_value_place *place = &parameter->place;
+    const struct cn_value_storage *place = &parameter->storage;
     bool is_x86 = machine == CN_CALLING_X86_64;
     uint32_t first_vector = is_x86 ? 17 : 64;
     bool is_vector = place->reg >= first_vector && place->reg < first_vector + 8;
     bool is_float = parameter->type.kind == CN_VALUE_FLOAT;
 
-    if (place->kind != CN_PLACE_REGISTER || parameter->type.size > WORD ||
+    if (place->kind != CN_STORAGE_REGISTER || parameter->type.size > WORD ||
         parameter->type.kind == CN_VALUE_STRUCT || is_vector != is_float ||
         (!is_vector && place->reg > (is_x86 ? 9 : 7)) || place->reg == 3)
         return false;

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* Longer names are left as they are: the parser of libiberty recurses, and what it
- * prints can be exponentially longer than what it reads. */
+/* Longer names stay mangled: the parser of libiberty recurses, and its output can be
+ * exponentially longer than its input. */
 enum { RAW_LEN_MAX = 4096, OUTPUT_LEN_MAX = 1 << 16 };
 
 struct output {
@@ -20,8 +20,8 @@ static void collect(const char *chars, size_t len, void *arg)
 {
     struct output *out = arg;
 
-    /* The demangler cannot be told to stop. It keeps everything on its stack, so
-     * leaving it this way loses nothing. */
+    /* The demangler has no way to stop. It allocates on its stack only, so that longjmp()
+     * leaks nothing. */
     if (out->text->len + len > out->limit)
         longjmp(out->give_up, 1);
     cn_text_add(out->text, chars, len);
@@ -54,7 +54,7 @@ static bool demangle_with(demangle_fn demangler, const char *raw, int options,
 struct reading {
     const char *at;
     struct cn_text *out;
-    size_t begin; /* where our part of the output starts */
+    size_t begin; /* of this name in the output */
 };
 
 static bool take(struct reading *in, const char *prefix)
@@ -67,8 +67,8 @@ static bool take(struct reading *in, const char *prefix)
     return true;
 }
 
-/* Skip a bracketed group, however nested; `in->at` is at its opening bracket. Arrows
- * and the operators in expressions are not brackets: those stand in parentheses. */
+/* Skip a bracketed group with all nested ones; `in->at` is its opening bracket. Arrows are no
+ * brackets; comparison operators in expressions are inside parentheses. */
 static void skip_group(struct reading *in)
 {
     unsigned angles = 0, others = 0;
@@ -93,7 +93,7 @@ static void skip_group(struct reading *in)
     }
 }
 
-/* What stands after "operator". */
+/* The name of an operator, after "operator". */
 static void take_operator(struct reading *in)
 {
     /* Longer ones first: template arguments may follow without a space. */
@@ -114,12 +114,12 @@ static void take_operator(struct reading *in)
         cn_text_str_add(in->out, "\"\"");
         return;
     }
-    /* A conversion: the type it converts to goes up to the end. */
+    /* A conversion: the rest is the type it converts to. */
     cn_text_str_add(in->out, "(cast)");
     in->at += strlen(in->at);
 }
 
-/* "{lambda(int)#1}" becomes "$_0"; other unnamed things disappear with their "::". */
+/* "{lambda(int)#1}" becomes "$_0"; other unnamed entities are dropped with their "::". */
 static void take_unnamed(struct reading *in)
 {
     bool is_lambda = strncmp(in->at, "{lambda", 7) == 0;
@@ -172,7 +172,7 @@ static void take_one(struct reading *in)
     } else if (strncmp(in->at, " <", 2) == 0 || strncmp(in->at, " [", 2) == 0) {
         in->at++;
     } else if (*in->at == ' ') {
-        /* A return type ends here: the name begins after it. */
+        /* The end of a return type: the name begins after it. */
         truncate_text(in->out, in->begin);
         in->at++;
     } else {
@@ -202,21 +202,12 @@ static void simplify(const char *full, struct cn_text *out)
         take_one(&in);
 }
 
-static bool demangle_simple(const char *raw, int options, struct cn_text *out)
-{
-    struct cn_text full = {0};
-    bool ok = demangle_with(cplus_demangle_v3_callback, raw, options, &full);
-
-    if (ok)
-        simplify(cn_text_str(&full), out);
-    cn_text_done(&full);
-    return ok;
-}
-
 bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
 {
     enum { OPTIONS = DMGL_ANSI | DMGL_NO_RECURSE_LIMIT };
     bool is_cxx = strncmp(raw, "_Z", 2) == 0;
+    struct cn_text full = {0};
+    bool ok;
 
     if (how == CN_DEMANGLE_NO || (!is_cxx && strncmp(raw, "_R", 2) != 0) ||
         strnlen(raw, RAW_LEN_MAX + 1) > RAW_LEN_MAX)
@@ -225,7 +216,11 @@ bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
         return true;
     if (!is_cxx)
         return false;
-    return how == CN_DEMANGLE_FULL ? demangle_with(cplus_demangle_v3_callback, raw,
-                                                   OPTIONS | DMGL_PARAMS, out)
-                                   : demangle_simple(raw, OPTIONS | DMGL_VERBOSE, out);
+    if (how == CN_DEMANGLE_FULL)
+        return demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_PARAMS, out);
+    ok = demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_VERBOSE, &full);
+    if (ok)
+        simplify(cn_text_str(&full), out);
+    cn_text_done(&full);
+    return ok;
 }

@@ -1,4 +1,4 @@
-/* Names as programmers write them, from names as linkers know them: C++ and Rust.
+/* Demangling of C++ and Rust names.
  * Threads: any thread.
  */
 #ifndef CN_SYMBOLS_DEMANGLE_H
@@ -10,8 +10,8 @@
 
 struct cn_text;
 
-/* Append the name that `raw` stands for. False, with nothing appended, when it is no
- * mangled name, or one that is too long. */
+/* Append the demangled name. False, with nothing appended, if `raw` is not a mangled name or
+ * is too long. */
 bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out);
 
 #endif

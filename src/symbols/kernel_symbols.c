@@ -6,100 +6,104 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
-#include "base/text.h"
+#include "base/search.h"
 
-enum { NOTES_MAX = 4096 };
-
-struct symbol {
-    uint64_t address;
-    const char *name;
-};
-
-struct cn_kernel_symbols {
-    struct symbol *list; /* by address */
-    size_t count, capacity;
-    struct cn_arena arena;
-};
-
-/* The id is the content of one of the notes: look for its bytes. */
-static bool is_running(const char *build_id)
+static int compare(const void *left, const void *right)
 {
-    FILE *file = fopen("/sys/kernel/notes", "re");
-    uint8_t notes[NOTES_MAX];
-    struct cn_text text = {0};
-    size_t len;
-    bool found;
+    const struct cn_kernel_symbol *a = left, *b = right;
 
-    if (!file)
-        return false;
-    len = fread(notes, 1, sizeof(notes), file);
-    (void)fclose(file);
-    for (size_t i = 0; i < len; i++)
-        cn_text_printf(&text, "%02x", notes[i]);
-    found = strlen(build_id) >= 16 && strstr(cn_text_str(&text), build_id) != NULL;
-    cn_text_done(&text);
-    return found;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return (a->name_off > b->name_off) - (a->name_off < b->name_off);
 }
 
-static int by_address(const void *a, const void *b)
+void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *types)
 {
-    const struct symbol *x = a, *y = b;
+    struct cn_text *text = &symbols->text;
+    size_t kept = 0;
 
-    return x->address < y->address ? -1 : x->address > y->address;
-}
+    for (size_t off = 0; off < text->len;) {
+        char *line = text->chars + off, *end = memchr(line, '\n', text->len - off), *at;
+        uint64_t address;
 
-static void load(struct cn_kernel_symbols *symbols)
-{
-    FILE *file = fopen("/proc/kallsyms", "re");
-    unsigned long long address;
-    char type, name[512];
-
-    if (!file)
-        return;
-    while (fscanf(file, "%llx %c %511s%*[^\n]", &address, &type, name) == 3) {
-        if (address == 0 || !strchr("tTwW", type))
+        if (!end)
+            end = text->chars + text->len;
+        *end = '\0';
+        off += (size_t)(end - line) + 1;
+        address = strtoull(line, &at, 16);
+        if (at == line || end - at < 4 || at[0] != ' ' || !strchr(types, at[1]) ||
+            at[2] != ' ')
             continue;
         symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
                                 sizeof(*symbols->list));
         symbols->list[symbols->count++] =
-            (struct symbol){address, cn_arena_strdup(&symbols->arena, name)};
+            (struct cn_kernel_symbol){address, (size_t)(at + 3 - text->chars)};
     }
-    (void)fclose(file);
     if (symbols->count > 0)
-        qsort(symbols->list, symbols->count, sizeof(*symbols->list), by_address);
+        qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
+    for (size_t i = 0; i < symbols->count; i++)
+        if (kept == 0 || symbols->list[kept - 1].address != symbols->list[i].address)
+            symbols->list[kept++] = symbols->list[i];
+    symbols->count = kept;
 }
 
-struct cn_kernel_symbols *cn_kernel_symbols_new(const char *build_id)
+static bool read_all(const char *path, struct cn_text *out)
 {
-    struct cn_kernel_symbols *symbols = cn_alloc(1, sizeof(*symbols));
+    enum { STEP_LEN = 1 << 16 };
+    FILE *file = fopen(path, "re");
+    size_t len;
 
-    if (is_running(build_id))
-        load(symbols);
-    return symbols;
+    if (!file)
+        return false;
+    while ((len = fread(cn_text_room(out, STEP_LEN), 1, STEP_LEN, file)) > 0)
+        cn_text_advance(out, len);
+    (void)fclose(file);
+    return true;
 }
 
-void cn_kernel_symbols_free(struct cn_kernel_symbols *symbols)
+/* The notes of the running kernel contain its id. */
+static bool is_running(const char *build_id)
 {
-    if (!symbols)
+    struct cn_text notes = {0}, hex = {0};
+    bool found = strlen(build_id) >= 16 && read_all("/sys/kernel/notes", &notes);
+
+    for (size_t i = 0; i < notes.len; i++)
+        cn_text_printf(&hex, "%02x", (unsigned)(unsigned char)notes.chars[i]);
+    found = found && strstr(cn_text_str(&hex), build_id) != NULL;
+    cn_text_done(&notes);
+    cn_text_done(&hex);
+    return found;
+}
+
+void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols, const char *build_id)
+{
+    if (!is_running(build_id) || !read_all("/proc/kallsyms", &symbols->text))
         return;
-    free(symbols->list);
-    cn_arena_done(&symbols->arena);
-    free(symbols);
+    cn_kernel_symbols_parse(symbols, "tTwW");
+    /* Without the right to see addresses, all are 0. */
+    if (symbols->count == 1 && symbols->list[0].address == 0)
+        symbols->count = 0;
+    for (size_t i = 0; i < symbols->count; i++) {
+        char *name = symbols->text.chars + symbols->list[i].name_off;
+
+        name[strcspn(name, " \t")] = '\0';
+    }
 }
 
-const char *cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols,
-                                   uint64_t address)
+const struct cn_kernel_symbol *
+cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols, uint64_t address)
 {
-    size_t low = 0, high = symbols->count;
+    size_t count = symbols->count == 0
+                       ? 0
+                       : cn_search_u64(&symbols->list[0].address, symbols->count,
+                                       sizeof(*symbols->list), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
+    return count > 0 ? &symbols->list[count - 1] : NULL;
+}
 
-        if (symbols->list[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? symbols->list[low - 1].name : NULL;
+void cn_kernel_symbols_done(struct cn_kernel_symbols *symbols)
+{
+    cn_text_done(&symbols->text);
+    free(symbols->list);
+    *symbols = (struct cn_kernel_symbols){0};
 }

@@ -1,21 +1,42 @@
-/* Names of functions of the running kernel, as /proc/kallsyms gives them to those who may
- * see addresses.
- * Threads: one thread at a time.
+/* Functions of a kernel, from text in the form of /proc/kallsyms:
+ *
+ *     ffffffff81000000 T name	[module]
+ *
+ * A zeroed table is empty. It owns its text.
+ * Threads: one thread fills it; immutable afterwards.
  */
 #ifndef CN_SYMBOLS_KERNEL_SYMBOLS_H
 #define CN_SYMBOLS_KERNEL_SYMBOLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-struct cn_kernel_symbols;
+#include "base/text.h"
 
-/* Of the kernel with this build-id, in hexadecimal: another one than that which runs
- * has no names, nor has one without an id. */
-struct cn_kernel_symbols *cn_kernel_symbols_new(const char *build_id);
-void cn_kernel_symbols_free(struct cn_kernel_symbols *symbols); /* NULL is fine */
+struct cn_kernel_symbol {
+    uint64_t address;
+    size_t name_off; /* in the text, ends with a NUL */
+};
 
-/* NULL when nobody knows. */
-const char *cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols,
-                                   uint64_t address);
+struct cn_kernel_symbols {
+    struct cn_text text;
+    struct cn_kernel_symbol *list; /* by address; of several names the first counts */
+    size_t count, capacity;
+};
+
+/* List the symbols in symbols->text whose type is one of `types`. Names extend to the end
+ * of the line, with the module. */
+void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *types);
+
+/* Read the functions of the running kernel, without their modules. The table stays empty
+ * if `build_id` (hexadecimal) is that of another kernel or "", or if this user may not see
+ * addresses. */
+void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols, const char *build_id);
+
+/* The last symbol at or below `address`, or NULL. */
+const struct cn_kernel_symbol *
+cn_kernel_symbols_find(const struct cn_kernel_symbols *symbols, uint64_t address);
+
+void cn_kernel_symbols_done(struct cn_kernel_symbols *symbols);
 
 #endif

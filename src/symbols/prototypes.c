@@ -1,14 +1,14 @@
 #include "symbols/prototypes.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "symbols/value_type_dwarf.h"
+#include "base/search.h"
+#include "symbols/debug_info.h"
 
-enum { PAGE_LEN = 4096, FRAME_BASE_OPS = 1, ENTRY_MAX = 64 };
+enum { ENTRY_MAX = 64 };
 
 struct function {
     Dwarf_Addr low;
@@ -16,21 +16,11 @@ struct function {
 };
 
 struct cn_prototypes {
-    Dwfl *dwfl;
-    Dwfl_Module *module;
-    Dwarf_Addr begin; /* of the file, where debug information puts it */
-    Dwarf_Addr bias;  /* of the debug information */
+    struct cn_debug_info info;
+    Dwarf_Addr begin; /* address of the file's first page in its debug information */
     struct cn_arena arena;
     struct function *list; /* by address */
     size_t count, capacity;
-};
-
-static char *debug_folders = NULL; /* libdwfl's default */
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = &debug_folders,
 };
 
 static int add_function(Dwarf_Die *die, void *arg)
@@ -39,7 +29,7 @@ static int add_function(Dwarf_Die *die, void *arg)
     Dwarf_Addr base, low, high;
     ptrdiff_t at = 0;
 
-    /* Of a function in several parts, one is where it begins. */
+    /* A function may have several ranges, one of which is its entry. */
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         prototypes->list = cn_grow(prototypes->list, prototypes->count,
                                    &prototypes->capacity, sizeof(*prototypes->list));
@@ -55,41 +45,18 @@ static int by_address(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static bool find_begin(struct cn_prototypes *prototypes)
-{
-    GElf_Addr bias, lowest = UINT64_MAX;
-    Elf *elf = dwfl_module_getelf(prototypes->module, &bias);
-    size_t count;
-
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
-            header.p_vaddr < lowest)
-            lowest = header.p_vaddr;
-    }
-    prototypes->begin = bias + (lowest & ~(GElf_Addr)(PAGE_LEN - 1)) - prototypes->bias;
-    return lowest != UINT64_MAX;
-}
-
 struct cn_prototypes *cn_prototypes_open(const char *path)
 {
     struct cn_prototypes *prototypes = cn_alloc(1, sizeof(*prototypes));
     Dwarf_Die *unit = NULL;
     Dwarf_Addr bias;
 
-    prototypes->dwfl = dwfl_begin(&callbacks);
-    if (prototypes->dwfl)
-        prototypes->module = dwfl_report_offline(prototypes->dwfl, path, path, -1);
-    if (!prototypes->module || dwfl_report_end(prototypes->dwfl, NULL, NULL) != 0 ||
-        !dwfl_module_getdwarf(prototypes->module, &prototypes->bias) ||
-        !find_begin(prototypes)) {
+    if (!cn_debug_info_open(&prototypes->info, path, "") || !prototypes->info.has_dwarf) {
         cn_prototypes_close(prototypes);
         return NULL;
     }
-    while ((unit = dwfl_module_nextcu(prototypes->module, unit, &bias)))
+    prototypes->begin = prototypes->info.begin - prototypes->info.bias;
+    while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias)))
         (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
     if (prototypes->count > 1)
         qsort(prototypes->list, prototypes->count, sizeof(*prototypes->list), by_address);
@@ -100,36 +67,31 @@ void cn_prototypes_close(struct cn_prototypes *prototypes)
 {
     if (!prototypes)
         return;
-    if (prototypes->dwfl)
-        dwfl_end(prototypes->dwfl);
+    cn_debug_info_close(&prototypes->info);
     cn_arena_done(&prototypes->arena);
     free(prototypes->list);
     free(prototypes);
 }
 
-/* What is to be patched at the entry may lie before the first address that debug
- * information has for a function. */
+static bool is_below(const void *list, uint64_t index, uint64_t address)
+{
+    return ((const struct function *)list)[index].low < address;
+}
+
+/* A patchable entry may come before the first address of a function in debug information. */
 static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
                              uint64_t size)
 {
     uint64_t most = size < ENTRY_MAX ? size : ENTRY_MAX;
-    size_t from = 0, to = prototypes->count;
+    size_t at = cn_search(0, prototypes->count, is_below, prototypes->list, low);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (prototypes->list[middle].low < low)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < prototypes->count && (prototypes->list[from].low == low ||
-                                        prototypes->list[from].low - low < most)
-               ? &prototypes->list[from]
+    return at < prototypes->count && (prototypes->list[at].low == low ||
+                                      prototypes->list[at].low - low < most)
+               ? &prototypes->list[at]
                : NULL;
 }
 
-/* Names of languages whose functions are called as those of C are. */
+/* True for languages with the calling convention of C. */
 static bool has_usual_calls(Dwarf_Die *die)
 {
     Dwarf_Die unit;
@@ -154,89 +116,87 @@ static bool has_usual_calls(Dwarf_Die *die)
     }
 }
 
-static int64_t signed_of(Dwarf_Word word)
-{
-    return (int64_t)word;
-}
-
-/* A register, or a place that a register and an offset name. */
-static struct cn_value_place plain_place(const Dwarf_Op *op)
+/* A register, or memory at a register and an offset. */
+static struct cn_value_storage plain_storage(const Dwarf_Op *op)
 {
     if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-        return (struct cn_value_place){CN_PLACE_REGISTER, op->atom - DW_OP_reg0, 0};
+        return (struct cn_value_storage){CN_STORAGE_REGISTER, op->atom - DW_OP_reg0, 0};
     if (op->atom == DW_OP_regx && op->number <= UINT8_MAX)
-        return (struct cn_value_place){CN_PLACE_REGISTER, (uint32_t)op->number, 0};
+        return (struct cn_value_storage){CN_STORAGE_REGISTER, (uint32_t)op->number, 0};
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-        return (struct cn_value_place){CN_PLACE_MEMORY, op->atom - DW_OP_breg0,
-                                       signed_of(op->number)};
+        return (struct cn_value_storage){CN_STORAGE_MEMORY, op->atom - DW_OP_breg0,
+                                         (int64_t)op->number};
     if (op->atom == DW_OP_bregx && op->number <= UINT8_MAX)
-        return (struct cn_value_place){CN_PLACE_MEMORY, (uint32_t)op->number,
-                                       signed_of(op->number2)};
-    return (struct cn_value_place){0};
+        return (struct cn_value_storage){CN_STORAGE_MEMORY, (uint32_t)op->number,
+                                         (int64_t)op->number2};
+    return (struct cn_value_storage){0};
 }
 
-static struct cn_value_place call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
+/* The canonical frame address. */
+static struct cn_value_storage call_frame(struct cn_prototypes *prototypes, Dwarf_Addr at)
 {
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = dwfl_module_eh_cfi(prototypes->module, &bias);
+    const struct cn_debug_info *info = &prototypes->info;
+    struct cn_value_storage storage = {0};
     Dwarf_Frame *frame = NULL;
-    struct cn_value_place place = {0};
     Dwarf_Op *ops;
     size_t count;
 
-    if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0) {
-        cfi = dwfl_module_dwarf_cfi(prototypes->module, &bias);
-        if (!cfi || dwarf_cfi_addrframe(cfi, at + prototypes->bias - bias, &frame) != 0)
-            return place;
+    for (int i = 0; i < 2 && !frame; i++) {
+        Dwarf_Addr bias = 0;
+        Dwarf_CFI *cfi = i == 0 ? dwfl_module_eh_cfi(info->module, &bias)
+                                : dwfl_module_dwarf_cfi(info->module, &bias);
+
+        if (cfi && dwarf_cfi_addrframe(cfi, at + info->bias - bias, &frame) != 0)
+            frame = NULL;
     }
-    if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
-        place = plain_place(&ops[0]);
+    if (frame && dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1)
+        storage = plain_storage(&ops[0]);
     free(frame);
-    return place;
+    return storage;
 }
 
-static struct cn_value_place frame_base(struct cn_prototypes *prototypes,
-                                        Dwarf_Die *function, Dwarf_Addr at)
+static struct cn_value_storage frame_base(struct cn_prototypes *prototypes,
+                                          Dwarf_Die *function, Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_value_place place = {0};
+    struct cn_value_storage storage = {0};
     Dwarf_Op *ops;
     size_t count;
 
     if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
-        dwarf_getlocation_addr(&attribute, at, &ops, &count, FRAME_BASE_OPS) != 1 ||
-        count != 1)
-        return place;
+        dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count != 1)
+        return storage;
     if (ops[0].atom == DW_OP_call_frame_cfa)
         return call_frame(prototypes, at);
-    place = plain_place(&ops[0]);
-    if (place.kind == CN_PLACE_REGISTER)
-        place.kind = CN_PLACE_MEMORY;
-    return place;
+    storage = plain_storage(&ops[0]);
+    if (storage.kind == CN_STORAGE_REGISTER)
+        storage.kind = CN_STORAGE_MEMORY;
+    return storage;
 }
 
-static struct cn_value_place place_of(struct cn_prototypes *prototypes,
-                                      Dwarf_Die *function, Dwarf_Die *parameter,
-                                      Dwarf_Addr at)
+static struct cn_value_storage storage_of(struct cn_prototypes *prototypes,
+                                          Dwarf_Die *function, Dwarf_Die *parameter,
+                                          Dwarf_Addr at)
 {
     Dwarf_Attribute attribute;
-    struct cn_value_place place = {0};
+    struct cn_value_storage storage = {0};
     Dwarf_Op *ops;
     size_t count;
 
     if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) ||
         dwarf_getlocation_addr(&attribute, at, &ops, &count, 1) != 1 || count == 0 ||
         count > 2 || (count == 2 && ops[1].atom != DW_OP_deref))
-        return place;
+        return storage;
     if (ops[0].atom == DW_OP_fbreg) {
-        place = frame_base(prototypes, function, at);
-        place.offset = signed_of((Dwarf_Word)place.offset + ops[0].number);
+        storage = frame_base(prototypes, function, at);
+        storage.offset = (int64_t)((Dwarf_Word)storage.offset + ops[0].number);
     } else {
-        place = plain_place(&ops[0]);
+        storage = plain_storage(&ops[0]);
     }
     if (count == 2)
-        place.kind = place.kind == CN_PLACE_MEMORY ? CN_PLACE_POINTER : CN_PLACE_UNKNOWN;
-    return place;
+        storage.kind =
+            storage.kind == CN_STORAGE_MEMORY ? CN_STORAGE_POINTER : CN_STORAGE_UNKNOWN;
+    return storage;
 }
 
 static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *function,
@@ -254,7 +214,7 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
             continue;
         parameter = &out->parameters[out->count - 1];
         cn_value_type_read(&child, &prototypes->arena, &parameter->type);
-        parameter->place = place_of(prototypes, function, &child, at);
+        parameter->storage = storage_of(prototypes, function, &child, at);
     }
 }
 

@@ -1,9 +1,9 @@
-/* Addresses of modules to places in source files, from the debug information of the
- * modules themselves or of the separate files that belong to them.
+/* Addresses of modules to source locations, from the debug information of the modules or of
+ * the separate files that belong to them.
  *
- * A module is opened when it is first asked about and kept; one that cannot be read,
- * that has no debug information, or that is another build than the one that was
- * recorded knows nothing. Strings live as long as the resolver.
+ * A module is opened at its first use and stays open. A module that cannot be read, that has no
+ * debug information or that is another build resolves nothing. Strings live as long as the
+ * resolver.
  * Threads: one thread at a time.
  */
 #ifndef CN_SYMBOLS_RESOLVER_H
@@ -15,8 +15,8 @@
 
 struct cn_resolver;
 
-struct cn_source_place {
-    const char *function; /* that was inlined there; NULL: nothing was */
+struct cn_source_location {
+    const char *function; /* inlined there; NULL: none */
     const char *file;
     uint32_t line;
 };
@@ -24,30 +24,31 @@ struct cn_source_place {
 struct cn_resolver *cn_resolver_new(void);
 void cn_resolver_free(struct cn_resolver *resolver); /* NULL is fine */
 
-/* Where the function around `offset` of a module is defined. `build_id` in
- * hexadecimal, "" when it is not known. False when nobody knows. */
+/* In all functions, `build_id` is hexadecimal, or "" if it is unknown, and false or 0 means
+ * that the address is unknown. */
+
+/* The definition of the function that contains `offset` of a module. */
 bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
-                          struct cn_source_place *out);
+                          struct cn_source_location *out);
 
-/* Where the instruction at `offset` comes from: the place in the function itself,
- * then in each function inlined there, the innermost last. Returns how many, at most
- * `most`; 0 when nobody knows. */
+/* The location of the instruction at `offset` in the function itself, then in each function
+ * inlined there, innermost last. Returns the count, at most `most`. */
 size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
-                               struct cn_source_place *out, size_t most);
+                               struct cn_source_location *out, size_t most);
 
-/* A function as the linker knows it. */
+/* A function of the symbol table. */
 struct cn_symbol {
-    const char *name; /* as it is stored, mangled */
+    const char *name; /* mangled */
     uint64_t offset;  /* in the module */
 };
 
-/* The symbol around `offset` of a module; debug information is not needed. */
+/* The symbol that contains `offset` of a module; needs no debug information. */
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out);
 
-/* Where byte `file_off` of a module's file lies in the module when it is loaded. */
+/* The offset in the loaded module of byte `file_off` of its file. */
 bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t file_off, uint64_t *out);
 

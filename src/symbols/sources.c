@@ -26,6 +26,7 @@ bool cn_sources_move(struct cn_sources *sources, const char *spec, struct cn_err
     return true;
 }
 
+/* The path if it is a readable file, or NULL. */
 static const char *check(struct cn_sources *sources, const char *path)
 {
     struct stat st;
@@ -37,27 +38,21 @@ static const char *check(struct cn_sources *sources, const char *path)
     return sources->found.list[at];
 }
 
-static const char *check_moved(struct cn_sources *sources,
-                               const struct cn_source_move *move, const char *path)
-{
-    struct cn_text text = {0};
-    const char *found;
-
-    if (strncmp(path, move->from, move->from_len) != 0 ||
-        (path[move->from_len] != '/' && path[move->from_len] != '\0'))
-        return NULL;
-    cn_text_printf(&text, "%s%s", move->to, path + move->from_len);
-    found = check(sources, text.chars);
-    cn_text_done(&text);
-    return found;
-}
-
 const char *cn_sources_find(struct cn_sources *sources, const char *path)
 {
     const char *found = NULL;
 
-    for (size_t i = sources->count; i-- > 0 && !found;)
-        found = check_moved(sources, &sources->moves[i], path);
+    for (size_t i = sources->count; i-- > 0 && !found;) {
+        const struct cn_source_move *move = &sources->moves[i];
+        struct cn_text text = {0};
+
+        if (strncmp(path, move->from, move->from_len) != 0 ||
+            (path[move->from_len] != '/' && path[move->from_len] != '\0'))
+            continue;
+        cn_text_printf(&text, "%s%s", move->to, path + move->from_len);
+        found = check(sources, text.chars);
+        cn_text_done(&text);
+    }
     return found ? found : check(sources, path);
 }
 

@@ -1,7 +1,6 @@
-/* Source files as they can be read on this machine, by the names that debug
- * information has for them.
+/* Source files on this machine, by their paths in debug information.
  *
- * A zeroed one finds files where their names say they are.
+ * A zeroed struct looks files up at their own paths.
  * Threads: one thread at a time.
  */
 #ifndef CN_SYMBOLS_SOURCES_H
@@ -18,17 +17,15 @@ struct cn_source_move {
 struct cn_sources {
     struct cn_source_move *moves;
     size_t count, capacity;
-    struct cn_names found; /* paths handed out */
+    struct cn_names found; /* results of cn_sources_find() */
     struct cn_arena arena;
 };
 
-/* "FROM=TO": what is below FROM is looked for below TO. The one added last is tried
- * first. */
+/* "FROM=TO": look for files below FROM also below TO. Moves added last are tried first. */
 CN_CHECK bool cn_sources_move(struct cn_sources *sources, const char *spec,
                               struct cn_error *err);
 
-/* The regular file that `path` is, borrowed; NULL when there is none that can be
- * read. */
+/* The path of the regular file `path` on this machine, borrowed; NULL if none is readable. */
 const char *cn_sources_find(struct cn_sources *sources, const char *path);
 void cn_sources_done(struct cn_sources *sources);
 

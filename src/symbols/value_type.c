@@ -1,4 +1,4 @@
-#include "symbols/value_type_dwarf.h"
+#include "symbols/debug_info.h"
 
 #include <dwarf.h>
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 #include "base/text.h"
 
 enum {
-    PARTS_MAX = 64,        /* of a struct that we look at */
-    ELEMENTS_MAX = 16,     /* of an array in one */
+    PARTS_MAX = 64,        /* members of a struct, with those of its members */
+    ELEMENTS_MAX = 16,     /* of an array in a struct */
     ENUM_TEXT_MAX = 65536, /* bytes of the names of an enum's members */
 };
 
-/* A part of a struct that is still to be looked at. */
+/* A member of a struct, also of a nested one. */
 struct part {
     Dwarf_Die type;
     uint64_t offset;
@@ -24,8 +24,8 @@ struct parts {
     struct part list[PARTS_MAX];
     size_t count;
     bool is_complete, has_vector;
-    bool is_cut;         /* there are more */
-    bool has_own_copies; /* some part is copied or destroyed by a function */
+    bool is_cut;         /* there are more than PARTS_MAX */
+    bool has_own_copies; /* some part has a copy constructor or destructor of its own */
 };
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
@@ -72,35 +72,27 @@ static void add_part(struct parts *parts, const Dwarf_Die *type, uint64_t offset
     parts->list[parts->count++] = (struct part){*type, offset};
 }
 
-static bool is_reference_to(Dwarf_Die *parameter, Dwarf_Die *type)
-{
-    Dwarf_Die reference, target;
-    int tag;
-
-    if (!type_of(parameter, &reference))
-        return false;
-    tag = dwarf_tag(&reference);
-    return (tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type) &&
-           type_of(&reference, &target) &&
-           dwarf_dieoffset(&target) == dwarf_dieoffset(type);
-}
-
 /* A constructor whose second parameter, after `this`, refers to the class itself. */
 static bool is_copying(Dwarf_Die *method, Dwarf_Die *type)
 {
-    Dwarf_Die child;
+    Dwarf_Die child, reference, target;
     size_t count = 0;
 
     for (bool ok = dwarf_child(method, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
-        if (dwarf_tag(&child) == DW_TAG_formal_parameter && ++count == 2)
-            return is_reference_to(&child, type);
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter || ++count < 2)
+            continue;
+        return type_of(&child, &reference) &&
+               (dwarf_tag(&reference) == DW_TAG_reference_type ||
+                dwarf_tag(&reference) == DW_TAG_rvalue_reference_type) &&
+               type_of(&reference, &target) &&
+               dwarf_dieoffset(&target) == dwarf_dieoffset(type);
     }
     return false;
 }
 
-/* What a function of its own copies or destroys is passed by reference. Those that the
- * compiler makes follow from the parts. */
+/* An object with a copy constructor or destructor of its own is passed by reference.
+ * Functions that the compiler generates follow from the members. */
 static bool has_own_copy(Dwarf_Die *method, Dwarf_Die *type)
 {
     const char *name = dwarf_diename(method), *class = dwarf_diename(type);
@@ -115,18 +107,10 @@ static bool has_own_copy(Dwarf_Die *method, Dwarf_Die *type)
            (name[len] == '\0' || name[len] == '<') && is_copying(method, type);
 }
 
-/* A bit-field counts as the whole number that it is a part of. */
-static uint64_t bit_field_offset(Dwarf_Die *field, Dwarf_Die *type, uint64_t offset)
-{
-    uint64_t size = size_of(type) > 0 ? size_of(type) : 1;
-    uint64_t byte = number_in(field, DW_AT_data_bit_offset, 0) / 8;
-
-    return offset + byte / size * size;
-}
-
 static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
 {
     Dwarf_Die child, member;
+    uint64_t at, size;
 
     if (dwarf_child(type, &child) != 0)
         return;
@@ -139,13 +123,17 @@ static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
             has(&child, DW_AT_external) || has(&child, DW_AT_declaration))
             continue;
         parts->has_own_copies |= has(&child, DW_AT_virtuality);
-        if (has(&child, DW_AT_virtuality) || !type_of(&child, &member))
+        if (has(&child, DW_AT_virtuality) || !type_of(&child, &member)) {
             parts->is_complete = false;
-        else if (has(&child, DW_AT_data_bit_offset))
-            add_part(parts, &member, bit_field_offset(&child, &member, offset));
-        else
-            add_part(parts, &member,
-                     offset + number_in(&child, DW_AT_data_member_location, 0));
+            continue;
+        }
+        at = number_in(&child, DW_AT_data_member_location, 0);
+        if (has(&child, DW_AT_data_bit_offset)) {
+            /* A bit-field counts as the whole integer that contains it. */
+            size = size_of(&member) > 0 ? size_of(&member) : 1;
+            at = number_in(&child, DW_AT_data_bit_offset, 0) / 8 / size * size;
+        }
+        add_part(parts, &member, offset + at);
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -163,7 +151,7 @@ static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
     count = len > 0 ? size_of(type) / len : 0;
     if (count > ELEMENTS_MAX) {
         parts->is_complete = false;
-        count = 1; /* tells whether they can be copied */
+        count = 1; /* enough to find out how it is copied */
     }
     for (uint64_t i = 0; i < count; i++)
         add_part(parts, &element, offset + i * len);
@@ -227,10 +215,10 @@ static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
         out->kind = CN_VALUE_OTHER;
 }
 
-/* Alignment is that of the largest number inside, unless the type says otherwise. */
+/* The alignment of the largest leaf, or that of DW_AT_alignment if it is larger. */
 static void find_alignment(Dwarf_Die *type, struct cn_value_type *out)
 {
-    uint64_t said = number_in(type, DW_AT_alignment, 0);
+    uint64_t declared = number_in(type, DW_AT_alignment, 0);
 
     out->align = out->size > 0 && out->size < 16 ? (uint32_t)out->size : 16;
     if (out->kind == CN_VALUE_STRUCT) {
@@ -239,11 +227,11 @@ static void find_alignment(Dwarf_Die *type, struct cn_value_type *out)
             if (out->leaves[i].size > out->align)
                 out->align = out->leaves[i].size;
     }
-    if (said > out->align && said <= 4096)
-        out->align = (uint32_t)said;
+    if (declared > out->align && declared <= 4096)
+        out->align = (uint32_t)declared;
 }
 
-/* Commas and template arguments would not survive in a specification. */
+/* The name up to characters that a value specification cannot contain. */
 static const char *plain_name(Dwarf_Die *type, struct cn_arena *arena)
 {
     const char *name = dwarf_diename(type);
@@ -257,7 +245,7 @@ static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
     struct cn_text text = {0};
     int64_t next = 0;
     Dwarf_Die child;
-    const char *kept;
+    const char *members;
 
     for (bool ok = dwarf_child(type, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
@@ -274,9 +262,9 @@ static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
             cn_text_printf(&text, "=%" PRId64, (int64_t)value);
         next = (int64_t)((uint64_t)value + 1);
     }
-    kept = cn_arena_strdup(arena, cn_text_str(&text));
+    members = cn_arena_strdup(arena, cn_text_str(&text));
     cn_text_done(&text);
-    return kept;
+    return members;
 }
 
 static void read_base(Dwarf_Die *type, struct cn_value_type *out)
@@ -360,15 +348,6 @@ static void read_struct(Dwarf_Die *type, struct cn_arena *arena,
         out->kind = CN_VALUE_OTHER;
 }
 
-static void read_enum(Dwarf_Die *type, struct cn_arena *arena, struct cn_value_type *out)
-{
-    out->kind = CN_VALUE_ENUM;
-    out->name = plain_name(type, arena);
-    out->members = members_of(type, arena);
-    if (out->name[0] == '\0' || out->members[0] == '\0')
-        out->kind = CN_VALUE_SIGNED;
-}
-
 void cn_value_type_read(Dwarf_Die *die, struct cn_arena *arena, struct cn_value_type *out)
 {
     Dwarf_Die type;
@@ -394,7 +373,10 @@ void cn_value_type_read(Dwarf_Die *die, struct cn_arena *arena, struct cn_value_
         out->size = sizeof(uint64_t);
         break;
     case DW_TAG_enumeration_type:
-        read_enum(&type, arena, out);
+        out->name = plain_name(&type, arena);
+        out->members = members_of(&type, arena);
+        out->kind = out->name[0] == '\0' || out->members[0] == '\0' ? CN_VALUE_SIGNED
+                                                                    : CN_VALUE_ENUM;
         break;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:

@@ -1,5 +1,4 @@
-/* Types of arguments and results, as far as one must know them to find a value and to show
- * it.
+/* Types of arguments and results, as far as finding and showing a value requires.
  * Threads: any thread.
  */
 #ifndef CN_SYMBOLS_VALUE_TYPE_H
@@ -21,8 +20,8 @@ enum cn_value_kind {
     CN_VALUE_STRING,     /* char * */
     CN_VALUE_STD_STRING, /* std::string, or a reference or pointer to one */
     CN_VALUE_ENUM,
-    CN_VALUE_STRUCT, /* and whatever else consists of parts */
-    CN_VALUE_OTHER,  /* we cannot tell how it is passed */
+    CN_VALUE_STRUCT, /* and other types with members */
+    CN_VALUE_OTHER,  /* passed in an unknown way */
 };
 
 /* A number inside a struct. */
@@ -37,10 +36,10 @@ struct cn_value_type {
     enum cn_value_kind kind;
     uint64_t size;
     uint32_t align;
-    bool is_reference;   /* the object itself, but passed as a pointer to it */
-    bool has_leaves;     /* all of them are in `leaves` */
-    bool has_vector;     /* some part is one */
-    const char *name;    /* "" when it has none */
+    bool is_reference;   /* an object that is passed by reference */
+    bool has_leaves;     /* `leaves` is complete */
+    bool has_vector;     /* some member is a vector */
+    const char *name;    /* or "" */
     const char *members; /* of an enum, "A,B=5" */
     struct cn_value_leaf leaves[CN_VALUE_LEAVES_MAX]; /* by offset */
     size_t leaf_count;

@@ -9,22 +9,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct cn_hpc_elf_symbols symbols = {0};
+    struct cn_hpc_ranges functions = {0};
     struct cn_hpc_tables tables = {0};
     struct cn_error err = {0};
 
-    if (!cn_hpc_elf_symbols_read(&symbols, (struct cn_bytes){data, len}, 0, &tables,
+    if (!cn_hpc_elf_symbols_read(&functions, (struct cn_bytes){data, len}, 0, &tables,
                                  &err))
         assert(err.text[0] != '\0');
-    for (size_t i = 0; i < symbols.ranges.count; i++) {
-        const struct cn_hpc_range *range = &symbols.ranges.list[i];
+    for (size_t i = 0; i < functions.count; i++) {
+        const struct cn_hpc_range *range = &functions.list[i];
 
         assert(range->begin < range->end && range->value < tables.function_count);
         assert(i == 0 || range[-1].end <= range->begin);
-        assert(cn_hpc_ranges_find(&symbols.ranges, range->end - 1) == range);
+        assert(cn_hpc_ranges_find(&functions, range->end - 1) == range);
         assert(tables.functions[range->value].name);
     }
-    cn_hpc_elf_symbols_done(&symbols);
+    cn_hpc_ranges_done(&functions);
     cn_hpc_tables_done(&tables);
     return 0;
 }

@@ -17,8 +17,8 @@ static void read_symbols(struct cn_bytes file)
 
     if (!cn_hpc_kernel_symbols_read(&symbols, file, &err))
         assert(err.text[0] != '\0');
-    for (size_t i = 0; i < symbols.count && i < 100; i++) {
-        uint64_t address = symbols.list[i].address;
+    for (size_t i = 0; i < symbols.symbols.count && i < 100; i++) {
+        uint64_t address = symbols.symbols.list[i].address;
         uint32_t function = cn_hpc_kernel_symbols_find(&symbols, address, 0, &tables);
 
         assert(function < tables.function_count);

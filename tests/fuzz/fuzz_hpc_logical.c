@@ -11,13 +11,13 @@
 static void look(const struct cn_hpc_logical *logical, const struct cn_hpc_tables *tables,
                  uint32_t id)
 {
-    struct cn_code_scope places[2];
-    size_t count = cn_hpc_logical_places(logical, (uint64_t)id << 32 | 1, places);
+    struct cn_code_scope scopes[2];
+    size_t count = cn_hpc_logical_scopes(logical, (uint64_t)id << 32 | 1, scopes);
 
     assert(count == 1 || count == 2);
     for (size_t i = 0; i < count; i++)
-        assert(places[i].function == CN_NONE ||
-               places[i].function < tables->function_count);
+        assert(scopes[i].function == CN_NONE ||
+               scopes[i].function < tables->function_count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

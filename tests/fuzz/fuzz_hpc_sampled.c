@@ -19,8 +19,8 @@ struct fuzzed {
     struct cn_hpc_structures structures;
     struct cn_hpc_tables tables;
     struct cn_hpc_call_paths found;
-    struct cn_code_scope *places;
-    size_t place_capacity;
+    struct cn_code_scope *scopes;
+    size_t scope_capacity;
     struct cn_call_path *paths;
     uint32_t placeholder;
 };
@@ -51,13 +51,11 @@ static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
                    struct cn_code_scopes *out, struct cn_error *err)
 {
     struct fuzzed *self = (struct fuzzed *)m;
-    size_t count = 0;
+    size_t count = cn_hpc_structure_scopes(&self->structures.list[0], address,
+                                           &self->scopes, &self->scope_capacity);
 
     (void)module, (void)err;
-    if (!cn_hpc_structure_places(&self->structures.list[0], address, &self->places,
-                                 &self->place_capacity, &count))
-        count = 0;
-    *out = (struct cn_code_scopes){self->places, count, true};
+    *out = (struct cn_code_scopes){self->scopes, count, true};
     return true;
 }
 
@@ -149,7 +147,7 @@ static void close_fuzzed(struct fuzzed *self)
     cn_hpc_structures_done(&self->structures);
     cn_hpc_tables_done(&self->tables);
     cn_hpc_call_paths_done(&self->found);
-    free(self->places);
+    free(self->scopes);
     free(self->paths);
     cn_arena_done(&self->base.arena);
 }

@@ -11,7 +11,7 @@ static void ask_everywhere(const struct cn_hpc_structures *structures,
                            const struct cn_hpc_tables *tables)
 {
     struct cn_hpc_call_paths paths = {0};
-    struct cn_code_scope *places = NULL;
+    struct cn_code_scope *scopes = NULL;
     size_t capacity = 0;
 
     for (size_t i = 0; i < structures->count; i++) {
@@ -19,18 +19,17 @@ static void ask_everywhere(const struct cn_hpc_structures *structures,
 
         for (size_t k = 0; k < structure->ranges.count; k++) {
             const struct cn_hpc_range *range = &structure->ranges.list[k];
-            size_t count = 0;
+            size_t count =
+                cn_hpc_structure_scopes(structure, range->end - 1, &scopes, &capacity);
 
             assert(k == 0 || structure->ranges.list[k - 1].end <= range->begin);
-            assert(cn_hpc_structure_places(structure, range->end - 1, &places, &capacity,
-                                           &count));
-            assert(count > 0 && places[0].kind == CN_CONTEXT_FUNCTION);
-            assert(places[0].function < tables->function_count);
+            assert(count > 0 && scopes[0].kind == CN_CONTEXT_FUNCTION);
+            assert(scopes[0].function < tables->function_count);
             if (cn_hpc_structure_paths(structure, tables, range->begin, &paths))
                 assert(paths.count > 0 && paths.list[0].entry < structure->graph.count);
         }
     }
-    free(places);
+    free(scopes);
     cn_hpc_call_paths_done(&paths);
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/zorka/java_meta.h"
-#include "formats/zorka/java_text.h"
+#include "formats/zorka/java_format.h"
+#include "formats/zorka/java_store.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

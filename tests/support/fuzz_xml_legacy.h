@@ -1,5 +1,5 @@
-/* What the fuzz targets of experiment.xml 2.x share: a good database with one file replaced,
- * opened, read and verified to the end.
+/* The common part of the fuzz targets of experiment.xml 2.x: open, read and verify a valid
+ * database with one file replaced.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_FUZZ_XML_LEGACY_H

@@ -1,6 +1,6 @@
 #include "support/gpu_run.h"
 
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/node_kinds.h"
 
 enum { UNWOUND = CN_HPC_NODE_UNWOUND };
 

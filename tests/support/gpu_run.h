@@ -21,7 +21,7 @@ enum { CN_GPU_NODES = 12, CN_GPU_RANGE_NODES = 24 };
 
 struct cn_made_run cn_gpu_run(void);
 
-/* Work of GPU context 7 in ranges instead; first was launched at two places. */
+/* The same with the work of GPU context 7 in ranges; first has two launch sites. */
 struct cn_made_run cn_gpu_range_run(void);
 
 /* Append the .hpcstruct file; "1" and "0x600" make a good call graph. */

@@ -1,4 +1,4 @@
-/* .hpcrun files made byte by byte from the field tables, of whatever a test needs.
+/* .hpcrun files with any contents, made byte by byte from the field tables.
  * Threads: any thread.
  */
 #ifndef CN_TEST_MADE_RUN_H
@@ -44,7 +44,7 @@ struct cn_made_run {
 /* Append the file to `to`. */
 void cn_made_run_add(const struct cn_made_run *run, struct cn_text *to);
 
-/* Big-endian numbers, for what follows no such table. */
+/* Big-endian numbers, for data without such a table. */
 void cn_put_u32_be(struct cn_text *to, uint32_t value);
 void cn_put_u64_be(struct cn_text *to, uint64_t value);
 

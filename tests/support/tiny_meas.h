@@ -1,5 +1,5 @@
-/* A small measurement of one thread, made byte by byte from the field tables: what
- * readers of measurement directories are tested and damaged with.
+/* A small measurement of one thread, made byte by byte from the field tables, for tests of
+ * readers and of damage.
  *
  *     main thread
  *       main                        0x110, its loop
@@ -7,7 +7,7 @@
  *         <gpu kernel>
  *     unknown entry
  *       unknown function
- *         instruction 0x40 of a module nobody knows
+ *         instruction 0x40 of an unknown module
  *
  * Threads: one thread at a time.
  */
@@ -40,7 +40,7 @@ void cn_tiny_meas_init(struct cn_tiny_meas *tiny,
                        const struct cn_tiny_meas_options *options);
 void cn_tiny_meas_done(struct cn_tiny_meas *tiny);
 
-/* Write the files of a thread into `dir`, which is made when it is missing. */
+/* Write the files of a thread into `dir`, which is created if it is missing. */
 void cn_tiny_meas_write(const struct cn_tiny_meas_options *options, const char *dir);
 
 #endif

@@ -1,4 +1,4 @@
-/* An experiment.xml database in memory: for tests that damage one of its files.
+/* An experiment.xml database in memory, for tests that damage one of its files.
  *
  * Made by writing the sample database, or read from a directory.
  * Threads: one thread at a time.
@@ -11,11 +11,10 @@
 
 struct cn_xml_files {
     struct cn_file mapped[4];
-    struct cn_hpc_xml_files
-        files; /* `is_mapped` is false: they may be changed for others */
+    struct cn_hpc_xml_files files; /* `is_mapped` is false: tests may replace them */
 };
 
-/* The files of a directory. Asserts that they are there, but for cct.db and trace.db. */
+/* Read the files of a directory. Asserts that all but cct.db and trace.db exist. */
 void cn_xml_files_open(struct cn_xml_files *files, const char *dir);
 void cn_xml_files_close(struct cn_xml_files *files);
 
@@ -28,7 +27,7 @@ char *cn_xml_document(const char *tree);
 /* The contexts 1 to this have values in cn_xml_profile(): each its id, in both scopes. */
 enum { CN_XML_CONTEXTS = 9 };
 
-/* profile.db, to go with such a document: a summary and one thread with the same values. */
+/* A profile.db for such a document: a summary and one thread with the same values. */
 struct cn_bytes cn_xml_profile(void);
 
 #endif

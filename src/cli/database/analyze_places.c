@@ -8,7 +8,7 @@ static struct cn_cct_place function_place(void *arg, const struct cn_call_module
                                           uint64_t offset)
 {
     struct cn_analyze_places *self = arg;
-    struct cn_source_place place;
+    struct cn_source_location place;
 
     if (!cn_resolver_function(self->resolver, module->path, module->build_id, offset,
                               &place))
@@ -21,7 +21,7 @@ static size_t instruction_places(void *arg, const struct cn_call_module *module,
                                  struct cn_inlined_place out[CN_PLACE_DEPTH_MAX])
 {
     struct cn_analyze_places *self = arg;
-    struct cn_source_place list[CN_PLACE_DEPTH_MAX];
+    struct cn_source_location list[CN_PLACE_DEPTH_MAX];
     size_t count = cn_resolver_instruction(self->resolver, module->path, module->build_id,
                                            offset, list, CN_PLACE_DEPTH_MAX);
 

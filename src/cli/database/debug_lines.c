@@ -7,7 +7,7 @@ enum { PLACES_MAX = 32 /* functions inlined into each other */ };
 static size_t find_instruction(void *arg, const char *path, uint64_t address,
                                struct cn_hpc_line *out, size_t most)
 {
-    struct cn_source_place places[PLACES_MAX];
+    struct cn_source_location places[PLACES_MAX];
     size_t count = cn_resolver_instruction(arg, path, "", address, places,
                                            most < PLACES_MAX ? most : PLACES_MAX);
 
@@ -19,7 +19,7 @@ static size_t find_instruction(void *arg, const char *path, uint64_t address,
 static bool find_function(void *arg, const char *path, uint64_t address,
                           struct cn_hpc_line *out)
 {
-    struct cn_source_place place;
+    struct cn_source_location place;
 
     if (!cn_resolver_function(arg, path, "", address, &place) || !place.file)
         return false;

@@ -1,7 +1,5 @@
 #include "formats/zorka/body.h"
 
-enum { TAG = CN_CBOR_TAG << 5, OPEN_ARRAY = CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN };
-
 void cn_zorka_body_begin(struct cn_zorka_body *body, struct cn_zorka_session *session,
                          struct cn_bytes bytes)
 {
@@ -23,14 +21,14 @@ bool cn_zorka_body_probe(struct cn_bytes bytes)
     first = bytes.ptr[0];
     second = bytes.ptr[1];
     switch (first) {
-    case TAG | CN_ZORKA_STRING_DEF:
-        return second == (CN_CBOR_ARRAY << 5 | 2) || second == (CN_CBOR_ARRAY << 5 | 3);
-    case TAG | CN_ZORKA_METHOD_DEF:
-        return second == (CN_CBOR_ARRAY << 5 | 4);
-    case TAG | CN_ZORKA_C_TRACE_START:
-        return second == OPEN_ARRAY || second == (CN_CBOR_ARRAY << 5 | 2);
-    case TAG | CN_ZORKA_TRACE_START:
-        return second == OPEN_ARRAY;
+    case CN_ZORKA_TAG | CN_ZORKA_STRING_DEF:
+        return second == (CN_ZORKA_ARRAY | 2) || second == (CN_ZORKA_ARRAY | 3);
+    case CN_ZORKA_TAG | CN_ZORKA_METHOD_DEF:
+        return second == (CN_ZORKA_ARRAY | 4);
+    case CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START:
+        return second == CN_ZORKA_OPEN_ARRAY || second == (CN_ZORKA_ARRAY | 2);
+    case CN_ZORKA_TAG | CN_ZORKA_TRACE_START:
+        return second == CN_ZORKA_OPEN_ARRAY;
     default:
         return false;
     }
@@ -40,14 +38,14 @@ static bool read_id(struct cn_zorka_reader *reader, uint32_t *out, struct cn_err
 {
     uint64_t id;
 
-    (void)cn_cbor_byte(&reader->in, TAG | CN_ZORKA_STRING_REF);
+    (void)cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZORKA_STRING_REF);
     if (!cn_cbor_uint(&reader->in, &id) || id > CN_ZORKA_ID_MAX)
-        return cn_cbor_fail(&reader->in, "the number of a symbol", err);
+        return cn_cbor_fail(&reader->in, "the id of a symbol", err);
     *out = (uint32_t)id;
     return true;
 }
 
-/* C: [id, text]; A, B: [id, text, kind], where the kind says what its use says again. */
+/* C: [id, text]; A, B: [id, text, kind], whose kind follows from its use. */
 static bool read_string_def(struct cn_zorka_reader *reader, struct cn_error *err)
 {
     uint64_t count, kind;
@@ -79,16 +77,11 @@ static bool read_method_def(struct cn_zorka_reader *reader, struct cn_error *err
         return false;
     return cn_zorka_session_add_method(reader->session, id, parts) ||
            cn_fail(err, CN_ERR_NOT_FOUND,
-                   "offset %zu: method %u is made of a string that was never sent",
+                   "offset %zu: method %u uses a string that was never sent",
                    reader->in.off, id);
 }
 
-/* [key, value] about the agent: nothing in its traces refers to it. */
-static bool skip_agent_attribute(struct cn_zorka_reader *reader, struct cn_error *err)
-{
-    return cn_cbor_skip(&reader->in, err);
-}
-
+/* Enter the calls that earlier parts of the trace left open. */
 static bool enter_again(struct cn_zorka_reader *reader, const struct cn_zorka_open *open,
                         struct cn_error *err)
 {
@@ -105,17 +98,13 @@ static bool enter_again(struct cn_zorka_reader *reader, const struct cn_zorka_op
     return true;
 }
 
-/* By the first byte of a trace, or of what goes on with one. */
-static bool is_wire_c(int byte)
-{
-    return byte >= (TAG | CN_ZORKA_C_TRACE_START) && byte < (TAG | CN_ZORKA_TRACE_START);
-}
-
 static enum cn_step read_trace(struct cn_zorka_body *body, struct cn_words *words,
                                struct cn_trace *out, struct cn_error *err)
 {
     struct cn_zorka_reader *reader = &body->reader;
-    bool is_c = is_wire_c(cn_cbor_peek(&reader->in));
+    int first = cn_cbor_peek(&reader->in);
+    bool is_wire_c = first >= (CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START) &&
+                     first < (CN_ZORKA_TAG | CN_ZORKA_TRACE_START);
 
     cn_trace_clear(out);
     out->words = words;
@@ -127,9 +116,10 @@ static enum cn_step read_trace(struct cn_zorka_body *body, struct cn_words *word
     if (body->resume && !enter_again(reader, body->resume, err))
         return CN_FAIL;
     body->resume = NULL;
-    if (is_c ? !cn_zorka_read_calls_c(reader, err) : !cn_zorka_read_calls_ab(reader, err))
-        return CN_FAIL;
-    return CN_ITEM;
+    return (is_wire_c ? cn_zorka_read_calls_c(reader, err)
+                      : cn_zorka_read_calls_ab(reader, err))
+               ? CN_ITEM
+               : CN_FAIL;
 }
 
 static bool is_trace(const struct cn_zorka_body *body)
@@ -139,9 +129,10 @@ static bool is_trace(const struct cn_zorka_body *body)
 
     if (body->resume)
         return true;
-    return cn_bytes_slice(in->bytes, in->off, 2, &two) && two.ptr[1] == OPEN_ARRAY &&
-           (two.ptr[0] == (TAG | CN_ZORKA_TRACE_START) ||
-            two.ptr[0] == (TAG | CN_ZORKA_C_TRACE_START));
+    return cn_bytes_slice(in->bytes, in->off, 2, &two) &&
+           two.ptr[1] == CN_ZORKA_OPEN_ARRAY &&
+           (two.ptr[0] == (CN_ZORKA_TAG | CN_ZORKA_TRACE_START) ||
+            two.ptr[0] == (CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START));
 }
 
 enum cn_step cn_zorka_body_next(struct cn_zorka_body *body, struct cn_words *words,
@@ -154,12 +145,12 @@ enum cn_step cn_zorka_body_next(struct cn_zorka_body *body, struct cn_words *wor
 
         if (is_trace(body))
             return read_trace(body, words, out, err);
-        if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_STRING_DEF))
+        if (cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZORKA_STRING_DEF))
             ok = read_string_def(reader, err);
-        else if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_METHOD_DEF))
+        else if (cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZORKA_METHOD_DEF))
             ok = read_method_def(reader, err);
-        else if (cn_cbor_byte(&reader->in, TAG | CN_ZORKA_AGENT_ATTR))
-            ok = skip_agent_attribute(reader, err);
+        else if (cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZORKA_AGENT_ATTR))
+            ok = cn_cbor_skip(&reader->in, err);
         else
             ok = cn_cbor_fail(&reader->in, "a symbol or a trace", err);
         if (!ok)
@@ -169,25 +160,17 @@ enum cn_step cn_zorka_body_next(struct cn_zorka_body *body, struct cn_words *wor
     return CN_END;
 }
 
-/* The end of the last call in the innermost open one, or the start of that. */
-static uint64_t last_event_ns(const struct cn_trace *trace)
-{
-    const struct cn_trace_node *current = &trace->nodes[trace->current];
-    uint64_t last_ns =
-        current->flags & CN_TRACE_CARRIED ? trace->resume_ns : current->start_ns;
-
-    for (uint32_t i = trace->current + 1; i < trace->node_count; i++)
-        if (trace->nodes[i].parent == trace->current)
-            last_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
-    return last_ns;
-}
-
 void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace)
 {
+    const struct cn_trace_node *current = &trace->nodes[trace->current];
     uint32_t node = trace->current;
 
     open->clock_ns = trace->clock_ns;
-    open->resume_ns = last_event_ns(trace);
+    open->resume_ns =
+        current->flags & CN_TRACE_CARRIED ? trace->resume_ns : current->start_ns;
+    for (uint32_t i = trace->current + 1; i < trace->node_count; i++)
+        if (trace->nodes[i].parent == trace->current)
+            open->resume_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
     open->part = trace->part + 1;
     open->depth = trace->depth;
     for (uint32_t i = trace->depth; i > 0; i--) {
@@ -196,19 +179,20 @@ void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace)
     }
 }
 
-/* The agent's clock at the start of the first call of a body. */
+/* The agent's clock at the start of a body that begins with a call. */
 static bool first_start_ns(struct cn_bytes body, uint64_t *clock_ns)
 {
     struct cn_cbor in = {.bytes = body};
     struct cn_bytes prolog;
     bool is_big;
 
-    if (cn_cbor_byte(&in, TAG | CN_ZORKA_C_TRACE_START))
-        return cn_cbor_byte(&in, OPEN_ARRAY) && cn_cbor_uint(&in, clock_ns);
-    if (!cn_cbor_byte(&in, TAG | CN_ZORKA_TRACE_START) || !cn_cbor_byte(&in, OPEN_ARRAY))
+    if (cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START))
+        return cn_cbor_byte(&in, CN_ZORKA_OPEN_ARRAY) && cn_cbor_uint(&in, clock_ns);
+    if (!cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZORKA_TRACE_START) ||
+        !cn_cbor_byte(&in, CN_ZORKA_OPEN_ARRAY))
         return false;
-    is_big = cn_cbor_peek(&in) == (TAG | CN_ZORKA_PROLOG_BE);
-    if ((!is_big && cn_cbor_peek(&in) != (TAG | CN_ZORKA_PROLOG_LE)))
+    is_big = cn_cbor_peek(&in) == (CN_ZORKA_TAG | CN_ZORKA_PROLOG_BE);
+    if ((!is_big && cn_cbor_peek(&in) != (CN_ZORKA_TAG | CN_ZORKA_PROLOG_LE)))
         return false;
     in.off++;
     if (!cn_cbor_byte_string(&in, &prolog) || prolog.len < 8)
@@ -219,7 +203,7 @@ static bool first_start_ns(struct cn_bytes body, uint64_t *clock_ns)
     return true;
 }
 
-bool cn_zorka_open_goes_on(const struct cn_zorka_open *open, struct cn_bytes body)
+bool cn_zorka_open_continues(const struct cn_zorka_open *open, struct cn_bytes body)
 {
     uint64_t clock_ns;
 

@@ -27,31 +27,24 @@ static bool read_frame(struct cn_zorka_reader *reader, uint32_t *word,
     return true;
 }
 
-static bool read_frames(struct cn_zorka_reader *reader, uint32_t *frames, uint64_t count,
-                        struct cn_error *err)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!read_frame(reader, &frames[i], err))
-            return cn_fail_in(err, "frame %llu of a stack", (unsigned long long)i);
-    return true;
-}
-
 static bool read_stack(struct cn_zorka_reader *reader, uint32_t *word,
                        struct cn_error *err)
 {
     uint32_t *frames;
     uint64_t count;
-    bool ok;
+    bool ok = true;
 
     *word = 0;
-    if (cn_cbor_byte(&reader->in, CN_CBOR_SIMPLE << 5 | CN_CBOR_NULL))
+    if (cn_cbor_byte(&reader->in, CN_ZORKA_NULL))
         return true;
     if (!cn_zorka_read_array(reader, 0, CN_ZORKA_STACK_MAX, &count, err))
         return false;
     if (count == 0)
         return true;
     frames = cn_alloc((size_t)count, sizeof(*frames));
-    ok = read_frames(reader, frames, count, err);
+    for (uint64_t i = 0; ok && i < count; i++)
+        ok = read_frame(reader, &frames[i], err) ||
+             cn_fail_in(err, "frame %llu of a stack", (unsigned long long)i);
     if (ok)
         *word = cn_words_add_parts(reader->words, CN_WORD_STACK, frames, (size_t)count);
     free(frames);
@@ -65,13 +58,14 @@ bool cn_zorka_read_exception(struct cn_zorka_reader *reader, struct cn_error *er
     int64_t cause;
 
     if (!reader->words)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "offset %zu: an exception where a reference to one is due",
-                       reader->in.off);
+        return cn_fail(
+            err, CN_ERR_FORMAT,
+            "offset %zu: expected a reference to an exception, found an exception",
+            reader->in.off);
     if (!cn_zorka_read_array(reader, 5, 6, &count, err))
         return false;
     if (!cn_cbor_uint(&reader->in, &id))
-        return cn_cbor_fail(&reader->in, "the number of an exception", err);
+        return cn_cbor_fail(&reader->in, "the id of an exception", err);
     if (!cn_zorka_read_string(reader, CN_WORD_CLASS, &parts[0], err) ||
         !cn_zorka_read_string(reader, CN_WORD_TEXT, &parts[1], err))
         return false;
@@ -92,7 +86,7 @@ bool cn_zorka_read_exception_ref(struct cn_zorka_reader *reader, struct cn_error
     uint32_t word;
 
     if (!cn_cbor_uint(&reader->in, &id))
-        return cn_cbor_fail(&reader->in, "the number of an exception", err);
+        return cn_cbor_fail(&reader->in, "the id of an exception", err);
     word = reader->session    ? cn_map_find(&reader->exceptions, id, 0)
            : id <= UINT32_MAX ? (uint32_t)id
                               : 0;

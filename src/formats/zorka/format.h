@@ -1,7 +1,7 @@
 /* The records of the trace store and the bodies that agents send, byte by byte.
  *
- * Three wire generations and two dialects of stored records share CBOR as their syntax; tags
- * and keys tell them apart. docs/formats/store.md describes all of it.
+ * Three wire generations and two dialects of stored records use CBOR; their tags and keys
+ * identify them. docs/formats/store.md describes all of it.
  *
  *   wire A, B   agents of 2018 and 2019: tags 01 06 08 09 0a-0f 21-23, 8-byte prologs
  *   wire C      agents since 2020: tags 01-08
@@ -12,6 +12,15 @@
 #ifndef CN_FORMATS_ZORKA_FORMAT_H
 #define CN_FORMATS_ZORKA_FORMAT_H
 
+/* First bytes of CBOR items. */
+enum {
+    CN_ZORKA_TAG = 0xc0,        /* | a tag below 24 */
+    CN_ZORKA_ARRAY = 0x80,      /* | a length below 24 */
+    CN_ZORKA_OPEN_ARRAY = 0x9f, /* without a length */
+    CN_ZORKA_MAP = 0xa0,        /* | a length below 24 */
+    CN_ZORKA_NULL = 0xf6,
+};
+
 /* Wire A and B, and records of the Java dialect. */
 enum {
     CN_ZORKA_STRING_DEF = 0x01,  /* [id, text, kind] */
@@ -21,15 +30,15 @@ enum {
     CN_ZORKA_TRACE_START = 0x08, /* [...] of a call, without a length */
     CN_ZORKA_TRACE_ATTR = 0x09,  /* {key: value} */
     CN_ZORKA_PROLOG_BE = 0x0a,   /* bytes(8): 40 bits of time, 24 bits method id */
-    CN_ZORKA_PROLOG_LE = 0x0b,   /* */
+    CN_ZORKA_PROLOG_LE = 0x0b,   /* the same, little endian */
     CN_ZORKA_EPILOG_BE =
         0x0c, /* bytes(8): 40 bits of time, 24 bits calls; or bytes(16) */
-    CN_ZORKA_EPILOG_LE = 0x0d,   /* */
+    CN_ZORKA_EPILOG_LE = 0x0d,   /* the same, little endian */
     CN_ZORKA_TRACE_INFO = 0x0e,  /* {key: number} */
     CN_ZORKA_TRACE_FLAGS = 0x0f, /* number */
     CN_ZORKA_TRACE_BEGIN = 0x21, /* A: [clock, type]; B: [clock, span, parent] */
-    CN_ZORKA_EXCEPTION =
-        0x22, /* [id, class, message, cause, [[class, method, file, line]]] */
+    /* [id, class, message, cause, [[class, method, file, line]]] */
+    CN_ZORKA_EXCEPTION = 0x22,
     CN_ZORKA_EXCEPTION_REF = 0x23, /* id */
 
     CN_ZORKA_FLAG_ERROR = 0x08, /* of TRACE_FLAGS and TI_FLAGS */
@@ -41,7 +50,7 @@ enum {
 enum {
     CN_ZORKA_C_STRING_DEF = 0x01,    /* [id, text] */
     CN_ZORKA_C_METHOD_DEF = 0x02,    /* [id, class, method, signature] */
-    CN_ZORKA_C_TRACE_START = 0x03,   /* [start, method id, ... without a length */
+    CN_ZORKA_C_TRACE_START = 0x03,   /* [start, method id, ...] without a length */
     CN_ZORKA_C_TRACE_END = 0x04,     /* [stop, calls, flags] */
     CN_ZORKA_C_TRACE_BEGIN = 0x05,   /* [clock ms, type, span, parent] */
     CN_ZORKA_C_TRACE_ATTR = 0x06,    /* [type, key, value] or [key, value] */
@@ -70,7 +79,7 @@ enum {
     CN_ZTS_DURATION = 0x06, /* ticks */
     CN_ZTS_TYPE = 0x07,     /* word */
     CN_ZTS_RECS = 0x08,     /* records in the part */
-    CN_ZTS_CALLS = 0x09,    /* absent: as many as there are records in the subtree */
+    CN_ZTS_CALLS = 0x09,    /* absent: the number of records in the subtree */
     CN_ZTS_ERRORS = 0x0a,   /* records with an error in the subtree */
     CN_ZTS_FLAGS = 0x0b,    /* CN_TRACE_* */
     CN_ZTS_TSTART = 0x0c,  /* ticks since the event before; first record: agent's clock */
@@ -84,10 +93,10 @@ enum {
     CN_ZTS_TSTAMP_NS = 0x15 /* ns beyond TSTAMP; absent: 0 */
 };
 
-/* A record whose nested records take fewer bytes has no SKIP: reading them is as fast. */
+/* A record has a SKIP if its nested records take at least this many bytes. */
 enum { CN_ZTS_SKIP_MIN = 16384 };
 
-/* Limits of what is read. */
+/* Limits for reading. */
 enum {
     CN_ZORKA_STACK_MAX = 4096, /* frames of an exception */
     CN_ZORKA_CAUSES_MAX = 64,  /* exceptions that cause each other */

@@ -1,27 +1,22 @@
-/* text-*.fmi: the records of a dictionary, sorted by Burrows and Wheeler and packed in blocks.
- *
- *   header 32 B | ranks u32[256] | block descriptors of 14 B | blocks
- *
- * Integers are little endian, as the machine wrote them. To read it, the sorted bytes are
- * unpacked block by block and put back into order. */
+/* text-*.fmi: the records of a dictionary after a Burrows-Wheeler transform, packed in blocks.
+ * The transformed bytes are unpacked block by block, then the transform is inverted. */
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
-#include "formats/zorka/java_fmi.h"
-#include "formats/zorka/java_text.h"
+#include "formats/zorka/java_format.h"
+#include "formats/zorka/java_store.h"
 
 enum {
     FMI_MAGIC = 0x5a464d30,
     FMI_RANKS_LEN = 256 * 4,
-    FMI_RANK_LEN = 7, /* of the map before the data of a block: u8, i32, i16 */
+    FMI_RANK_LEN = 7, /* entry of the map before the data of a block: u8, i32, i16 */
     FMI_HAS_DATA = 1,
     FMI_IS_LZ4 = 2,
     FMI_LEN_MAX = 1 << 28,
-    FMI_RATIO_MAX =
-        256, /* a file cannot hold more text than this many times its length */
+    FMI_RATIO_MAX = 256, /* text length / file length */
 };
 
 struct fmi {
@@ -71,21 +66,19 @@ static bool unpack(const struct fmi *fmi, uint32_t i, struct cn_error *err)
 
 static bool unpack_all(struct fmi *fmi, struct cn_error *err)
 {
-    struct cn_java_fmi_block first;
+    struct cn_java_fmi_block first = {0};
 
-    if (fmi->head.block_count > 0) {
+    if (fmi->head.block_count > 0)
         block_at(fmi, 0, &first);
-        if (first.plain_off != 0)
-            return cn_fail(err, CN_ERR_FORMAT, "block 0: it begins at %u",
-                           first.plain_off);
-    }
+    if (first.plain_off != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "block 0 begins at %u", first.plain_off);
     for (uint32_t i = 0; i < fmi->head.block_count; i++)
         if (!unpack(fmi, i, err))
             return false;
     return true;
 }
 
-/* Row i of the sorted rotations comes from the byte that has the same rank among equal ones. */
+/* Row i of the sorted rotations comes from the byte with the same rank among equal bytes. */
 static void unsort(const struct fmi *fmi, uint8_t *out)
 {
     uint32_t *from = cn_alloc((size_t)fmi->head.data_len + 1, sizeof(*from));
@@ -113,7 +106,7 @@ static bool read_unsorted(struct fmi *fmi, struct cn_java_words *words,
     bool ok;
 
     unsort(fmi, bytes + 3);
-    /* The text begins with the mark that ends the header of a WAL. */
+    /* The text begins with the last byte of a WAL's header. */
     memcpy(bytes, "WAL", 3);
     text.ptr = bytes;
     text.len += 3;

@@ -1,12 +1,10 @@
-/* Records of both dialects become traces. */
+/* Records of both dialects to traces. */
 
 #include "formats/zorka/format.h"
 #include "formats/zorka/reader.h"
 #include "formats/zorka/record.h"
 
-enum { TAG = CN_CBOR_TAG << 5, OPEN_ARRAY = CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN };
-
-/* One map of method call info. Fields that are not there are 0, `has_` says which matter. */
+/* One map of method call info. Missing fields are 0. */
 struct info {
     uint64_t id_high, id_low;
     uint64_t numbers[CN_ZTS_TSTAMP_NS + 1];
@@ -17,27 +15,23 @@ struct info {
 struct decoding {
     struct cn_zorka_reader reader;
     uint64_t tick_ns;
-    uint64_t left[CN_TRACE_DEPTH_MAX]; /* items of each open call; UINT64_MAX: a break */
+    uint64_t
+        left[CN_TRACE_DEPTH_MAX]; /* by open call: items; UINT64_MAX: until a break */
     uint64_t cursor_ns[CN_TRACE_DEPTH_MAX]; /* the event that the next time counts from */
 };
 
-static bool read_trace_id(struct cn_cbor *in, struct info *out)
+static bool read_field(struct cn_cbor *in, uint64_t key, struct info *out)
 {
     struct cn_bytes id;
 
-    if (!cn_cbor_byte_string(in, &id) || id.len != 16)
-        return false;
-    out->id_high = cn_u64_be_get(id.ptr);
-    out->id_low = cn_u64_be_get(id.ptr + 8);
-    out->has_id = true;
-    return true;
-}
-
-static bool read_field(struct cn_cbor *in, uint64_t key, struct info *out)
-{
     switch (key) {
     case CN_ZTS_TRACE_ID:
-        return read_trace_id(in, out);
+        if (!cn_cbor_byte_string(in, &id) || id.len != 16)
+            return false;
+        out->id_high = cn_u64_be_get(id.ptr);
+        out->id_low = cn_u64_be_get(id.ptr + 8);
+        out->has_id = true;
+        return true;
     case CN_ZTS_TSTART:
         return cn_cbor_int(in, &out->start);
     case CN_ZTS_TSTOP:
@@ -92,7 +86,7 @@ static bool apply_span(struct decoding *d, const struct info *info, struct cn_er
         return cn_fail(err, CN_ERR_FORMAT, "offset %zu: a time of %llu ms",
                        d->reader.in.off, (unsigned long long)n[CN_ZTS_TSTAMP]);
     if (n[CN_ZTS_TYPE] > UINT32_MAX || n[CN_ZTS_SERVICE] > UINT32_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "offset %zu: a word beyond 2^32",
+        return cn_fail(err, CN_ERR_FORMAT, "offset %zu: a word above 2^32",
                        d->reader.in.off);
     span = cn_trace_add_span(d->reader.trace,
                              n[CN_ZTS_TSTAMP] * 1000000 + n[CN_ZTS_TSTAMP_NS] % 1000000);
@@ -103,8 +97,8 @@ static bool apply_span(struct decoding *d, const struct info *info, struct cn_er
     return true;
 }
 
-/* The first map of a call says when it began; any map may say when it ended. The end counts
- * from events that are not known yet: until then duration_ns holds the ticks. */
+/* The first map of a call has its start; any map may have its end, which counts from events
+ * that are not known yet: until the call is left, duration_ns contains the ticks. */
 static bool apply_info(struct decoding *d, const struct info *info, bool is_first,
                        struct cn_error *err)
 {
@@ -138,21 +132,19 @@ static bool apply_info(struct decoding *d, const struct info *info, bool is_firs
 static bool enter(struct decoding *d, struct cn_error *err)
 {
     struct cn_zorka_reader *reader = &d->reader;
-    uint32_t data_off = (uint32_t)reader->in.off;
+    size_t data_off = reader->in.off;
     struct cn_trace *trace = reader->trace;
     struct cn_cbor_head head;
     struct info info;
 
-    if (!cn_cbor_byte(&reader->in, TAG | CN_ZTS_TRACE) ||
+    if (!cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZTS_TRACE) ||
         !cn_cbor_next(&reader->in, &head) || head.kind != CN_CBOR_ARRAY)
         return cn_cbor_fail(&reader->in, "the record of a call", err);
-    if (!cn_cbor_byte(&reader->in, TAG | CN_ZTS_INFO))
+    if (!cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZTS_INFO))
         return cn_cbor_fail(&reader->in, "method call info", err);
-    if (!read_info(&reader->in, &info, err))
+    if (!read_info(&reader->in, &info, err) ||
+        !cn_zorka_enter(reader, 0, 0, data_off, err))
         return false;
-    if (!cn_trace_enter(trace, 0, 0, err))
-        return cn_fail_in(err, "offset %u", data_off);
-    trace->nodes[trace->current].data_off = data_off;
     trace->nodes[trace->current].calls = UINT64_MAX;
     if (info.has_id) {
         trace->id_high = info.id_high;
@@ -185,7 +177,7 @@ static bool read_item(struct decoding *d, struct cn_error *err)
     struct info info;
     uint64_t tag;
 
-    if (cn_cbor_peek(&reader->in) == (TAG | CN_ZTS_TRACE))
+    if (cn_cbor_peek(&reader->in) == (CN_ZORKA_TAG | CN_ZTS_TRACE))
         return enter(d, err);
     if (!cn_cbor_take(&reader->in, CN_CBOR_TAG, &tag))
         return cn_cbor_fail(&reader->in, "a part of a record", err);
@@ -199,14 +191,6 @@ static bool read_item(struct decoding *d, struct cn_error *err)
     default:
         return cn_fail(err, CN_ERR_FORMAT, "offset %zu: unknown tag 0x%llx",
                        reader->in.off, (unsigned long long)tag);
-    }
-}
-
-static void forget_open_ends(struct cn_trace *trace)
-{
-    for (uint32_t i = trace->current; i != CN_NONE; i = trace->nodes[i].parent) {
-        trace->nodes[i].duration_ns = 0;
-        trace->nodes[i].calls = trace->node_count - i;
     }
 }
 
@@ -232,10 +216,13 @@ static bool decode_spec(struct decoding *d, struct cn_error *err)
         if (!read_item(d, err))
             return false;
     }
-    if (trace->current != CN_NONE) {
-        forget_open_ends(trace);
-        cn_trace_settle(trace);
+    if (trace->current == CN_NONE)
+        return true;
+    for (uint32_t i = trace->current; i != CN_NONE; i = trace->nodes[i].parent) {
+        trace->nodes[i].duration_ns = 0;
+        trace->nodes[i].calls = trace->node_count - i;
     }
+    cn_trace_settle(trace);
     return true;
 }
 
@@ -244,28 +231,23 @@ bool cn_zorka_record_is_java(struct cn_bytes bytes)
     struct cn_cbor in = {.bytes = bytes};
     struct cn_cbor_head head;
 
-    if (!cn_cbor_byte(&in, TAG | CN_ZTS_TRACE))
+    if (!cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZTS_TRACE))
         return false;
-    return cn_cbor_next(&in, &head) && cn_cbor_peek(&in) != (TAG | CN_ZTS_INFO);
-}
-
-static bool decode_java(struct decoding *d, struct cn_error *err)
-{
-    if (!cn_zorka_read_calls_ab(&d->reader, err))
-        return false;
-    cn_trace_settle(d->reader.trace);
-    return true;
+    return cn_cbor_next(&in, &head) && cn_cbor_peek(&in) != (CN_ZORKA_TAG | CN_ZTS_INFO);
 }
 
 bool cn_zorka_record_decode(struct cn_bytes bytes, struct cn_trace *out, size_t *taken,
                             struct cn_error *err)
 {
+    bool is_java = cn_zorka_record_is_java(bytes);
     struct decoding d;
     bool ok;
 
     d.reader = (struct cn_zorka_reader){.in = {.bytes = bytes}, .trace = out};
     cn_trace_clear(out);
-    ok = cn_zorka_record_is_java(bytes) ? decode_java(&d, err) : decode_spec(&d, err);
+    ok = is_java ? cn_zorka_read_calls_ab(&d.reader, err) : decode_spec(&d, err);
+    if (ok && is_java)
+        cn_trace_settle(out);
     if (ok && taken)
         *taken = d.reader.in.off;
     else if (ok && !cn_cbor_is_at_end(&d.reader.in))
@@ -280,17 +262,17 @@ bool cn_zorka_record_part(struct cn_bytes bytes, struct cn_zorka_part *out,
     struct cn_cbor in = {.bytes = bytes};
     struct cn_cbor_head head;
     struct info info;
-    bool is_first = cn_cbor_byte(&in, TAG | CN_ZTS_TRACE);
+    bool is_first = cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZTS_TRACE);
     size_t payload_off;
 
     if (is_first && (!cn_cbor_next(&in, &head) || head.kind != CN_CBOR_ARRAY))
         return cn_cbor_fail(&in, "the record of a trace", err);
-    if (is_first && cn_cbor_peek(&in) != (TAG | CN_ZTS_INFO)) {
+    if (is_first && cn_cbor_peek(&in) != (CN_ZORKA_TAG | CN_ZTS_INFO)) {
         *out = (struct cn_zorka_part){.part_len = (uint32_t)bytes.len,
                                       .record_len = bytes.len};
         return true;
     }
-    if (!cn_cbor_byte(&in, TAG | CN_ZTS_INFO))
+    if (!cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZTS_INFO))
         return cn_cbor_fail(&in, "the record of a trace", err);
     if (!read_info(&in, &info, err))
         return false;
@@ -298,7 +280,7 @@ bool cn_zorka_record_part(struct cn_bytes bytes, struct cn_zorka_part *out,
     if (!info.has_id || info.numbers[CN_ZTS_CH_LEN] > bytes.len - payload_off ||
         info.numbers[CN_ZTS_CH_NUM] > UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "a record of %llu bytes, %zu are left, or one without an id",
+                       "a record without an id, or of %llu bytes where %zu are left",
                        (unsigned long long)info.numbers[CN_ZTS_CH_LEN],
                        bytes.len - payload_off);
     *out = (struct cn_zorka_part){

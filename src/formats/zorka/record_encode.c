@@ -1,36 +1,36 @@
-/* Traces become records of the spec dialect.
+/* Traces to records.
  *
- * A call is an array of known length: its info map, its attributes, its exception, the calls
- * in it. Times count from the event before (the start of the call around it, or the end of
- * the call before it), because small numbers compress well. A call that is still open has
- * an array without a length, which a later part ends. */
+ * Spec dialect: a call is an array of known length: its info map, its attributes, its
+ * exception, its nested calls. Times count from the event before (the start of the outer call,
+ * or the end of the call before), because small numbers compress well. An open call is an array
+ * without a length, which a later part ends.
+ *
+ * Java dialect, as the original collector writes it: an array without a length, and a map of
+ * one entry for every fact. */
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/zorka/format.h"
+#include "formats/zorka/reader.h"
 #include "formats/zorka/record.h"
-#include "formats/zorka/values.h"
 
 enum {
-    TAG = CN_CBOR_TAG << 5,
-    MAP = CN_CBOR_MAP << 5,
     PLAIN_CALL_MAX = 64, /* bytes of a call without attributes, span and part */
     HEAD_MAX = 256,      /* bytes of any info map */
     SKIP_NODES_MIN = CN_ZTS_SKIP_MIN / 16,
 };
 
 struct cn_zorka_shape {
-    uint64_t cursor_ns;   /* event that the next nested start counts from */
-    uint64_t last_end_ns; /* event that its own end counts from */
+    uint64_t cursor_ns;   /* the next nested start counts from here */
+    uint64_t last_end_ns; /* its own end counts from here */
     uint32_t children;
 };
 
-/* A call that needs something done where it ends. */
+/* A call with something to write at its end. */
 struct cn_zorka_pending {
     uint32_t node;
-    size_t skip_at;  /* where SKIP is filled in; 0: none */
-    size_t body_off; /* what SKIP counts from */
+    size_t skip_at;  /* offset of SKIP, to be filled in; 0: none */
+    size_t body_off; /* SKIP counts from here */
 };
 
 struct encoding {
@@ -48,23 +48,18 @@ static uint64_t end_ns(const struct cn_trace_node *node)
     return node->start_ns + node->duration_ns;
 }
 
-static bool is_whole(uint64_t value, uint64_t tick_ns)
-{
-    return value % tick_ns == 0;
-}
-
-/* The largest of three units that all times are a multiple of. */
+/* The largest of three units that divides all times. */
 static uint64_t choose_tick(const struct cn_trace *trace)
 {
     uint64_t bits = trace->clock_ns | trace->resume_ns;
-    bool is_micro = is_whole(trace->clock_ns, 1000) && is_whole(trace->resume_ns, 1000);
+    bool is_micro = trace->clock_ns % 1000 == 0 && trace->resume_ns % 1000 == 0;
 
     for (uint32_t i = 0; i < trace->node_count; i++) {
         const struct cn_trace_node *node = &trace->nodes[i];
 
         bits |= node->start_ns | node->duration_ns;
-        is_micro = is_micro && is_whole(node->start_ns, 1000) &&
-                   is_whole(node->duration_ns, 1000);
+        is_micro =
+            is_micro && node->start_ns % 1000 == 0 && node->duration_ns % 1000 == 0;
     }
     if ((bits & ((1 << CN_ZORKA_TICK_BITS) - 1)) == 0)
         return 1 << CN_ZORKA_TICK_BITS;
@@ -77,11 +72,8 @@ static void measure(struct cn_zorka_encoder *encoder, const struct cn_trace *tra
 
     if (!encoder->pending)
         encoder->pending = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*encoder->pending));
-    if (trace->node_count > encoder->capacity) {
-        encoder->capacity = trace->node_count * (size_t)2;
-        encoder->shapes =
-            cn_realloc(encoder->shapes, encoder->capacity, sizeof(*encoder->shapes));
-    }
+    encoder->shapes = cn_grow_to(encoder->shapes, trace->node_count, &encoder->capacity,
+                                 sizeof(*encoder->shapes));
     shapes = encoder->shapes;
     for (uint32_t i = 0; i < trace->node_count; i++) {
         const struct cn_trace_node *node = &trace->nodes[i];
@@ -147,7 +139,7 @@ static void put_span(struct encoding *e, const struct cn_trace_span *span,
         put_number(e, CN_ZTS_TICK, e->tick_ns, count);
 }
 
-/* Returns where CH_LEN is to be filled in. */
+/* Returns the offset of CH_LEN, to be filled in. */
 static size_t put_part(struct encoding *e, uint64_t part_off, unsigned *count)
 {
     size_t at;
@@ -166,16 +158,16 @@ static size_t put_part(struct encoding *e, uint64_t part_off, unsigned *count)
     return at;
 }
 
-/* The head of an array of `count` items, or of one without a length. */
+/* The head of a call's array. */
 static void put_array(struct encoding *e, const struct cn_trace_node *node,
                       uint32_t children)
 {
     uint64_t count = (uint64_t)1 + (node->first_attribute != CN_NONE) +
                      (node->exception != 0) + children;
 
-    cn_cbor_raw(e->out, TAG | CN_ZTS_TRACE);
+    cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_TRACE);
     if (node->flags & CN_TRACE_OPEN)
-        cn_cbor_raw(e->out, CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN);
+        cn_cbor_raw(e->out, CN_ZORKA_OPEN_ARRAY);
     else
         cn_cbor_raw_head(e->out, CN_CBOR_ARRAY, count);
 }
@@ -213,7 +205,7 @@ static void put_call_fields(struct encoding *e, uint32_t i, unsigned *count)
     put_optional(e, CN_ZTS_FLAGS, stored_flags(node), count);
 }
 
-/* A call with a span, a part or a SKIP; returns where CH_LEN goes, or 0. */
+/* The info of a call with a span, a part or a SKIP; returns the offset of CH_LEN, or 0. */
 static size_t put_info(struct encoding *e, uint32_t i, uint64_t part_off)
 {
     const struct cn_trace_node *node = &e->trace->nodes[i];
@@ -221,7 +213,7 @@ static size_t put_info(struct encoding *e, uint32_t i, uint64_t part_off)
     size_t map_at, len_at = 0, skip_at = 0;
     unsigned count = 0;
 
-    cn_cbor_raw(e->out, TAG | CN_ZTS_INFO);
+    cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_INFO);
     map_at = e->out->len++;
     if (i == 0)
         len_at = put_part(e, part_off, &count);
@@ -238,34 +230,29 @@ static size_t put_info(struct encoding *e, uint32_t i, uint64_t part_off)
         skip_at = cn_cbor_raw_u32(e->out, 0);
         count++;
     }
-    e->out->bytes[map_at] = (uint8_t)(MAP | count);
+    e->out->bytes[map_at] = (uint8_t)(CN_ZORKA_MAP | count);
     if (is_large)
         push_pending(e, i, skip_at);
     return len_at;
 }
 
-static void put_plain_call(struct encoding *e, uint32_t i)
-{
-    size_t map_at;
-    unsigned count = 0;
-
-    cn_cbor_raw(e->out, TAG | CN_ZTS_INFO);
-    map_at = e->out->len++;
-    put_call_fields(e, i, &count);
-    e->out->bytes[map_at] = (uint8_t)(MAP | count);
-}
-
 static void put_node(struct encoding *e, uint32_t i)
 {
     struct cn_trace_node *node = &e->trace->nodes[i];
+    unsigned count = 0;
+    size_t map_at;
 
     cn_cbor_room(e->out, PLAIN_CALL_MAX + HEAD_MAX);
     node->data_off = (uint32_t)(e->out->len - e->begin_off);
     put_array(e, node, e->shapes[i].children);
-    if (node->span == CN_NONE && node->end - i < SKIP_NODES_MIN)
-        put_plain_call(e, i);
-    else
+    if (node->span == CN_NONE && node->end - i < SKIP_NODES_MIN) {
+        cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_INFO);
+        map_at = e->out->len++;
+        put_call_fields(e, i, &count);
+        e->out->bytes[map_at] = (uint8_t)(CN_ZORKA_MAP | count);
+    } else {
         (void)put_info(e, i, 0);
+    }
     if (node->first_attribute != CN_NONE)
         cn_zorka_put_attributes(e->out, e->trace, node, CN_ZTS_ATTRIBUTES);
     put_exception(e, node);
@@ -273,7 +260,7 @@ static void put_node(struct encoding *e, uint32_t i)
         e->shapes[node->parent].cursor_ns = end_ns(node);
 }
 
-/* What a call of an earlier part got in this one, and its end. */
+/* What this part adds to a call of an earlier part, and its end. */
 static void finish_carried(struct encoding *e, const struct cn_trace_node *node,
                            uint32_t i)
 {
@@ -285,12 +272,12 @@ static void finish_carried(struct encoding *e, const struct cn_trace_node *node,
     if (node->flags & CN_TRACE_OPEN)
         return;
     cn_cbor_room(e->out, PLAIN_CALL_MAX);
-    cn_cbor_raw(e->out, TAG | CN_ZTS_INFO);
+    cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_INFO);
     map_at = e->out->len++;
     put_ticks(e, CN_ZTS_TSTOP, end_ns(node), e->shapes[i].last_end_ns, &count);
     put_number(e, CN_ZTS_CALLS, node->calls, &count);
     put_optional(e, CN_ZTS_FLAGS, stored_flags(node), &count);
-    e->out->bytes[map_at] = (uint8_t)(MAP | count);
+    e->out->bytes[map_at] = (uint8_t)(CN_ZORKA_MAP | count);
     cn_cbor_raw(e->out, CN_CBOR_BREAK);
     if (node->parent != CN_NONE)
         e->shapes[node->parent].cursor_ns = end_ns(node);
@@ -313,7 +300,7 @@ static void finish_until(struct encoding *e, uint32_t next)
     }
 }
 
-/* The head of the record: of the first part the first call, of others a map alone. */
+/* The head of the record: the outermost call in the first part, only a map in later ones. */
 static size_t put_head(struct encoding *e, uint64_t part_off)
 {
     struct cn_trace_node *first = &e->trace->nodes[0];
@@ -329,13 +316,13 @@ static size_t put_head(struct encoding *e, uint64_t part_off)
         put_exception(e, first);
         return len_at;
     }
-    cn_cbor_raw(e->out, TAG | CN_ZTS_INFO);
+    cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_INFO);
     map_at = e->out->len++;
     len_at = put_part(e, part_off, &count);
     if (e->tick_ns > 1)
         put_number(e, CN_ZTS_TICK, e->tick_ns, &count);
     put_number(e, CN_ZTS_RECS, e->trace->node_count, &count);
-    e->out->bytes[map_at] = (uint8_t)(MAP | count);
+    e->out->bytes[map_at] = (uint8_t)(CN_ZORKA_MAP | count);
     push_pending(e, 0, 0);
     return len_at;
 }
@@ -378,4 +365,72 @@ void cn_zorka_encoder_done(struct cn_zorka_encoder *encoder)
     free(encoder->shapes);
     free(encoder->pending);
     *encoder = (struct cn_zorka_encoder){0};
+}
+
+static void put_fact(struct cn_cbor_out *out, unsigned key, int64_t value)
+{
+    cn_cbor_put(out, CN_CBOR_TAG, CN_ZORKA_TRACE_INFO);
+    cn_cbor_put(out, CN_CBOR_MAP, 1);
+    cn_cbor_put(out, CN_CBOR_UINT, key);
+    cn_cbor_put_int(out, value);
+}
+
+static int64_t java_ticks(const struct cn_trace *trace, uint64_t time_ns)
+{
+    return (int64_t)((trace->clock_ns + time_ns) >> CN_ZORKA_TICK_BITS);
+}
+
+static void put_java_span(struct cn_cbor_out *out, const struct cn_trace_span *span)
+{
+    put_fact(out, CN_ZTS_TSTAMP, (int64_t)(span->time_ns / 1000000));
+    if (span->type != 0)
+        put_fact(out, CN_ZTS_TYPE, span->type);
+    if (span->id != 0)
+        put_fact(out, CN_ZTS_SPAN, (int64_t)span->id);
+    if (span->parent_id != 0)
+        put_fact(out, CN_ZTS_PARENT, (int64_t)span->parent_id);
+}
+
+static void put_java_start(struct cn_cbor_out *out, const struct cn_trace *trace,
+                           const struct cn_trace_node *node)
+{
+    cn_cbor_put(out, CN_CBOR_TAG, CN_ZORKA_TRACE_START);
+    cn_cbor_put_byte(out, CN_ZORKA_OPEN_ARRAY);
+    put_fact(out, CN_ZTS_TSTART, java_ticks(trace, node->start_ns));
+    put_fact(out, CN_ZTS_METHOD, node->method);
+    if (node->span != CN_NONE)
+        put_java_span(out, &trace->spans[node->span]);
+    if (node->flags & CN_TRACE_ERROR)
+        put_fact(out, CN_ZTS_FLAGS, CN_ZORKA_FLAG_ERROR);
+    cn_zorka_put_attributes(out, trace, node, CN_ZORKA_TRACE_ATTR);
+}
+
+static void put_java_stop(struct cn_cbor_out *out, const struct cn_trace *trace,
+                          const struct cn_trace_node *node)
+{
+    if (node->exception != 0) {
+        cn_cbor_put(out, CN_CBOR_TAG, CN_ZORKA_EXCEPTION_REF);
+        cn_cbor_put(out, CN_CBOR_UINT, node->exception);
+    }
+    put_fact(out, CN_ZTS_TSTOP, java_ticks(trace, node->start_ns + node->duration_ns));
+    put_fact(out, CN_ZTS_CALLS, (int64_t)node->calls);
+    cn_cbor_put_byte(out, CN_CBOR_BREAK);
+}
+
+void cn_zorka_record_encode_java(struct cn_trace *trace, struct cn_cbor_out *out)
+{
+    size_t begin_off = out->len;
+    uint32_t open = CN_NONE;
+
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        while (open != trace->nodes[i].parent) {
+            put_java_stop(out, trace, &trace->nodes[open]);
+            open = trace->nodes[open].parent;
+        }
+        trace->nodes[i].data_off = (uint32_t)(out->len - begin_off);
+        put_java_start(out, trace, &trace->nodes[i]);
+        open = i;
+    }
+    for (; open != CN_NONE; open = trace->nodes[open].parent)
+        put_java_stop(out, trace, &trace->nodes[open]);
 }

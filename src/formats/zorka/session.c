@@ -6,23 +6,23 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* The word of a symbol in the target, valid while `epoch` is the session's. */
+/* A symbol. `target` and `kind` are valid while `epoch` is that of the session. */
 struct symbol {
-    uint32_t word; /* in the session's own dictionary */
-    uint32_t target;
+    uint32_t word;   /* in the session's own dictionary */
+    uint32_t target; /* in the target dictionary */
     uint32_t epoch;
-    enum cn_word_kind kind; /* that the target has */
+    enum cn_word_kind kind; /* of `target` */
 };
 
-/* Agents number from 1 on, with gaps: low numbers are looked up in an array, the others in a
- * map, so that one large number does not cost memory. */
+/* Agents assign ids from 1 on, with gaps: low ids are looked up in an array, others in a map,
+ * so that one large id costs no memory. */
 enum { DIRECT_MAX = 1 << 16, DIRECT_FIRST = 1024 };
 
 struct symbols {
-    uint32_t *direct;  /* number of the agent -> 1 + index; 0: none */
-    uint32_t *targets; /* number of the agent -> word of a method; 0: not known yet */
+    uint32_t *direct;  /* id -> 1 + index; 0: none */
+    uint32_t *targets; /* id -> word of a method in the target; 0: none yet */
     size_t direct_count;
-    struct cn_map by_id; /* the same for numbers from DIRECT_MAX on */
+    struct cn_map by_id; /* `direct` for ids from DIRECT_MAX on */
     struct symbol *list;
     size_t count, capacity;
 };
@@ -147,8 +147,8 @@ bool cn_zorka_session_add_method(struct cn_zorka_session *session, uint32_t id,
 
 void cn_zorka_session_target(struct cn_zorka_session *session, struct cn_words *words)
 {
-    /* A store that begins a new segment has new words at the same address; they are
-     * born with the first of them. */
+    /* A store that begins a new segment has new words at the same address; born_ns is that
+     * of their first word. */
     if (session->target == words && words->count > 0 &&
         session->target_born_ns == words->born_ns)
         return;
@@ -182,7 +182,7 @@ bool cn_zorka_session_string(struct cn_zorka_session *session, uint64_t id,
     return true;
 }
 
-/* The session's strings have no kind of their own; a method gives them one. */
+/* The strings of the session have no kind; their use in a method gives them one. */
 static uint32_t method_word(const struct cn_zorka_session *session, uint32_t method)
 {
     static const enum cn_word_kind kinds[3] = {CN_WORD_CLASS, CN_WORD_METHOD_NAME,

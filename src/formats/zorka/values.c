@@ -1,4 +1,4 @@
-/* Strings, attribute values and exceptions, as all generations write them. */
+/* Strings, attribute values and spans, as all generations write them. */
 
 #include <stdlib.h>
 
@@ -19,28 +19,13 @@ bool cn_zorka_unknown(const struct cn_zorka_reader *reader, const char *what, ui
                    reader->in.off, what, (unsigned long long)id);
 }
 
-static bool find_string(struct cn_zorka_reader *reader, uint64_t id,
-                        enum cn_word_kind kind, uint32_t *word, struct cn_error *err)
-{
-    if (!reader->session && id <= UINT32_MAX) {
-        *word = (uint32_t)id;
-        return true;
-    }
-    if (reader->session && cn_zorka_session_string(reader->session, id, kind, word))
-        return true;
-    return cn_zorka_unknown(reader, "string", id, err);
-}
-
 bool cn_zorka_find_method(struct cn_zorka_reader *reader, uint64_t id, uint32_t *word,
                           struct cn_error *err)
 {
-    if (!reader->session && id <= UINT32_MAX) {
-        *word = (uint32_t)id;
-        return true;
-    }
-    if (reader->session && cn_zorka_session_method(reader->session, id, word))
-        return true;
-    return cn_zorka_unknown(reader, "method", id, err);
+    *word = (uint32_t)id;
+    return (reader->session ? cn_zorka_session_method(reader->session, id, word)
+                            : id <= UINT32_MAX) ||
+           cn_zorka_unknown(reader, "method", id, err);
 }
 
 static bool add_text(struct cn_zorka_reader *reader, struct cn_bytes text,
@@ -48,7 +33,7 @@ static bool add_text(struct cn_zorka_reader *reader, struct cn_bytes text,
 {
     if (!reader->words)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "offset %zu: a string where a reference to one is due",
+                       "offset %zu: expected a reference to a string, found a string",
                        reader->in.off);
     if (text.len > CN_WORD_LEN_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
@@ -64,12 +49,16 @@ bool cn_zorka_read_string(struct cn_zorka_reader *reader, enum cn_word_kind kind
     struct cn_bytes text;
     uint64_t id;
 
-    (void)cn_cbor_byte(&reader->in, CN_CBOR_TAG << 5 | CN_ZORKA_STRING_REF);
-    if (cn_cbor_uint(&reader->in, &id))
-        return find_string(reader, id, kind, word, err);
+    (void)cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZORKA_STRING_REF);
+    if (cn_cbor_uint(&reader->in, &id)) {
+        *word = (uint32_t)id;
+        return (reader->session ? cn_zorka_session_string(reader->session, id, kind, word)
+                                : id <= UINT32_MAX) ||
+               cn_zorka_unknown(reader, "string", id, err);
+    }
     if (cn_cbor_text(&reader->in, &text))
         return add_text(reader, text, kind, word, err);
-    if (cn_cbor_byte(&reader->in, CN_CBOR_SIMPLE << 5 | CN_CBOR_NULL)) {
+    if (cn_cbor_byte(&reader->in, CN_ZORKA_NULL)) {
         *word = 0;
         return true;
     }
@@ -94,10 +83,10 @@ bool cn_zorka_read_array(struct cn_zorka_reader *reader, uint64_t min, uint64_t 
     return true;
 }
 
-/* A list or map under construction: its elements are on top of the scratch values. */
+/* A list or map being read: its elements are on top of the scratch values. */
 struct level {
     size_t base;
-    uint64_t left; /* elements to come; UINT64_MAX: up to a break */
+    uint64_t left; /* elements to come; UINT64_MAX: until a break */
     enum cn_trace_value_kind kind;
 };
 
@@ -117,12 +106,12 @@ static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head
     if (*depth == CN_TRACE_VALUE_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "offset %zu: values nest more than %d deep",
                        reader->in.off, CN_TRACE_VALUE_DEPTH_MAX);
-    /* Every element takes a byte at least: a larger count cannot be true. */
+    /* Every element takes at least a byte. */
     if (head->info != CN_CBOR_OPEN &&
         head->value > (reader->in.bytes.len - reader->in.off) / per_element)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "offset %zu: %llu elements in %zu bytes that are left",
-                       reader->in.off, (unsigned long long)head->value,
+                       "offset %zu: %llu elements in the last %zu bytes", reader->in.off,
+                       (unsigned long long)head->value,
                        reader->in.bytes.len - reader->in.off);
     levels[(*depth)++] = (struct level){
         .base = reader->scratch_count,
@@ -146,7 +135,7 @@ static void close_level(struct cn_zorka_reader *reader, const struct level *leve
     push(reader, value);
 }
 
-/* A value that has no elements; `head` was taken from `at` on. */
+/* A value without elements, whose `head` was taken at `at`. */
 static bool read_plain(struct cn_zorka_reader *reader, const struct cn_cbor_head *head,
                        struct cn_cbor at, struct cn_error *err)
 {
@@ -198,7 +187,7 @@ static bool read_element(struct cn_zorka_reader *reader, struct level levels[],
     struct cn_cbor at = reader->in;
     struct cn_cbor_head head;
 
-    if (cn_cbor_peek(&at) == (CN_CBOR_TAG << 5 | CN_ZORKA_STRING_REF)) {
+    if (cn_cbor_peek(&at) == (CN_ZORKA_TAG | CN_ZORKA_STRING_REF)) {
         if (!cn_zorka_read_string(reader, CN_WORD_TEXT, &value.word, err))
             return false;
         push(reader, value);
@@ -255,4 +244,109 @@ bool cn_zorka_read_attributes(struct cn_zorka_reader *reader, struct cn_error *e
         cn_trace_add_attribute(reader->trace, key, value);
     }
     return true;
+}
+
+bool cn_zorka_read_span(struct cn_zorka_reader *reader, bool is_wire_c,
+                        struct cn_error *err)
+{
+    struct cn_trace_span *span;
+    uint64_t count, clock_ms;
+    int64_t ids[2] = {0};
+    uint32_t type = 0;
+    bool has_type;
+
+    if (!cn_zorka_read_array(reader, is_wire_c ? 2 : 1, is_wire_c ? 4 : 3, &count, err))
+        return false;
+    if (!cn_cbor_uint(&reader->in, &clock_ms) || clock_ms > UINT64_MAX / 1000000)
+        return cn_cbor_fail(&reader->in, "the time of a trace", err);
+    has_type = is_wire_c || (count == 2 && cn_cbor_peek(&reader->in) ==
+                                               (CN_ZORKA_TAG | CN_ZORKA_STRING_REF));
+    if (has_type && !cn_zorka_read_string(reader, CN_WORD_KEYWORD, &type, err))
+        return false;
+    for (uint64_t i = 0; i + 1 + has_type < count; i++)
+        if (!cn_cbor_int(&reader->in, &ids[i]))
+            return cn_cbor_fail(&reader->in, "the id of a span", err);
+    span = cn_trace_add_span(reader->trace, clock_ms * 1000000);
+    span->type = type;
+    span->id = (uint64_t)ids[0];
+    span->parent_id = (uint64_t)ids[1];
+    return true;
+}
+
+static void put_word(struct cn_cbor_out *out, uint32_t word)
+{
+    cn_cbor_put(out, CN_CBOR_TAG, CN_ZORKA_STRING_REF);
+    cn_cbor_put(out, CN_CBOR_UINT, word);
+}
+
+/* A value without elements, or the head of one with elements. */
+static void put_head(struct cn_cbor_out *out, const struct cn_trace_value *value)
+{
+    switch (value->kind) {
+    case CN_VALUE_BOOL:
+        cn_cbor_put(out, CN_CBOR_SIMPLE, value->boolean ? CN_CBOR_TRUE : CN_CBOR_FALSE);
+        break;
+    case CN_VALUE_INT:
+        cn_cbor_put_int(out, value->integer);
+        break;
+    case CN_VALUE_FLOAT:
+        cn_cbor_put_real(out, value->real);
+        break;
+    case CN_VALUE_WORD:
+        put_word(out, value->word);
+        break;
+    case CN_VALUE_LIST:
+        cn_cbor_put(out, CN_CBOR_ARRAY, value->list.count);
+        break;
+    case CN_VALUE_MAP:
+        cn_cbor_put(out, CN_CBOR_MAP, value->list.count);
+        break;
+    case CN_VALUE_NULL:
+    default:
+        cn_cbor_put(out, CN_CBOR_SIMPLE, CN_CBOR_NULL);
+        break;
+    }
+}
+
+static void put_value(struct cn_cbor_out *out, const struct cn_trace *trace,
+                      const struct cn_trace_value *value)
+{
+    struct {
+        uint32_t at, end; /* in trace->values */
+    } levels[CN_TRACE_VALUE_DEPTH_MAX + 1];
+    unsigned depth = 0;
+
+    for (;;) {
+        put_head(out, value);
+        if ((value->kind == CN_VALUE_LIST || value->kind == CN_VALUE_MAP) &&
+            depth <= CN_TRACE_VALUE_DEPTH_MAX) {
+            uint32_t per_element = value->kind == CN_VALUE_MAP ? 2 : 1;
+
+            levels[depth].at = value->list.first;
+            levels[depth++].end = value->list.first + value->list.count * per_element;
+        }
+        while (depth > 0 && levels[depth - 1].at == levels[depth - 1].end)
+            depth--;
+        if (depth == 0)
+            return;
+        value = &trace->values[levels[depth - 1].at++];
+    }
+}
+
+void cn_zorka_put_attributes(struct cn_cbor_out *out, const struct cn_trace *trace,
+                             const struct cn_trace_node *node, unsigned tag)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = node->first_attribute; i != CN_NONE; i = trace->attributes[i].next)
+        count++;
+    if (count == 0)
+        return;
+    cn_cbor_put(out, CN_CBOR_TAG, tag);
+    cn_cbor_put(out, CN_CBOR_MAP, count);
+    for (uint32_t i = node->first_attribute; i != CN_NONE;
+         i = trace->attributes[i].next) {
+        put_word(out, trace->attributes[i].key);
+        put_value(out, trace, &trace->attributes[i].value);
+    }
 }

@@ -1,22 +1,9 @@
 /* Calls as agents of 2018 and 2019 sent them, and as the original collector stored them:
  *     c8 9f PROLOG | INFO, { BEGIN | FLAGS | ATTR | EXC | REF | c8 9f ... ff } EPILOG | INFO ff
  * Times are ticks of 2^16 ns. Agents write prologs and epilogs of eight bytes; the collector
- * makes them maps of one entry. */
+ * writes them as maps of one entry. */
 
 #include "formats/zorka/reader.h"
-
-enum { TAG = CN_CBOR_TAG << 5, OPEN_ARRAY = CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN };
-
-static uint64_t since_start(struct cn_zorka_reader *reader, uint64_t ticks)
-{
-    uint64_t clock_ns = ticks << CN_ZORKA_TICK_BITS;
-    uint64_t time_ns =
-        clock_ns > reader->trace->clock_ns ? clock_ns - reader->trace->clock_ns : 0;
-
-    if (time_ns > reader->last_ns)
-        reader->last_ns = time_ns;
-    return time_ns;
-}
 
 static void set_start(struct cn_zorka_reader *reader, uint64_t ticks)
 {
@@ -24,14 +11,16 @@ static void set_start(struct cn_zorka_reader *reader, uint64_t ticks)
 
     if (trace->current == 0)
         trace->clock_ns = ticks << CN_ZORKA_TICK_BITS;
-    trace->nodes[trace->current].start_ns = since_start(reader, ticks);
+    trace->nodes[trace->current].start_ns =
+        cn_zorka_since_start(reader, ticks << CN_ZORKA_TICK_BITS);
 }
 
-/* Until the call is left, its duration holds its end: a Java record has calls and end in maps
- * of their own, in any order. */
+/* Until the call is left, duration_ns is its end: a Java record has calls and end in separate
+ * maps, in any order. */
 static void set_stop(struct cn_zorka_reader *reader, uint64_t ticks)
 {
-    reader->trace->nodes[reader->trace->current].duration_ns = since_start(reader, ticks);
+    reader->trace->nodes[reader->trace->current].duration_ns =
+        cn_zorka_since_start(reader, ticks << CN_ZORKA_TICK_BITS);
 }
 
 static bool read_u64(struct cn_zorka_reader *reader, bool is_big, uint64_t *first,
@@ -74,33 +63,6 @@ static bool read_epilog(struct cn_zorka_reader *reader, bool is_big, struct cn_e
     return true;
 }
 
-/* A: [clock, type]; B: [clock, span, parent]. A type is tagged as a string. */
-static bool read_begin(struct cn_zorka_reader *reader, struct cn_error *err)
-{
-    struct cn_trace_span *span;
-    uint64_t count, clock_ms;
-    int64_t ids[2] = {0};
-    uint32_t type = 0;
-
-    if (!cn_zorka_read_array(reader, 1, 3, &count, err))
-        return false;
-    if (!cn_cbor_uint(&reader->in, &clock_ms) || clock_ms > UINT64_MAX / 1000000)
-        return cn_cbor_fail(&reader->in, "the time of a trace", err);
-    if (count == 2 && cn_cbor_peek(&reader->in) == (TAG | CN_ZORKA_STRING_REF)) {
-        if (!cn_zorka_read_string(reader, CN_WORD_KEYWORD, &type, err))
-            return false;
-    } else {
-        for (uint64_t i = 0; i + 1 < count; i++)
-            if (!cn_cbor_int(&reader->in, &ids[i]))
-                return cn_cbor_fail(&reader->in, "the id of a span", err);
-    }
-    span = cn_trace_add_span(reader->trace, clock_ms * 1000000);
-    span->type = type;
-    span->id = (uint64_t)ids[0];
-    span->parent_id = (uint64_t)ids[1];
-    return true;
-}
-
 static bool apply_info(struct cn_zorka_reader *reader, uint64_t key, int64_t value,
                        struct cn_error *err)
 {
@@ -138,7 +100,7 @@ static bool apply_info(struct cn_zorka_reader *reader, uint64_t key, int64_t val
     case CN_ZTS_METHOD:
         return cn_zorka_find_method(reader, number, &node->method, err);
     default:
-        return true; /* defined, and told by other means */
+        return true; /* derived from the calls */
     }
 }
 
@@ -148,44 +110,23 @@ static bool read_info(struct cn_zorka_reader *reader, struct cn_error *err)
     int64_t value;
 
     if (!cn_cbor_take(&reader->in, CN_CBOR_MAP, &count))
-        return cn_cbor_fail(&reader->in, "a map of facts about a call", err);
+        return cn_cbor_fail(&reader->in, "a map of call info", err);
     for (uint64_t i = 0; i < count; i++) {
         if (!cn_cbor_uint(&reader->in, &key) || !cn_cbor_int(&reader->in, &value))
-            return cn_cbor_fail(&reader->in, "a fact about a call", err);
+            return cn_cbor_fail(&reader->in, "a key and a value of call info", err);
         if (!apply_info(reader, key, value, err))
             return false;
     }
     return true;
 }
 
-static bool read_flags(struct cn_zorka_reader *reader, struct cn_error *err)
-{
-    uint64_t flags;
-
-    if (!cn_cbor_uint(&reader->in, &flags))
-        return cn_cbor_fail(&reader->in, "flags", err);
-    return apply_info(reader, CN_ZTS_FLAGS, (int64_t)flags, err);
-}
-
 static bool read_start(struct cn_zorka_reader *reader, struct cn_error *err)
 {
-    uint32_t data_off = (uint32_t)reader->in.off - 1;
-    struct cn_trace *trace = reader->trace;
+    size_t data_off = reader->in.off - 1;
 
-    if (!cn_cbor_byte(&reader->in, OPEN_ARRAY))
-        return cn_cbor_fail(&reader->in, "an array without a length", err);
-    if (!cn_trace_enter(trace, 0, reader->last_ns, err))
-        return cn_fail_in(err, "offset %u", data_off);
-    trace->nodes[trace->current].data_off = data_off;
-    return true;
-}
-
-static void leave(struct cn_zorka_reader *reader)
-{
-    struct cn_trace_node *node = &reader->trace->nodes[reader->trace->current];
-    uint64_t stop_ns = node->duration_ns;
-
-    cn_trace_leave(reader->trace, stop_ns ? stop_ns : reader->last_ns, node->calls);
+    return cn_cbor_byte(&reader->in, CN_ZORKA_OPEN_ARRAY)
+               ? cn_zorka_enter(reader, 0, reader->last_ns, data_off, err)
+               : cn_cbor_fail(&reader->in, "an array without a length", err);
 }
 
 /* Tags above 23 take two bytes. */
@@ -197,7 +138,7 @@ static bool read_long_tag(struct cn_zorka_reader *reader, struct cn_error *err)
         return cn_cbor_fail(&reader->in, "a part of a trace", err);
     switch (tag) {
     case CN_ZORKA_TRACE_BEGIN:
-        return read_begin(reader, err);
+        return cn_zorka_read_span(reader, false, err);
     case CN_ZORKA_EXCEPTION:
         return cn_zorka_read_exception(reader, err);
     case CN_ZORKA_EXCEPTION_REF:
@@ -210,28 +151,34 @@ static bool read_long_tag(struct cn_zorka_reader *reader, struct cn_error *err)
 
 static bool read_item(struct cn_zorka_reader *reader, struct cn_error *err)
 {
+    const struct cn_trace_node *node = &reader->trace->nodes[reader->trace->current];
     int byte = cn_cbor_peek(&reader->in);
+    uint64_t flags;
 
     reader->in.off++;
     switch (byte) {
-    case TAG | CN_ZORKA_TRACE_START:
+    case CN_ZORKA_TAG | CN_ZORKA_TRACE_START:
         return read_start(reader, err);
-    case TAG | CN_ZORKA_TRACE_ATTR:
+    case CN_ZORKA_TAG | CN_ZORKA_TRACE_ATTR:
         return cn_zorka_read_attributes(reader, err);
-    case TAG | CN_ZORKA_PROLOG_BE:
+    case CN_ZORKA_TAG | CN_ZORKA_PROLOG_BE:
         return read_prolog(reader, true, err);
-    case TAG | CN_ZORKA_PROLOG_LE:
+    case CN_ZORKA_TAG | CN_ZORKA_PROLOG_LE:
         return read_prolog(reader, false, err);
-    case TAG | CN_ZORKA_EPILOG_BE:
+    case CN_ZORKA_TAG | CN_ZORKA_EPILOG_BE:
         return read_epilog(reader, true, err);
-    case TAG | CN_ZORKA_EPILOG_LE:
+    case CN_ZORKA_TAG | CN_ZORKA_EPILOG_LE:
         return read_epilog(reader, false, err);
-    case TAG | CN_ZORKA_TRACE_INFO:
+    case CN_ZORKA_TAG | CN_ZORKA_TRACE_INFO:
         return read_info(reader, err);
-    case TAG | CN_ZORKA_TRACE_FLAGS:
-        return read_flags(reader, err);
+    case CN_ZORKA_TAG | CN_ZORKA_TRACE_FLAGS:
+        return cn_cbor_uint(&reader->in, &flags)
+                   ? apply_info(reader, CN_ZTS_FLAGS, (int64_t)flags, err)
+                   : cn_cbor_fail(&reader->in, "flags", err);
     case CN_CBOR_BREAK:
-        leave(reader);
+        cn_trace_leave(reader->trace,
+                       node->duration_ns ? node->duration_ns : reader->last_ns,
+                       node->calls);
         return true;
     default:
         reader->in.off--;

@@ -4,42 +4,28 @@
 
 #include "formats/zorka/reader.h"
 
-enum { TAG = CN_CBOR_TAG << 5, OPEN_ARRAY = CN_CBOR_ARRAY << 5 | CN_CBOR_OPEN };
-
-static uint64_t since_start(struct cn_zorka_reader *reader, uint64_t clock_ns)
-{
-    const struct cn_trace *trace = reader->trace;
-    uint64_t time_ns = clock_ns > trace->clock_ns ? clock_ns - trace->clock_ns : 0;
-
-    if (time_ns > reader->last_ns)
-        reader->last_ns = time_ns;
-    return time_ns;
-}
-
 static bool read_start(struct cn_zorka_reader *reader, struct cn_error *err)
 {
     struct cn_trace *trace = reader->trace;
-    uint32_t data_off = (uint32_t)reader->in.off - 1;
+    size_t data_off = reader->in.off - 1;
     uint64_t clock_ns, method_id;
     uint32_t method;
 
-    if (!cn_cbor_byte(&reader->in, OPEN_ARRAY))
+    if (!cn_cbor_byte(&reader->in, CN_ZORKA_OPEN_ARRAY))
         return cn_cbor_fail(&reader->in, "an array without a length", err);
     if (!cn_cbor_uint(&reader->in, &clock_ns))
         return cn_cbor_fail(&reader->in, "the start of a call", err);
     if (!cn_cbor_uint(&reader->in, &method_id))
-        return cn_cbor_fail(&reader->in, "the number of a method", err);
+        return cn_cbor_fail(&reader->in, "the id of a method", err);
     if (!cn_zorka_find_method(reader, method_id, &method, err))
         return false;
     if (trace->node_count == 0)
         trace->clock_ns = clock_ns;
-    if (!cn_trace_enter(trace, method, since_start(reader, clock_ns), err))
-        return cn_fail_in(err, "offset %u", data_off);
-    trace->nodes[trace->current].data_off = data_off;
-    return true;
+    return cn_zorka_enter(reader, method, cn_zorka_since_start(reader, clock_ns),
+                          data_off, err);
 }
 
-/* Every call repeats the flags of the span around it; they mean that span only. */
+/* Every call repeats the flags of its span; only those of the call that begins it count. */
 static void apply_flags(struct cn_trace *trace, uint64_t flags)
 {
     uint32_t marks = 0;
@@ -67,34 +53,11 @@ static bool read_end(struct cn_zorka_reader *reader, struct cn_error *err)
     if (!cn_cbor_byte(&reader->in, CN_CBOR_BREAK))
         return cn_cbor_fail(&reader->in, "the end of a call", err);
     apply_flags(reader->trace, flags);
-    cn_trace_leave(reader->trace, since_start(reader, clock_ns), calls);
+    cn_trace_leave(reader->trace, cn_zorka_since_start(reader, clock_ns), calls);
     return true;
 }
 
-static bool read_begin(struct cn_zorka_reader *reader, struct cn_error *err)
-{
-    struct cn_trace_span *span;
-    int64_t id = 0, parent_id = 0;
-    uint64_t count, clock_ms;
-    uint32_t type;
-
-    if (!cn_zorka_read_array(reader, 2, 4, &count, err))
-        return false;
-    if (!cn_cbor_uint(&reader->in, &clock_ms) || clock_ms > UINT64_MAX / 1000000)
-        return cn_cbor_fail(&reader->in, "the time of a trace", err);
-    if (!cn_zorka_read_string(reader, CN_WORD_KEYWORD, &type, err))
-        return false;
-    if ((count > 2 && !cn_cbor_int(&reader->in, &id)) ||
-        (count > 3 && !cn_cbor_int(&reader->in, &parent_id)))
-        return cn_cbor_fail(&reader->in, "the id of a span", err);
-    span = cn_trace_add_span(reader->trace, clock_ms * 1000000);
-    span->type = type;
-    span->id = (uint64_t)id;
-    span->parent_id = (uint64_t)parent_id;
-    return true;
-}
-
-/* The nearest open call that begins a span of this type; else the innermost one. Calls of
+/* The innermost open call that begins a span of this type, else the innermost call. Calls of
  * earlier parts are stored already. */
 static uint32_t find_span(const struct cn_trace *trace, uint32_t type)
 {
@@ -133,17 +96,17 @@ static bool read_item(struct cn_zorka_reader *reader, struct cn_error *err)
 
     reader->in.off++;
     switch (byte) {
-    case TAG | CN_ZORKA_C_TRACE_START:
+    case CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START:
         return read_start(reader, err);
-    case TAG | CN_ZORKA_C_TRACE_END:
+    case CN_ZORKA_TAG | CN_ZORKA_C_TRACE_END:
         return read_end(reader, err);
-    case TAG | CN_ZORKA_C_TRACE_BEGIN:
-        return read_begin(reader, err);
-    case TAG | CN_ZORKA_C_TRACE_ATTR:
+    case CN_ZORKA_TAG | CN_ZORKA_C_TRACE_BEGIN:
+        return cn_zorka_read_span(reader, true, err);
+    case CN_ZORKA_TAG | CN_ZORKA_C_TRACE_ATTR:
         return read_attribute(reader, err);
-    case TAG | CN_ZORKA_C_EXCEPTION:
+    case CN_ZORKA_TAG | CN_ZORKA_C_EXCEPTION:
         return cn_zorka_read_exception(reader, err);
-    case TAG | CN_ZORKA_C_EXCEPTION_REF:
+    case CN_ZORKA_TAG | CN_ZORKA_C_EXCEPTION_REF:
         return cn_zorka_read_exception_ref(reader, err);
     case CN_CBOR_BREAK:
         cn_trace_leave(reader->trace, reader->last_ns, 1);

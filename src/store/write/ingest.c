@@ -190,7 +190,7 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
         cn_zorka_session_reset(session);
     cn_zorka_body_begin(&body, session, request->body);
     if (open < ingest->unfinished_count &&
-        cn_zorka_open_goes_on(&ingest->unfinished[open]->open, request->body))
+        cn_zorka_open_continues(&ingest->unfinished[open]->open, request->body))
         body.resume = &ingest->unfinished[open]->open;
     ok = read_body(ingest, session, &body, request, err);
     ingest->counts.requests++;

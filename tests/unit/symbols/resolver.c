@@ -1,4 +1,4 @@
-/* Places of code, asked about this very program: it is built with debug information. */
+/* Source locations of this program itself, which is built with debug information. */
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -36,18 +36,18 @@ static int (*volatile square)(int) = square_of;
 static void finds_where_a_function_is_defined(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place place;
+    struct cn_source_location location;
 
     (void)state;
     assert_true(cn_resolver_function(resolver, program, "", offset_of((uintptr_t)square),
-                                     &place));
-    assert_non_null(strstr(place.file, "/tests/unit/test_resolver.c"));
-    assert_int_equal(place.file[0], '/');
-    assert_int_equal(place.line, SQUARE_LINE);
+                                     &location));
+    assert_non_null(strstr(location.file, "/tests/unit/symbols/resolver.c"));
+    assert_int_equal(location.file[0], '/');
+    assert_int_equal(location.line, SQUARE_LINE);
     cn_resolver_free(resolver);
 }
 
-/* Where the caller of this goes on. */
+/* The return address of the caller. */
 static __attribute__((noinline)) uintptr_t return_address(void)
 {
     return (uintptr_t)__builtin_return_address(0);
@@ -81,10 +81,10 @@ static __attribute__((noinline)) uintptr_t outer(void)
     return address;
 }
 
-static void tells_inlined_functions_apart(void **state)
+static void lists_inlined_functions(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place list[8];
+    struct cn_source_location list[8];
     uint64_t offset = offset_of(outer() - 1);
 
     (void)state;
@@ -99,17 +99,17 @@ static void tells_inlined_functions_apart(void **state)
     cn_resolver_free(resolver);
 }
 
-static void knows_nothing_of_another_build(void **state)
+static void resolves_nothing_of_another_build(void **state)
 {
     struct cn_resolver *resolver = cn_resolver_new();
-    struct cn_source_place place;
+    struct cn_source_location location;
     uint64_t offset = offset_of((uintptr_t)square);
 
     (void)state;
-    assert_false(cn_resolver_function(resolver, program, "0123", offset, &place));
-    assert_false(cn_resolver_function(resolver, "/nowhere", "", offset, &place));
-    assert_false(cn_resolver_function(resolver, "[kernel]", "", offset, &place));
-    assert_false(cn_resolver_function(resolver, program, "", UINT64_MAX / 2, &place));
+    assert_false(cn_resolver_function(resolver, program, "0123", offset, &location));
+    assert_false(cn_resolver_function(resolver, "/nowhere", "", offset, &location));
+    assert_false(cn_resolver_function(resolver, "[kernel]", "", offset, &location));
+    assert_false(cn_resolver_function(resolver, program, "", UINT64_MAX / 2, &location));
     cn_resolver_free(resolver);
 }
 
@@ -136,8 +136,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_where_a_function_is_defined),
-        cmocka_unit_test(tells_inlined_functions_apart),
-        cmocka_unit_test(knows_nothing_of_another_build),
+        cmocka_unit_test(lists_inlined_functions),
+        cmocka_unit_test(resolves_nothing_of_another_build),
         cmocka_unit_test(finds_sources_that_were_moved),
     };
     ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);

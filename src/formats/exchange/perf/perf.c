@@ -30,7 +30,8 @@ struct reading {
     struct cn_perf_file file;
     struct cn_perf_spaces spaces;
     struct cn_resolver *resolver;
-    struct cn_kernel_symbols *kernel;
+    struct cn_kernel_symbols kernel;
+    bool has_kernel;           /* `kernel` was loaded */
     struct cn_map resolved_of; /* by process, address and kind of use */
     struct resolved *resolved;
     uint32_t *frames;
@@ -71,7 +72,7 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
                          uint64_t address, struct resolved *out)
 {
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
-    struct cn_source_place places[INLINE_MAX], place;
+    struct cn_source_location places[INLINE_MAX], place;
     struct cn_symbol symbol;
     uint64_t offset;
     size_t count;
@@ -108,16 +109,17 @@ static void resolve_kernel(struct reading *r, uint64_t address)
         cn_perf_find_mapping(&r->spaces.kernel, address);
     struct cn_import_frame frame = {
         .name = "", .module = "[kernel.kallsyms]", .file = ""};
-    const char *name;
+    const struct cn_kernel_symbol *symbol;
 
     if (mapping && mapping->path[0] != '[')
         frame.module = mapping->path;
-    if (!r->kernel)
-        r->kernel =
-            cn_kernel_symbols_new(cn_perf_build_id(&r->file, "[kernel.kallsyms]"));
-    name = cn_kernel_symbols_find(r->kernel, address);
-    if (name)
-        frame.name = name;
+    if (!r->has_kernel)
+        cn_kernel_symbols_load(&r->kernel,
+                               cn_perf_build_id(&r->file, "[kernel.kallsyms]"));
+    r->has_kernel = true;
+    symbol = cn_kernel_symbols_find(&r->kernel, address);
+    if (symbol)
+        frame.name = r->kernel.text.chars + symbol->name_off;
     add_frame(r, &frame);
 }
 
@@ -270,7 +272,7 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
         cn_import_warn(import, "%" PRIu64 " records were lost while recording",
                        r.lost_count);
     cn_resolver_free(r.resolver);
-    cn_kernel_symbols_free(r.kernel);
+    cn_kernel_symbols_done(&r.kernel);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     cn_map_done(&r.resolved_of);

@@ -1,4 +1,4 @@
-/* What is read of ELF files: 64 bits, little endian.
+/* The records of ELF files that are read: 64-bit, little endian.
  * Threads: constants.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_ELF_FORMAT_H

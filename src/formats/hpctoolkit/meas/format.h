@@ -1,10 +1,10 @@
-/* What hpcrun leaves behind, byte by byte: .hpcrun 04.00 and .hpctrace 01.01 files.
+/* The files of hpcrun, byte by byte: .hpcrun 04.00 and .hpctrace 01.01.
  *
  *   .hpcrun:   header, load map, nodes, metrics, kinds, values, footer
  *   .hpctrace: header, samples
  *
  * Integers and doubles are big endian. A string is a u32 length and that many bytes.
- * The footer says where the sections are; what lies between them means nothing.
+ * The footer contains the offsets of the sections; bytes between them have no meaning.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_FORMAT_H
@@ -25,19 +25,21 @@ enum {
     CN_HPC_LOGICAL_MAGIC_LEN = 10,
     CN_HPC_NODE_ID_MAX = INT32_MAX,
     CN_HPC_VALUES_END = 0x656e6421, /* "end!" */
-    /* Load modules that are none: parts of GPU work that was measured in ranges. */
+    /* Reserved load modules: GPU work that was measured in ranges. */
     CN_HPC_MODULE_GPU_CONTEXT = 65531,
     CN_HPC_MODULE_GPU_RANGE = 65532,
     CN_HPC_MODULE_GPU_RANGE_ROOT = 65533,
-    CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* elements around a statement */
+    CN_HPC_STRUCT_DEPTH_MAX = 1000,     /* nested elements */
+    CN_HPC_STRUCT_TAG_MAX = 16 << 20,   /* bytes of one tag: a list of ranges */
     CN_HPC_SYMBOLS_LEN_MAX = 256 << 20, /* kernel symbols, decompressed */
     CN_HPC_CALLS_MAX = 1 << 22,         /* calls in a GPU binary */
-    CN_HPC_PATHS_MAX = 256,             /* ways to a GPU function that are told apart */
-    CN_HPC_PATH_CALLS_MAX = 1 << 14,    /* calls on all of them together */
+    CN_HPC_PATHS_MAX = 256,             /* call paths to a GPU function */
+    CN_HPC_PATH_CALLS_MAX = 1 << 14,    /* calls on all these paths */
 };
 
-/* 18 bytes of magic, 5 of version and one for the byte order come first. */
-#define CN_HPC_RUN_HEADER(F) F(0x18, u32, pair_count, "names with values that follow")
+/* 18 bytes of magic, 5 of version and 1 of byte order come first. */
+#define CN_HPC_RUN_HEADER(F) \
+    F(0x18, u32, pair_count, "pairs of names and values that follow")
 CN_RECORD_BE(cn_hpc_run_header, CN_HPC_RUN_HEADER, 0x1c);
 
 #define CN_HPC_RUN_FOOTER(F)                                 \
@@ -57,31 +59,30 @@ CN_RECORD_BE(cn_hpc_run_header, CN_HPC_RUN_HEADER, 0x1c);
     F(0x68, u64, magic, "\"HPCRUNsm\": the file is complete")
 CN_RECORD_BE(cn_hpc_run_footer, CN_HPC_RUN_FOOTER, 0x70);
 
-/* A string: this, and so many bytes. The header lists names and values as two of
- * them. */
+/* A string: this record and its bytes. A pair of the header is two strings. */
 #define CN_HPC_RUN_STRING(F) F(0x00, u32, len, "bytes that follow")
 CN_RECORD_BE(cn_hpc_run_string, CN_HPC_RUN_STRING, 0x04);
 
 /* The name follows as a string. */
-#define CN_HPC_RUN_KIND(F) F(0x00, u16, id, "by which identities name it")
+#define CN_HPC_RUN_KIND(F) F(0x00, u16, id, "id in identities")
 CN_RECORD_BE(cn_hpc_run_kind_head, CN_HPC_RUN_KIND, 0x02);
 
 /* The path follows as a string, then the flags. */
-#define CN_HPC_RUN_MODULE(F) F(0x00, u16, id, "by which nodes name it")
+#define CN_HPC_RUN_MODULE(F) F(0x00, u16, id, "id in nodes")
 CN_RECORD_BE(cn_hpc_run_module, CN_HPC_RUN_MODULE, 0x02);
 
 #define CN_HPC_RUN_NODE(F)                                        \
     F(0x00, u32, id, "odd: a sample of the trace may end here")   \
     F(0x04, u32, parent, "id of an earlier node; 0 for the root") \
-    F(0x08, u16, module, "load module; 0 for what has no code")   \
+    F(0x08, u16, module, "load module; 0: no code")               \
     F(0x0a, u64, address, "in the module, or eight characters")   \
-    F(0x12, u8, flags, "bit 0: the calls down from the parent are known")
+    F(0x12, u8, flags, "bit 0: the calls from the parent to this node are known")
 CN_RECORD_BE(cn_hpc_run_node, CN_HPC_RUN_NODE, 0x13);
 
 enum { CN_HPC_NODE_UNWOUND = 1 };
 
 /* Name and description come before this as strings; formula and format follow, then
- * CN_HPC_RUN_METRIC_TAIL_LEN bytes that say how the metric was sampled. */
+ * CN_HPC_RUN_METRIC_TAIL_LEN bytes about how the metric was sampled. */
 #define CN_HPC_RUN_METRIC(F)                                                \
     F(0x00, u8, type, "1 measured, 2 computed")                             \
     F(0x01, u8, value_type, "ignored")                                      \
@@ -102,9 +103,9 @@ enum {
     CN_HPC_RUN_METRIC_TAIL_LEN = 2 + 2 + 8 + 8,
 };
 
-#define CN_HPC_RUN_ID(F)                                                       \
-    F(0x00, u16, kind, "low 14 bits: what it counts; high 2: how it is meant") \
-    F(0x02, u64, physical, "number outside the program")                       \
+#define CN_HPC_RUN_ID(F)                                       \
+    F(0x00, u16, kind, "low 14 bits: kind; high 2: numbering") \
+    F(0x02, u64, physical, "number outside of the program")    \
     F(0x0a, u64, logical, "number from 0")
 CN_RECORD_BE(cn_hpc_run_id, CN_HPC_RUN_ID, 0x12);
 
@@ -120,9 +121,9 @@ CN_RECORD_BE(cn_hpc_run_counts, CN_HPC_RUN_COUNTS, 0x0c);
     F(0x08, u16, metric, "index in the metric table")
 CN_RECORD_BE(cn_hpc_run_value, CN_HPC_RUN_VALUE, 0x0a);
 
-#define CN_HPC_RUN_VALUE_INDEX(F)                          \
-    F(0x00, u32, node, "id; \"end!\" behind the last one") \
-    F(0x04, u64, first, "number of its first value")
+#define CN_HPC_RUN_VALUE_INDEX(F)                         \
+    F(0x00, u32, node, "id; \"end!\" after the last one") \
+    F(0x04, u64, first, "index of its first value")
 CN_RECORD_BE(cn_hpc_run_value_index, CN_HPC_RUN_VALUE_INDEX, 0x0c);
 
 /* Magic, version and byte order come first, as in the other file. */

@@ -1,4 +1,4 @@
-/* HPCToolkit measurement directories: what hpcrun and hpcstruct leave.
+/* The format of measurement directories of hpcrun and hpcstruct.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_MEAS_H

@@ -1,7 +1,6 @@
 #include "formats/hpctoolkit/meas/open.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +9,7 @@
 #include "base/files/file.h"
 #include "formats/hpctoolkit/meas/code/modules.h"
 #include "formats/hpctoolkit/meas/code/path_map.h"
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "formats/hpctoolkit/meas/profile/run_reader.h"
 
@@ -32,18 +31,26 @@ static const struct measurements *view_of(const struct cn_measurements *m)
     return (const struct measurements *)m;
 }
 
+static void print_path(const struct cn_hpc_directories *directories, size_t profile,
+                       struct cn_text *out)
+{
+    cn_text_printf(out, "%s/%s", cn_hpc_directories_of(directories, profile)->path,
+                   cn_hpc_directories_name(directories, profile));
+}
+
 static bool read_profile(const struct cn_measurements *m, size_t index,
                          struct cn_sampled_profile *into, struct cn_error *err)
 {
     const struct measurements *self = view_of(m);
-    const struct cn_hpc_directory *dir = cn_hpc_directories_of(&self->directories, index);
-    char path[4096];
+    struct cn_text path = {0};
+    bool ok;
 
-    if (snprintf(path, sizeof(path), "%s/%s", dir->path,
-                 cn_hpc_directories_name(&self->directories, index)) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "path too long");
-    into->folder = (size_t)(dir - self->directories.list);
-    return cn_hpc_profile_read(path, self->options.without_traces, into, err);
+    print_path(&self->directories, index, &path);
+    into->folder = (size_t)(cn_hpc_directories_of(&self->directories, index) -
+                            self->directories.list);
+    ok = cn_hpc_profile_read(cn_text_str(&path), self->options.without_traces, into, err);
+    cn_text_done(&path);
+    return ok;
 }
 
 static const char *profile_path(const struct cn_measurements *m, size_t index)
@@ -53,10 +60,14 @@ static const char *profile_path(const struct cn_measurements *m, size_t index)
 
 static uint64_t profile_len(const struct cn_measurements *m, size_t index)
 {
-    struct stat st;
+    struct cn_text path = {0};
+    struct stat st = {0};
 
-    return stat(profile_path(m, index), &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size
-                                                                    : 0;
+    print_path(&view_of(m)->directories, index, &path);
+    if (stat(cn_text_str(&path), &st) < 0)
+        st.st_size = 0;
+    cn_text_done(&path);
+    return (uint64_t)st.st_size;
 }
 
 static bool find_module(struct cn_measurements *m, size_t profile, struct cn_bytes path,
@@ -65,7 +76,8 @@ static bool find_module(struct cn_measurements *m, size_t profile, struct cn_byt
     struct measurements *self = self_of(m);
 
     if (path.len == 0 || memchr(path.ptr, '\0', path.len))
-        return cn_fail(err, CN_ERR_FORMAT, "load module without a proper path");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "load module without a path, or with a NUL in it");
     *out = cn_hpc_modules_find(
         &self->modules, cn_hpc_directories_of(&self->directories, profile)->path, path);
     return true;
@@ -74,13 +86,17 @@ static bool find_module(struct cn_measurements *m, size_t profile, struct cn_byt
 static bool places(struct cn_measurements *m, uint32_t module, uint64_t address,
                    struct cn_code_scopes *out, struct cn_error *err)
 {
-    return cn_hpc_modules_places(&self_of(m)->modules, module, address, out, err);
+    (void)err;
+    *out = cn_hpc_modules_scopes(&self_of(m)->modules, module, address);
+    return true;
 }
 
 static bool call_paths(struct cn_measurements *m, uint32_t module, uint64_t address,
                        struct cn_call_paths *out, struct cn_error *err)
 {
-    return cn_hpc_modules_paths(&self_of(m)->modules, module, address, out, err);
+    (void)err;
+    *out = cn_hpc_modules_paths(&self_of(m)->modules, module, address);
+    return true;
 }
 
 static uint32_t placeholder(struct cn_measurements *m, uint64_t code)
@@ -106,11 +122,12 @@ static void module_of(const struct cn_measurements *m, uint32_t index,
     out->path = view_of(m)->modules.list[index].shown;
 }
 
-/* A source file that is here and may be used is copied into the database. */
-static void find_source(struct measurements *self, const char *path,
-                        struct cn_source_file *out)
+/* A source file that exists here and may be used is copied into the database. */
+static void file_of(struct cn_measurements *m, uint32_t index, struct cn_source_file *out)
 {
+    struct measurements *self = self_of(m);
     const struct cn_hpc_meas_options *options = &self->options;
+    const char *path = self->modules.tables.files.list[index];
     struct cn_text local = {0};
     struct stat st;
 
@@ -124,11 +141,6 @@ static void find_source(struct measurements *self, const char *path,
         out->is_copied = true;
     }
     cn_text_done(&local);
-}
-
-static void file_of(struct cn_measurements *m, uint32_t index, struct cn_source_file *out)
-{
-    find_source(self_of(m), view_of(m)->modules.tables.files.list[index], out);
 }
 
 static void function_of(const struct cn_measurements *m, uint32_t index,
@@ -163,25 +175,10 @@ static const struct cn_measurements_ops ops = {
     .close = close_all,
 };
 
-static bool ends_in(const char *text, const char *suffix)
-{
-    size_t len = strlen(text), suffix_len = strlen(suffix);
-
-    return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
-
-static bool is_profile(const char *path)
+bool cn_hpc_meas_probe(const char *path)
 {
     struct cn_error ignored = {0};
     struct cn_file file = {0};
-    bool found = cn_file_open(&file, path, &ignored) && cn_hpc_run_is(file.bytes);
-
-    cn_file_close(&file);
-    return found;
-}
-
-bool cn_hpc_meas_probe(const char *path)
-{
     struct dirent *entry;
     bool is_found = false;
     struct stat st;
@@ -189,11 +186,15 @@ bool cn_hpc_meas_probe(const char *path)
 
     if (stat(path, &st) < 0)
         return false;
-    if (!S_ISDIR(st.st_mode))
-        return ends_in(path, ".hpcrun") || is_profile(path);
+    if (!S_ISDIR(st.st_mode)) {
+        is_found = cn_ends_with(path, ".hpcrun") ||
+                   (cn_file_open(&file, path, &ignored) && cn_hpc_run_is(file.bytes));
+        cn_file_close(&file);
+        return is_found;
+    }
     dir = opendir(path);
     while (dir && !is_found && (entry = readdir(dir)))
-        is_found = ends_in(entry->d_name, ".hpcrun");
+        is_found = cn_ends_with(entry->d_name, ".hpcrun");
     if (dir)
         (void)closedir(dir);
     return is_found;

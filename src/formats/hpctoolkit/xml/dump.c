@@ -8,8 +8,8 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
 #include "formats/hpctoolkit/xml/read/open.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 struct dump {
     struct cn_bytes text;
@@ -59,56 +59,36 @@ bool cn_hpc_xml_dump_document(struct cn_bytes text, cn_dump_fn emit, void *arg,
     return true;
 }
 
-static bool dump_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg, bool *is_stopped,
-                       struct cn_error *err)
-{
-    const struct cn_hpc_sparse_kind *kind = cn_hpc_sparse_kind_of(file);
-
-    return kind ? cn_hpc_sparse_dump_bytes(kind, file, emit, arg, is_stopped, err)
-                : cn_hpc_xml_dump_document(file, emit, arg, is_stopped, err);
-}
-
-static bool dump_file(const char *path, cn_dump_fn emit, void *arg, bool *is_stopped,
-                      struct cn_error *err)
-{
-    struct cn_file file = {0};
-    bool ok = cn_file_open(&file, path, err) &&
-              (dump_bytes(file.bytes, emit, arg, is_stopped, err) ||
-               cn_fail_in(err, "%s", path));
-
-    cn_file_close(&file);
-    return ok;
-}
-
-static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
-                           struct cn_error *err)
-{
-    struct cn_file file = {0};
-    bool is_stopped = false;
-    bool ok = cn_file_open_at(&file, dir, CN_HPC_XML_FILE, err) &&
-              (cn_hpc_xml_dump_document(file.bytes, emit, arg, &is_stopped, err) ||
-               cn_fail_in(err, "%s/%s", dir, CN_HPC_XML_FILE));
-
-    cn_file_close(&file);
-    return ok && (is_stopped || cn_hpc_sparse_dump_directory(dir, emit, arg, err));
-}
-
 bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
-    bool is_stopped;
+    bool is_directory = !cn_hpc_is_file(path), is_stopped = false;
+    struct cn_file file = {0};
+    bool ok = is_directory ? cn_file_open_at(&file, path, CN_HPC_XML_FILE, err)
+                           : cn_file_open(&file, path, err);
 
-    return cn_hpc_is_file(path) ? dump_file(path, emit, arg, &is_stopped, err)
-                                : dump_directory(path, emit, arg, err);
+    if (ok) {
+        const struct cn_hpc_sparse_kind *kind =
+            is_directory ? NULL : cn_hpc_sparse_kind_of(file.bytes);
+
+        ok = (kind ? cn_hpc_sparse_dump_bytes(kind, file.bytes, emit, arg, &is_stopped,
+                                              err)
+                   : cn_hpc_xml_dump_document(file.bytes, emit, arg, &is_stopped, err)) ||
+             cn_fail_in(err, is_directory ? "%s/" CN_HPC_XML_FILE : "%s", path);
+    }
+    cn_file_close(&file);
+    return ok && (!is_directory || is_stopped ||
+                  cn_hpc_sparse_dump_directory(path, emit, arg, err));
 }
 
-/* Records of one kind, one after the other, until the file ends or the receiver stops. */
+/* The dump of a database of version 2.x. */
 struct run {
     const struct cn_hpc_legacy_file *file;
     cn_dump_fn emit;
     void *arg;
-    bool is_stopped;
+    bool is_stopped; /* by the receiver */
 };
 
+/* Emit consecutive records. False if they do not fit the file. */
 static bool dump_records(struct run *run, const struct cn_record_layout *layout,
                          uint64_t off, uint64_t count)
 {
@@ -149,7 +129,7 @@ static bool dump_trace(struct run *run, uint64_t off, uint64_t end_off)
                          (end_off - samples_off) / cn_hpc_legacy_sample_size));
 }
 
-/* A packed file; each member ends where the next begins, so that they do not overlap. */
+/* A packed file. Each member ends where the next begins, so that they do not overlap. */
 static bool dump_pack(struct run *run, bool is_traces)
 {
     struct cn_hpc_legacy_pack head = {0};
@@ -200,7 +180,7 @@ static bool dump_others(struct run *run, const struct cn_hpc_legacy_files *files
         run->file = &files->traces;
         ok = dump_pack(run, true);
     }
-    return ok || cn_fail(err, CN_ERR_FORMAT, "%s: a structure does not fit the file",
+    return ok || cn_fail(err, CN_ERR_FORMAT, "%s: a record does not fit the file",
                          run->file->name);
 }
 

@@ -1,4 +1,4 @@
-/* experiment.xml, versions 2.x and 4.0: the words of the format, and what is too much of it.
+/* experiment.xml, versions 2.x and 4.0: the words of the format, and limits.
  *
  *   HPCToolkitExperiment
  *     Header                    title
@@ -6,9 +6,9 @@
  *       SecHeader               tables: identifiers, metrics, modules, files, procedures
  *       SecCallPathProfileData  the context tree
  *
- * The tables are small and may hold any text: expat reads them, and the DTD that 2.x files
- * begin with. The tree is everything else of a file that can be gigabytes: six kinds of elements
- * whose attributes are numbers; scanner.h reads it.
+ * The tables, and the DTD of 2.x files, are small and may contain any text: expat parses them
+ * (xml_events.h). The tree is the rest of a file that can be gigabytes: six kinds of elements
+ * whose attributes are numbers, which read/scanner.h scans.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_FORMAT_H
@@ -22,42 +22,47 @@ enum {
     CN_HPC_XML_MAJOR = 4,
     CN_HPC_XML_LEGACY_MAJOR = 2,
 
-    CN_HPC_XML_DEPTH_MAX = 65536,    /* elements inside each other in the tree */
-    CN_HPC_XML_HEAD_DEPTH_MAX = 64,  /* the same before the tree */
-    CN_HPC_XML_TAG_MAX = 256 * 1024, /* bytes of one tag or declaration */
+    CN_HPC_XML_DEPTH_MAX = 65536,    /* nested elements in the tree */
+    CN_HPC_XML_HEAD_DEPTH_MAX = 64,  /* nested elements before the tree */
     CN_HPC_XML_ATTRIBUTE_MAX = 16,   /* of one element of the tree */
     CN_HPC_XML_HEAD_MAX = 64 * 1024, /* bytes before the root element */
     CN_HPC_XML_KIND_MAX = 255,       /* of an <Identifier> */
     CN_HPC_XML_METRIC_MAX = 16384,   /* rows of <Metric>, and of <MetricDB> */
-    CN_HPC_XML_STATISTIC_MAX = 256,  /* of one metric; further ones are not used */
-    /* Procedures at this many places are told apart; further places are listed again. */
+    CN_HPC_XML_STATISTIC_MAX = 256,  /* of one metric; further ones are ignored */
+    /* Locations of a procedure that are deduplicated; further ones are listed again. */
     CN_HPC_XML_VARIANT_MAX = 32,
-    /* After this much of the tree was read, its pages are given back. */
+    /* Pages of the tree are given back each time this much was read. */
     CN_HPC_XML_FORGET_LEN = 16 * 1024 * 1024,
 };
 
-/* Names that stand for something that is not known. */
+/* The scopes of costs: exclusive and inclusive. */
+enum { CN_HPC_XML_FUNCTION, CN_HPC_XML_EXECUTION, CN_HPC_XML_SCOPE_COUNT };
+
+/* hpcprof numbers the statistics of a metric in steps of this. */
+enum { CN_HPC_XML_STATISTIC_STEP = 3 };
+
+/* Names of unknown objects. */
 #define CN_HPC_XML_UNKNOWN_FILE      "<unknown file>"
 #define CN_HPC_XML_UNKNOWN_MODULE    "<unknown module>"
 #define CN_HPC_XML_NO_MODULE         "<no module>"
 #define CN_HPC_XML_UNKNOWN_PROCEDURE "<unknown procedure>"
 
-/* Procedures that stand for how the program was entered, and for a thread that waits. */
+/* Procedures of entry points, and of a thread that waits. */
 #define CN_HPC_XML_PROGRAM_ROOT "<program root>"
 #define CN_HPC_XML_THREAD_ROOT  "<thread root>"
 #define CN_HPC_XML_PARTIAL_ROOT "<partial call paths>"
 #define CN_HPC_XML_NO_ACTIVITY  "<no activity>"
 
-/* Where copies of source files lie, as <File> says and as the model says. */
+/* Prefix of a <File> whose source is copied into the database. */
 #define CN_HPC_XML_COPIED "./src/"
 
-/* hpcprof writes the costs of a line without those of the calls it makes. A file with this
- * <NV> has them with the calls. */
+/* hpcprof writes the costs of a line without its calls. A file with this <NV> includes the
+ * calls. */
 #define CN_HPC_XML_LINES_NAME  "line-inclusive"
 #define CN_HPC_XML_LINES_VALUE "with-calls"
 #define CN_HPC_XML_DESCRIPTION "description"
 
-/* Numbers of tables as hpcprof gives them. */
+/* Ids of rows, as hpcprof writes them. */
 enum {
     CN_HPC_XML_UNKNOWN_FILE_ID = 2147483647,
     CN_HPC_XML_UNKNOWN_MODULE_ID = 0,

@@ -4,9 +4,8 @@
  *   experiment-N.mdb                                 those of all threads, packed
  *   experiment.mt                                    the timelines of all threads, packed
  *
- * A packed file is a header, a table that says where the file of each thread begins, and these
- * files one after the other; each ends where the next one begins. Behind the last one stand
- * 8 bytes that say nothing.
+ * A packed file is a header, a table of the offsets of each thread's file, and these files one
+ * after the other; each ends where the next one begins. 8 bytes without meaning follow.
  *
  * Values are a full matrix of doubles: a row for each id from 1 on, a column for each metric of
  * the <MetricDBTable>. Id 1 is the root above all contexts.
@@ -31,8 +30,8 @@ enum {
     CN_HPC_LEGACY_FILE_MAX = 65536, /* *.metric-db in one directory */
 };
 
-#define CN_HPC_LEGACY_PACK(F)                                    \
-    F(0x00, u32, type, "which numbers tell threads apart: bits") \
+#define CN_HPC_LEGACY_PACK(F)                                  \
+    F(0x00, u32, type, "bits: which numbers identify threads") \
     F(0x04, u32, count, "number of threads")
 CN_RECORD_BE(cn_hpc_legacy_pack, CN_HPC_LEGACY_PACK, 0x08);
 enum { CN_HPC_LEGACY_HAS_RANKS = 1 << 0, CN_HPC_LEGACY_HAS_THREADS = 1 << 1 };
@@ -54,7 +53,7 @@ CN_RECORD_BE(cn_hpc_legacy_value, CN_HPC_LEGACY_VALUE, 0x08);
 
 #define CN_HPC_LEGACY_TRACE(F)               \
     F(0x17, u8, byte_order, "b: big endian") \
-    F(0x18, u64, flags, "bit 0: samples name a metric too")
+    F(0x18, u64, flags, "bit 0: samples also name a metric")
 CN_RECORD_BE(cn_hpc_legacy_trace, CN_HPC_LEGACY_TRACE, 0x20);
 enum { CN_HPC_LEGACY_HAS_METRICS = 1 << 0 };
 

@@ -1,5 +1,5 @@
-/* HPCToolkit databases with an experiment.xml as formats cairn knows: 4.0, which is read and
- * written, and 2.x, which is read.
+/* The formats of databases with an experiment.xml: 4.0, which is read and written, and 2.x,
+ * which is read.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_XML_H

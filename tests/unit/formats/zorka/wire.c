@@ -54,7 +54,7 @@ static struct cn_bytes load_bodies(const char *folder)
     return (struct cn_bytes){(const uint8_t *)all.chars, all.len};
 }
 
-/* How many traces and calls a piece of bytes holds; false when it breaks a rule. */
+/* Count the traces and calls in bytes; false if they are invalid. */
 static bool read_all(struct cn_bytes bytes, uint32_t *traces, uint32_t *calls,
                      struct cn_error *err)
 {
@@ -103,7 +103,7 @@ static void reads_the_agents_of_2019(void **state)
     check_bodies("zorka/wire/v1907-local", 16, 144);
 }
 
-/* Nothing is read outside of the bytes, whatever they are. */
+/* No bytes are read outside of the input. */
 static void survives_damage(const char *folder)
 {
     struct cn_bytes bytes = load_bodies(folder);
@@ -146,7 +146,7 @@ static void expect_refusal(const char *bytes, size_t len, const char *message)
     assert_string_equal(err.text, message);
 }
 
-static void says_where_and_why(void **state)
+static void names_offset_and_reason(void **state)
 {
     (void)state;
     expect_refusal("\xc3\x9f\x01\x07", 4, "offset 4: method 7 was never sent");
@@ -158,7 +158,7 @@ static void says_where_and_why(void **state)
     expect_refusal("\xc1\x9a\xff\xff\xff\xff\x01", 7,
                    "offset 1: an array of 4294967295 elements, 2 to 3 are allowed");
     expect_refusal("\xc2\x84\x01\x02\x03\x04", 6,
-                   "offset 6: method 1 is made of a string that was never sent");
+                   "offset 6: method 1 uses a string that was never sent");
 }
 
 /* c1 [1, "x"], c2 [1, 1, 1, 1], then a start of method 1 again and again. */
@@ -218,7 +218,7 @@ static void records_give_back_traces(void **state)
     cn_words_done(&words);
 }
 
-/* Whoever jumps over a large call by its SKIP lands behind it. */
+/* SKIP leads to the end of a large call. */
 static void skip_leads_to_the_end_of_a_call(void **state)
 {
     enum { CALLS = 3000 };
@@ -276,7 +276,7 @@ static void expect_hits(const struct cn_store *store, const char *text, uint64_t
     cn_search_close(search);
 }
 
-/* What is found of the trace below when piece `last` has arrived. */
+/* Check the trace below after part `last` has arrived. */
 static void expect_pieces_found(struct cn_store *store, int last)
 {
     expect_hits(store, "", 1);
@@ -287,11 +287,11 @@ static void expect_pieces_found(struct cn_store *store, int last)
     expect_hits(store, "duration > 10ns", last == 2);
 }
 
-/* A trace that arrives in three pieces, as a streaming agent sends it. */
+/* A trace in three parts, as a streaming agent sends it. */
 static void parts_become_one_trace(void **state)
 {
     static const char symbols[] = "\xc1\x82\x01\x61x\xc2\x84\x01\x01\x01\x01";
-    static const char *const pieces[] = {
+    static const char *const parts[] = {
         ("\xc3\x9f\x0a\x01\xc5\x83\x01\x01\x07\xc3\x9f\x0b\x01\xc4\x82\x0d\x01\xff"
          "\xc3\x9f\x0e\x01"),
         "\xc3\x9f\x0f\x01\xc6\x82\x01\x61y\xc4\x82\x10\x01\xff",
@@ -314,7 +314,7 @@ static void parts_become_one_trace(void **state)
     request.body = (struct cn_bytes){(const uint8_t *)symbols, strlen(symbols)};
     assert_true(cn_store_ingest_request(ingest, &request, &err));
     for (int i = 0; i < 3; i++) {
-        request.body = (struct cn_bytes){(const uint8_t *)pieces[i], strlen(pieces[i])};
+        request.body = (struct cn_bytes){(const uint8_t *)parts[i], strlen(parts[i])};
         if (!cn_store_ingest_request(ingest, &request, &err))
             fail_msg("%s", err.text);
         assert_true(cn_store_writer_commit(writer, &err));
@@ -352,7 +352,7 @@ static void symbols_are_known_in_the_next_segment(void **state)
 {
     static const char symbols[] = "\xc1\x82\x01\x61x\xc1\x82\x02\x61y"
                                   "\xc2\x84\x01\x01\x02\x01\xc2\x84\x02\x02\x01\x02";
-    static const char piece[] = "\xc3\x9f\x0a\x02\xc4\x82\x0d\x01\xff";
+    static const char part[] = "\xc3\x9f\x0a\x02\xc4\x82\x0d\x01\xff";
     struct cn_store_options options = {.rotate_len = 1};
     struct cn_zorka_request request = {.has_trace_id = true, .id_high = 1};
     struct cn_store_writer *writer;
@@ -366,7 +366,7 @@ static void symbols_are_known_in_the_next_segment(void **state)
     ingest = cn_store_ingest_new(writer);
     request.body = (struct cn_bytes){(const uint8_t *)symbols, strlen(symbols)};
     assert_true(cn_store_ingest_request(ingest, &request, &err));
-    request.body = (struct cn_bytes){(const uint8_t *)piece, strlen(piece)};
+    request.body = (struct cn_bytes){(const uint8_t *)part, strlen(part)};
     for (request.id_low = 1; request.id_low <= 5; request.id_low++)
         if (!cn_store_ingest_request(ingest, &request, &err))
             fail_msg("%s", err.text);
@@ -378,7 +378,7 @@ static void symbols_are_known_in_the_next_segment(void **state)
     cn_store_close(store);
 }
 
-/* Refused bodies leave no words behind. */
+/* Refused bodies leave no words. */
 static void a_refused_request_leaves_no_trace(void **state)
 {
     static const char good[] = "\xc1\x82\x01\x61x\xc2\x84\x01\x01\x01\x01"
@@ -419,7 +419,7 @@ int main(void)
         cmocka_unit_test(reads_todays_agents),
         cmocka_unit_test(reads_the_agents_of_2019),
         cmocka_unit_test(survives_truncation_and_flipped_bits),
-        cmocka_unit_test(says_where_and_why),
+        cmocka_unit_test(names_offset_and_reason),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(records_give_back_traces),
         cmocka_unit_test(skip_leads_to_the_end_of_a_call),

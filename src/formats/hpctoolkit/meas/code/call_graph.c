@@ -9,17 +9,16 @@
 
 struct cn_hpc_call_step {
     uint32_t function;
-    uint32_t next, end; /* callers that were not yet tried */
+    uint32_t next, end; /* calls whose callers were not tried yet */
 };
 
-/* The search for groups of functions that reach each other, after Tarjan, going from
- * callees to callers. */
+/* Tarjan's search for strongly connected components, from callees to callers. */
 struct search {
     const struct cn_hpc_call_graph *graph;
-    uint32_t *order; /* per function: when it was reached, from 1; 0: not yet */
-    uint32_t *low;   /* the earliest that it reaches back to */
-    uint32_t *group; /* its representative; CN_NONE while that is open */
-    uint32_t *open;  /* reached, without a group yet */
+    uint32_t *order; /* by function: when it was reached, from 1; 0: not yet */
+    uint32_t *low;   /* by function: the earliest that it reaches back to */
+    uint32_t *group; /* by function: representative of its component, or CN_NONE */
+    uint32_t *open;  /* stack of functions without a component */
     struct cn_hpc_call_step *steps;
     uint32_t open_count, step_count, reached_count;
 };
@@ -48,17 +47,7 @@ void cn_hpc_call_graph_add_call(struct cn_hpc_call_graph *graph, uint64_t addres
         (struct cn_hpc_call){.address = address, .caller = graph->count - 1};
 }
 
-static void find_callees(struct cn_hpc_call_graph *graph)
-{
-    for (size_t i = 0; i < graph->call_count; i++) {
-        graph->calls[i].callee = cn_map_find(&graph->entries, graph->targets[i], CN_NONE);
-        graph->is_broken = graph->is_broken || graph->calls[i].callee == CN_NONE;
-    }
-    free(graph->targets);
-    graph->targets = NULL;
-}
-
-/* Order calls by callee; those of one callee stay in order. */
+/* Sort calls by callee; calls of the same callee keep their order. */
 static void sort_by_callee(struct cn_hpc_call_graph *graph)
 {
     struct cn_hpc_call *sorted = cn_alloc(graph->call_count, sizeof(*sorted));
@@ -98,7 +87,7 @@ static void reach(struct search *s, uint32_t function)
     s->steps[s->step_count++] = step_into(s->graph, function);
 }
 
-/* All callers of the innermost function were tried. */
+/* All callers of the function on top were tried. */
 static void leave(struct search *s)
 {
     uint32_t function = s->steps[--s->step_count].function, member;
@@ -113,7 +102,7 @@ static void leave(struct search *s)
         return;
     do {
         member = s->open[--s->open_count];
-        s->group[member] = function; /* the one that was reached first */
+        s->group[member] = function; /* reached first: the representative */
     } while (member != function);
 }
 
@@ -136,7 +125,7 @@ static void search_from(struct search *s, uint32_t function)
     }
 }
 
-/* The representative of each function's group, in an array of its own. */
+/* The representative of each function's component; released with free(). */
 static uint32_t *find_groups(const struct cn_hpc_call_graph *graph)
 {
     struct search s = {
@@ -160,59 +149,51 @@ static uint32_t *find_groups(const struct cn_hpc_call_graph *graph)
     return s.group;
 }
 
-/* The others of each group, found through their representative. */
-struct members {
-    uint32_t *first, *next; /* CN_NONE ends a list */
-};
-
-static void list_members(const struct cn_hpc_call_graph *graph, const uint32_t *groups,
-                         struct members *out)
+/* Add calls of the other members for each call of a representative. Calls of large
+ * components would multiply; a real binary has few recursive functions. */
+static void call_members(struct cn_hpc_call_graph *graph, const uint32_t *groups)
 {
-    out->first = cn_alloc(graph->count, sizeof(*out->first));
-    out->next = cn_alloc(graph->count, sizeof(*out->next));
+    uint32_t *first = cn_alloc(graph->count, sizeof(*first));
+    uint32_t *next = cn_alloc(graph->count, sizeof(*next)); /* CN_NONE ends a list */
+    size_t end = graph->call_count;
+
     for (uint32_t i = 0; i < graph->count; i++)
-        out->first[i] = CN_NONE;
+        first[i] = CN_NONE;
     for (uint32_t i = graph->count; i-- > 0;) {
         if (groups[i] == i)
             continue;
-        out->next[i] = out->first[groups[i]];
-        out->first[groups[i]] = i;
+        next[i] = first[groups[i]];
+        first[groups[i]] = i;
     }
-}
+    for (size_t i = 0; i < end; i++) {
+        struct cn_hpc_call call = graph->calls[i];
 
-/* Calls into large groups would multiply; a real binary has few recursive functions. */
-static bool add_for_members(struct cn_hpc_call_graph *graph, struct cn_hpc_call call,
-                            const struct members *members)
-{
-    for (uint32_t at = members->first[call.callee]; at != CN_NONE;
-         at = members->next[at]) {
-        if (graph->call_count == CN_HPC_CALLS_MAX)
-            return false;
-        graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
-                               sizeof(*graph->calls));
-        graph->calls[graph->call_count++] =
-            (struct cn_hpc_call){call.address, call.caller, at};
+        if (groups[call.callee] != call.callee)
+            continue;
+        for (uint32_t at = first[call.callee]; at != CN_NONE && !graph->is_broken;
+             at = next[at]) {
+            graph->is_broken = graph->call_count == CN_HPC_CALLS_MAX;
+            graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
+                                   sizeof(*graph->calls));
+            graph->calls[graph->call_count++] =
+                (struct cn_hpc_call){call.address, call.caller, at};
+        }
     }
-    return true;
+    free(first);
+    free(next);
 }
 
 static void remove_recursion(struct cn_hpc_call_graph *graph)
 {
     uint32_t *groups = find_groups(graph);
-    struct members members;
-    size_t kept = 0, end;
+    size_t kept = 0;
 
-    list_members(graph, groups, &members);
     for (size_t i = 0; i < graph->call_count; i++)
         if (groups[graph->calls[i].caller] != groups[graph->calls[i].callee])
             graph->calls[kept++] = graph->calls[i];
-    graph->call_count = end = kept;
-    for (size_t i = 0; i < end && !graph->is_broken; i++)
-        graph->is_broken = groups[graph->calls[i].callee] == graph->calls[i].callee &&
-                           !add_for_members(graph, graph->calls[i], &members);
+    graph->call_count = kept;
+    call_members(graph, groups);
     free(groups);
-    free(members.first);
-    free(members.next);
 }
 
 void cn_hpc_call_graph_settle(struct cn_hpc_call_graph *graph)
@@ -221,8 +202,13 @@ void cn_hpc_call_graph_settle(struct cn_hpc_call_graph *graph)
         cn_hpc_call_graph_done(graph);
         return;
     }
-    graph->is_broken = graph->is_broken || graph->call_count > CN_HPC_CALLS_MAX;
-    find_callees(graph);
+    graph->is_broken = graph->call_count > CN_HPC_CALLS_MAX;
+    for (size_t i = 0; i < graph->call_count; i++) {
+        graph->calls[i].callee = cn_map_find(&graph->entries, graph->targets[i], CN_NONE);
+        graph->is_broken = graph->is_broken || graph->calls[i].callee == CN_NONE;
+    }
+    free(graph->targets);
+    graph->targets = NULL;
     if (graph->is_broken || graph->count == 0)
         return;
     sort_by_callee(graph);
@@ -231,7 +217,7 @@ void cn_hpc_call_graph_settle(struct cn_hpc_call_graph *graph)
         sort_by_callee(graph);
 }
 
-/* The steps lead from the function to one without callers: that is a way. */
+/* The steps lead from the function to one without callers: a path. */
 static bool add_path(const struct cn_hpc_call_graph *graph, size_t step_count,
                      struct cn_hpc_call_paths *out)
 {
@@ -252,21 +238,21 @@ static bool add_path(const struct cn_hpc_call_graph *graph, size_t step_count,
     return true;
 }
 
-bool cn_hpc_call_graph_paths(const struct cn_hpc_call_graph *graph, uint32_t function,
+bool cn_hpc_call_graph_paths(const struct cn_hpc_call_graph *graph, uint64_t entry,
                              struct cn_hpc_call_paths *out)
 {
     size_t count = 0, tried_count = 0;
-    uint32_t next = function;
+    uint32_t next = cn_map_find(&graph->entries, entry, CN_NONE);
 
     out->count = 0;
     out->call_count = 0;
-    if (!graph->is_complete || graph->is_broken || function >= graph->count)
+    if (!graph->is_complete || graph->is_broken || next == CN_NONE)
         return false;
     for (;;) {
         struct cn_hpc_call_step *step;
 
         if (next != CN_NONE) {
-            /* Without recursion no way is longer than there are functions. */
+            /* Without recursion no path is longer than there are functions. */
             out->steps =
                 cn_grow(out->steps, count, &out->step_capacity, sizeof(*out->steps));
             out->steps[count++] = step_into(graph, next);

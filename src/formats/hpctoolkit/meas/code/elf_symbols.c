@@ -15,46 +15,44 @@ enum {
     NAME_LEN_MAX = 4096,
 };
 
-static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64 bits, little endian */
+struct elf {
+    struct cn_bytes file, sections, strings;
+    struct cn_elf_header header;
+};
 
-static bool section_at(struct cn_bytes headers, const struct cn_elf_header *header,
-                       uint32_t index, struct cn_elf_section *out)
+static bool section_at(const struct elf *elf, uint32_t index, struct cn_elf_section *out)
 {
-    return index < header->section_count &&
-           cn_elf_section_decode(cn_bytes_element(headers, index, header->section_len),
-                                 out);
+    return index < elf->header.section_count &&
+           cn_elf_section_decode(
+               cn_bytes_element(elf->sections, index, elf->header.section_len), out);
 }
 
-static bool find_table(struct cn_bytes headers, const struct cn_elf_header *header,
-                       uint32_t type, struct cn_elf_section *out)
+static bool find_section(const struct elf *elf, uint32_t type, struct cn_elf_section *out)
 {
-    for (uint32_t i = 0; i < header->section_count; i++)
-        if (section_at(headers, header, i, out) && out->type == type)
+    for (uint32_t i = 0; i < elf->header.section_count; i++)
+        if (section_at(elf, i, out) && out->type == type)
             return true;
     return false;
 }
 
-static void add_symbol(struct cn_hpc_elf_symbols *symbols,
-                       const struct cn_elf_symbol *symbol, const char *name,
-                       uint32_t module, struct cn_hpc_tables *tables)
+static bool open_elf(struct elf *elf, struct cn_bytes file, struct cn_error *err)
 {
-    struct cn_text demangled = {0};
-    struct cn_function function = {
-        .module = module, .offset = symbol->value, .file = CN_NONE};
-    struct cn_hpc_range range = {.begin = symbol->value};
+    static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64-bit little-endian */
 
-    if (!cn_u64_add(symbol->value, symbol->size, &range.end))
-        return;
-    if (!cn_demangle(name, CN_DEMANGLE_FULL, &demangled))
-        cn_text_str_add(&demangled, name);
-    function.name = cn_text_str(&demangled);
-    range.value = cn_hpc_tables_add_function(tables, function);
-    cn_hpc_ranges_add(&symbols->ranges, range);
-    cn_text_done(&demangled);
+    elf->file = file;
+    if (!cn_elf_header_decode(file, &elf->header) ||
+        memcmp(file.ptr, magic, sizeof(magic)) != 0)
+        return cn_fail(err, CN_ERR_VERSION, "not a 64-bit little-endian ELF file");
+    if (elf->header.section_len < cn_elf_section_size ||
+        !cn_bytes_array(file, elf->header.sections_off, elf->header.section_count,
+                        elf->header.section_len, &elf->sections))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%u section headers at 0x%" PRIx64 " do not fit the file",
+                       elf->header.section_count, elf->header.sections_off);
+    return true;
 }
 
-/* A limit on names keeps the work linear when many symbols share one endless
- * string. */
+/* A limit on names keeps the work linear when many symbols share one endless string. */
 static const char *name_at(struct cn_bytes strings, uint32_t off)
 {
     struct cn_bytes rest;
@@ -66,63 +64,61 @@ static const char *name_at(struct cn_bytes strings, uint32_t off)
     return cn_bytes_string(rest, 0);
 }
 
-static bool read_table(struct cn_hpc_elf_symbols *symbols, struct cn_bytes file,
-                       struct cn_bytes strings, const struct cn_elf_section *table,
-                       uint32_t module, struct cn_hpc_tables *tables,
-                       struct cn_error *err)
+static void add_symbol(struct cn_hpc_ranges *functions, const struct elf *elf,
+                       const struct cn_elf_symbol *symbol, uint32_t module,
+                       struct cn_hpc_tables *tables)
 {
-    uint64_t count = table->len / cn_elf_symbol_size;
-    struct cn_bytes records;
+    const char *name = name_at(elf->strings, symbol->name);
+    struct cn_hpc_range range = {.begin = symbol->value};
+    unsigned type = symbol->info & 0xf;
+    struct cn_text demangled = {0};
 
-    if (!cn_bytes_array(file, table->off, count, cn_elf_symbol_size, &records) ||
-        count > SYMBOL_COUNT_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " symbols at 0x%" PRIx64, count,
-                       table->off);
-    for (uint64_t i = 0; i < count; i++) {
-        struct cn_elf_symbol symbol;
-        unsigned type;
-        const char *name;
-
-        (void)cn_elf_symbol_decode(cn_bytes_element(records, i, cn_elf_symbol_size),
-                                   &symbol);
-        type = symbol.info & 0xf;
-        name = name_at(strings, symbol.name);
-        if ((type == TYPE_FUNCTION || type == TYPE_INDIRECT_FUNCTION) && name &&
-            symbol.size > 0 && symbol.section != 0)
-            add_symbol(symbols, &symbol, name, module, tables);
-    }
-    cn_hpc_ranges_settle(&symbols->ranges);
-    return true;
+    if ((type != TYPE_FUNCTION && type != TYPE_INDIRECT_FUNCTION) || !name ||
+        symbol->size == 0 || symbol->section == 0 ||
+        !cn_u64_add(symbol->value, symbol->size, &range.end))
+        return;
+    if (!cn_demangle(name, CN_DEMANGLE_FULL, &demangled))
+        cn_text_str_add(&demangled, name);
+    range.value = cn_hpc_tables_add_function(
+        tables, (struct cn_function){.name = cn_text_str(&demangled),
+                                     .module = module,
+                                     .offset = symbol->value,
+                                     .file = CN_NONE});
+    cn_hpc_ranges_add(functions, range);
+    cn_text_done(&demangled);
 }
 
-bool cn_hpc_elf_symbols_read(struct cn_hpc_elf_symbols *symbols, struct cn_bytes file,
+bool cn_hpc_elf_symbols_read(struct cn_hpc_ranges *functions, struct cn_bytes file,
                              uint32_t module, struct cn_hpc_tables *tables,
                              struct cn_error *err)
 {
-    struct cn_elf_section table, strings_section;
-    struct cn_bytes headers, strings;
-    struct cn_elf_header header;
+    struct cn_elf_section table, strings;
+    struct cn_bytes records;
+    struct elf elf;
+    uint64_t count;
 
-    if (!cn_elf_header_decode(file, &header) ||
-        memcmp(file.ptr, magic, sizeof(magic)) != 0)
-        return cn_fail(err, CN_ERR_VERSION, "not a 64-bit little-endian ELF file");
-    if (header.section_len < cn_elf_section_size ||
-        !cn_bytes_array(file, header.sections_off, header.section_count,
-                        header.section_len, &headers))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%u section headers at 0x%" PRIx64 " do not fit the file",
-                       header.section_count, header.sections_off);
-    if (!find_table(headers, &header, SECTION_SYMBOLS, &table) &&
-        !find_table(headers, &header, SECTION_DYNAMIC_SYMBOLS, &table))
+    if (!open_elf(&elf, file, err))
+        return false;
+    if (!find_section(&elf, SECTION_SYMBOLS, &table) &&
+        !find_section(&elf, SECTION_DYNAMIC_SYMBOLS, &table))
         return true;
-    if (!section_at(headers, &header, table.link, &strings_section) ||
-        !cn_bytes_slice(file, strings_section.off, strings_section.len, &strings))
-        return cn_fail(err, CN_ERR_FORMAT, "section %" PRIu32 " holds no strings",
+    if (!section_at(&elf, table.link, &strings) ||
+        !cn_bytes_slice(file, strings.off, strings.len, &elf.strings))
+        return cn_fail(err, CN_ERR_FORMAT, "section %" PRIu32 " contains no strings",
                        table.link);
-    return read_table(symbols, file, strings, &table, module, tables, err);
-}
+    count = table.len / cn_elf_symbol_size;
+    if (!cn_bytes_array(file, table.off, count, cn_elf_symbol_size, &records) ||
+        count > SYMBOL_COUNT_MAX)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu64 " symbols at 0x%" PRIx64 " do not fit the file", count,
+                       table.off);
+    for (uint64_t i = 0; i < count; i++) {
+        struct cn_elf_symbol symbol;
 
-void cn_hpc_elf_symbols_done(struct cn_hpc_elf_symbols *symbols)
-{
-    cn_hpc_ranges_done(&symbols->ranges);
+        (void)cn_elf_symbol_decode(cn_bytes_element(records, i, cn_elf_symbol_size),
+                                   &symbol);
+        add_symbol(functions, &elf, &symbol, module, tables);
+    }
+    cn_hpc_ranges_settle(functions);
+    return true;
 }

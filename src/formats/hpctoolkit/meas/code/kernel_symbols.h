@@ -1,8 +1,6 @@
-/* The functions of a kernel, from a compressed copy of its symbol table ("ffff... T
- * name").
+/* The functions of a kernel, from a compressed copy of its symbol table.
  *
- * Functions are numbered when they are first asked for. A zeroed one is ready for
- * reading.
+ * A function gets its number when it is first looked up. A zeroed table is empty.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_CODE_KERNEL_SYMBOLS_H
@@ -11,29 +9,21 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/code/tables.h"
-
-struct cn_hpc_kernel_symbol {
-    uint64_t address;
-    size_t name_off; /* in the text, up to a blank or the end of the line */
-    uint32_t function;
-};
+#include "symbols/kernel_symbols.h"
 
 struct cn_hpc_kernel_symbols {
-    char *text;
-    size_t text_len;
-    struct cn_hpc_kernel_symbol *list; /* by address, none twice */
-    size_t count, capacity;
+    struct cn_kernel_symbols symbols;
+    uint32_t *functions; /* by index of the symbol: number + 1; 0: none yet */
 };
 
-CN_CHECK bool cn_hpc_kernel_symbols_read(struct cn_hpc_kernel_symbols *symbols,
+CN_CHECK bool cn_hpc_kernel_symbols_read(struct cn_hpc_kernel_symbols *kernel,
                                          struct cn_bytes file, struct cn_error *err);
 
-/* The function whose address is the largest at or below this one; CN_NONE below
- * the first. */
-uint32_t cn_hpc_kernel_symbols_find(struct cn_hpc_kernel_symbols *symbols,
+/* The function with the largest address at or below this one; CN_NONE below the first. */
+uint32_t cn_hpc_kernel_symbols_find(struct cn_hpc_kernel_symbols *kernel,
                                     uint64_t address, uint32_t module,
                                     struct cn_hpc_tables *tables);
 
-void cn_hpc_kernel_symbols_done(struct cn_hpc_kernel_symbols *symbols);
+void cn_hpc_kernel_symbols_done(struct cn_hpc_kernel_symbols *kernel);
 
 #endif

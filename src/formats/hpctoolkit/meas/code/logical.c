@@ -61,7 +61,7 @@ static void add_frame(struct cn_hpc_logical *logical, const struct record *recor
         cn_text_done(&name);
     }
     cn_text_done(&text);
-    *cn_map_at(&logical->numbers, record->id, 0) = (uint32_t)logical->count;
+    *cn_map_at(&logical->slots, record->id, 0) = (uint32_t)logical->count;
     logical->frames = cn_grow(logical->frames, logical->count, &logical->capacity,
                               sizeof(*logical->frames));
     logical->frames[logical->count++] = frame;
@@ -82,42 +82,37 @@ bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
     return step == CN_END;
 }
 
-size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
+size_t cn_hpc_logical_scopes(const struct cn_hpc_logical *logical, uint64_t address,
                              struct cn_code_scope out[2])
 {
     uint32_t id = (uint32_t)(address >> 32), line = (uint32_t)address;
-    uint32_t number = id ? cn_map_find(&logical->numbers, id, CN_NONE) : CN_NONE;
-    struct cn_code_scope function = {.kind = CN_CONTEXT_FUNCTION,
-                                     .relation = CN_CALL,
-                                     .function = CN_NONE,
-                                     .file = CN_NONE,
-                                     .module = CN_NONE};
-    struct cn_code_scope source = function;
+    uint32_t slot = id ? cn_map_find(&logical->slots, id, CN_NONE) : CN_NONE;
+    struct cn_hpc_logical_frame frame = {CN_NONE, CN_NONE};
 
-    if (number == CN_NONE || (logical->frames[number].function == CN_NONE &&
-                              logical->frames[number].file == CN_NONE)) {
-        out[0] = function;
+    if (slot != CN_NONE)
+        frame = logical->frames[slot];
+    out[0] = out[1] = (struct cn_code_scope){.kind = CN_CONTEXT_FUNCTION,
+                                             .relation = CN_CALL,
+                                             .function = frame.function,
+                                             .file = CN_NONE,
+                                             .module = CN_NONE};
+    if (frame.file == CN_NONE || (frame.function != CN_NONE && line == 0))
+        return 1;
+    out[1].kind = CN_CONTEXT_LINE;
+    out[1].function = CN_NONE;
+    out[1].file = frame.file;
+    out[1].line = line;
+    if (frame.function == CN_NONE) {
+        out[0] = out[1];
         return 1;
     }
-    source.kind = CN_CONTEXT_LINE;
-    source.file = logical->frames[number].file;
-    source.line = line;
-    function.function = logical->frames[number].function;
-    if (function.function == CN_NONE) {
-        out[0] = source;
-        return 1;
-    }
-    out[0] = function;
-    if (source.file == CN_NONE || line == 0)
-        return 1;
-    source.relation = CN_LEXICAL;
-    out[1] = source;
+    out[1].relation = CN_LEXICAL;
     return 2;
 }
 
 void cn_hpc_logical_done(struct cn_hpc_logical *logical)
 {
-    cn_map_done(&logical->numbers);
+    cn_map_done(&logical->slots);
     free(logical->frames);
     *logical = (struct cn_hpc_logical){0};
 }

@@ -1,7 +1,7 @@
-/* Names for frames that are no machine code, from files in logical/: functions of an
+/* Names of logical frames, which are no machine code, from files in logical/: functions of an
  * interpreter, GPU kernels without a binary.
  *
- * A zeroed one is ready for reading.
+ * A zeroed struct is empty.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_CODE_LOGICAL_H
@@ -13,23 +13,24 @@
 #include "model/contexts/samples.h"
 
 struct cn_hpc_logical_frame {
-    uint32_t function; /* CN_NONE: it has none */
-    uint32_t file;     /* CN_NONE: it has none */
+    uint32_t function; /* or CN_NONE */
+    uint32_t file;     /* or CN_NONE */
 };
 
 struct cn_hpc_logical {
-    struct cn_map numbers; /* by id */
+    struct cn_map slots; /* id -> index in `frames` */
     struct cn_hpc_logical_frame *frames;
     size_t count, capacity;
 };
 
-/* Functions that are equal in all fields are one, in other files too. */
+/* Functions whose fields are all equal are one function, also across files. On failure the
+ * frames before the damage have been read. */
 CN_CHECK bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
                                   uint32_t module, struct cn_hpc_tables *tables,
                                   struct cn_error *err);
 
-/* The one or two places that an address stands for; returns how many. */
-size_t cn_hpc_logical_places(const struct cn_hpc_logical *logical, uint64_t address,
+/* The one or two scopes of an address; returns their count. */
+size_t cn_hpc_logical_scopes(const struct cn_hpc_logical *logical, uint64_t address,
                              struct cn_code_scope out[2]);
 
 void cn_hpc_logical_done(struct cn_hpc_logical *logical);

@@ -46,17 +46,17 @@ uint32_t cn_hpc_modules_find(struct cn_hpc_modules *m, const char *folder,
     return number;
 }
 
-/* The first structure with code in it wins. */
-static void note_structure(struct cn_hpc_modules *m, const char *folder, uint32_t index)
+/* The path of a module on this machine. */
+static void print_local_path(const struct cn_hpc_modules *m, uint32_t number,
+                             struct cn_text *out)
 {
-    const struct cn_hpc_structure *structure = &m->structures.list[index];
-    struct cn_bytes path = {(const uint8_t *)structure->path, strlen(structure->path)};
-    uint32_t number;
+    cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[number],
+                      out);
+}
 
-    if (structure->ranges.count == 0)
-        return;
-    number = cn_hpc_modules_find(m, folder, path);
-    (void)cn_map_at(&m->structure_of, number, index);
+static struct cn_bytes bytes_of(const char *text)
+{
+    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
 }
 
 static void read_struct_file(struct cn_hpc_modules *m, const char *folder,
@@ -71,8 +71,13 @@ static void read_struct_file(struct cn_hpc_modules *m, const char *folder,
     else if (!cn_hpc_structures_read(&m->structures, file.bytes, &m->tables, &err))
         cn_measurements_warn(m->warn, "%s: %s", path, err.text);
     cn_file_close(&file);
+    /* The first structure of a module that has code in it is used. */
     for (size_t i = first; i < m->structures.count; i++)
-        note_structure(m, folder, (uint32_t)i);
+        if (m->structures.list[i].ranges.count > 0)
+            (void)cn_map_at(
+                &m->structure_of,
+                cn_hpc_modules_find(m, folder, bytes_of(m->structures.list[i].path)),
+                (uint32_t)i);
 }
 
 static void read_struct_folder(struct cn_hpc_modules *m, const char *folder,
@@ -115,52 +120,47 @@ static void read_structures(struct cn_hpc_modules *m)
     }
 }
 
-/* The file of a module on this machine, if it may be used. */
-static bool open_file(const struct cn_hpc_modules *m, uint32_t module,
+/* Open the file of a module on this machine, if it may be used. */
+static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
                       struct cn_file *file)
 {
     struct cn_error ignored = {0};
     struct cn_text path = {0};
-    bool is_inside = m->list[module].folder != NULL;
+    bool is_inside = m->list[number].folder != NULL;
     bool ok;
 
     for (size_t i = 0; i < m->directories->count && !is_inside; i++) {
         const char *folder = m->directories->list[i].path;
         size_t len = strlen(folder);
 
-        is_inside = strncmp(m->paths.list[module], folder, len) == 0 &&
-                    m->paths.list[module][len] == '/';
+        is_inside = strncmp(m->paths.list[number], folder, len) == 0 &&
+                    m->paths.list[number][len] == '/';
     }
-    cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[module],
-                      &path);
+    print_local_path(m, number, &path);
     ok = (is_inside || !m->options->is_foreign) &&
          cn_file_open(file, cn_text_str(&path), &ignored);
     cn_text_done(&path);
     return ok;
 }
 
-/* "python.1a2b3c4d" makes frames of the module "<logical python>". */
-static uint32_t logical_module(struct cn_hpc_modules *m, uint32_t module)
+/* Frames of "python.1a2b3c4d" belong to the module "<logical python>". */
+static uint32_t logical_module(struct cn_hpc_modules *m, uint32_t number)
 {
-    const char *shown = m->list[module].shown;
+    const char *shown = m->list[number].shown;
     const char *slash = strrchr(shown, '/');
     const char *name = slash ? slash + 1 : shown;
     struct cn_text text = {0};
-    uint32_t number;
+    uint32_t logical;
 
     cn_text_printf(&text, "<logical %.*s>", (int)strcspn(name, "."), name);
-    number = number_of(m, cn_text_str(&text), cn_text_str(&text), NULL);
+    logical = number_of(m, cn_text_str(&text), cn_text_str(&text), NULL);
     cn_text_done(&text);
-    return number;
+    return logical;
 }
 
-static bool is_kernel(const struct cn_hpc_module *module)
-{
-    return module->folder && strncmp(module->shown, "kernel_symbols/", 15) == 0;
-}
-
-/* What the file itself says; damage leaves what comes before it. */
-static void ask_file(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes bytes)
+/* Files that are no binaries: logical frames and kernel symbols. Damage leaves the part
+ * before it. */
+static void try_file(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes bytes)
 {
     struct cn_hpc_module *module = &m->list[number];
     struct cn_error err = {0};
@@ -168,20 +168,43 @@ static void ask_file(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes 
 
     if (bytes.len >= CN_HPC_LOGICAL_MAGIC_LEN &&
         memcmp(bytes.ptr, CN_HPC_LOGICAL_MAGIC, CN_HPC_LOGICAL_MAGIC_LEN) == 0) {
-        uint32_t frames_of = logical_module(m, number);
+        uint32_t logical = logical_module(m, number);
 
-        module = &m->list[number]; /* it may have moved */
-        module->knowledge = CN_HPC_KNOWS_LOGICAL;
-        ok = cn_hpc_logical_read(&module->logical, bytes, frames_of, &m->tables, &err);
-    } else if (is_kernel(module)) {
-        module->knowledge = CN_HPC_KNOWS_KERNEL;
+        module = &m->list[number]; /* the list may have moved */
+        module->source = CN_HPC_SOURCE_LOGICAL;
+        ok = cn_hpc_logical_read(&module->logical, bytes, logical, &m->tables, &err);
+    } else if (module->folder && strncmp(module->shown, "kernel_symbols/", 15) == 0) {
+        module->source = CN_HPC_SOURCE_KERNEL;
         ok = cn_hpc_kernel_symbols_read(&module->kernel, bytes, &err);
     }
     if (!ok)
         cn_measurements_warn(m->warn, "%s: %s", module->shown, err.text);
 }
 
-static void ask_binary(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes bytes)
+static void try_structures(struct cn_hpc_modules *m, uint32_t number)
+{
+    uint32_t found;
+
+    if (!m->has_structures)
+        read_structures(m);
+    found = cn_map_find(&m->structure_of, number, CN_NONE);
+    if (found == CN_NONE) {
+        struct cn_text local = {0};
+
+        print_local_path(m, number, &local);
+        if (strcmp(cn_text_str(&local), m->paths.list[number]) != 0)
+            found = cn_map_find(&m->structure_of,
+                                cn_hpc_modules_find(m, "", bytes_of(cn_text_str(&local))),
+                                CN_NONE);
+        cn_text_done(&local);
+    }
+    if (found == CN_NONE)
+        return;
+    m->list[number].structure = &m->structures.list[found];
+    m->list[number].source = CN_HPC_SOURCE_STRUCTURE;
+}
+
+static void try_symbols(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes bytes)
 {
     struct cn_hpc_module *module = &m->list[number];
     struct cn_error err = {0};
@@ -189,75 +212,52 @@ static void ask_binary(struct cn_hpc_modules *m, uint32_t number, struct cn_byte
     if (!cn_hpc_elf_symbols_read(&module->symbols, bytes, number, &m->tables, &err)) {
         if (err.kind != CN_ERR_VERSION)
             cn_measurements_warn(m->warn, "%s: %s", module->shown, err.text);
-    } else if (module->symbols.ranges.count > 0) {
-        module->knowledge = CN_HPC_KNOWS_SYMBOLS;
+    } else if (module->symbols.count > 0) {
+        module->source = CN_HPC_SOURCE_SYMBOLS;
     }
 }
 
-static void find_structure(struct cn_hpc_modules *m, uint32_t number)
-{
-    struct cn_text local = {0};
-    uint32_t found;
-
-    if (!m->has_structures)
-        read_structures(m);
-    found = cn_map_find(&m->structure_of, number, CN_NONE);
-    if (found == CN_NONE) {
-        struct cn_bytes path;
-
-        cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[number],
-                          &local);
-        path = (struct cn_bytes){(const uint8_t *)cn_text_str(&local), local.len};
-        if (strcmp(cn_text_str(&local), m->paths.list[number]) != 0)
-            found =
-                cn_map_find(&m->structure_of, cn_hpc_modules_find(m, "", path), CN_NONE);
-        cn_text_done(&local);
-    }
-    if (found == CN_NONE)
-        return;
-    m->list[number].structure = &m->structures.list[found];
-    m->list[number].knowledge = CN_HPC_KNOWS_STRUCTURE;
-}
-
-static void ask(struct cn_hpc_modules *m, uint32_t number)
+static enum cn_hpc_source find_source(struct cn_hpc_modules *m, uint32_t number)
 {
     struct cn_file file = {0};
-    bool has_file = open_file(m, number, &file);
+    bool has_file;
 
-    m->list[number].knowledge = CN_HPC_KNOWS_NOTHING;
+    if (m->list[number].source != CN_HPC_SOURCE_UNKNOWN)
+        return m->list[number].source;
+    has_file = open_file(m, number, &file);
+    m->list[number].source = CN_HPC_SOURCE_NONE;
     if (has_file)
-        ask_file(m, number, file.bytes);
-    if (m->list[number].knowledge == CN_HPC_KNOWS_NOTHING)
-        find_structure(m, number);
-    if (m->list[number].knowledge == CN_HPC_KNOWS_NOTHING && has_file)
-        ask_binary(m, number, file.bytes);
+        try_file(m, number, file.bytes);
+    if (m->list[number].source == CN_HPC_SOURCE_NONE)
+        try_structures(m, number);
+    if (m->list[number].source == CN_HPC_SOURCE_NONE && has_file)
+        try_symbols(m, number, file.bytes);
     cn_file_close(&file);
+    return m->list[number].source;
 }
 
-static struct cn_code_scope function_place(uint32_t function)
+static struct cn_code_scope function_scope(uint32_t function, uint8_t relation)
 {
     return (struct cn_code_scope){.kind = CN_CONTEXT_FUNCTION,
-                                  .relation = CN_CALL,
+                                  .relation = relation,
                                   .function = function,
                                   .file = CN_NONE,
                                   .module = CN_NONE};
 }
 
-static size_t structure_places(struct cn_hpc_modules *m, uint32_t number,
+static size_t structure_scopes(struct cn_hpc_modules *m, uint32_t number,
                                uint64_t address)
 {
-    size_t count = 0;
+    size_t count = cn_hpc_structure_scopes(m->list[number].structure, address, &m->scopes,
+                                           &m->scope_capacity);
 
-    if (!cn_hpc_structure_places(m->list[number].structure, address, &m->places,
-                                 &m->place_capacity, &count))
-        return 0;
     for (size_t i = 0; i < count; i++) {
-        struct cn_code_scope *place = &m->places[i];
+        struct cn_code_scope *scope = &m->scopes[i];
 
-        place->module = place->kind == CN_CONTEXT_LOOP ? number : CN_NONE;
-        /* Functions were numbered before their module was. */
-        if (place->kind == CN_CONTEXT_FUNCTION)
-            m->tables.functions[place->function].module = number;
+        scope->module = scope->kind == CN_CONTEXT_LOOP ? number : CN_NONE;
+        /* Structure files are read before their modules have numbers. */
+        if (scope->kind == CN_CONTEXT_FUNCTION)
+            m->tables.functions[scope->function].module = number;
     }
     return count;
 }
@@ -265,136 +265,99 @@ static size_t structure_places(struct cn_hpc_modules *m, uint32_t number,
 static void locate_function(struct cn_hpc_modules *m, const char *path, uint64_t address,
                             uint32_t function)
 {
+    const struct cn_hpc_lines *lines = m->options->lines;
     uint32_t *is_asked = cn_map_at(&m->located, function, 0);
     struct cn_hpc_line line;
 
-    if (*is_asked)
-        return;
-    *is_asked = 1;
-    if (!m->options->lines->function(m->options->lines->arg, path, address, &line))
+    if ((*is_asked)++ > 0 || !lines->function(lines->arg, path, address, &line))
         return;
     m->tables.functions[function].file = cn_hpc_tables_file(&m->tables, line.file);
     m->tables.functions[function].line = line.line;
 }
 
-static struct cn_code_scope line_place(struct cn_hpc_modules *m,
-                                       const struct cn_hpc_line *line)
+/* Add the line below the function, and the functions inlined there below it. Returns the count
+ * of all scopes. */
+static size_t add_lines(struct cn_hpc_modules *m, uint32_t number, uint64_t address)
 {
-    return (struct cn_code_scope){.kind = CN_CONTEXT_LINE,
-                                  .relation = CN_LEXICAL,
-                                  .function = CN_NONE,
-                                  .file = cn_hpc_tables_file(&m->tables, line->file),
-                                  .line = line->line,
-                                  .module = CN_NONE};
-}
-
-static uint32_t inlined_function(struct cn_hpc_modules *m, uint32_t module,
-                                 const char *name)
-{
-    return cn_hpc_tables_function(
-        &m->tables,
-        (struct cn_function){.name = name, .module = module, .file = CN_NONE});
-}
-
-/* Below the function: its line, and below that what is inlined there. */
-static size_t add_lines(struct cn_hpc_modules *m, uint32_t module, uint64_t address)
-{
+    const struct cn_hpc_lines *source = m->options->lines;
     struct cn_hpc_line lines[LINES_MAX];
     struct cn_text path = {0};
     size_t line_count, count = 1;
 
-    if (!m->options->lines)
+    if (!source)
         return count;
-    cn_path_map_apply(m->options->maps, m->options->map_count, m->paths.list[module],
-                      &path);
-    locate_function(m, cn_text_str(&path), address, m->places[0].function);
-    line_count = m->options->lines->instruction(
-        m->options->lines->arg, cn_text_str(&path), address, lines, LINES_MAX);
+    print_local_path(m, number, &path);
+    locate_function(m, cn_text_str(&path), address, m->scopes[0].function);
+    line_count =
+        source->instruction(source->arg, cn_text_str(&path), address, lines, LINES_MAX);
     for (size_t i = 0; i < line_count; i++) {
-        if (i > 0 && lines[i].function) {
-            m->places[count] =
-                function_place(inlined_function(m, module, lines[i].function));
-            m->places[count++].relation = CN_INLINED_CALL;
-        }
+        if (i > 0 && lines[i].function)
+            m->scopes[count++] = function_scope(
+                cn_hpc_tables_function(&m->tables,
+                                       (struct cn_function){.name = lines[i].function,
+                                                            .module = number,
+                                                            .file = CN_NONE}),
+                CN_INLINED_CALL);
         if (lines[i].file)
-            m->places[count++] = line_place(m, &lines[i]);
+            m->scopes[count++] = (struct cn_code_scope){
+                .kind = CN_CONTEXT_LINE,
+                .relation = CN_LEXICAL,
+                .function = CN_NONE,
+                .file = cn_hpc_tables_file(&m->tables, lines[i].file),
+                .line = lines[i].line,
+                .module = CN_NONE,
+            };
     }
     cn_text_done(&path);
     return count;
 }
 
-static size_t symbol_places(struct cn_hpc_modules *m, uint32_t number, uint64_t address)
+static size_t symbol_scopes(struct cn_hpc_modules *m, uint32_t number, uint64_t address)
 {
     struct cn_hpc_module *module = &m->list[number];
-    uint32_t function = CN_NONE;
+    bool is_kernel = module->source == CN_HPC_SOURCE_KERNEL;
+    const struct cn_hpc_range *range = cn_hpc_ranges_find(&module->symbols, address);
+    uint32_t function = is_kernel ? cn_hpc_kernel_symbols_find(&module->kernel, address,
+                                                               number, &m->tables)
+                        : range   ? range->value
+                                  : CN_NONE;
 
-    if (module->knowledge == CN_HPC_KNOWS_KERNEL) {
-        function =
-            cn_hpc_kernel_symbols_find(&module->kernel, address, number, &m->tables);
-    } else {
-        const struct cn_hpc_range *range =
-            cn_hpc_ranges_find(&module->symbols.ranges, address);
-
-        function = range ? range->value : CN_NONE;
-    }
     if (function == CN_NONE)
         return 0;
-    m->places[0] = function_place(function);
-    return module->knowledge == CN_HPC_KNOWS_SYMBOLS ? add_lines(m, number, address) : 1;
+    m->scopes[0] = function_scope(function, CN_CALL);
+    return is_kernel ? 1 : add_lines(m, number, address);
 }
 
-bool cn_hpc_modules_places(struct cn_hpc_modules *m, uint32_t module, uint64_t address,
-                           struct cn_code_scopes *out, struct cn_error *err)
+struct cn_code_scopes cn_hpc_modules_scopes(struct cn_hpc_modules *m, uint32_t module,
+                                            uint64_t address)
 {
-    enum { LEAST = 1 + 2 * LINES_MAX };
-    size_t count = 0;
+    enum cn_hpc_source source = find_source(m, module);
+    struct cn_code_scopes out = {.has_instruction = source != CN_HPC_SOURCE_LOGICAL};
 
-    (void)err;
-    if (m->place_capacity < LEAST) {
-        m->place_capacity = LEAST;
-        m->places = cn_realloc(m->places, LEAST, sizeof(*m->places));
-    }
-    if (m->list[module].knowledge == CN_HPC_NOT_ASKED)
-        ask(m, module);
-    switch (m->list[module].knowledge) {
-    case CN_HPC_KNOWS_LOGICAL:
-        count = cn_hpc_logical_places(&m->list[module].logical, address, m->places);
-        break;
-    case CN_HPC_KNOWS_STRUCTURE:
-        count = structure_places(m, module, address);
-        break;
-    case CN_HPC_KNOWS_KERNEL:
-    case CN_HPC_KNOWS_SYMBOLS:
-        count = symbol_places(m, module, address);
-        break;
-    case CN_HPC_NOT_ASKED:
-    case CN_HPC_KNOWS_NOTHING:
-        break;
-    }
-    *out = (struct cn_code_scopes){m->places, count,
-                                   m->list[module].knowledge != CN_HPC_KNOWS_LOGICAL};
-    return true;
+    m->scopes =
+        cn_grow_to(m->scopes, 1 + 2 * LINES_MAX, &m->scope_capacity, sizeof(*m->scopes));
+    if (source == CN_HPC_SOURCE_LOGICAL)
+        out.count = cn_hpc_logical_scopes(&m->list[module].logical, address, m->scopes);
+    else if (source == CN_HPC_SOURCE_STRUCTURE)
+        out.count = structure_scopes(m, module, address);
+    else if (source != CN_HPC_SOURCE_NONE)
+        out.count = symbol_scopes(m, module, address);
+    out.list = m->scopes;
+    return out;
 }
 
-bool cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t module, uint64_t address,
-                          struct cn_call_paths *out, struct cn_error *err)
+struct cn_call_paths cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t module,
+                                          uint64_t address)
 {
-    const struct cn_hpc_structure *structure;
     struct cn_hpc_call_paths *found = &m->found_paths;
+    const struct cn_hpc_structure *structure;
 
-    (void)err;
-    *out = (struct cn_call_paths){0};
-    if (m->list[module].knowledge == CN_HPC_NOT_ASKED)
-        ask(m, module);
+    if (find_source(m, module) != CN_HPC_SOURCE_STRUCTURE ||
+        !cn_hpc_structure_paths(m->list[module].structure, &m->tables, address, found))
+        return (struct cn_call_paths){0};
     structure = m->list[module].structure;
-    if (m->list[module].knowledge != CN_HPC_KNOWS_STRUCTURE ||
-        !cn_hpc_structure_paths(structure, &m->tables, address, found))
-        return true;
-    if (m->call_path_capacity < found->count) {
-        m->call_path_capacity = found->count * 2;
-        m->call_paths =
-            cn_realloc(m->call_paths, m->call_path_capacity, sizeof(*m->call_paths));
-    }
+    m->call_paths = cn_grow_to(m->call_paths, found->count, &m->call_path_capacity,
+                               sizeof(*m->call_paths));
     for (size_t i = 0; i < found->count; i++) {
         const struct cn_hpc_call_path *path = &found->list[i];
         uint32_t entry = structure->graph.functions[path->entry];
@@ -403,11 +366,10 @@ bool cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t module, uint64_t ad
         m->call_paths[i] = (struct cn_call_path){
             .calls = path->call_count > 0 ? found->calls + path->first_call : NULL,
             .call_count = path->call_count,
-            .entry = function_place(entry),
+            .entry = function_scope(entry, CN_CALL),
         };
     }
-    *out = (struct cn_call_paths){m->call_paths, found->count};
-    return true;
+    return (struct cn_call_paths){m->call_paths, found->count};
 }
 
 void cn_hpc_modules_done(struct cn_hpc_modules *m)
@@ -415,7 +377,7 @@ void cn_hpc_modules_done(struct cn_hpc_modules *m)
     for (size_t i = 0; i < m->count; i++) {
         cn_hpc_kernel_symbols_done(&m->list[i].kernel);
         cn_hpc_logical_done(&m->list[i].logical);
-        cn_hpc_elf_symbols_done(&m->list[i].symbols);
+        cn_hpc_ranges_done(&m->list[i].symbols);
     }
     free(m->list);
     cn_names_done(&m->paths);
@@ -423,7 +385,7 @@ void cn_hpc_modules_done(struct cn_hpc_modules *m)
     cn_hpc_structures_done(&m->structures);
     cn_map_done(&m->structure_of);
     cn_map_done(&m->located);
-    free(m->places);
+    free(m->scopes);
     cn_hpc_call_paths_done(&m->found_paths);
     free(m->call_paths);
     cn_arena_done(&m->arena);

@@ -25,9 +25,8 @@ bool cn_path_map_parse(char *text, struct cn_path_map *out, struct cn_error *err
     return true;
 }
 
-/* What is left of `path` behind the prefix `from`; NULL when it does not start
- * so. */
-static const char *behind(const char *from, const char *path)
+/* The rest of `path` after the prefix `from`, or NULL. */
+static const char *after_prefix(const char *from, const char *path)
 {
     while (*from) {
         size_t from_len, path_len;
@@ -54,10 +53,8 @@ static const char *behind(const char *from, const char *path)
 void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char *path,
                        struct cn_text *out)
 {
-    size_t before = out->len;
-
     for (size_t i = 0; i < count; i++) {
-        const char *rest = behind(maps[i].from, path);
+        const char *rest = after_prefix(maps[i].from, path);
         struct cn_text mapped = {0};
         bool is_there;
 
@@ -72,6 +69,5 @@ void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char 
         if (is_there)
             return;
     }
-    if (out->len == before)
-        cn_text_str_add(out, path);
+    cn_text_str_add(out, path);
 }

@@ -1,8 +1,8 @@
-/* Who comes first wins, in n log n: the distinct ends of all ranges cut the
- * addresses into pieces, and a set of bits says which pieces are taken. A range is
- * kept when the next taken piece lies behind it. The set has a summary a level up
- * for each 64 bits, so that the next bit is found in a few steps however far it is.
- * The pieces of kept ranges are marked once.
+/* "First range wins" in n log n: the distinct ends of all ranges divide the addresses into
+ * intervals, and a bit set marks the intervals that are taken. A range is kept if the next
+ * taken interval comes after it. For each word of the bit set, a bit of the level above is set
+ * if the word is not 0, so that the next bit is found in a few steps. Each interval of a kept
+ * range is marked once.
  */
 #include "formats/hpctoolkit/meas/code/ranges.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 enum { WORD_BITS = 64, LEVEL_MAX = 6 };
 
@@ -42,7 +43,7 @@ static void bits_set(struct bits *bits, size_t at)
     }
 }
 
-/* The first bit at `at` or behind it; SIZE_MAX when there is none. */
+/* The first bit that is set, from `at` on; SIZE_MAX if there is none. */
 static size_t bits_next(const struct bits *bits, size_t at)
 {
     size_t level = 0;
@@ -87,78 +88,58 @@ static int compare_begins(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static size_t list_cuts(const struct cn_hpc_ranges *ranges, uint64_t *cuts)
+/* The distinct ends of all ranges, sorted. */
+static size_t list_ends(const struct cn_hpc_ranges *ranges, uint64_t *ends)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < ranges->count; i++) {
-        cuts[2 * i] = ranges->list[i].begin;
-        cuts[2 * i + 1] = ranges->list[i].end;
+        ends[2 * i] = ranges->list[i].begin;
+        ends[2 * i + 1] = ranges->list[i].end;
     }
-    qsort(cuts, ranges->count * 2, sizeof(*cuts), compare_numbers);
+    qsort(ends, ranges->count * 2, sizeof(*ends), compare_numbers);
     for (size_t i = 0; i < ranges->count * 2; i++)
-        if (count == 0 || cuts[count - 1] != cuts[i])
-            cuts[count++] = cuts[i];
+        if (count == 0 || ends[count - 1] != ends[i])
+            ends[count++] = ends[i];
     return count;
-}
-
-static size_t find_cut(const uint64_t *cuts, size_t count, uint64_t address)
-{
-    size_t begin = 0, end = count;
-
-    while (end - begin > 1) {
-        size_t middle = begin + (end - begin) / 2;
-
-        if (cuts[middle] <= address)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return begin;
 }
 
 void cn_hpc_ranges_settle(struct cn_hpc_ranges *ranges)
 {
-    uint64_t *cuts = cn_alloc(ranges->count * 2, sizeof(*cuts));
+    uint64_t *ends = cn_alloc(ranges->count * 2, sizeof(*ends));
     struct bits taken = {0};
-    size_t kept = 0, cut_count;
+    size_t kept = 0, end_count;
 
     if (ranges->count == 0)
         return;
-    cut_count = list_cuts(ranges, cuts);
-    bits_init(&taken, cut_count);
+    end_count = list_ends(ranges, ends);
+    bits_init(&taken, end_count);
     for (size_t i = 0; i < ranges->count; i++) {
-        size_t begin = find_cut(cuts, cut_count, ranges->list[i].begin);
-        size_t end = find_cut(cuts, cut_count, ranges->list[i].end);
+        struct cn_hpc_range range = ranges->list[i];
+        size_t begin = cn_search_u64(ends, end_count, sizeof(*ends), range.begin) - 1;
+        size_t end = cn_search_u64(ends, end_count, sizeof(*ends), range.end) - 1;
 
         if (bits_next(&taken, begin) < end)
             continue;
         for (size_t at = begin; at < end; at++)
             bits_set(&taken, at);
-        ranges->list[kept++] = ranges->list[i];
+        ranges->list[kept++] = range;
     }
     ranges->count = kept;
     qsort(ranges->list, kept, sizeof(*ranges->list), compare_begins);
     bits_done(&taken);
-    free(cuts);
+    free(ends);
 }
 
 const struct cn_hpc_range *cn_hpc_ranges_find(const struct cn_hpc_ranges *ranges,
                                               uint64_t address)
 {
-    size_t begin = 0, end = ranges->count;
+    size_t count = ranges->count == 0 ? 0
+                                      : cn_search_u64(&ranges->list->begin, ranges->count,
+                                                      sizeof(*ranges->list), address);
 
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-
-        if (address < ranges->list[middle].begin)
-            end = middle;
-        else if (address >= ranges->list[middle].end)
-            begin = middle + 1;
-        else
-            return &ranges->list[middle];
-    }
-    return NULL;
+    return count > 0 && address < ranges->list[count - 1].end ? &ranges->list[count - 1]
+                                                              : NULL;
 }
 
 void cn_hpc_ranges_done(struct cn_hpc_ranges *ranges)

@@ -1,8 +1,8 @@
-/* What hpcstruct found out about modules: for ranges of addresses, the function,
- * loops, inlined calls and line around them.
+/* What hpcstruct found out about modules: the function, loops, inlined calls and line of
+ * address ranges.
  *
- * A file is read once into flat tables: scopes that know the scope around them, and
- * ranges of addresses that know their innermost scope.
+ * A file is read once into flat tables: scopes with the index of their parent, and ranges with
+ * the index of their innermost scope.
  * Threads: one thread at a time; immutable once read.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_CODE_STRUCTURE_H
@@ -16,14 +16,14 @@
 #include "model/contexts/samples.h"
 
 struct cn_hpc_scope {
-    struct cn_code_scope place;
-    uint32_t around; /* CN_NONE for a function that is not inlined */
-    uint32_t depth;  /* scopes around it */
+    struct cn_code_scope scope;
+    uint32_t parent; /* CN_NONE for a function that is not inlined */
+    uint32_t depth;  /* number of ancestors */
 };
 
 /* One load module. */
 struct cn_hpc_structure {
-    const char *path; /* as the file has it */
+    const char *path; /* as in the file */
     struct cn_hpc_scope *scopes;
     size_t scope_count, scope_capacity;
     struct cn_hpc_ranges ranges; /* their value is a scope */
@@ -36,19 +36,18 @@ struct cn_hpc_structures {
     struct cn_arena arena;
 };
 
-/* Add what a .hpcstruct file says. Its modules carry no number yet: `module` of
- * places is CN_NONE. On failure what comes before the damage has been added. */
+/* Add the modules of a .hpcstruct file. `module` of scopes is CN_NONE. On failure the part
+ * before the damage has been added. */
 CN_CHECK bool cn_hpc_structures_read(struct cn_hpc_structures *structures,
                                      struct cn_bytes file, struct cn_hpc_tables *tables,
                                      struct cn_error *err);
 
-/* The scopes around an address go to `places`, which is grown; the outermost
- * first. False when it lies in none. */
-bool cn_hpc_structure_places(const struct cn_hpc_structure *structure, uint64_t address,
-                             struct cn_code_scope **places, size_t *capacity,
-                             size_t *count);
+/* Store the scopes of an address in *scopes, an array that grows, outermost first. Returns
+ * their count; 0 if the address is in no scope. */
+size_t cn_hpc_structure_scopes(const struct cn_hpc_structure *structure, uint64_t address,
+                               struct cn_code_scope **scopes, size_t *capacity);
 
-/* The ways to the function around an address. False when they are not known. */
+/* The call paths to the function that contains an address. False if they are unknown. */
 bool cn_hpc_structure_paths(const struct cn_hpc_structure *structure,
                             const struct cn_hpc_tables *tables, uint64_t address,
                             struct cn_hpc_call_paths *out);

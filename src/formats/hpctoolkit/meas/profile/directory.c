@@ -2,17 +2,10 @@
 
 #include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t len = strlen(name), suffix_len = strlen(suffix);
-
-    return len > suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
-}
+#include "base/search.h"
 
 static int compare_names(const void *left, const void *right)
 {
@@ -30,7 +23,7 @@ char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count)
 
     *count = 0;
     while (stream && (entry = readdir(stream))) {
-        if (!ends_in(entry->d_name, suffix))
+        if (!cn_ends_with(entry->d_name, suffix))
             continue;
         names = cn_grow(names, *count, &capacity, sizeof(*names));
         names[(*count)++] = cn_strdup(entry->d_name);
@@ -42,7 +35,7 @@ char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count)
     return names;
 }
 
-/* `path`: the directory as it was given. */
+/* `path`: the directory as the user named it. */
 static void add_profile(struct cn_hpc_directories *d, const char *path, const char *name)
 {
     d->name_offs = cn_grow(d->name_offs, d->profile_count, &d->profile_capacity,
@@ -51,22 +44,6 @@ static void add_profile(struct cn_hpc_directories *d, const char *path, const ch
     if (d->has_several)
         cn_text_printf(&d->names, "%s/", path);
     cn_text_add(&d->names, name, strlen(name) + 1);
-}
-
-static void add_directory(struct cn_hpc_directories *d, char *path, bool is_one_file)
-{
-    d->list = cn_grow(d->list, d->count, &d->capacity, sizeof(*d->list));
-    d->list[d->count++] = (struct cn_hpc_directory){path, d->profile_count, is_one_file};
-}
-
-static bool add_one_file(struct cn_hpc_directories *d, char *path)
-{
-    char *slash = strrchr(path, '/'); /* canonical: there is one */
-
-    *slash = '\0';
-    add_directory(d, path, true);
-    add_profile(d, path, slash + 1);
-    return true;
 }
 
 bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
@@ -81,34 +58,30 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
         free(canonical);
         return cn_fail_errno(err, "%s", path);
     }
-    if (!S_ISDIR(st.st_mode))
-        return add_one_file(d, canonical);
-    add_directory(d, canonical, false);
+    d->list = cn_grow(d->list, d->count, &d->capacity, sizeof(*d->list));
+    d->list[d->count++] =
+        (struct cn_hpc_directory){d->profile_count, canonical, !S_ISDIR(st.st_mode)};
+    if (!S_ISDIR(st.st_mode)) {
+        char *slash = strrchr(canonical, '/'); /* a canonical path has one */
+
+        *slash = '\0';
+        add_profile(d, canonical, slash + 1);
+        return true;
+    }
     names = cn_hpc_list_names(canonical, ".hpcrun", &count);
     for (size_t i = 0; i < count; i++) {
         add_profile(d, path, names[i]);
         free(names[i]);
     }
     free(names);
-    if (count == 0)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path);
-    return true;
+    return count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path);
 }
 
 const struct cn_hpc_directory *cn_hpc_directories_of(const struct cn_hpc_directories *d,
                                                      size_t profile)
 {
-    size_t begin = 0, end = d->count;
-
-    while (end - begin > 1) {
-        size_t middle = begin + (end - begin) / 2;
-
-        if (d->list[middle].first <= profile)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return &d->list[begin];
+    return &d->list[cn_search_u64(&d->list->first, d->count, sizeof(*d->list), profile) -
+                    1];
 }
 
 const char *cn_hpc_directories_name(const struct cn_hpc_directories *d, size_t profile)
@@ -132,4 +105,14 @@ void cn_hpc_directories_done(struct cn_hpc_directories *d)
     cn_text_done(&d->names);
     free(d->name_offs);
     *d = (struct cn_hpc_directories){0};
+}
+
+void cn_hpc_trace_path_print(const char *profile_path, struct cn_text *out)
+{
+    const char *slash = strrchr(profile_path, '/'), *dot = strrchr(profile_path, '.');
+
+    cn_text_add(out, profile_path,
+                dot && (!slash || dot > slash) ? (size_t)(dot - profile_path)
+                                               : strlen(profile_path));
+    cn_text_str_add(out, ".hpctrace");
 }

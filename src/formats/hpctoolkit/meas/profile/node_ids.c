@@ -6,11 +6,9 @@
 #include "base/alloc.h"
 #include "model/contexts/context.h"
 
-enum { LEAST = 64 };
-
 void cn_hpc_node_ids_begin(struct cn_hpc_node_ids *ids, size_t count)
 {
-    size_t size = LEAST;
+    size_t size = 64;
 
     while (size < count * 2)
         size *= 2;
@@ -34,13 +32,13 @@ static struct cn_hpc_node_slot *probe(const struct cn_hpc_node_ids *ids, uint32_
     return &ids->slots[i];
 }
 
-bool cn_hpc_node_ids_add(struct cn_hpc_node_ids *ids, uint32_t id, uint32_t number)
+bool cn_hpc_node_ids_add(struct cn_hpc_node_ids *ids, uint32_t id, uint32_t index)
 {
     struct cn_hpc_node_slot *slot = probe(ids, id);
 
     if (slot->id == id)
         return false;
-    *slot = (struct cn_hpc_node_slot){id, number};
+    *slot = (struct cn_hpc_node_slot){id, index};
     return true;
 }
 
@@ -48,7 +46,7 @@ uint32_t cn_hpc_node_ids_find(const struct cn_hpc_node_ids *ids, uint32_t id)
 {
     const struct cn_hpc_node_slot *slot = probe(ids, id);
 
-    return id != 0 && slot->id == id ? slot->number : CN_NONE;
+    return id != 0 && slot->id == id ? slot->index : CN_NONE;
 }
 
 void cn_hpc_node_ids_done(struct cn_hpc_node_ids *ids)

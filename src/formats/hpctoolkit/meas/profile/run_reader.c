@@ -2,13 +2,6 @@
 
 #include <inttypes.h>
 
-bool cn_hpc_text_is(struct cn_bytes bytes, const char *text)
-{
-    size_t len = strlen(text);
-
-    return bytes.len == len && (len == 0 || memcmp(bytes.ptr, text, len) == 0);
-}
-
 bool cn_hpc_take_string(struct cn_bytes *rest, struct cn_bytes *out)
 {
     struct cn_bytes head, at = *rest;
@@ -30,7 +23,7 @@ bool cn_hpc_run_is(struct cn_bytes file)
     return starts_with(file, CN_HPC_RUN_MAGIC);
 }
 
-/* The caller knows that the header is there. */
+/* `file` contains the header. */
 static bool check_version(struct cn_bytes file, const char *version, struct cn_error *err)
 {
     const char *found = (const char *)file.ptr + CN_HPC_MAGIC_LEN;
@@ -41,17 +34,6 @@ static bool check_version(struct cn_bytes file, const char *version, struct cn_e
     for (size_t i = 0; i < CN_HPC_VERSION_LEN; i++)
         shown[i] = found[i] >= '.' && found[i] <= '9' ? found[i] : '?';
     return cn_fail(err, CN_ERR_VERSION, "version %s, can read %s", shown, version);
-}
-
-static bool slice_section(struct cn_bytes file, const char *name, uint64_t begin_off,
-                          uint64_t end_off, struct cn_bytes *out, struct cn_error *err)
-{
-    if (begin_off > end_off || !cn_bytes_slice(file, begin_off, end_off - begin_off, out))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s from 0x%" PRIx64 " to 0x%" PRIx64
-                       " do not fit the file of %zu bytes",
-                       name, begin_off, end_off, file.len);
-    return true;
 }
 
 static bool open_footer(struct cn_bytes file, struct cn_hpc_run_footer *out,
@@ -66,81 +48,79 @@ static bool open_footer(struct cn_bytes file, struct cn_hpc_run_footer *out,
                        "has no footer: the program died before it was complete");
     if (out->footer_off != file.len - cn_hpc_run_footer_size)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "footer says that it is at 0x%" PRIx64 ", but it is at 0x%zx",
-                       out->footer_off, file.len - cn_hpc_run_footer_size);
+                       "footer is at 0x%zx, but names the offset 0x%" PRIx64,
+                       file.len - cn_hpc_run_footer_size, out->footer_off);
     return true;
 }
 
-/* A section that starts with a count: of entries, which the section's end tells
- * too. */
-static bool skip_count(struct cn_bytes *section, size_t len, const char *name,
-                       struct cn_error *err)
-{
-    struct cn_bytes count;
+struct section {
+    const char *name;
+    uint64_t begin_off, end_off;
+    size_t head_len; /* bytes before its entries, with their count */
+};
 
-    if (cn_bytes_take(section, len, &count))
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "%s of %zu bytes are too short", name,
-                   section->len);
+static bool open_section(struct cn_bytes file, struct section section,
+                         struct cn_bytes *head, struct cn_bytes *entries,
+                         struct cn_error *err)
+{
+    if (section.begin_off > section.end_off ||
+        !cn_bytes_slice(file, section.begin_off, section.end_off - section.begin_off,
+                        entries))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s from 0x%" PRIx64 " to 0x%" PRIx64
+                       " do not fit the file of %zu bytes",
+                       section.name, section.begin_off, section.end_off, file.len);
+    return cn_bytes_take(entries, section.head_len, head) ||
+           cn_fail(err, CN_ERR_FORMAT, "%s of %zu bytes are too short", section.name,
+                   entries->len);
 }
 
-static bool open_header(struct cn_hpc_run *run, struct cn_error *err)
-{
-    const struct cn_hpc_run_footer *f = &run->footer;
-    struct cn_bytes section;
-
-    if (!slice_section(run->file, "header", f->header_off, f->header_end_off, &section,
-                       err))
-        return false;
-    if (f->header_off != 0 || section.len < cn_hpc_run_header_size)
-        return cn_fail(err, CN_ERR_FORMAT, "header of %zu bytes at 0x%" PRIx64,
-                       section.len, f->header_off);
-    return cn_bytes_from(section, cn_hpc_run_header_size, &run->header_list);
-}
-
+/* The end of a section also gives the number of entries in a list. */
 static bool open_lists(struct cn_hpc_run *run, struct cn_error *err)
 {
     const struct cn_hpc_run_footer *f = &run->footer;
+    struct section header = {"header", f->header_off, f->header_end_off,
+                             cn_hpc_run_header_size};
+    struct section modules = {"load modules", f->modules_off, f->modules_end_off,
+                              sizeof(uint32_t)};
+    struct section metrics = {"metrics", f->metrics_off, f->metrics_end_off,
+                              sizeof(uint32_t)};
+    struct section kinds = {"kinds", f->kinds_off, f->kinds_end_off, sizeof(uint16_t)};
+    struct cn_bytes head;
 
-    return slice_section(run->file, "load modules", f->modules_off, f->modules_end_off,
-                         &run->modules_list, err) &&
-           skip_count(&run->modules_list, sizeof(uint32_t), "load modules", err) &&
-           slice_section(run->file, "metrics", f->metrics_off, f->metrics_end_off,
-                         &run->metrics_list, err) &&
-           skip_count(&run->metrics_list, sizeof(uint32_t), "metrics", err) &&
-           slice_section(run->file, "kinds", f->kinds_off, f->kinds_end_off,
-                         &run->kinds_list, err) &&
-           skip_count(&run->kinds_list, sizeof(uint16_t), "kinds", err);
+    if (f->header_off != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "header at 0x%" PRIx64, f->header_off);
+    return open_section(run->file, header, &head, &run->header_list, err) &&
+           open_section(run->file, modules, &head, &run->modules_list, err) &&
+           open_section(run->file, metrics, &head, &run->metrics_list, err) &&
+           open_section(run->file, kinds, &head, &run->kinds_list, err);
 }
 
 static bool open_nodes(struct cn_hpc_run *run, struct cn_error *err)
 {
-    const struct cn_hpc_run_footer *f = &run->footer;
-    struct cn_bytes section, count;
+    struct section section = {"nodes", run->footer.nodes_off, run->footer.nodes_end_off,
+                              sizeof(uint64_t)};
+    struct cn_bytes count, entries;
 
-    if (!slice_section(run->file, "nodes", f->nodes_off, f->nodes_end_off, &section, err))
+    if (!open_section(run->file, section, &count, &entries, err))
         return false;
-    if (!cn_bytes_take(&section, sizeof(uint64_t), &count))
-        return cn_fail(err, CN_ERR_FORMAT, "nodes of %zu bytes are too short",
-                       section.len);
     run->node_count = cn_u64_be_get(count.ptr);
-    if (!cn_bytes_array(section, 0, run->node_count, cn_hpc_run_node_size, &run->nodes) ||
-        run->nodes.len != section.len)
+    if (!cn_bytes_array(entries, 0, run->node_count, cn_hpc_run_node_size, &run->nodes) ||
+        run->nodes.len != entries.len)
         return cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " nodes in %zu bytes",
-                       run->node_count, section.len);
+                       run->node_count, entries.len);
     return true;
 }
 
 static bool open_values(struct cn_hpc_run *run, struct cn_error *err)
 {
-    const struct cn_hpc_run_footer *f = &run->footer;
+    struct section section = {"values", run->footer.values_off,
+                              run->footer.values_end_off, sizeof(uint16_t)};
     struct cn_hpc_run_counts counts;
     struct cn_bytes rest, head;
 
-    if (!slice_section(run->file, "values", f->values_off, f->values_end_off, &rest, err))
+    if (!open_section(run->file, section, &head, &rest, err))
         return false;
-    if (!cn_bytes_take(&rest, sizeof(uint16_t), &head))
-        return cn_fail(err, CN_ERR_FORMAT, "values of %zu bytes are too short", rest.len);
     run->id_count = cn_u16_be_get(head.ptr);
     if (run->id_count == 0 ||
         !cn_bytes_take(&rest, (size_t)run->id_count * cn_hpc_run_id_size, &run->ids) ||
@@ -168,8 +148,8 @@ bool cn_hpc_run_open(struct cn_bytes file, struct cn_hpc_run *out, struct cn_err
     if (!cn_hpc_run_is(file) || file.len < cn_hpc_run_header_size)
         return cn_fail(err, CN_ERR_FORMAT, "not a profile of hpcrun");
     if (!check_version(file, CN_HPC_RUN_VERSION, err) ||
-        !open_footer(file, &run.footer, err) || !open_header(&run, err) ||
-        !open_lists(&run, err) || !open_nodes(&run, err) || !open_values(&run, err))
+        !open_footer(file, &run.footer, err) || !open_lists(&run, err) ||
+        !open_nodes(&run, err) || !open_values(&run, err))
         return false;
     *out = run;
     return true;
@@ -202,49 +182,14 @@ enum cn_step cn_hpc_run_module_next(struct cn_bytes *rest,
     if (record.id == 0)
         return cn_fail(err, CN_ERR_FORMAT, "load module with the id 0");
     out->id = record.id;
-    out->flags = cn_u64_be_get(flags.ptr);
     return CN_ITEM;
-}
-
-/* Old files pack these fields into the low bits of two words. */
-static void decode_old_metric(struct cn_bytes record,
-                              struct cn_hpc_run_metric_entry *entry)
-{
-    uint64_t word = cn_u64_be_get(record.ptr);
-
-    entry->value_format = (uint8_t)cn_bits(word, 8, 4);
-    entry->show = (uint8_t)cn_bits(word, 28, 1);
-    entry->shows_percent = cn_bits(word, 29, 1) != 0;
-    entry->is_moved = false;
-}
-
-static bool decode_metric(struct cn_hpc_run_metric_entry *entry, struct cn_error *err)
-{
-    struct cn_hpc_run_metric record;
-
-    if (!cn_hpc_run_metric_decode(entry->record, &record))
-        return cn_fail(err, CN_ERR_FORMAT, "metric table ends inside a metric");
-    entry->value_format = record.value_format;
-    entry->show = record.show;
-    entry->is_moved = record.is_moved != 0;
-    entry->shows_percent = record.shows_percent != 0;
-    entry->period = record.period;
-    if ((record.type != CN_HPC_METRIC_RAW && record.type != CN_HPC_METRIC_FINAL) ||
-        record.reserved != 0)
-        decode_old_metric(entry->record, entry);
-    if (entry->value_format != CN_HPC_VALUES_INTEGER &&
-        entry->value_format != CN_HPC_VALUES_DOUBLE)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "metric '%.*s': value format %u, can read 1 and 2",
-                       (int)(entry->name.len < 100 ? entry->name.len : 100),
-                       (const char *)entry->name.ptr, entry->value_format);
-    return true;
 }
 
 enum cn_step cn_hpc_run_metric_next(struct cn_bytes *rest,
                                     struct cn_hpc_run_metric_entry *out,
                                     struct cn_error *err)
 {
+    struct cn_hpc_run_metric record;
     struct cn_bytes tail;
 
     if (rest->len == 0)
@@ -252,11 +197,33 @@ enum cn_step cn_hpc_run_metric_next(struct cn_bytes *rest,
     if (!cn_hpc_take_string(rest, &out->name) ||
         !cn_hpc_take_string(rest, &out->description) ||
         !cn_bytes_take(rest, cn_hpc_run_metric_size, &out->record) ||
+        !cn_hpc_run_metric_decode(out->record, &record) ||
         !cn_hpc_take_string(rest, &out->formula) ||
         !cn_hpc_take_string(rest, &out->format) ||
         !cn_bytes_take(rest, CN_HPC_RUN_METRIC_TAIL_LEN, &tail))
         return cn_fail(err, CN_ERR_FORMAT, "metric table ends inside a metric");
-    return decode_metric(out, err) ? CN_ITEM : CN_FAIL;
+    out->value_format = record.value_format;
+    out->show = record.show;
+    out->is_moved = record.is_moved != 0;
+    out->shows_percent = record.shows_percent != 0;
+    out->period = record.period;
+    if ((record.type != CN_HPC_METRIC_RAW && record.type != CN_HPC_METRIC_FINAL) ||
+        record.reserved != 0) {
+        /* Old files pack these fields into the low bits of two words. */
+        uint64_t word = cn_u64_be_get(out->record.ptr);
+
+        out->value_format = (uint8_t)cn_bits(word, 8, 4);
+        out->show = (uint8_t)cn_bits(word, 28, 1);
+        out->shows_percent = cn_bits(word, 29, 1) != 0;
+        out->is_moved = false;
+    }
+    if (out->value_format != CN_HPC_VALUES_INTEGER &&
+        out->value_format != CN_HPC_VALUES_DOUBLE)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "metric '%.*s': value format %u, can read 1 and 2",
+                       (int)(out->name.len < 100 ? out->name.len : 100),
+                       (const char *)out->name.ptr, out->value_format);
+    return CN_ITEM;
 }
 
 enum cn_step cn_hpc_run_kind_next(struct cn_bytes *rest, struct cn_hpc_run_kind *out,
@@ -278,18 +245,15 @@ bool cn_hpc_trace_file_open(struct cn_bytes file, uint64_t *flags,
                             struct cn_error *err)
 {
     struct cn_hpc_trace_file header;
-    struct cn_bytes rest;
-    size_t whole_len;
 
     if (!starts_with(file, CN_HPC_TRACE_MAGIC) ||
         !cn_hpc_trace_file_decode(file, &header))
         return cn_fail(err, CN_ERR_FORMAT, "not a trace of hpcrun");
     if (!check_version(file, CN_HPC_TRACE_VERSION, err))
         return false;
-    (void)cn_bytes_from(file, cn_hpc_trace_file_size, &rest);
-    whole_len = rest.len - rest.len % cn_hpc_trace_record_size;
-    (void)cn_bytes_slice(rest, 0, whole_len, records);
-    *stray_len = rest.len - whole_len;
+    (void)cn_bytes_from(file, cn_hpc_trace_file_size, records);
+    *stray_len = records->len % cn_hpc_trace_record_size;
+    records->len -= *stray_len;
     *flags = header.flags;
     return true;
 }

@@ -1,9 +1,9 @@
-/* The sections of a .hpcrun file, and what they list.
+/* The sections of a .hpcrun file, and the entries of its lists.
  *
  * cn_hpc_run_open() finds the sections; each list is then read entry by entry:
  *     rest = run.modules_list;
  *     while ((step = cn_hpc_run_module_next(&rest, &module, err)) == CN_ITEM) ...
- * Everything is a view of the file's bytes.
+ * Everything borrows the file's bytes.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_PROFILE_RUN_READER_H
@@ -22,7 +22,7 @@ struct cn_hpc_run {
     struct cn_bytes ids, values, value_index; /* records */
     uint16_t id_count;
     uint64_t value_count;
-    uint32_t valued_count; /* nodes with values; the index has one entry more */
+    uint32_t valued_count; /* nodes with values; the index has one more entry */
 };
 
 struct cn_hpc_run_pair {
@@ -31,7 +31,6 @@ struct cn_hpc_run_pair {
 
 struct cn_hpc_run_module_entry {
     struct cn_bytes path;
-    uint64_t flags;
     uint16_t id;
 };
 
@@ -48,7 +47,7 @@ struct cn_hpc_run_kind {
     uint16_t id;
 };
 
-/* Whether this is a .hpcrun file of any version. */
+/* True for a .hpcrun file of any version. */
 bool cn_hpc_run_is(struct cn_bytes file);
 
 /* Check version, footer and the sizes of all sections. */
@@ -68,14 +67,10 @@ CN_CHECK enum cn_step cn_hpc_run_kind_next(struct cn_bytes *rest,
                                            struct cn_hpc_run_kind *out,
                                            struct cn_error *err);
 
-/* A string at the front of `rest`: its length and its bytes. */
+/* Take a string, its length and its bytes, off the front of `rest`. */
 CN_CHECK bool cn_hpc_take_string(struct cn_bytes *rest, struct cn_bytes *out);
 
-/* Whether the bytes are these characters. */
-bool cn_hpc_text_is(struct cn_bytes bytes, const char *text);
-
-/* The flags and the records of a .hpctrace file. `*stray_len` bytes at its end
- * are no whole record. */
+/* The flags and the whole records of a .hpctrace file; `*stray_len` bytes follow them. */
 CN_CHECK bool cn_hpc_trace_file_open(struct cn_bytes file, uint64_t *flags,
                                      struct cn_bytes *records, size_t *stray_len,
                                      struct cn_error *err);

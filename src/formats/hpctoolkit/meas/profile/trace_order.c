@@ -18,29 +18,26 @@ static void merge(const struct cn_node_sample *from, size_t begin, size_t middle
     }
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Merge sort from the bottom up: stable, and no worse for hostile input. */
+/* Merge sort from the bottom up: stable, and n log n for any input. */
 static void sort(struct cn_hpc_trace_order *order)
 {
-    if (order->spare_capacity < order->capacity) {
-        free(order->spare);
-        order->spare_capacity = order->capacity;
-        order->spare = cn_alloc(order->spare_capacity, sizeof(*order->spare));
-    }
-    for (size_t width = 1; width < order->count; width *= 2) {
-        struct cn_node_sample *swap = order->samples;
+    size_t count = order->count;
+
+    order->spare =
+        cn_grow_to(order->spare, count, &order->spare_capacity, sizeof(*order->spare));
+    for (size_t width = 1; width < count; width *= 2) {
+        struct cn_node_sample *samples = order->samples;
         size_t capacity = order->capacity;
 
-        for (size_t at = 0; at < order->count; at += 2 * width)
-            merge(order->samples, at, least(at + width, order->count),
-                  least(at + 2 * width, order->count), order->spare);
+        for (size_t at = 0; at < count; at += 2 * width) {
+            size_t middle = at + width < count ? at + width : count;
+            size_t end = middle + width < count ? middle + width : count;
+
+            merge(samples, at, middle, end, order->spare);
+        }
         order->samples = order->spare;
         order->capacity = order->spare_capacity;
-        order->spare = swap;
+        order->spare = samples;
         order->spare_capacity = capacity;
     }
 }
@@ -51,11 +48,8 @@ void cn_hpc_trace_order_read(struct cn_hpc_trace_order *order, struct cn_bytes r
     size_t count = records.len / cn_hpc_trace_record_size;
     bool is_sorted = true;
 
-    if (order->capacity < count) {
-        free(order->samples);
-        order->capacity = count * 2;
-        order->samples = cn_alloc(order->capacity, sizeof(*order->samples));
-    }
+    order->samples =
+        cn_grow_to(order->samples, count, &order->capacity, sizeof(*order->samples));
     for (size_t i = 0; i < count; i++) {
         struct cn_hpc_trace_record record;
 

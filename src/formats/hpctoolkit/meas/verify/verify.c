@@ -29,7 +29,7 @@ static void check_samples(const struct cn_hpc_verify *v, struct cn_bytes records
                                  record.time_ns, last_ns);
         if (cn_hpc_node_ids_find(&v->ids, record.node) == CN_NONE)
             cn_hpc_verify_report(v, true, bytes, "trace-node",
-                                 "sample of node %" PRIu32 ", which is not there",
+                                 "sample of node %" PRIu32 ", which does not exist",
                                  record.node);
         last_ns = record.time_ns;
     }
@@ -51,7 +51,7 @@ static void check_trace(struct cn_hpc_verify *v, const char *name, struct cn_byt
     }
     if (flags & CN_HPC_TRACE_DATA_CENTRIC) {
         cn_hpc_verify_report(v, false, trace, "trace-kind",
-                             "records of data, not of time, are not read");
+                             "data-centric records are not supported");
         return;
     }
     if (stray_len > 0)

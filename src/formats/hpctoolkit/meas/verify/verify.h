@@ -1,4 +1,4 @@
-/* Every rule of measurement files, checked; every violation reported.
+/* Checks every rule of measurement files and reports every violation.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_H
@@ -6,8 +6,8 @@
 
 #include "model/format.h"
 
-/* All profiles, traces and structure files of a directory, or one profile with
- * its trace. */
+/* Check all profiles, traces and structure files of a directory, or one profile and its
+ * trace. */
 CN_CHECK bool cn_hpc_meas_verify(const char *path, const struct cn_progress *progress,
                                  cn_finding_fn report, void *arg, struct cn_error *err);
 

@@ -7,18 +7,17 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
 #include "model/contexts/context.h"
 #include "model/contexts/identity.h"
 #include "model/contexts/samples.h"
 
 enum { MODULE_ID_COUNT = UINT16_MAX + 1, SECTION_COUNT = 6 };
 
-/* What nodes and values refer to. */
+/* Tables that nodes and values refer to. */
 struct tables {
     bool *has_module;
-    bool *are_roots; /* nodes, by number */
-    uint8_t *kinds;  /* enum cn_node_kind of nodes */
+    bool *are_roots; /* by index of the node */
+    uint8_t *kinds;  /* enum cn_node_kind, by index of the node */
     bool *are_formulas;
     size_t metric_count, metric_capacity;
     size_t kind_count;
@@ -59,7 +58,7 @@ static void check_header(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
         cn_hpc_verify_report(v, true, rest, "header-pairs", "%s", err.text);
     else if (count != header.pair_count)
         cn_hpc_verify_report(v, true, run->file, "header-pairs",
-                             "header has %" PRIu32 " names and says %" PRIu32, count,
+                             "header has %" PRIu32 " names, but declares %" PRIu32, count,
                              header.pair_count);
 }
 
@@ -99,7 +98,7 @@ static void check_metrics(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
         t->are_formulas[t->metric_count++] = entry.formula.len > 0;
         if (entry.show > 4)
             cn_hpc_verify_report(v, false, entry.record, "metric-show",
-                                 "metric %zu is shown as %u, known are 0 to 4",
+                                 "metric %zu has show %u, expected 0 to 4",
                                  t->metric_count - 1, entry.show);
         at = rest;
     }
@@ -142,7 +141,7 @@ static void check_identity(struct cn_hpc_verify *v, const struct cn_hpc_run *run
         (void)cn_hpc_run_id_decode(bytes, &id);
         if (cn_bits(id.kind, 0, CN_HPC_KIND_BITS) >= t->kind_count)
             cn_hpc_verify_report(v, true, bytes, "identity-kind",
-                                 "identity of kind %" PRIu64 ", names end at %zu",
+                                 "identity of kind %" PRIu64 ", but there are %zu kinds",
                                  cn_bits(id.kind, 0, CN_HPC_KIND_BITS), t->kind_count);
     }
 }
@@ -155,7 +154,7 @@ static bool is_at_top(const struct cn_hpc_verify *v, const struct tables *t,
     return node->parent == 0 || (parent != CN_NONE && t->are_roots[parent]);
 }
 
-/* Nodes that are no code have places where they must be. */
+/* Nodes that are no code must be at certain levels. */
 static void check_special(struct cn_hpc_verify *v, struct tables *t,
                           const struct cn_hpc_run_node *node, struct cn_bytes bytes,
                           uint32_t number)
@@ -169,7 +168,7 @@ static void check_special(struct cn_hpc_verify *v, struct tables *t,
     if ((node->address == CN_HPC_CODE_IDLE || node->address == CN_HPC_CODE_PARTIAL) &&
         !is_at_top(v, t, node))
         cn_hpc_verify_report(v, true, bytes, "node-place",
-                             "node %" PRIu32 " must lie below a root, not below %" PRIu32,
+                             "node %" PRIu32 " must be below a root, not below %" PRIu32,
                              node->id, node->parent);
 }
 
@@ -179,7 +178,7 @@ static void check_module_of(struct cn_hpc_verify *v, const struct tables *t,
     if (!t->has_module[node->module])
         cn_hpc_verify_report(v, true, bytes, "node-module",
                              "node %" PRIu32
-                             " lies in load module %u, which is not there",
+                             " is in load module %u, which does not exist",
                              node->id, node->module);
 }
 
@@ -206,7 +205,7 @@ static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_byte
     if (node.parent != 0 && cn_hpc_node_ids_find(&v->ids, node.parent) == CN_NONE)
         cn_hpc_verify_report(v, true, bytes, "node-parent",
                              "node %" PRIu32 " has the parent %" PRIu32
-                             ", which no earlier node is",
+                             ", which is no earlier node",
                              node.id, node.parent);
     check_kind(v, t, &node, bytes, number);
     if (node.module == 0)
@@ -216,7 +215,7 @@ static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_byte
         check_module_of(v, t, &node, bytes);
     if (node.id == 0 || node.id > CN_HPC_NODE_ID_MAX)
         cn_hpc_verify_report(v, true, bytes, "node-id",
-                             "node number %" PRIu32 " has the id %" PRIu32, number,
+                             "node at index %" PRIu32 " has the id %" PRIu32, number,
                              node.id);
     else if (!cn_hpc_node_ids_add(&v->ids, node.id, number))
         cn_hpc_verify_report(v, true, bytes, "node-id", "two nodes with the id %" PRIu32,
@@ -262,7 +261,7 @@ static void check_index(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
             cn_hpc_verify_report(v, true, bytes, "value-node",
                                  is_end ? "index ends with 0x%" PRIx32
                                         : "values of node %" PRIu32
-                                          ", which is not there",
+                                          ", which does not exist",
                                  index.node);
         last = index.first;
     }
@@ -279,7 +278,7 @@ static int compare_spans(const void *left, const void *right)
     return (a->begin_off > b->begin_off) - (a->begin_off < b->begin_off);
 }
 
-/* Sections must not overlap; what lies between them is zero. */
+/* Sections must not overlap; bytes between them are 0. */
 static void check_gaps(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
 {
     const struct cn_hpc_run_footer *f = &run->footer;

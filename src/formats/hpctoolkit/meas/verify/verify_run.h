@@ -1,4 +1,4 @@
-/* What the verifier's parts share.
+/* State shared by the parts of the verifier.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_VERIFY_VERIFY_RUN_H
@@ -20,7 +20,7 @@ CN_PRINTF(5, 6)
 void cn_hpc_verify_report(const struct cn_hpc_verify *v, bool is_error,
                           struct cn_bytes where, const char *rule, const char *fmt, ...);
 
-/* The contents of a profile whose sections have been found. */
+/* Check the contents of a profile whose sections are known to fit the file. */
 void cn_hpc_verify_run(struct cn_hpc_verify *v, const struct cn_hpc_run *run);
 
 #endif

@@ -5,16 +5,15 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/search.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy_threads.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/database.h"
-#include "formats/hpctoolkit/xml/read/metrics_reader.h"
 #include "formats/hpctoolkit/xml/read/open.h"
-#include "formats/hpctoolkit/xml/read/tree_reader.h"
 
-/* Where the values of a metric are in the matrices of threads. */
+/* The column of a metric in the matrices of threads. */
 struct column {
     uint16_t prop_id;
     uint64_t number;
@@ -30,9 +29,9 @@ struct database {
     size_t summary_count, summary_capacity;
     uint32_t summary_context_count;
     struct cn_map sample_ids; /* -> contexts */
-    uint32_t unknown_context; /* of samples; has no record */
+    uint32_t unknown_context; /* of samples whose context is not in the tree */
     uint64_t tick_ns;
-    struct cn_error trace_damage; /* of an experiment.mt that is there but unreadable */
+    struct cn_error trace_damage; /* of an unreadable experiment.mt */
 };
 
 static struct database *self_of(struct cn_database *db)
@@ -58,7 +57,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return true;
 }
 
-/* Row 0 is the root's, which is context 0 in the model; no context has the id 1. */
+/* Row 0 is that of the root, context 0 in the model; no context has the id 1. */
 static uint64_t row_of(uint32_t context)
 {
     return context == 0 ? 0 : context - UINT64_C(1);
@@ -69,19 +68,9 @@ static uint32_t context_of(uint64_t row)
     return row == 0 ? 0 : (uint32_t)row + 1;
 }
 
-static size_t find_in_summary(const struct database *self, uint32_t context)
+static bool is_below(const void *values, uint64_t index, uint64_t context)
 {
-    size_t low = 0, high = self->summary_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (self->summary[middle].key < context)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ((const struct cn_value *)values)[index].key < context;
 }
 
 static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor *cursor,
@@ -94,7 +83,8 @@ static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor 
     if (cursor->plane == CN_PLANE_OF_CONTEXT)
         cursor->at = 0;
     else if (cursor->owner == 0)
-        cursor->at = find_in_summary(self, cursor->first_key);
+        cursor->at =
+            cn_search(0, self->summary_count, is_below, self->summary, cursor->first_key);
     else
         cursor->at =
             cursor->first_key == CN_HPC_LEGACY_ROOT_ID ? 1 : row_of(cursor->first_key);
@@ -196,13 +186,6 @@ static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline 
     return true;
 }
 
-static uint32_t sample_context(const struct database *self, uint32_t sample_id)
-{
-    uint32_t context = cn_map_find(&self->sample_ids, sample_id, self->unknown_context);
-
-    return context == self->xml.tree.idle_context ? 0 : context;
-}
-
 static bool samples(struct cn_database *db, const struct cn_timeline *line,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err)
@@ -211,6 +194,7 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
     struct cn_hpc_legacy_sample sample = {0};
     struct cn_bytes bytes;
     uint64_t time_ns;
+    uint32_t context;
 
     if (!cn_bytes_array(self->threads.traces,
                         line->at + first * cn_hpc_legacy_sample_size, count,
@@ -223,7 +207,9 @@ static bool samples(struct cn_database *db, const struct cn_timeline *line,
         if (!cn_u64_mul(sample.time, self->tick_ns, &time_ns))
             return cn_fail(err, CN_ERR_FORMAT, "%s: time %" PRIu64 " is too large",
                            CN_HPC_LEGACY_TRACES, sample.time);
-        out[i] = (struct cn_sample){time_ns, sample_context(self, sample.sample_id)};
+        context = cn_map_find(&self->sample_ids, sample.sample_id, self->unknown_context);
+        out[i] = (struct cn_sample){time_ns,
+                                    context == self->xml.tree.idle_context ? 0 : context};
     }
     return true;
 }
@@ -241,19 +227,14 @@ static void close_database(struct cn_database *db)
     free(self);
 }
 
-static const struct cn_database_ops operations = {
-    .profile = get_profile,
-    .module = cn_hpc_xml_module,
-    .file = cn_hpc_xml_file,
-    .function = cn_hpc_xml_function,
-    .children = cn_hpc_xml_children,
-    .child_next = cn_hpc_xml_child_next,
-    .context_at = cn_hpc_xml_context_at,
-    .values_begin = cn_hpc_xml_values_begin,
-    .values_next = cn_hpc_xml_values_next,
-    .timeline = timeline,
-    .samples = samples,
-    .close = close_database,
+static const struct cn_hpc_xml_version version = {
+    .major = CN_HPC_XML_LEGACY_MAJOR,
+    .ops = {.profile = get_profile,
+            .timeline = timeline,
+            .samples = samples,
+            .close = close_database},
+    .plane_begin = plane_begin,
+    .plane_next = plane_next,
 };
 
 static void take_value(void *arg, uint32_t context, int64_t metric, double value)
@@ -321,7 +302,7 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
         qsort(self->columns, self->column_count, sizeof(*self->columns), compare_columns);
 }
 
-/* Each file of threads for itself: one that is damaged does not cost the others. */
+/* A damaged file of threads does not affect the others. */
 static void open_threads(struct database *self, const struct cn_hpc_legacy_files *files)
 {
     enum { WARNINGS_MAX = 4 };
@@ -336,8 +317,8 @@ static void open_threads(struct database *self, const struct cn_hpc_legacy_files
             cn_database_warn(db, "%s; left out", damage.text);
     if (files->packed.name &&
         !cn_hpc_legacy_add_packed(&self->threads, files->packed.bytes, &damage))
-        cn_database_warn(db, "%s: %s; threads from there on left out", files->packed.name,
-                         damage.text);
+        cn_database_warn(db, "%s: %s; left out the threads from there on",
+                         files->packed.name, damage.text);
     if (!files->traces.name)
         return;
     db->has_timelines = true;
@@ -360,31 +341,9 @@ static bool set_times(struct database *self, const struct cn_hpc_xml_head *head,
     if (head->has_times && (!cn_u64_mul(head->begin, self->tick_ns, &db->begin_ns) ||
                             !cn_u64_mul(head->end, self->tick_ns, &db->end_ns)))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "times %" PRIu64 " to %" PRIu64 " are too large", head->begin,
-                       head->end);
+                       "%s: times %" PRIu64 " to %" PRIu64 " are too large",
+                       CN_HPC_XML_FILE, head->begin, head->end);
     return true;
-}
-
-static bool read_experiment(struct database *self,
-                            const struct cn_hpc_legacy_files *files,
-                            const struct cn_hpc_xml_head *head, struct cn_error *err)
-{
-    struct cn_database *db = &self->xml.base;
-    struct cn_hpc_xml_tree_source source = {
-        .text = files->experiment,
-        .head = head,
-        .is_mapped = files->is_mapped,
-        .sink = {self, take_value, take_sample_id},
-    };
-
-    if (head->major != CN_HPC_XML_LEGACY_MAJOR)
-        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x", head->major,
-                       head->minor, CN_HPC_XML_LEGACY_MAJOR);
-    db->title = head->title;
-    db->description = head->description;
-    cn_hpc_xml_tree_init(&self->xml.tree, head);
-    return set_times(self, head, err) && cn_hpc_xml_metrics_read(db, head, err) &&
-           cn_hpc_xml_tree_read(&self->xml.tree, &source, err);
 }
 
 static bool finish(struct database *self, const struct cn_hpc_legacy_files *files,
@@ -408,36 +367,28 @@ static bool finish(struct database *self, const struct cn_hpc_legacy_files *file
     return cn_hpc_xml_database_finish(&self->xml, false, err);
 }
 
-static bool open_files(struct database *self, const struct cn_hpc_legacy_files *files,
-                       struct cn_error *err)
-{
-    struct cn_hpc_xml_head head;
-    bool ok;
-
-    self->xml.base.ops = &operations;
-    self->xml.base.path = "";
-    self->xml.planes = (struct cn_hpc_xml_planes){plane_begin, plane_next};
-    if (!cn_hpc_xml_head_read(&head, files->experiment, &self->xml.base.arena, err))
-        return cn_fail_in(err, CN_HPC_XML_FILE);
-    ok = (read_experiment(self, files, &head, err) || cn_fail_in(err, CN_HPC_XML_FILE)) &&
-         cn_hpc_xml_kinds_read(&self->xml.base, &head, err) &&
-         finish(self, files, &head, err);
-    cn_hpc_xml_head_done(&head);
-    return ok;
-}
-
 bool cn_hpc_legacy_open_bytes(struct cn_database **out,
                               const struct cn_hpc_legacy_files *files,
                               struct cn_error *err)
 {
     struct database *self = cn_alloc(1, sizeof(*self));
+    struct cn_hpc_xml_tree_source source = {
+        .text = files->experiment,
+        .is_mapped = files->is_mapped,
+        .sink = {self, take_value, take_sample_id},
+    };
+    struct cn_hpc_xml_head head;
+    bool ok;
 
-    if (!open_files(self, files, err)) {
+    cn_hpc_xml_database_init(&self->xml, &version);
+    ok = cn_hpc_xml_database_read(&self->xml, &source, &head, err) &&
+         set_times(self, &head, err) && finish(self, files, &head, err);
+    cn_hpc_xml_head_done(&head);
+    if (ok)
+        *out = &self->xml.base;
+    else
         close_database(&self->xml.base);
-        return false;
-    }
-    *out = &self->xml.base;
-    return true;
+    return ok;
 }
 
 bool cn_hpc_legacy_open(struct cn_database **out, const char *path, struct cn_error *err)

@@ -3,30 +3,24 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t len = strlen(name), suffix_len = strlen(suffix);
-
-    return len > suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
-}
-
 static int is_values(const struct dirent *entry)
 {
-    return has_suffix(entry->d_name, CN_HPC_LEGACY_VALUES_SUFFIX);
+    return cn_ends_with(entry->d_name, CN_HPC_LEGACY_VALUES_SUFFIX);
 }
 
 static int is_packed(const struct dirent *entry)
 {
     return strncmp(entry->d_name, CN_HPC_LEGACY_PACKED_PREFIX,
                    strlen(CN_HPC_LEGACY_PACKED_PREFIX)) == 0 &&
-           has_suffix(entry->d_name, CN_HPC_LEGACY_PACKED_SUFFIX);
+           cn_ends_with(entry->d_name, CN_HPC_LEGACY_PACKED_SUFFIX);
 }
 
-/* A file that need not be there. */
+/* A missing file leaves *out as it is. */
 static bool map_optional(struct cn_hpc_legacy_maps *maps, const char *dir,
                          const char *name, struct cn_hpc_legacy_file *out,
                          struct cn_error *err)
@@ -45,36 +39,16 @@ static bool map_optional(struct cn_hpc_legacy_maps *maps, const char *dir,
     return true;
 }
 
-static bool map_values(struct cn_hpc_legacy_maps *maps, const char *dir,
-                       struct cn_error *err)
-{
-    size_t count = (size_t)maps->name_count;
-
-    for (size_t i = 0; i < count; i++)
-        if (!map_optional(maps, dir, maps->names[i]->d_name, &maps->values[i], err))
-            return false;
-    maps->files.values = maps->values;
-    maps->files.value_count = count;
-    return true;
-}
-
-static bool map_packed(struct cn_hpc_legacy_maps *maps, const char *dir,
-                       struct cn_error *err)
-{
-    if (maps->name_count == 0)
-        return true;
-    return map_optional(maps, dir, maps->names[0]->d_name, &maps->files.packed, err);
-}
-
 static bool map_all(struct cn_hpc_legacy_maps *maps, const char *dir,
                     struct cn_error *err)
 {
     enum { OTHERS = 3 };
-    bool is_single;
+    bool is_packed_file = false;
+    size_t count;
 
     maps->name_count = scandir(dir, &maps->names, is_values, alphasort);
-    is_single = maps->name_count > 0;
-    if (!is_single) {
+    if (maps->name_count <= 0) {
+        is_packed_file = true;
         free(maps->names);
         maps->names = NULL;
         maps->name_count = scandir(dir, &maps->names, is_packed, alphasort);
@@ -86,10 +60,21 @@ static bool map_all(struct cn_hpc_legacy_maps *maps, const char *dir,
     if (maps->name_count > CN_HPC_LEGACY_FILE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%s: %d files with values, can read %d", dir,
                        maps->name_count, CN_HPC_LEGACY_FILE_MAX);
-    maps->values = cn_alloc((size_t)maps->name_count, sizeof(*maps->values));
-    maps->mapped = cn_alloc((size_t)maps->name_count + OTHERS, sizeof(*maps->mapped));
-    if (!(is_single ? map_values(maps, dir, err) : map_packed(maps, dir, err)) ||
-        !map_optional(maps, dir, CN_HPC_LEGACY_TRACES, &maps->files.traces, err) ||
+    count = (size_t)maps->name_count;
+    maps->mapped = cn_alloc(count + OTHERS, sizeof(*maps->mapped));
+    if (is_packed_file) {
+        if (count > 0 &&
+            !map_optional(maps, dir, maps->names[0]->d_name, &maps->files.packed, err))
+            return false;
+    } else {
+        maps->values = cn_alloc(count, sizeof(*maps->values));
+        for (size_t i = 0; i < count; i++)
+            if (!map_optional(maps, dir, maps->names[i]->d_name, &maps->values[i], err))
+                return false;
+        maps->files.values = maps->values;
+        maps->files.value_count = count;
+    }
+    if (!map_optional(maps, dir, CN_HPC_LEGACY_TRACES, &maps->files.traces, err) ||
         !cn_file_open_at(&maps->mapped[maps->mapped_count], dir, CN_HPC_XML_FILE, err))
         return false;
     maps->files.experiment = maps->mapped[maps->mapped_count++].bytes;

@@ -6,13 +6,13 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 
-/* Kinds of the usual table; see cn_hpc_xml_kinds_read(). */
+/* Kinds of the usual table; see read_kinds() of database.c. */
 enum { KIND_NODE = 1, KIND_RANK = 2, KIND_THREAD = 3 };
 
 void cn_hpc_legacy_threads_done(struct cn_hpc_legacy_threads *threads)
 {
     free(threads->list);
-    cn_map_done(&threads->by_number);
+    cn_map_done(&threads->slots);
     *threads = (struct cn_hpc_legacy_threads){0};
 }
 
@@ -27,54 +27,50 @@ double cn_hpc_legacy_threads_value(const struct cn_hpc_legacy_thread *thread,
                              .ptr);
 }
 
-static void count_values(struct cn_hpc_legacy_thread *thread)
+/* `is_head`: the header was decoded, with this byte order. */
+static bool check_head(struct cn_bytes file, const char *magic, bool is_head,
+                       uint8_t byte_order, struct cn_error *err)
 {
-    for (uint32_t row = 0; row < thread->row_count; row++) {
-        uint64_t before = thread->value_count;
-
-        for (uint32_t column = 0; column < thread->column_count; column++)
-            thread->value_count += cn_hpc_legacy_threads_value(thread, row, column) != 0;
-        thread->context_count += thread->value_count != before;
-    }
-}
-
-static bool starts_with(struct cn_bytes file, const char *magic)
-{
-    return file.len >= CN_HPC_LEGACY_MAGIC_LEN &&
-           memcmp(file.ptr, magic, CN_HPC_LEGACY_MAGIC_LEN) == 0;
+    if (!is_head || memcmp(file.ptr, magic, CN_HPC_LEGACY_MAGIC_LEN) != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s", magic);
+    return byte_order == CN_HPC_LEGACY_BIG_ENDIAN ||
+           cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
+                   byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
 }
 
 /* The matrix of a thread; `file` may be longer than it. */
 static bool read_values(struct cn_bytes file, struct cn_hpc_legacy_thread *out,
                         struct cn_error *err)
 {
-    struct cn_hpc_legacy_values head;
+    struct cn_hpc_legacy_values head = {0};
+    bool is_head = cn_hpc_legacy_values_decode(file, &head);
     uint64_t count;
 
-    if (!starts_with(file, CN_HPC_LEGACY_VALUES_MAGIC) ||
-        !cn_hpc_legacy_values_decode(file, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s",
-                       CN_HPC_LEGACY_VALUES_MAGIC);
-    if (head.byte_order != CN_HPC_LEGACY_BIG_ENDIAN)
-        return cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
-                       head.byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
+    if (!check_head(file, CN_HPC_LEGACY_VALUES_MAGIC, is_head, head.byte_order, err))
+        return false;
     if (!cn_u64_mul(head.row_count, head.column_count, &count) ||
         !cn_bytes_array(file, cn_hpc_legacy_values_size, count, cn_hpc_legacy_value_size,
                         &out->values))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " rows of %" PRIu32 " values do not fit the %zu bytes",
                        head.row_count, head.column_count, file.len);
-    /* Rows or columns that hold nothing would cost time for nothing. */
+    /* Empty rows and columns cost no time. */
     out->row_count = count == 0 ? 0 : head.row_count;
     out->column_count = count == 0 ? 0 : head.column_count;
-    count_values(out);
+    for (uint32_t row = 0; row < out->row_count; row++) {
+        uint64_t before = out->value_count;
+
+        for (uint32_t column = 0; column < out->column_count; column++)
+            out->value_count += cn_hpc_legacy_threads_value(out, row, column) != 0;
+        out->context_count += out->value_count != before;
+    }
     return true;
 }
 
 static struct cn_hpc_legacy_thread *add_thread(struct cn_hpc_legacy_threads *threads,
                                                uint32_t process, uint32_t thread)
 {
-    *cn_map_at(&threads->by_number, (uint64_t)process << 32 | thread, 0) =
+    *cn_map_at(&threads->slots, (uint64_t)process << 32 | thread, 0) =
         (uint32_t)threads->count;
     threads->list = cn_grow(threads->list, threads->count, &threads->capacity,
                             sizeof(*threads->list));
@@ -128,7 +124,7 @@ bool cn_hpc_legacy_add_file(struct cn_hpc_legacy_threads *threads, struct cn_byt
     return true;
 }
 
-/* A packed file: what it is made of. */
+/* A packed file. */
 struct pack {
     struct cn_bytes file, members;
     struct cn_hpc_legacy_pack head;
@@ -138,7 +134,8 @@ static bool open_pack(struct cn_bytes file, struct pack *out, struct cn_error *e
 {
     out->file = file;
     if (!cn_hpc_legacy_pack_decode(file, &out->head))
-        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes are no header", file.len);
+        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes are too short for a header",
+                       file.len);
     if (!cn_bytes_array(file, cn_hpc_legacy_pack_size, out->head.count,
                         cn_hpc_legacy_member_size, &out->members))
         return cn_fail(err, CN_ERR_FORMAT, "a table of %" PRIu32 " threads does not fit",
@@ -155,8 +152,8 @@ static struct cn_hpc_legacy_member member_at(const struct pack *pack, uint32_t i
     return member;
 }
 
-/* The file of one thread: up to where the next one begins. Files that overlap would make
- * little input much work. */
+/* The file of one thread, which ends where the next one begins: files that overlap would make
+ * the work more than linear. */
 static bool open_member(const struct pack *pack, uint32_t i,
                         struct cn_hpc_legacy_member *member, struct cn_bytes *out,
                         struct cn_error *err)
@@ -170,7 +167,7 @@ static bool open_member(const struct pack *pack, uint32_t i,
         return true;
     return cn_fail(err, CN_ERR_FORMAT,
                    "thread %" PRIu32 ": from 0x%" PRIx64 " to 0x%" PRIx64
-                   " lies not inside the %zu bytes",
+                   " is outside the %zu bytes",
                    i, member->begin_off, end, pack->file.len);
 }
 
@@ -185,83 +182,71 @@ static void pack_identity(const struct pack *pack,
         add_id(out, KIND_THREAD, member->thread);
 }
 
-bool cn_hpc_legacy_add_packed(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
-                              struct cn_error *err)
-{
-    struct cn_hpc_legacy_member member;
-    struct pack pack;
-    struct cn_bytes part;
-
-    if (!open_pack(file, &pack, err))
-        return false;
-    for (uint32_t i = 0; i < pack.head.count; i++) {
-        struct cn_hpc_legacy_thread read = {0};
-
-        if (!open_member(&pack, i, &member, &part, err))
-            return false;
-        if (!read_values(part, &read, err))
-            return cn_fail_in(err, "thread %" PRIu32 " at 0x%" PRIx64, i,
-                              member.begin_off);
-        pack_identity(&pack, &member, &read.identity);
-        *add_thread(threads, member.process, member.thread) = read;
-    }
-    return true;
-}
-
 static bool read_samples(struct cn_bytes file, uint64_t off, bool is_last,
                          struct cn_hpc_legacy_thread *thread, struct cn_error *err)
 {
-    struct cn_hpc_legacy_trace head;
+    struct cn_hpc_legacy_trace head = {0};
+    bool is_head = cn_hpc_legacy_trace_decode(file, &head);
     uint64_t len;
 
-    if (!starts_with(file, CN_HPC_LEGACY_TRACE_MAGIC) ||
-        !cn_hpc_legacy_trace_decode(file, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "does not start with %s",
-                       CN_HPC_LEGACY_TRACE_MAGIC);
-    if (head.byte_order != CN_HPC_LEGACY_BIG_ENDIAN)
-        return cn_fail(err, CN_ERR_FORMAT, "byte order %u, can read %u (big endian)",
-                       head.byte_order, CN_HPC_LEGACY_BIG_ENDIAN);
+    if (!check_head(file, CN_HPC_LEGACY_TRACE_MAGIC, is_head, head.byte_order, err))
+        return false;
     if (head.flags & CN_HPC_LEGACY_HAS_METRICS)
         return cn_fail(err, CN_ERR_FORMAT, "flags 0x%" PRIx64 ": samples name metrics",
                        head.flags);
     len = file.len - cn_hpc_legacy_trace_size;
     if (len % cn_hpc_legacy_sample_size != 0 && !is_last)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu64 " bytes of samples are no multiple of %d", len,
+                       "%" PRIu64 " bytes of samples are not a multiple of %d", len,
                        cn_hpc_legacy_sample_size);
     thread->samples_off = off + cn_hpc_legacy_trace_size;
     thread->sample_count = len / cn_hpc_legacy_sample_size;
     return true;
 }
 
-bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
-                              struct cn_error *err)
+static bool add_pack(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                     bool is_traces, struct cn_error *err)
 {
-    struct cn_hpc_legacy_member member;
     struct pack pack;
-    struct cn_bytes part;
 
     if (!open_pack(file, &pack, err))
         return false;
     for (uint32_t i = 0; i < pack.head.count; i++) {
-        struct cn_hpc_legacy_thread *thread;
-        uint32_t position;
+        struct cn_hpc_legacy_thread added = {0}, *thread = &added;
+        struct cn_hpc_legacy_member member;
+        struct cn_bytes part;
+        uint32_t slot;
 
         if (!open_member(&pack, i, &member, &part, err))
             return false;
-        position =
-            cn_map_find(&threads->by_number,
-                        (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
-        if (position == UINT32_MAX) {
-            thread = add_thread(threads, member.process, member.thread);
-            pack_identity(&pack, &member, &thread->identity);
-        } else {
-            thread = &threads->list[position];
-        }
-        if (!read_samples(part, member.begin_off, i + 1 == pack.head.count, thread, err))
+        slot = cn_map_find(&threads->slots,
+                           (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
+        if (is_traces && slot != UINT32_MAX)
+            thread = &threads->list[slot];
+        else
+            pack_identity(&pack, &member, &added.identity);
+        if (is_traces ? !read_samples(part, member.begin_off, i + 1 == pack.head.count,
+                                      thread, err)
+                      : !read_values(part, thread, err))
             return cn_fail_in(err, "thread %" PRIu32 " at 0x%" PRIx64, i,
                               member.begin_off);
+        if (thread == &added)
+            *add_thread(threads, member.process, member.thread) = added;
     }
+    return true;
+}
+
+bool cn_hpc_legacy_add_packed(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                              struct cn_error *err)
+{
+    return add_pack(threads, file, false, err);
+}
+
+bool cn_hpc_legacy_add_traces(struct cn_hpc_legacy_threads *threads, struct cn_bytes file,
+                              struct cn_error *err)
+{
+    if (!add_pack(threads, file, true, err))
+        return false;
     threads->traces = file;
     return true;
 }

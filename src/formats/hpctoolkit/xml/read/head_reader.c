@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 struct reader {
     struct cn_hpc_xml_head *head;
@@ -15,7 +15,8 @@ struct reader {
     bool is_at_tree;
 };
 
-static const char *keep(struct reader *r, const struct cn_hpc_xml_event *e,
+/* A copy of an attribute, or `otherwise`. */
+static const char *copy(struct reader *r, const struct cn_hpc_xml_event *e,
                         const char *name, const char *otherwise)
 {
     const char *value = cn_hpc_xml_event_get(e, name);
@@ -36,11 +37,11 @@ static bool number(const struct cn_hpc_xml_event *e, const char *name, int64_t o
     *out = otherwise;
     if (!value || cn_hpc_xml_parse_i64(bytes_of(value), out))
         return true;
-    return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: %s=\"%.64s\" is no whole number",
+    return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: %s=\"%.64s\" is not a whole number",
                    e->name, name, value);
 }
 
-/* The number a row cannot be without. */
+/* A mandatory number. */
 static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *out,
                    struct cn_error *err)
 {
@@ -52,14 +53,14 @@ static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *
 static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
                     const struct cn_hpc_xml_event *e, struct cn_error *err)
 {
-    struct cn_hpc_xml_row row = {.name = keep(r, e, "n", "")};
+    struct cn_hpc_xml_row row = {.name = copy(r, e, "n", "")};
     const char *address = cn_hpc_xml_event_get(e, "v");
 
     if (!needed(e, "i", &row.id, err) || !number(e, "f", 0, &row.flags, err))
         return false;
     if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address))
-        return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is no address", e->name,
-                       address);
+        return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is not an address",
+                       e->name, address);
     rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
     rows->list[rows->count++] = row;
     return true;
@@ -77,9 +78,9 @@ static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric metric = {
-        .name = keep(r, e, "n", ""),
-        .type = keep(r, e, "t", ""),
-        .format = keep(r, e, "fmt", NULL),
+        .name = copy(r, e, "n", ""),
+        .type = copy(r, e, "t", ""),
+        .format = copy(r, e, "fmt", NULL),
         .combine = "",
         .view = "",
     };
@@ -105,9 +106,9 @@ static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
         return cn_fail(err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
     metric = &head->metrics[head->metric_count - 1];
     if (type && strcmp(type, "combine") == 0)
-        metric->combine = keep(r, e, "frm", "");
+        metric->combine = copy(r, e, "frm", "");
     else
-        metric->view = keep(r, e, "frm", "");
+        metric->view = copy(r, e, "frm", "");
     return true;
 }
 
@@ -116,8 +117,8 @@ static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
 {
     struct cn_hpc_xml_head *head = r->head;
     struct cn_hpc_xml_metric_db row = {
-        .name = keep(r, e, "n", ""),
-        .type = keep(r, e, "t", ""),
+        .name = copy(r, e, "n", ""),
+        .type = copy(r, e, "t", ""),
     };
 
     if (!has_room(e, head->metric_db_count, err) || !needed(e, "i", &row.id, err) ||
@@ -132,7 +133,7 @@ static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
 static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
                       struct cn_error *err)
 {
-    /* The first writers counted microseconds and did not say so. */
+    /* The first writers used microseconds, without an attribute that says so. */
     enum { MICROSECONDS = 1000000 };
     int64_t begin, end, ticks;
 
@@ -148,48 +149,40 @@ static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static bool add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
+static void add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
 {
     const char *name = cn_hpc_xml_event_get(e, "n");
     const char *value = cn_hpc_xml_event_get(e, "v");
 
     if (!name || !value)
-        return true;
+        return;
     if (strcmp(name, CN_HPC_XML_DESCRIPTION) == 0)
         r->head->description = cn_arena_strdup(r->arena, value);
     else if (strcmp(name, CN_HPC_XML_LINES_NAME) == 0)
         r->head->lines_have_calls = strcmp(value, CN_HPC_XML_LINES_VALUE) == 0;
-    return true;
-}
-
-/* "4.0" */
-static bool parse_version(const char *text, struct cn_hpc_xml_head *head)
-{
-    const char *dot = text ? strchr(text, '.') : NULL;
-    struct cn_bytes before;
-    uint64_t major, minor;
-
-    if (!dot || !cn_bytes_slice(bytes_of(text), 0, (uint64_t)(dot - text), &before) ||
-        !cn_hpc_xml_parse_u64(before, &major) ||
-        !cn_hpc_xml_parse_u64(bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
-        return false;
-    head->major = (unsigned)major;
-    head->minor = (unsigned)minor;
-    return true;
 }
 
 static bool begin_root(struct reader *r, const struct cn_hpc_xml_event *e,
                        struct cn_error *err)
 {
     const char *version = cn_hpc_xml_event_get(e, "version");
+    const char *dot = version ? strchr(version, '.') : NULL; /* "4.0" */
+    uint64_t major, minor;
 
     if (strcmp(e->name, "HPCToolkitExperiment") != 0)
         return cn_fail(err, CN_ERR_FORMAT,
                        "the root element is <%.64s>, not <HPCToolkitExperiment>",
                        e->name);
-    return parse_version(version, r->head) ||
-           cn_fail(err, CN_ERR_FORMAT, "version \"%.64s\" is none",
-                   version ? version : "");
+    if (!dot ||
+        !cn_hpc_xml_parse_u64(
+            (struct cn_bytes){(const uint8_t *)version, (size_t)(dot - version)},
+            &major) ||
+        !cn_hpc_xml_parse_u64(bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
+        return cn_fail(err, CN_ERR_FORMAT, "\"%.64s\" is not a version",
+                       version ? version : "");
+    r->head->major = (unsigned)major;
+    r->head->minor = (unsigned)minor;
+    return true;
 }
 
 static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
@@ -217,9 +210,9 @@ static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
     if (strcmp(name, "TraceDB") == 0)
         return add_times(r, e, err);
     if (strcmp(name, "NV") == 0)
-        return add_pair(r, e);
-    if (strcmp(name, "SecCallPathProfile") == 0)
-        head->title = keep(r, e, "n", "");
+        add_pair(r, e);
+    else if (strcmp(name, "SecCallPathProfile") == 0)
+        head->title = copy(r, e, "n", "");
     return true;
 }
 
@@ -246,21 +239,23 @@ bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
     struct cn_hpc_xml_reading reading = {.text = text,
                                          .depth_max = CN_HPC_XML_HEAD_DEPTH_MAX,
                                          .handle = on_event,
-                                         .arg = &r};
+                                         .arg = &r,
+                                         .without_lines = true};
     struct cn_bytes end;
     bool is_complete;
     bool ok = cn_hpc_xml_events_read(&reading, &is_complete, err) &&
               (r.is_at_tree ||
-               cn_fail(err, CN_ERR_FORMAT, "no <SecCallPathProfileData> anywhere"));
+               cn_fail(err, CN_ERR_FORMAT, "there is no <SecCallPathProfileData>"));
 
     if (ok)
         ok = (head.tree_off >= 2 && cn_bytes_slice(text, head.tree_off - 2, 2, &end)) ||
-             cn_fail(err, CN_ERR_FORMAT, "the context tree begins behind the file");
+             cn_fail(err, CN_ERR_FORMAT,
+                     "the context tree begins after the end of the file");
     if (!ok) {
         cn_hpc_xml_head_done(&head);
         return false;
     }
-    head.tree_is_empty = cn_hpc_xml_is(end, "/>");
+    head.tree_is_empty = cn_bytes_equal(end, "/>");
     *out = head;
     return true;
 }
@@ -288,7 +283,7 @@ bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major)
     if (!found ||
         !cn_bytes_from(start, (uint64_t)(found - start.ptr) + sizeof(root) - 1, &start))
         return false;
-    /* `version="4.0"`, the only attribute the root ever had. */
+    /* `version="4.0"` is the only attribute of the root. */
     for (size_t i = 0; i < start.len && start.ptr[i] != '>'; i++)
         if (start.ptr[i] >= '0' && start.ptr[i] <= '9') {
             *major = start.ptr[i] - (unsigned)'0';

@@ -1,8 +1,5 @@
 /* The tables of an experiment.xml: everything before its context tree.
  *
- * Read with expat in small pieces: memory grows with the tables, never with one long token.
- * Declarations of entities are refused, so that nothing expands; the DTD of 2.x files declares
- * none.
  * Rows keep the order of the file. Strings live in the arena.
  * Threads: one thread at a time; immutable once read.
  */
@@ -31,13 +28,13 @@ struct cn_hpc_xml_metric {
     const char *name;
     const char *type;    /* "inclusive", "exclusive", or "" */
     const char *format;  /* or NULL */
-    const char *combine; /* formulas, or "" */
-    const char *view;    /* also called finalize */
+    const char *combine; /* formula, or "" */
+    const char *view;    /* formula, or ""; also called finalize */
     int64_t show;
     int64_t show_percent;
 };
 
-/* Where the values of threads are; a row of 4.0 has only id and name. */
+/* A metric of threads; a row of 4.0 has only id and name. */
 struct cn_hpc_xml_metric_db {
     int64_t id;
     const char *name, *type;
@@ -47,24 +44,24 @@ struct cn_hpc_xml_metric_db {
 struct cn_hpc_xml_head {
     unsigned major, minor;
     const char *title, *description;
-    bool lines_have_calls; /* the <NV> of format.h */
+    bool lines_have_calls; /* CN_HPC_XML_LINES_NAME is set */
     struct cn_hpc_xml_rows identifiers, modules, files, procedures;
     struct cn_hpc_xml_metric *metrics;
     size_t metric_count, metric_capacity;
     struct cn_hpc_xml_metric_db *metric_dbs;
     size_t metric_db_count, metric_db_capacity;
-    bool has_times; /* a <TraceDB> with a range of times */
+    bool has_times; /* a <TraceDB> has a range of times */
     uint64_t begin, end, ticks_per_second;
     uint64_t tree_off; /* of the first byte inside <SecCallPathProfileData> */
     bool tree_is_empty;
 };
 
-/* Messages say line and column. On failure there is nothing to release. */
+/* Messages name line and column. On failure *out is unchanged. */
 CN_CHECK bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
                                    struct cn_arena *arena, struct cn_error *err);
 void cn_hpc_xml_head_done(struct cn_hpc_xml_head *head);
 
-/* The version in the first bytes of a file; false when it does not look like one. */
+/* The major version in the first bytes of a file; false if it is no experiment.xml. */
 bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major);
 
 #endif

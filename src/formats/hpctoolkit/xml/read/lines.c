@@ -1,32 +1,29 @@
-/* How a cursor remembers its place. In the plane of a profile: the next value is the first one
- * that is not below (key, metric number run_end), and `at` is 1 at the end. In the plane of a
- * line: index_at is the metric, counted in thread_ids, and `at` the profile to go on with.
+/* The position in a cursor. Plane of a profile: the next value is the first one at or after
+ * (key, metric run_end), and `at` is 1 at the end. Plane of a line: index_at is the metric, an
+ * index in thread_ids, and `at` the next profile.
  */
 #include "formats/hpctoolkit/xml/read/lines.h"
 
 #include <inttypes.h>
 
+#include "base/search.h"
+
 enum {
-    /* Lines worked on at a time. */
-    CANDIDATES = 64,
-    /* With fewer contexts in a plane than this part of the lines, it is quicker to look which
-     * lines they belong to than to look at all lines. */
+    CANDIDATES = 64, /* lines handled at a time */
+    /* If a plane has fewer contexts than one per this many lines, it is faster to find the
+     * lines of the contexts than to look at all lines. */
     FEW = 16,
 };
 
+static bool is_below(const void *links, uint64_t index, uint64_t id)
+{
+    return ((const struct cn_hpc_xml_link *)links)[index].id < id;
+}
+
+/* The first line whose id is at least this. */
 static size_t find_line(const struct cn_hpc_xml_lines *lines, uint32_t id)
 {
-    size_t low = 0, high = lines->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lines->list[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (size_t)cn_search(0, lines->count, is_below, lines->list, id);
 }
 
 bool cn_hpc_xml_lines_concern(const struct cn_hpc_xml_database *xml,
@@ -55,46 +52,14 @@ void cn_hpc_xml_lines_begin(struct cn_value_cursor *cursor)
     }
 }
 
-static const struct cn_hpc_xml_pairs *pairs_of(const struct cn_hpc_xml_database *xml,
-                                               uint32_t profile)
+static struct cn_hpc_xml_cost cost_of(const struct cn_hpc_xml_database *xml,
+                                      uint32_t profile, uint16_t metric)
 {
-    return profile == 0 ? &xml->lines.summaries : &xml->lines.threads;
-}
+    const struct cn_hpc_xml_costs *costs =
+        profile == 0 ? &xml->lines.summaries : &xml->lines.threads;
 
-/* Whether a metric is an inclusive cost, and which exclusive cost it belongs to. */
-static const struct cn_hpc_xml_pair *find_execution(const struct cn_hpc_xml_pairs *pairs,
-                                                    uint16_t metric)
-{
-    size_t low = 0, high = pairs->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (pairs->list[middle].execution < metric)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < pairs->count && pairs->list[low].execution == metric ? &pairs->list[low]
-                                                                      : NULL;
-}
-
-static const struct cn_hpc_xml_pair *find_function(const struct cn_hpc_xml_pairs *pairs,
-                                                   uint16_t metric)
-{
-    size_t low = 0, high = pairs->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (pairs->by_function[middle].function < metric)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < pairs->count && pairs->by_function[low].function == metric
-               ? &pairs->by_function[low]
-               : NULL;
+    return metric < costs->count ? costs->list[metric]
+                                 : (struct cn_hpc_xml_cost){.inclusive = CN_NO_ID};
 }
 
 /* The values of one line in one profile, sorted by metric. */
@@ -124,83 +89,69 @@ static bool add(struct sums *sums, uint32_t key, uint16_t metric, double value,
     return true;
 }
 
-/* What the line itself has: exclusive costs count as inclusive ones too. */
-static bool add_own(const struct cn_hpc_xml_pairs *pairs, struct sums *sums,
-                    const struct cn_value *value, struct cn_error *err)
-{
-    const struct cn_hpc_xml_pair *execution = find_execution(pairs, value->metric);
-    const struct cn_hpc_xml_pair *function = find_function(pairs, value->metric);
-
-    if (execution && execution->function != CN_NO_ID)
-        return true;
-    return add(sums, value->key, value->metric, value->value, err) &&
-           (!function || add(sums, value->key, function->execution, value->value, err));
-}
-
-/* The values that the files have for one context. */
-static bool look_up(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t context,
-                    struct cn_value_cursor *cursor, struct cn_error *err)
+/* The values that the files have for a range of contexts. */
+static bool look_up(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t first,
+                    uint32_t last, struct cn_value_cursor *cursor, struct cn_error *err)
 {
     cursor->db = &xml->base;
     cursor->plane = CN_PLANE_OF_PROFILE;
     cursor->owner = profile;
-    cursor->first_key = context;
-    cursor->last_key = context;
+    cursor->first_key = first;
+    cursor->last_key = last;
     cursor->as_key = 0;
-    return xml->planes.begin(xml, cursor, err);
+    return xml->version->plane_begin(xml, cursor, err);
 }
 
-static bool sum_own(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t id,
-                    struct sums *sums, struct cn_error *err)
+/* Add a value of the line itself, or of a function that it calls. The line's own exclusive
+ * cost is a part of its inclusive cost, which replaces that of the file. */
+static bool add_value(struct sums *sums, uint32_t line, const struct cn_value *value,
+                      struct cn_hpc_xml_cost cost, struct cn_error *err)
+{
+    bool is_own = value->key == line;
+
+    if (is_own ? cost.is_inclusive && cost.has_exclusive : !cost.is_inclusive)
+        return true;
+    return add(sums, line, value->metric, value->value, err) &&
+           (!is_own || cost.inclusive == CN_NO_ID ||
+            add(sums, line, (uint16_t)cost.inclusive, value->value, err));
+}
+
+static bool sum_context(struct cn_hpc_xml_database *xml, uint32_t profile,
+                        uint32_t context, uint32_t line, struct sums *sums,
+                        struct cn_error *err)
 {
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
     enum cn_step step;
 
-    if (!look_up(xml, profile, id, &cursor, err))
+    if (!look_up(xml, profile, context, context, &cursor, err))
         return false;
-    while ((step = xml->planes.next(xml, &cursor, &batch, err)) == CN_ITEM)
+    while ((step = xml->version->plane_next(xml, &cursor, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++)
-            if (!add_own(pairs_of(xml, profile), sums, &batch.values[i], err))
-                return false;
-    return step == CN_END;
-}
-
-static bool sum_callee(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t callee,
-                       uint32_t id, struct sums *sums, struct cn_error *err)
-{
-    struct cn_value_cursor cursor;
-    struct cn_value_batch batch;
-    enum cn_step step;
-
-    if (!look_up(xml, profile, callee, &cursor, err))
-        return false;
-    while ((step = xml->planes.next(xml, &cursor, &batch, err)) == CN_ITEM)
-        for (size_t i = 0; i < batch.count; i++)
-            if (find_execution(pairs_of(xml, profile), batch.values[i].metric) &&
-                !add(sums, id, batch.values[i].metric, batch.values[i].value, err))
+            if (!add_value(sums, line, &batch.values[i],
+                           cost_of(xml, profile, batch.values[i].metric), err))
                 return false;
     return step == CN_END;
 }
 
 static bool sum_line(struct cn_hpc_xml_database *xml, uint32_t profile,
-                     const struct cn_hpc_xml_line *line, struct sums *sums,
+                     const struct cn_hpc_xml_link *line, struct sums *sums,
                      struct cn_error *err)
 {
     const struct cn_hpc_xml_node *nodes = xml->tree.nodes;
 
     sums->count = 0;
-    if (!sum_own(xml, profile, line->id, sums, err))
+    if (!sum_context(xml, profile, line->id, line->id, sums, err))
         return false;
-    for (uint32_t i = nodes[line->node].child; i != CN_HPC_XML_NO_NODE; i = nodes[i].next)
-        if (!sum_callee(xml, profile, nodes[i].id, line->id, sums, err))
+    for (uint32_t i = nodes[line->to].child; i != CN_HPC_XML_NO_NODE; i = nodes[i].next)
+        if (!sum_context(xml, profile, nodes[i].id, line->id, sums, err))
             return false;
     return true;
 }
 
-/* Lines to work on next, sorted; there may be more when the list is full. */
+/* The next lines, sorted; if the list is full, there may be more. */
 struct candidates {
-    uint32_t list[CANDIDATES]; /* positions in the list of lines */
+    uint32_t list[CANDIDATES]; /* indexes in the list of lines */
     size_t count, at;
 };
 
@@ -219,22 +170,15 @@ static void add_candidate(struct candidates *c, uint32_t line)
     c->count++;
 }
 
-/* The lines that call a context, from `from` on. */
+/* Add the lines from `from` to `end` that call a context. */
 static void add_callers(const struct cn_hpc_xml_lines *lines, uint32_t context,
                         size_t from, size_t end, struct candidates *c)
 {
-    size_t low = 0, high = lines->callee_count;
+    size_t i =
+        (size_t)cn_search(0, lines->callee_count, is_below, lines->callees, context);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lines->callees[middle].id < context)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < lines->callee_count && lines->callees[low].id == context; low++) {
-        size_t line = find_line(lines, lines->callees[low].line);
+    for (; i < lines->callee_count && lines->callees[i].id == context; i++) {
+        size_t line = find_line(lines, lines->callees[i].to);
 
         if (line >= from && line < end)
             add_candidate(c, (uint32_t)line);
@@ -250,12 +194,9 @@ static bool search_few(struct cn_hpc_xml_database *xml,
     uint32_t last = 0;
     enum cn_step step;
 
-    if (!look_up(xml, cursor->owner, 0, &all, err))
+    if (!look_up(xml, cursor->owner, 0, UINT32_MAX, &all, err))
         return false;
-    all.last_key = UINT32_MAX;
-    if (!xml->planes.begin(xml, &all, err))
-        return false;
-    while ((step = xml->planes.next(xml, &all, &batch, err)) == CN_ITEM)
+    while ((step = xml->version->plane_next(xml, &all, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++) {
             if (batch.values[i].key != last)
                 add_callers(&xml->lines, batch.values[i].key, from, end, c);
@@ -287,10 +228,10 @@ static bool find_candidates(struct cn_hpc_xml_database *xml,
     return true;
 }
 
-/* The plane as the files have it, and lines that are put in between. */
+/* The plane of the files, merged with the values of lines. */
 struct merge {
     struct cn_hpc_xml_database *xml;
-    struct cn_value_cursor *to; /* whose batch is filled */
+    struct cn_value_cursor *to; /* receives the batch */
     size_t filled;
     struct cn_value_cursor from;
     struct cn_value_batch batch;
@@ -306,7 +247,7 @@ static bool fetch(struct merge *m, struct cn_error *err)
 
     if (m->at < m->batch.count)
         return true;
-    step = m->xml->planes.next(m->xml, &m->from, &m->batch, err);
+    step = m->xml->version->plane_next(m->xml, &m->from, &m->batch, err);
     m->at = 0;
     if (step != CN_ITEM)
         m->batch.count = 0;
@@ -332,8 +273,8 @@ static void deliver(struct merge *m, struct cn_value value)
     m->to->run_end = (uint64_t)value.metric + 1;
 }
 
-/* The values of a line, instead of those the plane has for it. */
-static bool deliver_line(struct merge *m, const struct cn_hpc_xml_line *line,
+/* Deliver the values of a line instead of those in the plane. */
+static bool deliver_line(struct merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {
     uint64_t first_metric = m->to->key == line->id ? m->to->run_end : 0;
@@ -351,7 +292,7 @@ static bool deliver_line(struct merge *m, const struct cn_hpc_xml_line *line,
             return false;
     }
     m->to->key = line->id;
-    m->to->run_end = UINT64_MAX; /* all of it */
+    m->to->run_end = UINT64_MAX; /* all metrics */
     m->lines.at++;
     return true;
 }
@@ -369,7 +310,7 @@ static bool refill_lines(struct merge *m, struct cn_error *err)
 static bool merge_values(struct merge *m, struct cn_error *err)
 {
     while (m->filled < CN_VALUE_BATCH) {
-        const struct cn_hpc_xml_line *line = NULL;
+        const struct cn_hpc_xml_link *line = NULL;
 
         if (!fetch(m, err) || !refill_lines(m, err))
             return false;
@@ -392,21 +333,16 @@ static bool next_of_profile(struct merge *m, struct cn_error *err)
 {
     uint32_t from_id = m->to->key;
 
-    m->from.first_key = from_id;
-    m->from.last_key = m->to->last_key;
-    m->from.db = m->to->db;
-    m->from.plane = CN_PLANE_OF_PROFILE;
-    m->from.owner = m->to->owner;
-    m->from.as_key = 0;
     if (m->to->run_end == UINT64_MAX)
         from_id++;
-    return m->xml->planes.begin(m->xml, &m->from, err) && skip_delivered(m, err) &&
+    return look_up(m->xml, m->to->owner, m->to->key, m->to->last_key, &m->from, err) &&
+           skip_delivered(m, err) &&
            find_candidates(m->xml, m->to, from_id, &m->lines, err) &&
            merge_values(m, err);
 }
 
-/* The plane of a line: its values in one profile after the other, metric by metric. */
-static bool next_of_line(struct merge *m, const struct cn_hpc_xml_line *line,
+/* The plane of a line: metric by metric, its values in all profiles. */
+static bool next_of_line(struct merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {
     const struct cn_hpc_xml_lines *lines = &m->xml->lines;

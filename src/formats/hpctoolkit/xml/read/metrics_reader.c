@@ -6,12 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "formats/hpctoolkit/xml/format.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
-
-/* Statistics of one metric and scope whose ids are a multiple of this apart: where hpcprof
- * gives all of them the id of the first (late 2021), the others are found there. */
-enum { SCOPES_OF_OLD = 3 };
 
 struct metric {
     const char *name;
@@ -27,24 +23,17 @@ struct building {
     struct cn_database *db;
     const struct cn_hpc_xml_head *head;
     struct cn_names names;
-    struct metric *list; /* one a name */
+    struct metric *list; /* by name */
     size_t capacity;
 };
-
-static bool ends_with(const char *text, size_t len, const char *end)
-{
-    size_t end_len = strlen(end);
-
-    return len >= end_len && memcmp(text + len - end_len, end, end_len) == 0;
-}
 
 void cn_hpc_xml_metric_name_parse(const char *name, const char *type,
                                   struct cn_hpc_xml_metric_name *out)
 {
     static const char partial[] = "PARTIAL:";
     size_t len = strlen(name), start = 0;
-    bool is_inclusive = ends_with(name, len, " (I)");
-    bool is_exclusive = ends_with(name, len, " (E)");
+    bool is_inclusive = cn_ends_with(name, " (I)");
+    bool is_exclusive = cn_ends_with(name, " (E)");
 
     *out = (struct cn_hpc_xml_metric_name){.scope = CN_NO_ID};
     if (is_inclusive || strcmp(type, "inclusive") == 0)
@@ -100,13 +89,12 @@ static void add_instances(struct building *b)
         size_t count;
 
         cn_hpc_xml_metric_name_parse(row->name, row->type, &name);
-        /* Here a colon is part of the name: "PAPI_TOT_CYC:u". */
+        /* A colon is part of the name here: "PAPI_TOT_CYC:u". */
         metric = metric_of(b, row->name,
-                           strlen(row->name) -
-                               (ends_with(row->name, strlen(row->name), " (I)") ||
-                                        ends_with(row->name, strlen(row->name), " (E)")
-                                    ? strlen(" (I)")
-                                    : 0));
+                           strlen(row->name) - (cn_ends_with(row->name, " (I)") ||
+                                                        cn_ends_with(row->name, " (E)")
+                                                    ? strlen(" (I)")
+                                                    : 0));
         count = metric->instance_count;
         if (name.scope == CN_NO_ID || !is_id(row->id) ||
             count == CN_HPC_XML_SCOPE_COUNT ||
@@ -120,87 +108,74 @@ static void add_instances(struct building *b)
     }
 }
 
-static unsigned combine_of(const char *formula)
-{
-    if (strncmp(formula, "min", 3) == 0)
-        return CN_COMBINE_MIN;
-    return strncmp(formula, "max", 3) == 0 ? CN_COMBINE_MAX : CN_COMBINE_SUM;
-}
-
-static bool has_statistic(const struct metric *metric, int64_t id, int scope)
-{
-    for (size_t i = 0; i < metric->statistic_count; i++)
-        if (metric->statistics[i].stat_id == id && metric->statistics[i].scope == scope)
-            return true;
-    return false;
-}
-
-static void add_statistic(struct building *b, struct metric *metric,
-                          const struct cn_hpc_xml_metric *row,
-                          struct cn_statistic statistic, int64_t id)
+static void add_statistic(struct building *b, struct metric *metric, const char *name,
+                          int64_t id, struct cn_statistic statistic)
 {
     if (!is_id(id)) {
-        cn_database_warn(b->db, "metric %s with id %" PRId64 " is not used", row->name,
-                         id);
+        cn_database_warn(b->db, "metric %s with id %" PRId64 " is not used", name, id);
         return;
     }
     statistic.stat_id = (uint16_t)id;
+    statistic.formula = "$$";
     metric->statistics =
         cn_grow(metric->statistics, metric->statistic_count, &metric->statistic_capacity,
                 sizeof(*metric->statistics));
     metric->statistics[metric->statistic_count++] = statistic;
 }
 
-/* PARTIALs: the statistics of 4.0. What was combined is found afterwards. */
+/* PARTIALs: the statistics of 4.0. learn_formula() finds out what was combined. */
 static void add_partial(struct building *b, const struct cn_hpc_xml_metric *row,
                         const struct cn_hpc_xml_metric_name *name)
 {
     struct metric *metric = metric_of(b, row->name, name->base_len);
+    struct cn_statistic statistic = {.scope = (uint16_t)name->scope,
+                                     .combine = CN_COMBINE_SUM};
+    bool is_known = false;
     int64_t id = row->id;
 
     if (metric->statistic_count == CN_HPC_XML_STATISTIC_MAX)
         return;
-    if (has_statistic(metric, id, name->scope) && name->partial < UINT16_MAX) {
-        id += SCOPES_OF_OLD * (int64_t)name->partial;
-        cn_database_warn(b->db,
-                         "metric %s has the id %" PRId64 " of another, taken as %" PRId64,
-                         row->name, row->id, id);
+    for (size_t i = 0; i < metric->statistic_count && !is_known; i++)
+        is_known = metric->statistics[i].stat_id == id &&
+                   metric->statistics[i].scope == statistic.scope;
+    /* hpcprof of late 2021 writes the id of a metric's first statistic for all of them. */
+    if (is_known && name->partial < UINT16_MAX) {
+        id += CN_HPC_XML_STATISTIC_STEP * (int64_t)name->partial;
+        cn_database_warn(
+            b->db, "metric %s has the id %" PRId64 " of another one; using %" PRId64,
+            row->name, row->id, id);
     }
-    add_statistic(b, metric, row,
-                  (struct cn_statistic){.scope = (uint16_t)name->scope,
-                                        .combine = (uint8_t)combine_of(row->combine),
-                                        .formula = "$$"},
-                  id);
+    if (strncmp(row->combine, "min", 3) == 0)
+        statistic.combine = CN_COMBINE_MIN;
+    else if (strncmp(row->combine, "max", 3) == 0)
+        statistic.combine = CN_COMBINE_MAX;
+    add_statistic(b, metric, row->name, id, statistic);
 }
 
 static bool variant_is(const struct cn_hpc_xml_metric_name *name, const char *word)
 {
-    return name->variant_len == strlen(word) &&
+    return name->variant && name->variant_len == strlen(word) &&
            memcmp(name->variant, word, name->variant_len) == 0;
 }
 
-/* What 2.x calls a metric is a statistic: the sum, or one of a few others. */
+/* A metric of 2.x is a statistic: the sum, or one of a few others. */
 static void add_legacy(struct building *b, const struct cn_hpc_xml_metric *row,
                        const struct cn_hpc_xml_metric_name *name)
 {
-    bool is_sum = name->variant && variant_is(name, "Sum");
-    bool is_min = name->variant && variant_is(name, "Min");
-    bool is_max = name->variant && variant_is(name, "Max");
-    bool is_known = is_sum || is_min || is_max;
-    size_t len = is_known        ? name->base_len
-                 : name->variant ? (size_t)(name->variant - row->name) + name->variant_len
-                                 : name->base_len;
+    struct cn_statistic statistic = {.scope = (uint16_t)name->scope,
+                                     .combine = CN_COMBINE_SUM};
+    size_t len = name->base_len;
 
-    add_statistic(b, metric_of(b, row->name, len), row,
-                  (struct cn_statistic){.scope = (uint16_t)name->scope,
-                                        .combine = is_min   ? CN_COMBINE_MIN
-                                                   : is_max ? CN_COMBINE_MAX
-                                                            : CN_COMBINE_SUM,
-                                        .formula = "$$"},
-                  row->id);
+    if (variant_is(name, "Min"))
+        statistic.combine = CN_COMBINE_MIN;
+    else if (variant_is(name, "Max"))
+        statistic.combine = CN_COMBINE_MAX;
+    else if (name->variant && !variant_is(name, "Sum"))
+        len = (size_t)(name->variant - row->name) + name->variant_len;
+    add_statistic(b, metric_of(b, row->name, len), row->name, row->id, statistic);
 }
 
-/* The number behind the next `$` of a formula; false when there is none. */
+/* The number after the next `$` of a formula; false if there is none. */
 static bool next_reference(const char **formula, int64_t *out)
 {
     const char *at = strchr(*formula, '$');
@@ -222,8 +197,8 @@ static struct cn_statistic *statistic_at(struct metric *metric, int64_t id)
     return NULL;
 }
 
-/* Of several sums, columns tell which is which: Mean divides by the count, StdDev also uses
- * the sum of squares. */
+/* Columns identify the sums they use: Mean divides by the count, StdDev also uses the sum of
+ * squares. */
 static void learn_formula(struct building *b, const struct cn_hpc_xml_metric *row,
                           const struct cn_hpc_xml_metric_name *name)
 {
@@ -312,7 +287,7 @@ static void store_metric(struct cn_arena *arena, struct metric *from,
     };
 }
 
-/* Every value belongs to one metric: the same id twice would count it twice. */
+/* An id that two metrics share would count its values twice. */
 static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
 {
     bool *threads = cn_alloc(UINT16_MAX + 1, sizeof(*threads));
@@ -325,7 +300,7 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
         for (size_t k = 0; ok && k < metric->instance_count; k++) {
             bool *is_used = &threads[metric->instances[k].prop_id];
 
-            ok = !*is_used || cn_fail(err, CN_ERR_FORMAT, "metric id %u is there twice",
+            ok = !*is_used || cn_fail(err, CN_ERR_FORMAT, "two metrics have the id %u",
                                       metric->instances[k].prop_id);
             *is_used = true;
         }
@@ -333,7 +308,7 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
             bool *is_used = &summaries[metric->statistics[k].stat_id];
 
             ok = !*is_used ||
-                 cn_fail(err, CN_ERR_FORMAT, "metric id %u of the summary is there twice",
+                 cn_fail(err, CN_ERR_FORMAT, "two metrics of the summary have the id %u",
                          metric->statistics[k].stat_id);
             *is_used = true;
         }
@@ -343,7 +318,7 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
     return ok;
 }
 
-/* Columns as usual, but hidden or formatted as the file says. */
+/* The usual columns, with the visibility and format of the file. */
 static void build_taxonomy(struct building *b)
 {
     struct cn_database *db = b->db;
@@ -354,7 +329,7 @@ static void build_taxonomy(struct building *b)
     roots = cn_arena_alloc(&db->arena, db->taxonomy.root_count, sizeof(*roots));
     for (size_t i = 0; i < db->taxonomy.root_count; i++) {
         roots[i] = db->taxonomy.roots[i];
-        /* Roots come in the order of metrics; those without columns have none. */
+        /* Roots are in the order of metrics; metrics without columns have none. */
         while (strcmp(b->list[k].name, roots[i].name) != 0)
             k++;
         roots[i].is_visible = b->list[k].is_visible;

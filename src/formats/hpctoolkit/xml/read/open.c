@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/database.h"
-#include "formats/hpctoolkit/xml/read/metrics_reader.h"
-#include "formats/hpctoolkit/xml/read/tree_reader.h"
 
 struct database {
     struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
@@ -27,7 +26,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return cn_hpc_sparse_profile_at(&self_of(db)->sparse, index, out, err);
 }
 
-/* Lines that were numbered here have no place in the files. */
+/* True for lines that were numbered here: the files have no values for them. */
 static bool is_beyond_files(const struct database *self,
                             const struct cn_value_cursor *cursor)
 {
@@ -82,38 +81,16 @@ static void close_database(struct cn_database *db)
     free(self);
 }
 
-static const struct cn_database_ops operations = {
-    .profile = get_profile,
-    .module = cn_hpc_xml_module,
-    .file = cn_hpc_xml_file,
-    .function = cn_hpc_xml_function,
-    .children = cn_hpc_xml_children,
-    .child_next = cn_hpc_xml_child_next,
-    .context_at = cn_hpc_xml_context_at,
-    .values_begin = cn_hpc_xml_values_begin,
-    .values_next = cn_hpc_xml_values_next,
-    .timeline = timeline,
-    .samples = samples,
-    .forget = forget,
-    .close = close_database,
+static const struct cn_hpc_xml_version version = {
+    .major = CN_HPC_XML_MAJOR,
+    .ops = {.profile = get_profile,
+            .timeline = timeline,
+            .samples = samples,
+            .forget = forget,
+            .close = close_database},
+    .plane_begin = plane_begin,
+    .plane_next = plane_next,
 };
-
-static bool read_tree(struct database *self, const struct cn_hpc_xml_files *files,
-                      const struct cn_hpc_xml_head *head, struct cn_error *err)
-{
-    struct cn_hpc_xml_tree_source source = {
-        .text = files->experiment, .head = head, .is_mapped = files->is_mapped};
-    struct cn_database *db = &self->xml.base;
-
-    if (head->major != CN_HPC_XML_MAJOR)
-        return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x", head->major,
-                       head->minor, CN_HPC_XML_MAJOR);
-    db->title = head->title;
-    db->description = head->description;
-    cn_hpc_xml_tree_init(&self->xml.tree, head);
-    return cn_hpc_xml_metrics_read(db, head, err) &&
-           cn_hpc_xml_tree_read(&self->xml.tree, &source, err);
-}
 
 static bool open_values(struct database *self, const struct cn_hpc_xml_files *files,
                         const struct cn_hpc_xml_head *head, struct cn_error *err)
@@ -133,37 +110,26 @@ static bool open_values(struct database *self, const struct cn_hpc_xml_files *fi
     return true;
 }
 
-static bool open_files(struct database *self, const struct cn_hpc_xml_files *files,
-                       struct cn_error *err)
-{
-    struct cn_hpc_xml_head head;
-    bool ok;
-
-    self->xml.base.ops = &operations;
-    self->xml.base.path = "";
-    self->xml.planes = (struct cn_hpc_xml_planes){plane_begin, plane_next};
-    if (!cn_hpc_xml_head_read(&head, files->experiment, &self->xml.base.arena, err))
-        return cn_fail_in(err, CN_HPC_XML_FILE);
-    ok = (read_tree(self, files, &head, err) || cn_fail_in(err, CN_HPC_XML_FILE)) &&
-         cn_hpc_xml_kinds_read(&self->xml.base, &head, err) &&
-         open_values(self, files, &head, err) &&
-         cn_hpc_xml_database_finish(&self->xml,
-                                    head.lines_have_calls || files->keep_lines, err);
-    cn_hpc_xml_head_done(&head);
-    return ok;
-}
-
 bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_files *files,
                            struct cn_error *err)
 {
     struct database *self = cn_alloc(1, sizeof(*self));
+    struct cn_hpc_xml_tree_source source = {.text = files->experiment,
+                                            .is_mapped = files->is_mapped};
+    struct cn_hpc_xml_head head;
+    bool ok;
 
-    if (!open_files(self, files, err)) {
+    cn_hpc_xml_database_init(&self->xml, &version);
+    ok = cn_hpc_xml_database_read(&self->xml, &source, &head, err) &&
+         open_values(self, files, &head, err) &&
+         cn_hpc_xml_database_finish(&self->xml,
+                                    head.lines_have_calls || files->keep_lines, err);
+    cn_hpc_xml_head_done(&head);
+    if (ok)
+        *out = &self->xml.base;
+    else
         close_database(&self->xml.base);
-        return false;
-    }
-    *out = &self->xml.base;
-    return true;
+    return ok;
 }
 
 const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
@@ -171,14 +137,7 @@ const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
     return &((const struct database *)db)->sparse;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t len = strlen(name), suffix_len = strlen(suffix);
-
-    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
-}
-
-/* Whether `path` names one of the files that a database is made of. */
+/* True if `path` names one of the files of a database. */
 static bool is_part(const char *path, bool is_legacy)
 {
     const char *slash = strrchr(path, '/');
@@ -187,8 +146,8 @@ static bool is_part(const char *path, bool is_legacy)
     if (is_legacy)
         return strcmp(name, CN_HPC_XML_FILE) == 0 ||
                strcmp(name, CN_HPC_LEGACY_TRACES) == 0 ||
-               has_suffix(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
-               has_suffix(name, CN_HPC_LEGACY_PACKED_SUFFIX);
+               cn_ends_with(name, CN_HPC_LEGACY_VALUES_SUFFIX) ||
+               cn_ends_with(name, CN_HPC_LEGACY_PACKED_SUFFIX);
     return strcmp(name, CN_HPC_XML_FILE) == 0 || strcmp(name, "profile.db") == 0 ||
            strcmp(name, "cct.db") == 0 || strcmp(name, "trace.db") == 0;
 }

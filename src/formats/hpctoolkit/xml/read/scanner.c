@@ -1,20 +1,18 @@
 #include "formats/hpctoolkit/xml/read/scanner.h"
 
-#include <inttypes.h>
-
 static inline bool is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* What may stand in a name; bytes of characters beyond ASCII are let through. */
+/* True for characters of names; all bytes beyond ASCII are accepted. */
 static inline bool is_name(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            c == '-' || c == '_' || c == ':' || c == '.' || c >= 0x80;
 }
 
-/* A byte, or NUL behind the end: no name, space or quote. */
+/* A byte, or NUL after the end, which is no name, space or quote. */
 static inline uint8_t byte_at(struct cn_bytes text, size_t at)
 {
     return at < text.len ? text.ptr[at] : 0;
@@ -39,7 +37,7 @@ static inline bool take_name(struct cn_bytes text, size_t *at, struct cn_bytes *
     return ok;
 }
 
-/* Skip to behind `mark`, which ends a comment or an instruction. */
+/* Skip past `mark`, which ends a comment or an instruction. */
 static bool skip_past(struct cn_hpc_xml_scanner *scanner, const char *mark,
                       struct cn_error *err)
 {
@@ -54,10 +52,10 @@ static bool skip_past(struct cn_hpc_xml_scanner *scanner, const char *mark,
             return true;
         }
     }
-    return cn_fail(err, CN_ERR_FORMAT, "no \"%s\" until the end of the file", mark);
+    return cn_fail(err, CN_ERR_FORMAT, "no \"%s\" before the end of the file", mark);
 }
 
-/* Comments and instructions. False, with a message, at anything else that is no tag. */
+/* Skip a comment or instruction; anything else fails. */
 static bool skip_remark(struct cn_hpc_xml_scanner *scanner, struct cn_error *err)
 {
     size_t at = scanner->at;
@@ -65,7 +63,7 @@ static bool skip_remark(struct cn_hpc_xml_scanner *scanner, struct cn_error *err
 
     if (byte_at(scanner->text, at + 1) == '?')
         return skip_past(scanner, "?>", err);
-    if (cn_bytes_slice(scanner->text, at, 4, &begin) && cn_hpc_xml_is(begin, "<!--")) {
+    if (cn_bytes_slice(scanner->text, at, 4, &begin) && cn_bytes_equal(begin, "<!--")) {
         scanner->at += begin.len;
         return skip_past(scanner, "-->", err);
     }
@@ -83,7 +81,7 @@ static bool take_attribute(struct cn_bytes text, size_t *at,
         return cn_fail(err, CN_ERR_FORMAT, "neither an attribute nor the end of a tag");
     *at = skip_space(text, *at);
     if (byte_at(text, *at) != '=')
-        return cn_fail(err, CN_ERR_FORMAT, "no = behind the name of an attribute");
+        return cn_fail(err, CN_ERR_FORMAT, "no = after the name of an attribute");
     *at = skip_space(text, *at + 1);
     quote = byte_at(text, *at);
     if (quote != '"' && quote != '\'')
@@ -101,7 +99,7 @@ static bool take_attribute(struct cn_bytes text, size_t *at,
     return true;
 }
 
-/* Everything of a tag behind its name. */
+/* The rest of a tag, after its name. */
 static bool take_attributes(struct cn_bytes text, size_t *at, struct cn_hpc_xml_tag *tag,
                             struct cn_error *err)
 {
@@ -130,22 +128,15 @@ static bool take_attributes(struct cn_bytes text, size_t *at, struct cn_hpc_xml_
     }
 }
 
-/* The text up to the longest tag that may start at scanner->at. */
-static struct cn_bytes window(const struct cn_hpc_xml_scanner *scanner)
-{
-    size_t left = scanner->text.len - scanner->at;
-
-    return (struct cn_bytes){scanner->text.ptr, left > CN_HPC_XML_TAG_MAX
-                                                    ? scanner->at + CN_HPC_XML_TAG_MAX
-                                                    : scanner->text.len};
-}
-
 static enum cn_step take_tag(struct cn_hpc_xml_scanner *scanner,
                              struct cn_hpc_xml_tag *out, struct cn_error *err)
 {
-    struct cn_bytes text = window(scanner);
+    struct cn_bytes text = scanner->text;
     size_t at = scanner->at + 1;
 
+    /* A tag must end within the limit. */
+    if (text.len - scanner->at > CN_HPC_XML_TAG_MAX)
+        text.len = scanner->at + CN_HPC_XML_TAG_MAX;
     out->off = scanner->at;
     out->kind = byte_at(text, at) == '/' ? CN_HPC_XML_CLOSE : CN_HPC_XML_OPEN;
     at += out->kind == CN_HPC_XML_CLOSE;
@@ -180,16 +171,4 @@ enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
         if (!skip_remark(scanner, err))
             return CN_FAIL;
     }
-}
-
-bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err)
-{
-    uint64_t line = 1, line_off = 0;
-
-    for (uint64_t i = 0; i < off && i < text.len; i++)
-        if (text.ptr[i] == '\n') {
-            line++;
-            line_off = i + 1;
-        }
-    return cn_fail_in(err, "line %" PRIu64 ", column %" PRIu64, line, off - line_off + 1);
 }

@@ -1,8 +1,7 @@
-/* Tags of XML, one after the other: a small part of XML read fast.
+/* The tags of an experiment.xml's context tree: a subset of XML, scanned fast.
  *
- * Knows elements with attributes, comments and processing instructions, and nothing else: no
- * text, no CDATA, no declarations, no entities. That is all the context tree of an experiment.xml
- * needs; whatever else stands there is refused. Names and values are borrowed from the text.
+ * Supports elements with attributes, comments and processing instructions; text, CDATA,
+ * declarations and entities fail. Names and values borrow the text.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_SCANNER_H
@@ -11,12 +10,13 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/xml/format.h"
+#include "formats/hpctoolkit/xml_events.h"
 #include "model/step.h"
 
 enum cn_hpc_xml_tag_kind {
     CN_HPC_XML_OPEN,
     CN_HPC_XML_CLOSE,
-    CN_HPC_XML_EMPTY, /* <S/>: opened and closed */
+    CN_HPC_XML_EMPTY, /* <S/> */
 };
 
 struct cn_hpc_xml_attribute {
@@ -36,15 +36,11 @@ struct cn_hpc_xml_scanner {
     size_t at; /* the next byte */
 };
 
-/* The next tag; CN_END at the end of the text. Messages do not say where: scanner->at does, and
- * cn_hpc_xml_fail_at() adds it. */
+/* The next tag; CN_END at the end of the text. After a failure, scanner->at is its offset. */
 CN_CHECK enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
                                       struct cn_hpc_xml_tag *out, struct cn_error *err);
 
-/* Prepend "line 12, column 3" of `off` to a message. Returns false. */
-bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err);
-
-/* The digits of a number from `at` on; `base` is 10 or 16. */
+/* A number from the digits at `at`; `base` is 10 or 16. */
 static inline bool cn_hpc_xml_parse_digits(struct cn_bytes value, size_t at,
                                            unsigned base, uint64_t *out)
 {
@@ -56,7 +52,7 @@ static inline bool cn_hpc_xml_parse_digits(struct cn_bytes value, size_t at,
         uint8_t c = value.ptr[at];
         unsigned digit = c <= '9' ? c - (unsigned)'0' : (c | 0x20u) - 'a' + 10;
 
-        /* What is below '0' wraps and is too large as well. */
+        /* A character below '0' wraps to a large digit. */
         if (digit >= base || number > (UINT64_MAX - digit) / base)
             return false;
         number = number * base + digit;
@@ -65,7 +61,7 @@ static inline bool cn_hpc_xml_parse_digits(struct cn_bytes value, size_t at,
     return true;
 }
 
-/* Whole numbers, decimal or with 0x hexadecimal; false when it is none or too large. */
+/* A whole number, decimal or hexadecimal with 0x; false if it is none or too large. */
 static inline bool cn_hpc_xml_parse_u64(struct cn_bytes value, uint64_t *out)
 {
     if (value.len > 2 && value.ptr[0] == '0' && value.ptr[1] == 'x')
@@ -85,13 +81,6 @@ static inline bool cn_hpc_xml_parse_i64(struct cn_bytes value, int64_t *out)
         return false;
     *out = is_negative ? -(int64_t)number : (int64_t)number;
     return true;
-}
-
-static inline bool cn_hpc_xml_is(struct cn_bytes name, const char *word)
-{
-    size_t len = strlen(word);
-
-    return name.len == len && memcmp(name.ptr, word, len) == 0;
 }
 
 #endif

@@ -12,29 +12,21 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool is_unknown_module(const char *name)
-{
-    return strcmp(name, CN_HPC_XML_UNKNOWN_MODULE) == 0 ||
-           strcmp(name, CN_HPC_XML_NO_MODULE) == 0 || strcmp(name, "unknown module") == 0;
-}
-
-/* Room for the numbers of a table: for small ones as many as it has rows, and some more. */
+/* Ids up to a multiple of the number of rows count as small. */
 static void ids_init(struct cn_hpc_xml_ids *ids, size_t row_count)
 {
-    enum { MORE = 1024 };
-
-    ids->small_count = 4 * row_count + MORE;
+    ids->small_count = 4 * row_count + 1024;
     ids->small = cn_alloc(ids->small_count, sizeof(*ids->small));
     for (size_t i = 0; i < ids->small_count; i++)
         ids->small[i] = CN_HPC_XML_MISSING;
 }
 
-static void ids_add(struct cn_hpc_xml_ids *ids, int64_t id, uint32_t position)
+static void ids_add(struct cn_hpc_xml_ids *ids, int64_t id, uint32_t index)
 {
     if (id >= 0 && (uint64_t)id < ids->small_count)
-        ids->small[id] = position;
+        ids->small[id] = index;
     else
-        *cn_map_at(&ids->others, (uint64_t)id, 0) = position;
+        *cn_map_at(&ids->others, (uint64_t)id, 0) = index;
 }
 
 static void ids_done(struct cn_hpc_xml_ids *ids)
@@ -50,7 +42,9 @@ static void add_modules(struct cn_hpc_xml_tree *tree, const struct cn_hpc_xml_ro
     tree->modules = cn_alloc(rows->count, sizeof(*tree->modules));
     for (size_t i = 0; i < rows->count; i++) {
         const struct cn_hpc_xml_row *row = &rows->list[i];
-        bool is_known = !is_unknown_module(row->name);
+        bool is_known = strcmp(row->name, CN_HPC_XML_UNKNOWN_MODULE) != 0 &&
+                        strcmp(row->name, CN_HPC_XML_NO_MODULE) != 0 &&
+                        strcmp(row->name, "unknown module") != 0;
 
         ids_add(&tree->module_ids, row->id,
                 is_known ? (uint32_t)tree->module_count : CN_NONE);
@@ -106,63 +100,58 @@ void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
     add_procedures(tree, &head->procedures);
 }
 
-/* New numbers of functions: in the order of procedures, those of one as they were made. */
-static uint32_t *order_functions(const struct cn_hpc_xml_tree *tree)
+/* Sort functions by procedure; those of one procedure keep their order. */
+static void sort_functions(struct cn_hpc_xml_tree *tree)
 {
     uint32_t *starts = cn_alloc(tree->procedure_count + 1, sizeof(*starts));
-    uint32_t *numbers = cn_alloc(tree->function_count, sizeof(*numbers));
+    uint32_t *numbers = cn_alloc(tree->function_count, sizeof(*numbers)); /* new ones */
+    struct cn_function *sorted = cn_alloc(tree->function_count, sizeof(*sorted));
 
     for (size_t i = 0; i < tree->function_count; i++)
         starts[tree->function_procedures[i] + 1]++;
     for (size_t i = 0; i < tree->procedure_count; i++)
         starts[i + 1] += starts[i];
-    for (size_t i = 0; i < tree->function_count; i++)
+    for (size_t i = 0; i < tree->function_count; i++) {
         numbers[i] = starts[tree->function_procedures[i]]++;
-    free(starts);
-    return numbers;
-}
-
-static void sort_functions(struct cn_hpc_xml_tree *tree)
-{
-    uint32_t *numbers = order_functions(tree);
-    struct cn_function *sorted = cn_alloc(tree->function_count, sizeof(*sorted));
-
-    for (size_t i = 0; i < tree->function_count; i++)
         sorted[numbers[i]] = tree->functions[i];
+    }
     for (size_t i = 0; i < tree->node_count; i++) {
         struct cn_hpc_xml_node *node = &tree->nodes[i];
 
         if (node->kind == CN_CONTEXT_FUNCTION && node->function != CN_NONE)
             node->function = numbers[node->function];
     }
+    free(starts);
     free(numbers);
     free(tree->functions);
     tree->functions = sorted;
     tree->function_capacity = tree->function_count;
 }
 
-void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree)
+static void release_ids(struct cn_hpc_xml_tree *tree)
 {
-    sort_functions(tree);
-    free(tree->function_procedures);
-    tree->function_procedures = NULL;
     ids_done(&tree->module_ids);
     ids_done(&tree->file_ids);
     ids_done(&tree->procedure_ids);
     free(tree->next_variants);
     tree->next_variants = NULL;
-    if (tree->node_count > 0)
-        tree->nodes = cn_realloc(tree->nodes, tree->node_count, sizeof(*tree->nodes));
+    free(tree->function_procedures);
+    tree->function_procedures = NULL;
+}
+
+void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree)
+{
+    for (size_t i = 0; i < tree->node_count; i++)
+        tree->context_count += !(tree->nodes[i].flags & CN_HPC_XML_IS_GONE);
+    sort_functions(tree);
+    release_ids(tree);
+    tree->nodes = cn_realloc(tree->nodes, tree->node_count, sizeof(*tree->nodes));
     tree->node_capacity = tree->node_count;
 }
 
 void cn_hpc_xml_tree_done(struct cn_hpc_xml_tree *tree)
 {
-    ids_done(&tree->module_ids);
-    ids_done(&tree->file_ids);
-    ids_done(&tree->procedure_ids);
-    free(tree->next_variants);
-    free(tree->function_procedures);
+    release_ids(tree);
     free(tree->nodes);
     free(tree->modules);
     free(tree->files);
@@ -181,22 +170,20 @@ uint32_t cn_hpc_xml_tree_add(struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_nod
     return (uint32_t)tree->node_count++;
 }
 
-static bool same_place(const struct cn_function *a, const struct cn_function *b)
-{
-    return a->module == b->module && a->offset == b->offset && a->file == b->file &&
-           a->line == b->line;
-}
-
 uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedure,
-                                  const struct cn_function *place)
+                                  const struct cn_function *location)
 {
     struct cn_hpc_xml_procedure *of = &tree->procedures[procedure];
-    uint32_t new_function = (uint32_t)tree->function_count;
+    uint32_t added = (uint32_t)tree->function_count;
     size_t capacity = tree->function_capacity;
 
-    for (uint32_t i = of->first_function; i != CN_NONE; i = tree->next_variants[i])
-        if (same_place(&tree->functions[i], place))
+    for (uint32_t i = of->first_function; i != CN_NONE; i = tree->next_variants[i]) {
+        const struct cn_function *known = &tree->functions[i];
+
+        if (known->module == location->module && known->offset == location->offset &&
+            known->file == location->file && known->line == location->line)
             return i;
+    }
     tree->functions = cn_grow(tree->functions, tree->function_count,
                               &tree->function_capacity, sizeof(*tree->functions));
     if (tree->function_capacity != capacity) {
@@ -206,18 +193,18 @@ uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedu
             cn_realloc(tree->function_procedures, tree->function_capacity,
                        sizeof(*tree->function_procedures));
     }
-    tree->function_procedures[new_function] = procedure;
-    tree->functions[new_function] = *place;
-    tree->functions[new_function].name = of->name;
-    tree->next_variants[new_function] = CN_NONE;
-    /* A list that grew without end would be searched without end. */
+    tree->function_procedures[added] = procedure;
+    tree->functions[added] = *location;
+    tree->functions[added].name = of->name;
+    tree->next_variants[added] = CN_NONE;
+    /* The list is searched linearly: its length has a limit. */
     if (of->variant_count < CN_HPC_XML_VARIANT_MAX) {
-        tree->next_variants[new_function] = of->first_function;
-        of->first_function = new_function;
+        tree->next_variants[added] = of->first_function;
+        of->first_function = added;
         of->variant_count++;
     }
     tree->function_count++;
-    return new_function;
+    return added;
 }
 
 uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first)
@@ -231,22 +218,14 @@ uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first)
     return first;
 }
 
-static const char *const entry_names[] = {
-    [CN_ENTRY_UNKNOWN] = "unknown entry",
-    [CN_ENTRY_MAIN_THREAD] = "main thread",
-    [CN_ENTRY_APPLICATION_THREAD] = "application thread",
-};
-
-static const char *entry_name(const struct cn_hpc_xml_tree *tree,
-                              const struct cn_hpc_xml_node *node)
-{
-    return node->function == CN_NONE ? entry_names[node->entry]
-                                     : tree->procedures[node->function].name;
-}
-
 bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
                              struct cn_context *out, struct cn_error *err)
 {
+    static const char *const entry_names[] = {
+        [CN_ENTRY_UNKNOWN] = "unknown entry",
+        [CN_ENTRY_MAIN_THREAD] = "main thread",
+        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
+    };
     const struct cn_hpc_xml_node *node;
     struct cn_context context = {
         .function = CN_NONE, .file = CN_NONE, .module = CN_NONE, .at = at};
@@ -261,7 +240,9 @@ bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
     context.children_at = node->child;
     if (node->kind == CN_CONTEXT_ENTRY) {
         context.entry = node->entry;
-        context.entry_name = entry_name(tree, node);
+        context.entry_name = node->function == CN_NONE
+                                 ? entry_names[node->entry]
+                                 : tree->procedures[node->function].name;
     } else if (node->kind == CN_CONTEXT_FUNCTION) {
         context.function = node->function;
         context.has_function = node->function != CN_NONE;

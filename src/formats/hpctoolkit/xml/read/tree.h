@@ -1,17 +1,16 @@
 /* The context tree of an experiment.xml in memory, and the tables it refers to.
  *
- * A context takes 40 bytes and a link to its first child and next sibling; everything else
- * is looked up in the tables. What elements become:
+ * A context takes 40 bytes, with links to its first child and next sibling. Elements become:
  *
- *   PF, Pr   a function: called, or inlined; at the top of the tree an entry point; an
- *            instruction where no function is known, only an address
+ *   PF, Pr   a function, called or inlined; at the top of the tree an entry point; an
+ *            instruction if only an address is known
  *   L        a loop
  *   S        a line
- *   C        a line as well, the one the functions inside were called from: the same as an <S> of
- *            the same place beside it. Where the place is unknown, it is left out.
+ *   C        a line: the call site of the functions inside. It is the same context as an <S>
+ *            of the same location beside it. Without a location it is no context.
  *
- * Negative ids are wrappers that the writer needed for the form; they are no contexts.
- * <no activity> is where threads wait: `idle_context`, not a part of the tree.
+ * Elements with negative ids are wrappers that the format requires; they are no contexts.
+ * <no activity> is where threads wait: `idle_context`, which is not in the tree.
  * Threads: one thread fills it; then immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_TREE_H
@@ -21,28 +20,27 @@
 #include "formats/hpctoolkit/xml/read/head_reader.h"
 #include "model/contexts/database.h"
 
-/* No context: children and siblings end here. */
-#define CN_HPC_XML_NO_NODE UINT32_MAX
+#define CN_HPC_XML_NO_NODE UINT32_MAX /* ends lists of siblings */
 
 enum cn_hpc_xml_node_flags {
     CN_HPC_XML_HAS_POINT = 1 << 0,
-    CN_HPC_XML_FROM_CALL =
-        1 << 1,                  /* made from a <C>, until an <S> of its place is found */
-    CN_HPC_XML_IS_GONE = 1 << 2, /* became part of another one */
+    CN_HPC_XML_FROM_CALL = 1 << 1, /* made from a <C> */
+    CN_HPC_XML_IS_GONE = 1 << 2,   /* merged into another node */
 };
 
 struct cn_hpc_xml_node {
-    uint32_t id; /* 0 for a line that has none, until cn_hpc_xml_tree_number() */
+    uint32_t id; /* 0 for a line without one, until cn_hpc_xml_tree_number() */
     uint32_t next, child;
     uint8_t kind, relation; /* of the model */
     uint8_t entry, flags;
-    uint32_t function; /* or the name of an entry point, or the file; CN_NONE: unknown */
+    uint32_t
+        function; /* of an entry point its procedure, of a line its file; or CN_NONE */
     uint32_t line;
     uint32_t module; /* of the point */
     uint64_t offset;
 };
 
-/* A procedure of the table and the functions made of it: one for each place it was seen at. */
+/* A procedure of the table. Each location of it is a function. */
 struct cn_hpc_xml_procedure {
     const char *name;
     uint64_t address;
@@ -51,7 +49,7 @@ struct cn_hpc_xml_procedure {
     uint32_t variant_count;
 };
 
-/* Numbers of a table in the file -> positions here. Most are small: these need no hashing. */
+/* From the ids of a table in the file to indexes here. Small ids need no hashing. */
 struct cn_hpc_xml_ids {
     uint32_t *small;
     size_t small_count;
@@ -63,36 +61,39 @@ struct cn_hpc_xml_tree {
     size_t node_count, node_capacity;
     uint32_t root; /* the first entry point */
     uint64_t context_count;
-    uint32_t largest_id; /* of contexts and of call sites that are none */
+    uint32_t largest_id; /* of all elements */
     uint32_t idle_context;
 
     const char **modules;
     struct cn_source_file *files;
     struct cn_function *functions;
-    uint32_t *next_variants; /* of each function: another one of the same procedure */
+    uint32_t *next_variants; /* by function: another one of the same procedure */
     uint32_t *function_procedures;
     struct cn_hpc_xml_procedure *procedures;
     size_t module_count, file_count, function_count, function_capacity, procedure_count;
     struct cn_hpc_xml_ids module_ids, file_ids, procedure_ids; /* CN_NONE: unknown */
 };
 
-/* The tables of the head; the tree has no contexts yet. Strings are borrowed from
- * where the head has them. */
+/* Set up the tables of the head, without contexts. Strings are borrowed from the head's
+ * arena. */
 void cn_hpc_xml_tree_init(struct cn_hpc_xml_tree *tree,
                           const struct cn_hpc_xml_head *head);
 void cn_hpc_xml_tree_done(struct cn_hpc_xml_tree *tree);
 
-/* A new context, linked to nothing. */
+/* Add a context without links. */
 uint32_t cn_hpc_xml_tree_add(struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_node node);
 
-/* The function that a procedure is at this place. */
+/* The function of a procedure with the module, offset, file and line of `location`. */
 uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedure,
-                                  const struct cn_function *place);
+                                  const struct cn_function *location);
 
-/* Give ids from `first` on to the lines that have none. Returns the next free one. */
+/* Merge call sites and lines of the same location among the children of `parent`. */
+void cn_hpc_xml_tree_join_lines(struct cn_hpc_xml_tree *tree, uint32_t parent);
+
+/* Number the lines without an id from `first` on. Returns the next free id. */
 uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first);
 
-/* What cn_hpc_xml_ids_find() returns for a number that is in no table. */
+/* cn_hpc_xml_ids_find() of an id that is in no table. */
 #define CN_HPC_XML_MISSING (UINT32_MAX - 1)
 
 static inline uint32_t cn_hpc_xml_ids_find(const struct cn_hpc_xml_ids *ids, int64_t id)
@@ -102,11 +103,11 @@ static inline uint32_t cn_hpc_xml_ids_find(const struct cn_hpc_xml_ids *ids, int
     return cn_map_find(&ids->others, (uint64_t)id, CN_HPC_XML_MISSING);
 }
 
-/* Put functions into the order of the table, and forget what is only needed while the tree
- * grows. */
+/* Once all contexts are added: count them, sort the functions by procedure, and release
+ * what only adding needs. */
 void cn_hpc_xml_tree_finish(struct cn_hpc_xml_tree *tree);
 
-/* A context as the model sees it. `at` may be anything: fails when there is none. */
+/* The context at index `at`, which may be any number: fails if there is none. */
 CN_CHECK bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
                                       struct cn_context *out, struct cn_error *err);
 

@@ -30,25 +30,25 @@ enum attribute {
     STATIC_ID = 1 << 7,
 };
 
-/* The attributes of one element; `given` says which there are. */
+/* The attributes of one element. */
 struct element {
     enum element_type type;
-    unsigned given;
+    unsigned given; /* set of enum attribute */
     int64_t id, sample_id, name, file, module;
     uint64_t line, address;
-    bool has_point; /* the address is one: "0x...", not "0" */
+    bool has_point; /* the address is "0x...", not "0" */
     struct cn_bytes value;
 };
 
-/* An element whose end was not seen yet. */
+/* An open element. */
 struct frame {
     enum element_type type;
-    bool is_context; /* has a node of its own; else contents belong to `owner` */
+    bool is_context; /* has a node of its own; else its children belong to `owner` */
     bool is_ignored; /* with everything inside */
-    bool has_calls;  /* some of its children were made from <C> */
-    uint32_t owner;  /* the nearest frame outwards, or itself, that has a node */
+    bool has_calls;  /* some children were made from <C> */
+    uint32_t owner;  /* the innermost frame, from here outwards, with a node */
     uint32_t node, last_child;
-    uint32_t file, module; /* for what inside does not name its own */
+    uint32_t file, module; /* defaults for the elements inside */
     int64_t id;
 };
 
@@ -56,7 +56,7 @@ struct reading {
     struct cn_hpc_xml_tree *tree;
     const struct cn_hpc_xml_tree_source *source;
     struct cn_hpc_xml_scanner scanner;
-    bool is_ours; /* written so that lines and points can be told from what they are at */
+    bool is_ours; /* written by cairn: addresses and lines are those of contexts */
     bool is_legacy;
     size_t forgotten;
     struct frame *frames;
@@ -78,11 +78,11 @@ static enum element_type type_of(struct cn_bytes name)
         default:
             return UNKNOWN;
         }
-    if (cn_hpc_xml_is(name, "PF"))
+    if (cn_bytes_equal(name, "PF"))
         return FRAME;
-    if (cn_hpc_xml_is(name, "Pr"))
+    if (cn_bytes_equal(name, "Pr"))
         return INLINED;
-    return cn_hpc_xml_is(name, "SecCallPathProfileData") ? TREE : UNKNOWN;
+    return cn_bytes_equal(name, "SecCallPathProfileData") ? TREE : UNKNOWN;
 }
 
 static enum attribute attribute_of(struct cn_bytes name)
@@ -117,17 +117,8 @@ static bool parse_line(struct cn_bytes value, uint64_t *out)
     const uint8_t *dash = memchr(value.ptr, '-', value.len);
 
     if (dash && dash != value.ptr)
-        (void)cn_bytes_slice(value, 0, (uint64_t)(dash - value.ptr), &value);
+        value.len = (size_t)(dash - value.ptr);
     return cn_hpc_xml_parse_u64(value, out) && *out <= UINT32_MAX;
-}
-
-static bool parse_address(struct cn_bytes value, struct element *out)
-{
-    out->has_point = value.len > 2 && value.ptr[0] == '0' && value.ptr[1] == 'x';
-    /* 2.x: "{[0x400-0x410)}", a set of ranges, which says no single address. */
-    if (value.len > 0 && value.ptr[0] == '{')
-        return true;
-    return cn_hpc_xml_parse_u64(value, &out->address);
 }
 
 static bool parse_attribute(enum attribute which, struct cn_bytes value,
@@ -149,7 +140,10 @@ static bool parse_attribute(enum attribute which, struct cn_bytes value,
         return parse_line(value, &out->line);
     case ADDRESS:
         out->value = value;
-        return out->type == VALUE || parse_address(value, out);
+        out->has_point = value.len > 2 && value.ptr[0] == '0' && value.ptr[1] == 'x';
+        /* 2.x also has sets of ranges, "{[0x400-0x410)}", which are no address. */
+        return out->type == VALUE || (value.len > 0 && value.ptr[0] == '{') ||
+               cn_hpc_xml_parse_u64(value, &out->address);
     case STATIC_ID:
         return true;
     }
@@ -179,9 +173,9 @@ static bool decode(const struct cn_hpc_xml_tag *tag, struct element *out,
         enum attribute which = attribute_of(attribute->name);
 
         if (out->given & which)
-            return bad_attribute(attribute, "is there twice", err);
+            return bad_attribute(attribute, "occurs twice", err);
         if (!parse_attribute(which, attribute->value, out))
-            return bad_attribute(attribute, "is no number that fits", err);
+            return bad_attribute(attribute, "is not a number, or too large", err);
         out->given |= which;
     }
     return true;
@@ -205,7 +199,7 @@ static bool push(struct reading *r, struct frame frame, struct cn_error *err)
     return true;
 }
 
-/* A row of a table by its number in the file; CN_NONE when it stands for "unknown". */
+/* The index of a row of a table by its id; CN_NONE for a row that means "unknown". */
 static bool look_up(const struct cn_hpc_xml_ids *ids, int64_t id, const char *what,
                     uint32_t *out, struct cn_error *err)
 {
@@ -215,8 +209,8 @@ static bool look_up(const struct cn_hpc_xml_ids *ids, int64_t id, const char *wh
     return cn_fail(err, CN_ERR_FORMAT, "%s %" PRId64 " is in no table", what, id);
 }
 
-static bool find_place(struct reading *r, const struct element *e, uint32_t *file,
-                       uint32_t *module, struct cn_error *err)
+static bool find_location(struct reading *r, const struct element *e, uint32_t *file,
+                          uint32_t *module, struct cn_error *err)
 {
     *file = top(r)->file;
     *module = top(r)->module;
@@ -246,7 +240,7 @@ static bool link_node(struct reading *r, struct cn_hpc_xml_node node, uint32_t *
     return true;
 }
 
-/* Contexts that lie directly in the tree: the ways in which the program was entered. */
+/* A function at the top of the tree. */
 static struct cn_hpc_xml_node entry_node(struct reading *r, uint32_t procedure)
 {
     const char *name = r->tree->procedures[procedure].name;
@@ -308,7 +302,7 @@ static bool open_function(struct reading *r, const struct element *e,
         return cn_fail(err, CN_ERR_FORMAT, "a procedure without a name");
     if (e->id <= 0)
         return cn_fail(err, CN_ERR_FORMAT, "a procedure with the id %" PRId64, e->id);
-    if (!find_place(r, e, &frame.file, &frame.module, err) ||
+    if (!find_location(r, e, &frame.file, &frame.module, err) ||
         !look_up(&r->tree->procedure_ids, e->name, "procedure", &procedure, err))
         return false;
     if (is_entry &&
@@ -324,9 +318,9 @@ static bool open_function(struct reading *r, const struct element *e,
     return link_node(r, node, &frame.node, err) && push(r, frame, err);
 }
 
-/* A place that is no function: <L>, <S> or <C>. */
-static struct cn_hpc_xml_node place_node(const struct reading *r, const struct element *e,
-                                         uint32_t file, uint32_t module)
+/* <L>, <S> or <C>. */
+static struct cn_hpc_xml_node line_node(const struct reading *r, const struct element *e,
+                                        uint32_t file, uint32_t module)
 {
     struct cn_hpc_xml_node node = {
         .id = e->id > 0 ? (uint32_t)e->id : 0,
@@ -349,7 +343,7 @@ static struct cn_hpc_xml_node place_node(const struct reading *r, const struct e
     return node;
 }
 
-/* Which <S> and <C> are no contexts. */
+/* True for an <S> or <C> that is no context. */
 static bool is_no_context(struct reading *r, const struct element *e,
                           const struct cn_hpc_xml_node *node, uint32_t file)
 {
@@ -362,7 +356,7 @@ static bool is_no_context(struct reading *r, const struct element *e,
             (!r->is_ours && r->tree->nodes[owner].kind == CN_CONTEXT_ENTRY));
 }
 
-static bool open_place(struct reading *r, const struct element *e, struct cn_error *err)
+static bool open_line(struct reading *r, const struct element *e, struct cn_error *err)
 {
     const struct frame *owner = &r->frames[top(r)->owner];
     struct frame frame = {
@@ -370,22 +364,23 @@ static bool open_place(struct reading *r, const struct element *e, struct cn_err
     struct cn_hpc_xml_node node;
 
     if (owner->type == TREE)
-        return cn_fail(err, CN_ERR_FORMAT, "a place outside of any procedure");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "a loop, line or call outside of any procedure");
     if (e->type == LOOP && e->id <= 0)
         return cn_fail(err, CN_ERR_FORMAT, "a loop with the id %" PRId64, e->id);
-    if (!find_place(r, e, &frame.file, &frame.module, err))
+    if (!find_location(r, e, &frame.file, &frame.module, err))
         return false;
-    node = place_node(r, e, frame.file, frame.module);
+    node = line_node(r, e, frame.file, frame.module);
     if (is_no_context(r, e, &node, frame.file)) {
         frame.is_context = false;
-        frame.is_ignored = e->type == LINE; /* the procedure's own costs once more */
+        frame.is_ignored = e->type == LINE; /* repeats the costs of the procedure */
         if (e->type == LINE && r->source->sink.sample_id && e->sample_id > 0)
             r->source->sink.sample_id(r->source->sink.arg, (uint64_t)e->sample_id,
                                       r->tree->nodes[owner->node].id);
     }
     if (frame.is_context && !link_node(r, node, &frame.node, err))
         return false;
-    /* What is called need not be in the same file and module. */
+    /* The called function may be in another file and module. */
     if (e->type == CALL) {
         frame.file = top(r)->file;
         frame.module = top(r)->module;
@@ -409,7 +404,7 @@ static bool take_value(struct reading *r, const struct element *e, struct cn_err
     if (cn_bytes_from(e->value, is_negative, &digits) && digits.len < sizeof(text))
         memcpy(text, digits.ptr, digits.len);
     if (text[0] == '\0' || cn_formula_number_scan(text, &value) != digits.len)
-        return cn_fail(err, CN_ERR_FORMAT, "value \"%.*s\" is no number",
+        return cn_fail(err, CN_ERR_FORMAT, "value \"%.*s\" is not a number",
                        (int)(e->value.len < 64 ? e->value.len : 64),
                        (const char *)e->value.ptr);
     if (sink->value && context >= 0 && !top(r)->is_ignored)
@@ -417,31 +412,23 @@ static bool take_value(struct reading *r, const struct element *e, struct cn_err
     return true;
 }
 
-static void note_ids(struct reading *r, const struct element *e)
-{
-    const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
-
-    if (e->id > 0 && (uint64_t)e->id > r->tree->largest_id)
-        r->tree->largest_id = (uint32_t)e->id;
-    if (sink->sample_id && e->given & SAMPLE_ID && e->id > 0 && e->sample_id > 0)
-        sink->sample_id(sink->arg, (uint64_t)e->sample_id,
-                        top(r)->is_ignored ? r->tree->idle_context : (uint32_t)e->id);
-}
-
 static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
                          struct cn_error *err)
 {
+    const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
+    struct frame ignored = {.is_ignored = true, .owner = top(r)->owner};
     struct element e;
 
     if (!decode(tag, &e, err))
         return false;
-    note_ids(r, &e);
+    if (e.id > 0 && (uint64_t)e.id > r->tree->largest_id)
+        r->tree->largest_id = (uint32_t)e.id;
+    if (sink->sample_id && e.given & SAMPLE_ID && e.id > 0 && e.sample_id > 0)
+        sink->sample_id(sink->arg, (uint64_t)e.sample_id,
+                        top(r)->is_ignored ? r->tree->idle_context : (uint32_t)e.id);
+    ignored.type = e.type;
     if (top(r)->is_ignored && e.type != UNKNOWN && e.type != TREE)
-        return push(
-            r,
-            (struct frame){
-                .type = e.type, .is_ignored = true, .owner = top(r)->owner, .id = e.id},
-            err);
+        return push(r, ignored, err);
     switch (e.type) {
     case FRAME:
     case INLINED:
@@ -449,13 +436,9 @@ static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
     case CALL:
     case LOOP:
     case LINE:
-        return open_place(r, &e, err);
+        return open_line(r, &e, err);
     case VALUE:
-        return take_value(r, &e, err) &&
-               push(r,
-                    (struct frame){
-                        .type = VALUE, .is_ignored = true, .owner = top(r)->owner},
-                    err);
+        return take_value(r, &e, err) && push(r, ignored, err);
     case TREE:
     case UNKNOWN:
         break;
@@ -471,7 +454,7 @@ static bool close_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
     const struct frame *frame = top(r);
 
     if (tag->kind == CN_HPC_XML_CLOSE && type_of(tag->name) != frame->type)
-        return cn_fail(err, CN_ERR_FORMAT, "</%.*s> ends an element that was not open",
+        return cn_fail(err, CN_ERR_FORMAT, "</%.*s> ends an element that is not open",
                        (int)(tag->name.len < 64 ? tag->name.len : 64),
                        (const char *)tag->name.ptr);
     if (frame->has_calls && frame->is_context)
@@ -480,6 +463,7 @@ static bool close_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
     return true;
 }
 
+/* Give back the pages of a mapped file that were read. */
 static void forget(struct reading *r)
 {
     struct cn_bytes part;
@@ -511,7 +495,7 @@ static bool scan_tree(struct reading *r, struct cn_error *err)
     return true;
 }
 
-/* Behind the tree, only the elements around it end. */
+/* After the tree, only the elements around it end. */
 static bool scan_end(struct reading *r, struct cn_error *err)
 {
     static const char *const names[] = {"SecCallPathProfile", "HPCToolkitExperiment"};
@@ -521,9 +505,9 @@ static bool scan_end(struct reading *r, struct cn_error *err)
     for (size_t i = 0; i < 2; i++) {
         step = cn_hpc_xml_scan(&r->scanner, &tag, err);
         if (step == CN_ITEM &&
-            (tag.kind != CN_HPC_XML_CLOSE || !cn_hpc_xml_is(tag.name, names[i])))
+            (tag.kind != CN_HPC_XML_CLOSE || !cn_bytes_equal(tag.name, names[i])))
             step = cn_fail(err, CN_ERR_FORMAT,
-                           "<%.*s> behind the context tree, where </%s> must stand",
+                           "<%.*s> after the context tree instead of </%s>",
                            (int)(tag.name.len < 64 ? tag.name.len : 64),
                            (const char *)tag.name.ptr, names[i]);
         if (step == CN_END)
@@ -533,35 +517,28 @@ static bool scan_end(struct reading *r, struct cn_error *err)
     }
     step = cn_hpc_xml_scan(&r->scanner, &tag, err);
     if (step == CN_ITEM)
-        step = cn_fail(err, CN_ERR_FORMAT, "an element behind the root element");
+        step = cn_fail(err, CN_ERR_FORMAT, "an element after the root element");
     return step == CN_END || cn_hpc_xml_fail_at(r->source->text, r->scanner.at, err);
 }
 
-static void count_contexts(struct cn_hpc_xml_tree *tree)
-{
-    for (size_t i = 0; i < tree->node_count; i++)
-        tree->context_count += !(tree->nodes[i].flags & CN_HPC_XML_IS_GONE);
-}
-
 bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
+                          const struct cn_hpc_xml_head *head,
                           const struct cn_hpc_xml_tree_source *source,
                           struct cn_error *err)
 {
     struct reading r = {
         .tree = tree,
         .source = source,
-        .scanner = {source->text, (size_t)source->head->tree_off},
-        .is_ours = source->head->lines_have_calls,
-        .is_legacy = source->head->major < CN_HPC_XML_MAJOR,
+        .scanner = {source->text, (size_t)head->tree_off},
+        .is_ours = head->lines_have_calls,
+        .is_legacy = head->major < CN_HPC_XML_MAJOR,
     };
     bool ok =
         push(&r, (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE}, err) &&
-        (source->head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
+        (head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
 
     free(r.frames);
-    if (ok) {
-        count_contexts(tree);
+    if (ok)
         cn_hpc_xml_tree_finish(tree);
-    }
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Every rule of an experiment.xml database, checked; every violation reported.
+/* Checks every rule of an experiment.xml database and reports every violation.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_H
@@ -9,13 +9,13 @@
 struct cn_hpc_legacy_files;
 struct cn_hpc_xml_files;
 
-/* Report each broken rule of the database at `path`, and go on where that is possible. */
+/* Check the database at `path`; continues after a violation where possible. */
 CN_CHECK bool cn_hpc_xml_verify(const char *path, const struct cn_progress *progress,
                                 cn_finding_fn report, void *arg, struct cn_error *err);
 CN_CHECK bool cn_hpc_legacy_verify(const char *path, const struct cn_progress *progress,
                                    cn_finding_fn report, void *arg, struct cn_error *err);
 
-/* The same for files in memory; what is not there has a NULL pointer. */
+/* The same for files in memory; a missing file has a NULL pointer. */
 CN_CHECK bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
                                       const struct cn_progress *progress,
                                       cn_finding_fn report, void *arg,

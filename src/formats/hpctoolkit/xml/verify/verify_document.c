@@ -7,13 +7,13 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/events.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 enum which { TREE_ONLY = 1 << 0, LEGACY_ONLY = 1 << 1, HAS_ID = 1 << 2 };
 
-/* What an element stands in, and what it cannot be without; words between spaces. */
+/* Elements, with their possible parents and mandatory attributes. */
 static const struct element {
     const char *name, *parents, *needs;
     unsigned which;
@@ -49,7 +49,7 @@ static const struct element {
 };
 enum { ELEMENT_COUNT = sizeof(elements) / sizeof(*elements), NO_ELEMENT = UINT8_MAX };
 
-/* A metric that another one refers to; it may come later. */
+/* A reference to a metric, which may come later. */
 struct reference {
     uint64_t off;
     int64_t id;
@@ -60,7 +60,7 @@ struct check {
     struct cn_hpc_xml_document *out;
     struct cn_hpc_findings *f;
     bool is_legacy;
-    uint8_t *path; /* positions in `elements` */
+    uint8_t *path; /* indexes in `elements` */
     size_t depth, capacity;
     struct cn_map modules, files, procedures, metrics;
     struct reference *references;

@@ -1,5 +1,5 @@
-/* The rules of experiment.xml itself: well-formed XML, elements where they belong, numbers
- * that are numbers, ids that are there once, references that lead somewhere.
+/* The rules of experiment.xml itself: well-formed XML, valid nesting, valid numbers, unique
+ * ids, references to existing rows.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_DOCUMENT_H
@@ -8,9 +8,9 @@
 #include "base/map.h"
 #include "formats/hpctoolkit/sparse/findings.h"
 
-/* What the other files of a database have to fit. */
+/* What the value files must agree with. */
 struct cn_hpc_xml_document {
-    bool is_readable; /* it is XML to its end */
+    bool is_readable; /* it is well-formed XML */
     struct cn_hpc_set thread_ids, summary_ids;
     struct cn_hpc_set contexts; /* ids of elements of the tree */
     uint32_t context_last;

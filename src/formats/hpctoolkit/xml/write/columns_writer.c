@@ -8,8 +8,8 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/write/writing.h"
 
-/* Metric ids as hpcprof gives them: the metric's first one + this + the scope. */
-enum { SCOPES_OF_OLD = 3, FIRST_SCOPE_OF_OLD = 1 };
+/* Ids as hpcprof assigns them: first id of the metric + this + the scope. */
+enum { FIRST_SCOPE = 1 };
 
 static const struct {
     const char *formula;
@@ -22,44 +22,32 @@ static const struct {
     [CN_HPC_XML_MAX] = {"$$", CN_COMBINE_MAX},
 };
 
-static void scopes_of(const struct cn_metrics *metrics, int scopes[])
-{
-    scopes[CN_HPC_XML_WRITE_FUNCTION] =
-        cn_metrics_find_scope_type(metrics, CN_SCOPE_TRANSITIVE);
-    scopes[CN_HPC_XML_WRITE_EXECUTION] =
-        cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION);
-}
-
-/* A reader learns what a sum is from the columns that use it: without the sum, there is no
- * mean that tells the count, and without the count no deviation that tells the squares. */
-static void drop_unexplained(struct cn_hpc_xml_column *column, int scope)
-{
-    int32_t(*ids)[CN_HPC_XML_WRITE_SCOPES] = column->summary_id;
-
-    if (ids[CN_HPC_XML_SUM][scope] == CN_NO_ID)
-        ids[CN_HPC_XML_COUNT][scope] = CN_NO_ID;
-    if (ids[CN_HPC_XML_COUNT][scope] == CN_NO_ID)
-        ids[CN_HPC_XML_SQUARES][scope] = CN_NO_ID;
-}
-
-/* The ids a metric has in the model. */
+/* Find the ids of a metric in the model. */
 static void find_ids(const struct cn_metrics *metrics, struct cn_hpc_xml_column *column)
 {
-    int scopes[CN_HPC_XML_WRITE_SCOPES];
+    int32_t(*ids)[CN_HPC_XML_SCOPE_COUNT] = column->summary_id;
+    int scopes[CN_HPC_XML_SCOPE_COUNT] = {
+        [CN_HPC_XML_FUNCTION] = cn_metrics_find_scope_type(metrics, CN_SCOPE_TRANSITIVE),
+        [CN_HPC_XML_EXECUTION] = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
+    };
 
-    scopes_of(metrics, scopes);
-    for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++) {
+    for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++) {
         column->thread_id[s] =
             scopes[s] == CN_NO_ID
                 ? CN_NO_ID
                 : cn_metric_prop_id(column->metric, (unsigned)scopes[s]);
         for (size_t p = 0; p < CN_HPC_XML_PARTIAL_COUNT; p++)
-            column->summary_id[p][s] =
-                scopes[s] == CN_NO_ID
-                    ? CN_NO_ID
-                    : cn_metric_stat_id(column->metric, (unsigned)scopes[s],
-                                        partials[p].formula, partials[p].combine);
-        drop_unexplained(column, s);
+            ids[p][s] = scopes[s] == CN_NO_ID
+                            ? CN_NO_ID
+                            : cn_metric_stat_id(column->metric, (unsigned)scopes[s],
+                                                partials[p].formula, partials[p].combine);
+        /* Readers identify a sum by the columns that use it: the mean needs the sum and
+         * identifies the count, the deviation needs the count and identifies the
+         * squares. */
+        if (ids[CN_HPC_XML_SUM][s] == CN_NO_ID)
+            ids[CN_HPC_XML_COUNT][s] = CN_NO_ID;
+        if (ids[CN_HPC_XML_COUNT][s] == CN_NO_ID)
+            ids[CN_HPC_XML_SQUARES][s] = CN_NO_ID;
     }
 }
 
@@ -67,7 +55,7 @@ static int32_t least_id(const struct cn_hpc_xml_column *column)
 {
     int32_t least = INT32_MAX;
 
-    for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++)
+    for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++)
         if (column->thread_id[s] != CN_NO_ID && column->thread_id[s] < least)
             least = column->thread_id[s];
     return least;
@@ -80,18 +68,18 @@ static int compare_columns(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Statistics in the order of their ids, so that those in the files have it too. */
+/* Statistics in the order of their ids, which the ids in the files keep. */
 static size_t order_partials(const struct cn_hpc_xml_column *column, size_t order[])
 {
     int32_t keys[CN_HPC_XML_PARTIAL_COUNT];
     size_t count = 0;
 
     for (size_t p = 0; p < CN_HPC_XML_PARTIAL_COUNT; p++) {
-        int32_t key = column->summary_id[p][CN_HPC_XML_WRITE_FUNCTION];
+        int32_t key = column->summary_id[p][CN_HPC_XML_FUNCTION];
         size_t at = count;
 
         if (key == CN_NO_ID)
-            key = column->summary_id[p][CN_HPC_XML_WRITE_EXECUTION];
+            key = column->summary_id[p][CN_HPC_XML_EXECUTION];
         if (key == CN_NO_ID)
             continue;
         for (; at > 0 && keys[at - 1] > key; at--) {
@@ -105,13 +93,13 @@ static size_t order_partials(const struct cn_hpc_xml_column *column, size_t orde
     return count;
 }
 
-static void put(int32_t *ids, int32_t id, int64_t number)
+static void set_id(int32_t *ids, int32_t id, int64_t number)
 {
     if (id != CN_NO_ID)
         ids[id] = (int32_t)number;
 }
 
-/* Where the usual numbers would not keep the order of ids, count them off. */
+/* Number the ids consecutively if the usual numbers would not keep their order. */
 static void keep_order(int32_t *ids)
 {
     struct cn_hpc_sparse_ids table = {ids, CN_HPC_SPARSE_ID_COUNT};
@@ -140,19 +128,19 @@ static int64_t number_column(struct cn_hpc_xml_writing *w,
     size_t order[CN_HPC_XML_PARTIAL_COUNT];
     size_t count = order_partials(column, order);
 
-    for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++) {
-        put(w->thread_ids, column->thread_id[s], base + FIRST_SCOPE_OF_OLD + s);
+    for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++) {
+        set_id(w->thread_ids, column->thread_id[s], base + FIRST_SCOPE + s);
         for (size_t k = 0; k < count; k++)
-            put(w->summary_ids, column->summary_id[order[k]][s],
-                base + (int64_t)k * SCOPES_OF_OLD + FIRST_SCOPE_OF_OLD + s);
+            set_id(w->summary_ids, column->summary_id[order[k]][s],
+                   base + (int64_t)k * CN_HPC_XML_STATISTIC_STEP + FIRST_SCOPE + s);
     }
-    return base + SCOPES_OF_OLD * (int64_t)(count > 1 ? count : 1);
+    return base + CN_HPC_XML_STATISTIC_STEP * (int64_t)(count > 1 ? count : 1);
 }
 
 static void to_file_ids(const struct cn_hpc_xml_writing *w,
                         struct cn_hpc_xml_column *column)
 {
-    for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++) {
+    for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++) {
         if (column->thread_id[s] != CN_NO_ID)
             column->thread_id[s] = w->thread_ids[column->thread_id[s]];
         for (size_t p = 0; p < CN_HPC_XML_PARTIAL_COUNT; p++)
@@ -193,11 +181,11 @@ bool cn_hpc_xml_columns_plan(struct cn_hpc_xml_writing *w, struct cn_error *err)
 }
 
 static void lose_scope(const struct cn_hpc_xml_writing *w, uint64_t count,
-                       const char *scope, const char *where)
+                       const char *scope, const char *suffix)
 {
     struct cn_text text = {0};
 
-    cn_text_printf(&text, "values of the %s scope%s", scope, where);
+    cn_text_printf(&text, "values of the %s scope%s", scope, suffix);
     cn_write_lose(w->options, cn_text_str(&text), count);
     cn_text_done(&text);
 }
@@ -225,22 +213,24 @@ void cn_hpc_xml_columns_lost(const struct cn_hpc_xml_writing *w, const uint64_t 
     }
 }
 
-/* One <Metric>, but for its formula. */
+/* A <Metric> without its formula. */
 struct row {
     int64_t id, partner;
-    bool is_alone; /* the other scope is missing: the partner is made up */
+    bool is_alone;   /* the other scope is missing: a partner must be added */
+    bool is_partner; /* such a partner */
     bool is_internal, is_visible, is_inclusive, is_percent;
     const char *variant, *format;
 };
 
-static void open_metric(struct cn_hpc_xml_writing *w, const struct row *row,
-                        const char *name)
+static void put_metric(struct cn_markup *m, const struct row *row, const char *name,
+                       const char *end)
 {
-    struct cn_markup *m = &w->markup;
     struct cn_text full = {0};
 
-    cn_text_printf(&full, "%s:%s (%c)", name, row->variant,
-                   row->is_inclusive ? 'I' : 'E');
+    cn_text_printf(&full, "%s:%s %s", name, row->variant,
+                   row->is_partner     ? "INTERNAL"
+                   : row->is_inclusive ? "(I)"
+                                       : "(E)");
     cn_markup_add(m, "<Metric");
     cn_markup_number(m, "i", row->id);
     cn_markup_number(m, "o", row->id);
@@ -256,43 +246,29 @@ static void open_metric(struct cn_hpc_xml_writing *w, const struct row *row,
     cn_markup_number(m, "show-percent", row->is_percent);
     if (row->format)
         cn_markup_attribute(m, "fmt", row->format);
-    cn_markup_add(m, ">\n");
-    cn_text_done(&full);
-}
-
-/* Readers want every metric to have a partner. */
-static void add_partner(struct cn_hpc_xml_writing *w, const struct row *row,
-                        const char *name)
-{
-    struct cn_markup *m = &w->markup;
-    struct cn_text full = {0};
-
-    cn_text_printf(&full, "%s:%s INTERNAL", name, row->variant);
-    cn_markup_add(m, "<Metric");
-    cn_markup_number(m, "i", row->partner);
-    cn_markup_number(m, "o", row->partner);
-    cn_markup_attribute(m, "n", cn_text_str(&full));
-    cn_markup_attribute(m, "md", name);
-    cn_markup_add(m, " v=\"derived-incr\"");
-    cn_markup_attribute(m, "t", row->is_inclusive ? "exclusive" : "inclusive");
-    cn_markup_number(m, "partner", row->id);
-    cn_markup_number(m, "show", CN_HPC_XML_INTERNAL);
-    cn_markup_add(m, " show-percent=\"0\"/>\n");
+    cn_markup_add(m, end);
     cn_text_done(&full);
 }
 
 static void write_metric(struct cn_hpc_xml_writing *w, const struct row *row,
                          const char *name, const char *type, const char *formula)
 {
+    struct row partner = {.id = row->partner,
+                          .partner = row->id,
+                          .is_partner = true,
+                          .is_internal = true,
+                          .is_inclusive = !row->is_inclusive,
+                          .variant = row->variant};
     struct cn_markup *m = &w->markup;
 
-    open_metric(w, row, name);
+    put_metric(m, row, name, ">\n");
     cn_markup_add(m, "<MetricFormula");
     cn_markup_attribute(m, "t", type);
     cn_markup_attribute(m, "frm", formula);
     cn_markup_add(m, "/>\n<Info><NV n=\"units\" v=\"events\"/></Info>\n</Metric>\n");
+    /* Readers expect a partner for every metric. */
     if (row->is_alone)
-        add_partner(w, row, name);
+        put_metric(m, &partner, name, "/>\n");
 }
 
 static void write_partials(struct cn_hpc_xml_writing *w,
@@ -309,12 +285,12 @@ static void write_partials(struct cn_hpc_xml_writing *w,
         struct cn_text formula = {0}, variant = {0};
 
         cn_text_printf(&variant, "PARTIAL:%zu", k);
-        for (int s = CN_HPC_XML_WRITE_SCOPES - 1; s >= 0; s--) {
+        for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
             struct row row = {.id = ids[s],
                               .partner = is_alone ? *next_id : ids[!s],
                               .is_alone = is_alone,
                               .is_internal = true,
-                              .is_inclusive = s == CN_HPC_XML_WRITE_EXECUTION,
+                              .is_inclusive = s == CN_HPC_XML_EXECUTION,
                               .variant = cn_text_str(&variant)};
 
             if (ids[s] == CN_NO_ID)
@@ -332,7 +308,7 @@ static void write_partials(struct cn_hpc_xml_writing *w,
 
 enum variant { SUM, MEAN, DEVIATION, VARIATION, MIN, MAX, VARIANT_COUNT };
 
-/* What a column shows, from the ids of statistics. False when some are missing. */
+/* The formula of a column, from the ids of statistics. False if some are missing. */
 static bool view_formula(const struct cn_hpc_xml_column *column, enum variant variant,
                          int scope, struct cn_text *out)
 {
@@ -378,19 +354,19 @@ static void write_views(struct cn_hpc_xml_writing *w,
         cn_taxonomy_find(&w->db->taxonomy, column->metric->name);
 
     for (int v = 0; v < VARIANT_COUNT; v++) {
-        struct cn_text formulas[CN_HPC_XML_WRITE_SCOPES] = {0};
-        bool has[CN_HPC_XML_WRITE_SCOPES];
+        struct cn_text formulas[CN_HPC_XML_SCOPE_COUNT] = {0};
+        bool has[CN_HPC_XML_SCOPE_COUNT];
 
-        for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++)
+        for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++)
             has[s] = view_formula(column, (enum variant)v, s, &formulas[s]);
-        for (int s = CN_HPC_XML_WRITE_SCOPES - 1; s >= 0; s--) {
-            bool is_first = s == CN_HPC_XML_WRITE_EXECUTION || !has[!s];
+        for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
+            bool is_first = s == CN_HPC_XML_EXECUTION || !has[!s];
             struct row row = {.id = *next_id,
                               .partner = *next_id + (is_first ? -1 : 1),
                               .is_alone = !has[!s],
                               .is_visible = !shown || shown->is_visible,
                               .is_percent = v == SUM,
-                              .is_inclusive = s == CN_HPC_XML_WRITE_EXECUTION,
+                              .is_inclusive = s == CN_HPC_XML_EXECUTION,
                               .variant = names[v],
                               .format = shown ? shown->format : NULL};
 
@@ -400,7 +376,7 @@ static void write_views(struct cn_hpc_xml_writing *w,
                          cn_text_str(&formulas[s]));
             *next_id -= 1 + row.is_alone;
         }
-        for (int s = 0; s < CN_HPC_XML_WRITE_SCOPES; s++)
+        for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++)
             cn_text_done(&formulas[s]);
     }
 }
@@ -410,13 +386,13 @@ static void write_thread_metric(struct cn_hpc_xml_writing *w,
 {
     struct cn_markup *m = &w->markup;
 
-    for (int s = CN_HPC_XML_WRITE_SCOPES - 1; s >= 0; s--) {
+    for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
         struct cn_text name = {0};
 
         if (column->thread_id[s] == CN_NO_ID)
             continue;
         cn_text_printf(&name, "%s (%c)", column->metric->name,
-                       s == CN_HPC_XML_WRITE_EXECUTION ? 'I' : 'E');
+                       s == CN_HPC_XML_EXECUTION ? 'I' : 'E');
         cn_markup_add(m, "<MetricDB");
         cn_markup_number(m, "i", column->thread_id[s]);
         cn_markup_attribute(m, "n", cn_text_str(&name));
@@ -425,7 +401,7 @@ static void write_thread_metric(struct cn_hpc_xml_writing *w,
     }
 }
 
-/* Columns that are more than a statistic of one metric cannot be written. */
+/* Columns other than statistics of one metric, which cannot be written. */
 static uint64_t count_lost_roots(const struct cn_database *db)
 {
     uint64_t count = 0;

@@ -7,7 +7,7 @@
 
 enum { FLUSH_LEN = 64 * 1024 };
 
-/* How a character of one byte must be written; NULL: as it is. */
+/* The escape of a character of one byte, or NULL. */
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -30,7 +30,7 @@ static const char *escape_of(char c)
     }
 }
 
-/* XML 1.0 knows no other control characters, and neither U+FFFE nor U+FFFF. */
+/* XML 1.0 allows no other control characters, and neither U+FFFE nor U+FFFF. */
 static bool is_allowed(const char *chars, size_t len)
 {
     if (len == 1)
@@ -39,12 +39,19 @@ static bool is_allowed(const char *chars, size_t len)
                         memcmp(chars, "\xef\xbf\xbf", 3) != 0);
 }
 
+static void begin_attribute(struct cn_text *text, const char *name)
+{
+    cn_text_char(text, ' ');
+    cn_text_str_add(text, name);
+    cn_text_add(text, "=\"", 2);
+}
+
 void cn_markup_attribute(struct cn_markup *markup, const char *name, const char *value)
 {
     size_t left = strlen(value);
     bool is_replaced = false;
 
-    cn_text_printf(&markup->text, " %s=\"", name);
+    begin_attribute(&markup->text, name);
     while (left > 0) {
         size_t len = cn_utf8_char_len(value, left);
         const char *escape = escape_of(*value);
@@ -63,13 +70,6 @@ void cn_markup_attribute(struct cn_markup *markup, const char *name, const char 
     }
     cn_text_char(&markup->text, '"');
     markup->replaced_count += is_replaced;
-}
-
-static void begin_attribute(struct cn_text *text, const char *name)
-{
-    cn_text_char(text, ' ');
-    cn_text_str_add(text, name);
-    cn_text_add(text, "=\"", 2);
 }
 
 void cn_markup_number(struct cn_markup *markup, const char *name, int64_t value)

@@ -1,8 +1,8 @@
 /* The context tree as elements.
  *
- * A line becomes an <S>, and what it calls <C>s of the same place behind it; the reader puts
- * them together again. A <C> has no context of its own: its id is negative, that of the function
- * inside when that is inlined, else that of the line.
+ * A line becomes an <S>, and its calls become <C>s of the same location after it, which the
+ * reader merges again. A <C> is no context: its id is negative, that of the function inside if
+ * it is inlined, else that of the line.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,15 +14,14 @@
 #include "formats/hpctoolkit/xml/write/writing.h"
 #include "model/contexts/walk.h"
 
-/* A context on the path, and what ends with it. */
+/* A context on the path. */
 struct level {
-    uint8_t kind, relation;
     uint32_t id;
-    const char *end;    /* "</PF></C>" */
-    uint32_t procedure; /* around everything inside */
+    const char *end;    /* tags to write at its end: "</PF></C>" */
+    uint32_t procedure; /* the innermost one */
     uint32_t module;    /* of that procedure; CN_NONE: unknown */
-    bool is_line;       /* <S>: what is inside is written behind it */
-    bool is_call;       /* <C> with a context of its own */
+    bool is_line;       /* <S>: its children are written after it */
+    bool is_call;       /* <C> that is a context */
     uint32_t file, line;
 };
 
@@ -30,9 +29,10 @@ struct tree_writer {
     struct cn_hpc_xml_writing *w;
     struct level *levels;
     size_t capacity;
-    struct cn_map statics; /* what is at the same place in the same procedure */
+    struct cn_map statics; /* by location and procedure */
     uint32_t next_static;
     uint64_t written_count;
+    /* Losses. */
     uint64_t moved_count, lexical_count, kind_count, propagation_count, inlined_count,
         entry_count;
 };
@@ -43,13 +43,14 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-uint32_t cn_hpc_xml_address_add(struct cn_hpc_xml_writing *w, uint32_t module,
-                                uint64_t offset)
+/* The index of an address, which is added when it is new. */
+static uint32_t add_address(struct cn_hpc_xml_writing *w, uint32_t module,
+                            uint64_t offset)
 {
     uint64_t key = mix(mix(1, module), offset);
 
     while (true) {
-        uint32_t i = cn_map_find(&w->address_numbers, key, UINT32_MAX);
+        uint32_t i = cn_map_find(&w->address_slots, key, UINT32_MAX);
 
         if (i == UINT32_MAX)
             break;
@@ -57,14 +58,14 @@ uint32_t cn_hpc_xml_address_add(struct cn_hpc_xml_writing *w, uint32_t module,
             return i;
         key++;
     }
-    *cn_map_at(&w->address_numbers, key, 0) = (uint32_t)w->address_count;
+    *cn_map_at(&w->address_slots, key, 0) = (uint32_t)w->address_count;
     w->addresses = cn_grow(w->addresses, w->address_count, &w->address_capacity,
                            sizeof(*w->addresses));
     w->addresses[w->address_count] = (struct cn_hpc_xml_address){module, offset};
     return (uint32_t)w->address_count++;
 }
 
-/* How an entry point is called in the table of procedures. */
+/* The id of an entry point in the table of procedures. */
 static uint32_t entry_procedure(struct cn_hpc_xml_writing *w,
                                 const struct cn_context *entry)
 {
@@ -80,21 +81,11 @@ static uint32_t entry_procedure(struct cn_hpc_xml_writing *w,
            (uint32_t)w->address_count + cn_names_add(&w->entries, name);
 }
 
-/* An address that was called, of which no function is known. */
+/* A called address without a known function. */
 static bool is_called_address(const struct cn_context *context)
 {
     return context->kind == CN_CONTEXT_INSTRUCTION && context->relation != CN_LEXICAL &&
            context->has_point;
-}
-
-/* Where a function is stands at its contexts: without one, it is gone. */
-static void lose_unused(const struct cn_hpc_xml_writing *w, const bool *is_used)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < w->db->function_count; i++)
-        count += !is_used[i];
-    cn_write_lose(w->options, "functions without a context", count);
 }
 
 static void survey_context(struct cn_hpc_xml_writing *w, const struct cn_context *context,
@@ -104,12 +95,12 @@ static void survey_context(struct cn_hpc_xml_writing *w, const struct cn_context
         w->largest_id = context->id;
     w->context_count++;
     if (is_called_address(context))
-        (void)cn_hpc_xml_address_add(w, context->module, context->offset);
+        (void)add_address(w, context->module, context->offset);
     if (context->has_function && context->function < w->db->function_count)
         is_used[context->function] = true;
 }
 
-/* Only when all addresses are known is it known which numbers entry points get. */
+/* Ids of entry points follow those of all addresses. */
 static bool survey_entries(struct cn_hpc_xml_writing *w, struct cn_error *err)
 {
     struct cn_context_cursor cursor;
@@ -132,12 +123,13 @@ bool cn_hpc_xml_tree_survey(struct cn_hpc_xml_writing *w, struct cn_error *err)
     const struct cn_context *context;
     enum cn_walk_event event;
     enum cn_step step = CN_FAIL;
+    uint64_t unused_count = 0;
 
     if (cn_walk_begin(&walk, w->db, err))
         while ((step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM) {
             if (event != CN_WALK_ENTER)
                 continue;
-            /* A context can take two elements, the format three around all of them. */
+            /* A context takes up to two elements; three are around all of them. */
             if (walk.depth > CONTEXT_DEPTH_MAX) {
                 step = cn_fail(err, CN_ERR_LIMIT, "contexts nested deeper than %d",
                                CONTEXT_DEPTH_MAX);
@@ -146,26 +138,24 @@ bool cn_hpc_xml_tree_survey(struct cn_hpc_xml_writing *w, struct cn_error *err)
             survey_context(w, context, is_used);
         }
     cn_walk_done(&walk);
+    /* The location of a function is written at its contexts. */
+    for (uint32_t i = 0; i < w->db->function_count; i++)
+        unused_count += !is_used[i];
     if (step == CN_END)
-        lose_unused(w, is_used);
+        cn_write_lose(w->options, "functions without a context", unused_count);
     free(is_used);
     return step == CN_END && survey_entries(w, err);
 }
 
-static int64_t file_number(uint32_t file)
-{
-    return file == CN_NONE ? CN_HPC_XML_UNKNOWN_FILE_ID : (int64_t)file;
-}
-
-static int64_t module_number(uint32_t module)
+static int64_t module_id(uint32_t module)
 {
     return module == CN_NONE ? CN_HPC_XML_NO_MODULE_ID
                              : (int64_t)module + CN_HPC_XML_FIRST_MODULE;
 }
 
-/* Readers put together what has the same static number. */
-static uint32_t static_number(struct tree_writer *t, uint32_t procedure, unsigned kind,
-                              uint32_t file, uint32_t line, uint64_t offset)
+/* Readers merge contexts with the same static id. */
+static uint32_t static_id(struct tree_writer *t, uint32_t procedure, unsigned kind,
+                          uint32_t file, uint32_t line, uint64_t offset)
 {
     uint64_t key = mix(mix(mix(mix(kind, procedure), file), line), offset);
     uint32_t *number = cn_map_at(&t->statics, key, t->next_static);
@@ -174,24 +164,11 @@ static uint32_t static_number(struct tree_writer *t, uint32_t procedure, unsigne
     return *number;
 }
 
-static void add_place(struct cn_markup *m, uint32_t file, uint32_t line)
+static void add_location(struct cn_markup *m, uint32_t file, uint32_t line)
 {
-    cn_markup_number(m, "f", file_number(file));
+    cn_markup_number(m, "f",
+                     file == CN_NONE ? CN_HPC_XML_UNKNOWN_FILE_ID : (int64_t)file);
     cn_markup_number(m, "l", file == CN_NONE ? 0 : line);
-}
-
-static void add_point(struct tree_writer *t, const struct cn_context *context,
-                      const struct level *around)
-{
-    struct cn_markup *m = &t->w->markup;
-
-    if (!context->has_point) {
-        cn_markup_add(m, " v=\"0\"");
-        return;
-    }
-    cn_markup_address(m, "v", context->offset);
-    if (context->module != around->module)
-        cn_markup_number(m, "lm", module_number(context->module));
 }
 
 static void add_entry(struct tree_writer *t, const struct cn_context *entry,
@@ -209,7 +186,7 @@ static void add_entry(struct tree_writer *t, const struct cn_context *entry,
     cn_markup_number(m, "i", entry->id);
     cn_markup_number(m, "n", procedure);
     cn_markup_number(m, "s", procedure);
-    add_place(m, CN_NONE, 0);
+    add_location(m, CN_NONE, 0);
     cn_markup_number(m, "lm", CN_HPC_XML_NO_MODULE_ID);
     cn_markup_add(m, ">\n");
     level->procedure = procedure;
@@ -229,9 +206,9 @@ static void add_wrapper(struct tree_writer *t, const struct cn_context *context,
     cn_markup_add(m, "<C");
     cn_markup_number(m, "i", -id);
     cn_markup_number(m, "it", id);
-    cn_markup_number(m, "s", static_number(t, parent->procedure, 'C', file, line, 0));
+    cn_markup_number(m, "s", static_id(t, parent->procedure, 'C', file, line, 0));
     cn_markup_add(m, " v=\"0\"");
-    add_place(m, file, line);
+    add_location(m, file, line);
     cn_markup_add(m, ">\n");
 }
 
@@ -254,7 +231,7 @@ static bool add_called(struct tree_writer *t, const struct cn_context *context,
     if (is_called_address(context)) {
         function.module = context->module;
         level->procedure = CN_HPC_XML_FIRST_FUNCTION + t->w->db->function_count +
-                           cn_hpc_xml_address_add(t->w, context->module, context->offset);
+                           add_address(t->w, context->module, context->offset);
     } else if (context->has_function) {
         if (!cn_database_function(t->w->db, context->function, &function, err))
             return false;
@@ -272,16 +249,16 @@ static bool add_called(struct tree_writer *t, const struct cn_context *context,
     add_frame(m, context->id, level->procedure);
     if (context->has_function && context->kind == CN_CONTEXT_FUNCTION)
         cn_markup_address(m, "v", function.offset);
-    add_place(m, function.file, function.line);
-    cn_markup_number(m, "lm", module_number(function.module));
+    add_location(m, function.file, function.line);
+    cn_markup_number(m, "lm", module_id(function.module));
     cn_markup_add(m, ">\n");
     level->module = function.module;
     return true;
 }
 
-/* A loop, line or instruction. */
-static void add_inner(struct tree_writer *t, const struct cn_context *context,
-                      const char *element, const struct level *parent)
+/* Begin the element of a loop, line or instruction. */
+static void begin_line(struct tree_writer *t, const struct cn_context *context,
+                       const char *element, const struct level *parent)
 {
     struct cn_markup *m = &t->w->markup;
     uint32_t file = context->has_source ? context->file : CN_NONE;
@@ -292,11 +269,15 @@ static void add_inner(struct tree_writer *t, const struct cn_context *context,
     if (element[1] != 'L')
         cn_markup_number(m, "it", context->id);
     cn_markup_number(m, "s",
-                     static_number(t, parent->procedure, (unsigned)element[1], file,
-                                   context->line,
-                                   context->has_point ? context->offset : 0));
-    add_point(t, context, parent);
-    add_place(m, file, context->line);
+                     static_id(t, parent->procedure, (unsigned)element[1], file,
+                               context->line, context->has_point ? context->offset : 0));
+    if (context->has_point)
+        cn_markup_address(m, "v", context->offset);
+    else
+        cn_markup_add(m, " v=\"0\"");
+    if (context->has_point && context->module != parent->module)
+        cn_markup_number(m, "lm", module_id(context->module));
+    add_location(m, file, context->line);
 }
 
 static bool has_children(struct cn_database *db, const struct cn_context *context,
@@ -313,9 +294,9 @@ static bool has_children(struct cn_database *db, const struct cn_context *contex
     return step != CN_FAIL;
 }
 
-static bool add_place_context(struct tree_writer *t, const struct cn_context *context,
-                              const struct level *parent, struct level *level,
-                              struct cn_error *err)
+static bool add_line(struct tree_writer *t, const struct cn_context *context,
+                     const struct level *parent, struct level *level,
+                     struct cn_error *err)
 {
     struct cn_markup *m = &t->w->markup;
     bool is_instruction = context->kind == CN_CONTEXT_INSTRUCTION && context->has_point &&
@@ -329,16 +310,16 @@ static bool add_place_context(struct tree_writer *t, const struct cn_context *co
          !is_instruction) ||
         (context->kind == CN_CONTEXT_LINE && context->has_point && !context->has_source);
     if (context->kind == CN_CONTEXT_LOOP) {
-        add_inner(t, context, "<L", parent);
+        begin_line(t, context, "<L", parent);
         cn_markup_add(m, ">\n");
         level->end = "</L>\n";
     } else if (is_parent) {
-        add_inner(t, context, "<C", parent);
+        begin_line(t, context, "<C", parent);
         cn_markup_add(m, ">\n");
         level->end = "</C>\n";
         level->is_call = true;
     } else {
-        add_inner(t, context, "<S", parent);
+        begin_line(t, context, "<S", parent);
         cn_markup_add(m, "/>\n");
         level->is_line = true;
         level->file = context->has_source ? context->file : CN_NONE;
@@ -354,10 +335,7 @@ static bool enter(struct tree_writer *t, size_t depth, const struct cn_context *
 
     t->levels = cn_grow(t->levels, depth, &t->capacity, sizeof(*t->levels));
     level = &t->levels[depth - 1];
-    *level = (struct level){.kind = context->kind,
-                            .relation = context->relation,
-                            .id = context->id,
-                            .end = ""};
+    *level = (struct level){.id = context->id, .end = ""};
     if (context->kind == CN_CONTEXT_ENTRY) {
         if (depth > 1)
             return cn_fail(err, CN_ERR_FORMAT,
@@ -373,7 +351,7 @@ static bool enter(struct tree_writer *t, size_t depth, const struct cn_context *
         context->propagation != (context->relation == CN_LEXICAL ? 1 : 0);
     if (context->kind == CN_CONTEXT_FUNCTION || is_called_address(context))
         return add_called(t, context, parent, level, err);
-    return add_place_context(t, context, parent, level, err);
+    return add_line(t, context, parent, level, err);
 }
 
 static bool walk_tree(struct tree_writer *t, struct cn_walk *walk, struct cn_error *err)
@@ -398,7 +376,7 @@ static bool walk_tree(struct tree_writer *t, struct cn_walk *walk, struct cn_err
     return step == CN_END;
 }
 
-/* Where samples say that a thread waits. */
+/* The context of samples where a thread waits. */
 static void add_idle(struct cn_hpc_xml_writing *w)
 {
     struct cn_markup *m = &w->markup;
@@ -406,18 +384,18 @@ static void add_idle(struct cn_hpc_xml_writing *w)
     if (w->idle_context == 0)
         return;
     add_frame(m, w->idle_context, CN_HPC_XML_IDLE_PROCEDURE);
-    add_place(m, CN_NONE, 0);
+    add_location(m, CN_NONE, 0);
     cn_markup_number(m, "lm", CN_HPC_XML_NO_MODULE_ID);
     cn_markup_add(m, ">\n<S");
     cn_markup_number(m, "i", -(int64_t)w->idle_context);
     cn_markup_number(m, "it", w->idle_context);
     cn_markup_number(m, "s", CN_HPC_XML_IDLE_PROCEDURE);
     cn_markup_add(m, " v=\"0\"");
-    add_place(m, CN_NONE, 0);
+    add_location(m, CN_NONE, 0);
     cn_markup_add(m, "/>\n</PF>\n");
 }
 
-static void tell_losses(const struct tree_writer *t)
+static void report_losses(const struct tree_writer *t)
 {
     cn_write_lose(t->w->options, "names of entry points that the format does not have",
                   t->entry_count);
@@ -448,7 +426,7 @@ bool cn_hpc_xml_tree_write(struct cn_hpc_xml_writing *w, struct cn_error *err)
     add_idle(w);
     cn_markup_add(&w->markup, "</SecCallPathProfileData>\n");
     if (ok)
-        tell_losses(&t);
+        report_losses(&t);
     cn_map_done(&t.statics);
     free(t.levels);
     return ok;

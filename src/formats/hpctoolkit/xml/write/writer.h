@@ -1,6 +1,6 @@
-/* Writing a database as experiment.xml 4.0: the file itself, and profile.db, cct.db and trace.db
- * beside it, in a directory that appears when it is complete.
- * Threads: one thread at a time a database; works on several threads itself.
+/* Writes a database as experiment.xml 4.0, with profile.db, cct.db and trace.db beside it, into
+ * a directory that appears when it is complete.
+ * Threads: one thread at a time per database; uses several threads itself.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITER_H

@@ -1,5 +1,4 @@
-/* Measurement directories as databases: the values, the options, and what damage
- * costs. */
+/* Measurement directories as databases: values, options and damage. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +74,7 @@ static void write_thread(const char *dir, uint32_t rank, uint32_t thread)
         dir);
 }
 
-/* The context of this kind and line, or of this function name when `name` is
- * given. */
+/* The context of this kind and line; if `name` is not NULL, of this function. */
 static uint32_t find(struct cn_database *db, uint8_t kind, uint32_t line,
                      const char *name)
 {
@@ -153,7 +151,7 @@ static void carries_values_up(void **state)
     assert_true(of_thread(&b, 1, global, FIRST_METRIC, "execution") == 9000);
     assert_true(of_thread(&b, 1, work, FIRST_METRIC, "execution") == 7000);
     assert_true(of_thread(&b, 1, inner, FIRST_METRIC, "function") == 3000);
-    /* The inlined function is another function than the loop is in. */
+    /* The inlined function is not the function that contains the loop. */
     assert_true(of_thread(&b, 1, outer, FIRST_METRIC, "function") == 3000);
     assert_true(of_thread(&b, 1, inner, FIRST_METRIC, "lex_aware") == 3000);
     assert_true(of_thread(&b, 1, outer, FIRST_METRIC, "lex_aware") == 0);
@@ -175,7 +173,7 @@ static void moves_values_to_the_outermost_scope(void **state)
     done(&b);
 }
 
-/* Where hpcprof is wrong, and how it is wrong. */
+/* Known errors of hpcprof. */
 static void is_right_unless_asked_to_be_compatible(void **state)
 {
     struct cn_sampled_options options = {.statistics =
@@ -387,7 +385,7 @@ static void merges_several_directories(void **state)
         fail_msg("%s", err.text);
     assert_int_equal(b.db->profile_count, 4);
     assert_true(of_all(&b, 0, FIRST_METRIC, "execution", "$$", CN_COMBINE_SUM) == 27000);
-    /* The module that is relative belongs to its own directory: two of them. */
+    /* A relative module belongs to its own directory: there are two of them. */
     assert_int_equal(b.db->module_count, 3);
     done(&b);
 }
@@ -446,7 +444,7 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
     const char *dir = "m";
     struct cn_error err = {0};
     struct cn_function function;
-    struct cn_code_scopes places;
+    struct cn_code_scopes scopes;
     uint32_t module;
 
     (void)state;
@@ -455,18 +453,18 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
     assert_true(cn_hpc_meas_open(&m, &dir, 1, &options, &err));
     assert_true(cn_measurements_find_module(
         m, 0, (struct cn_bytes){(const uint8_t *)self, strlen(self)}, &module, &err));
-    assert_true(cn_measurements_places(m, module, address, &places, &err));
-    assert_int_equal(places.count, 4);
-    assert_true(places.has_instruction);
-    cn_measurements_function(m, places.list[0].function, &function);
+    assert_true(cn_measurements_places(m, module, address, &scopes, &err));
+    assert_int_equal(scopes.count, 4);
+    assert_true(scopes.has_instruction);
+    cn_measurements_function(m, scopes.list[0].function, &function);
     assert_string_equal(function.name, "function_with_a_symbol");
     assert_int_equal(function.line, 3);
     assert_int_equal(function.offset, address);
-    assert_int_equal(places.list[1].line, 5);
-    assert_int_equal(places.list[2].relation, CN_INLINED_CALL);
-    cn_measurements_function(m, places.list[2].function, &function);
+    assert_int_equal(scopes.list[1].line, 5);
+    assert_int_equal(scopes.list[2].relation, CN_INLINED_CALL);
+    cn_measurements_function(m, scopes.list[2].function, &function);
     assert_string_equal(function.name, "inner");
-    assert_int_equal(places.list[3].line, 7);
+    assert_int_equal(scopes.list[3].line, 7);
     cn_measurements_close(m);
     free(self);
 }

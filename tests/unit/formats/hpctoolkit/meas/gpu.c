@@ -1,5 +1,4 @@
-/* GPU samples, which have no call paths, are put where the call graph says that they can
- * have come from. */
+/* GPU samples have no call paths: they are attributed by the call graph of the binary. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,7 +90,7 @@ static const char *name_of(struct cn_database *db, const struct cn_context *cont
 }
 
 /* The own instructions of the functions at the end of a path of names below a kernel
- * placeholder, as "first/inner"; -1 when there is no such context. */
+ * placeholder, as "first/inner"; -1 if there is no such context. */
 static double instructions_in(const struct built *b, uint32_t profile, const char *path)
 {
     char at[256] = "";
@@ -154,7 +153,7 @@ static void shares_samples_by_what_calls_have(void **state)
     done(&b);
 }
 
-static void recursion_is_taken_out(void **state)
+static void recursion_is_removed(void **state)
 {
     struct cn_made_run run = cn_gpu_run();
     struct built b;
@@ -167,15 +166,14 @@ static void recursion_is_taken_out(void **state)
     done(&b);
 }
 
-static void kernels_that_were_not_launched_have_no_part(void **state)
+static void kernels_that_were_not_launched_get_no_samples(void **state)
 {
     struct cn_made_run run = cn_gpu_run();
     struct built b;
 
     (void)state;
     build(&b, &run, "1", "0x600");
-    check_near(instructions_at(&b, "third"),
-               0); /* it could have been: its context is made */
+    check_near(instructions_at(&b, "third"), 0); /* a possible path: its context exists */
     assert_true(instructions_at(&b, "third/inner") == -1);
     done(&b);
 }
@@ -193,14 +191,14 @@ static void splits_evenly_when_no_call_was_sampled(void **state)
     done(&b);
 }
 
-static void code_outside_functions_is_called_by_nobody_known(void **state)
+static void code_outside_functions_has_no_callers(void **state)
 {
     struct cn_made_run run = cn_gpu_run();
     struct built b;
 
     (void)state;
     build(&b, &run, "1", "0x600");
-    /* An instruction that no scope holds does not belong to the function above it. */
+    /* An instruction in no scope does not belong to the function above it. */
     assert_true(instructions_at(&b, "?") == 0);
     done(&b);
 }
@@ -242,7 +240,7 @@ static void nodes_with_children_are_not_spread(void **state)
 
     (void)state;
     memcpy(own, run.nodes, sizeof(own));
-    own[11].parent = 20; /* not right behind its parent */
+    own[11].parent = 20; /* not directly after its parent */
     run.nodes = own;
     build(&b, &run, "1", "0x600");
     check_near(instructions_at(&b, "?/leaf"), 100);
@@ -291,7 +289,7 @@ static void samples_of_a_range_are_shared_among_its_launches(void **state)
 
     (void)state;
     build(&b, &run, "1", "0x600");
-    /* Two places launched first, 5 launches each with samples; at one of them every
+    /* Two call sites launched first, 5 launches each with samples; at one of them every
      * second launch was sampled. */
     check_near(instructions_in(&b, 2, "first/inner/leaf"),
                100 * 0.75 * (0.5 * 2 + 0.5 * 1));
@@ -328,7 +326,7 @@ static void write_trace(const uint32_t *nodes, size_t count)
     cn_text_done(&text);
 }
 
-static void traces_leave_out_what_was_put_in_several_places(void **state)
+static void traces_leave_out_samples_with_several_paths(void **state)
 {
     static const uint32_t spread[] = {6, 20, 6}, in_range[] = {6, 66, 42, 6};
     struct cn_made_run runs[] = {cn_gpu_run(), cn_gpu_range_run()};
@@ -379,10 +377,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(shares_samples_by_what_calls_have),
-        CN_SCRATCH_TEST(recursion_is_taken_out),
-        CN_SCRATCH_TEST(kernels_that_were_not_launched_have_no_part),
+        CN_SCRATCH_TEST(recursion_is_removed),
+        CN_SCRATCH_TEST(kernels_that_were_not_launched_get_no_samples),
         CN_SCRATCH_TEST(splits_evenly_when_no_call_was_sampled),
-        CN_SCRATCH_TEST(code_outside_functions_is_called_by_nobody_known),
+        CN_SCRATCH_TEST(code_outside_functions_has_no_callers),
         CN_SCRATCH_TEST(without_a_call_graph_nothing_is_guessed),
         CN_SCRATCH_TEST(samples_without_launches_stay),
         CN_SCRATCH_TEST(nodes_with_children_are_not_spread),
@@ -390,7 +388,7 @@ int main(void)
         CN_SCRATCH_TEST(a_gpu_context_with_ranges_is_a_thread),
         CN_SCRATCH_TEST(samples_of_a_range_are_shared_among_its_launches),
         CN_SCRATCH_TEST(samples_of_a_range_without_launches_stay),
-        CN_SCRATCH_TEST(traces_leave_out_what_was_put_in_several_places),
+        CN_SCRATCH_TEST(traces_leave_out_samples_with_several_paths),
         CN_SCRATCH_TEST(misplaced_nodes_of_ranges_are_refused),
     };
 

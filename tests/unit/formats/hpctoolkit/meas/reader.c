@@ -12,7 +12,7 @@
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/format.h"
-#include "formats/hpctoolkit/meas/profile/placeholders.h"
+#include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "formats/hpctoolkit/meas/verify/verify.h"
 #include "support/tiny_meas.h"
@@ -137,8 +137,8 @@ static bool take_item(void *arg, const struct cn_dump_item *item)
     return true;
 }
 
-/* What the verifier calls an error, the reader refuses; what the reader takes can
- * be dumped. The exceptions are counts that the reader does not need. */
+/* The reader refuses what the verifier reports as an error, and what the reader accepts can be
+ * dumped. The exceptions are counts that the reader does not need. */
 static void check_agreement(struct cn_bytes run, struct cn_bytes trace)
 {
     struct cn_sampled_profile p = {0};
@@ -188,7 +188,7 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
     cn_hpc_meas_verify_bytes("run", bytes_of(&tiny->run), "trace", (struct cn_bytes){0},
                              count_finding, &error_count);
     assert_int_equal(error_count, 0);
-    /* The last sample of the trace is of a node that is not there. */
+    /* The last sample of the trace names a node that does not exist. */
     cn_hpc_meas_verify_bytes("run", bytes_of(&tiny->run), "trace", bytes_of(&tiny->trace),
                              count_finding, &error_count);
     assert_int_equal(error_count, 1);
@@ -201,7 +201,7 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
 struct read_structure {
     struct cn_hpc_structures structures;
     struct cn_hpc_tables tables;
-    struct cn_code_scope *places;
+    struct cn_code_scope *scopes;
     size_t capacity;
 };
 
@@ -214,21 +214,18 @@ static bool read_structure(struct read_structure *s, struct cn_bytes bytes,
 
 static size_t ask(struct read_structure *s, uint64_t address)
 {
-    size_t count = 0;
-
-    (void)cn_hpc_structure_places(&s->structures.list[0], address, &s->places,
-                                  &s->capacity, &count);
-    return count;
+    return cn_hpc_structure_scopes(&s->structures.list[0], address, &s->scopes,
+                                   &s->capacity);
 }
 
 static void done_structure(struct read_structure *s)
 {
     cn_hpc_structures_done(&s->structures);
     cn_hpc_tables_done(&s->tables);
-    free(s->places);
+    free(s->scopes);
 }
 
-static void knows_the_scopes_around_an_address(void **state)
+static void finds_the_scopes_of_an_address(void **state)
 {
     const struct cn_tiny_meas *tiny = *state;
     struct read_structure s;
@@ -238,21 +235,20 @@ static void knows_the_scopes_around_an_address(void **state)
         fail_msg("%s", err.text);
     assert_int_equal(s.structures.count, 1);
     assert_int_equal(ask(&s, 0x204), 4);
-    assert_int_equal(s.places[0].kind, CN_CONTEXT_FUNCTION);
-    assert_string_equal(s.tables.functions[s.places[0].function].name, "work<int>");
-    assert_int_equal(s.places[2].kind, CN_CONTEXT_LOOP);
-    assert_int_equal(s.places[2].line, 22);
-    assert_int_equal(s.places[3].line, 23);
+    assert_int_equal(s.scopes[0].kind, CN_CONTEXT_FUNCTION);
+    assert_string_equal(s.tables.functions[s.scopes[0].function].name, "work<int>");
+    assert_int_equal(s.scopes[2].kind, CN_CONTEXT_LOOP);
+    assert_int_equal(s.scopes[2].line, 22);
+    assert_int_equal(s.scopes[3].line, 23);
     assert_int_equal(ask(&s, 0x208), 5);
-    assert_int_equal(s.places[2].line, 24);
-    assert_int_equal(s.places[3].relation, CN_INLINED_CALL);
-    assert_string_equal(s.tables.files.list[s.places[4].file], "/src/helper.h");
+    assert_int_equal(s.scopes[2].line, 24);
+    assert_int_equal(s.scopes[3].relation, CN_INLINED_CALL);
+    assert_string_equal(s.tables.files.list[s.scopes[4].file], "/src/helper.h");
     assert_int_equal(ask(&s, 0x210), 0);
     done_structure(&s);
 }
 
-/* [0x118-0x130) overlaps what line 11 has; [0x130-0x140) of the same statement
- * stays. */
+/* [0x118-0x130) overlaps a range of line 11; [0x130-0x140) of the same statement is used. */
 static void drops_overlapping_ranges_whole(void **state)
 {
     const struct cn_tiny_meas *tiny = *state;
@@ -261,10 +257,10 @@ static void drops_overlapping_ranges_whole(void **state)
 
     assert_true(read_structure(&s, bytes_of(&tiny->structure), &err));
     assert_int_equal(ask(&s, 0x11f), 2);
-    assert_int_equal(s.places[1].line, 11);
+    assert_int_equal(s.scopes[1].line, 11);
     assert_int_equal(ask(&s, 0x120), 0);
     assert_int_equal(ask(&s, 0x130), 2);
-    assert_int_equal(s.places[1].line, 12);
+    assert_int_equal(s.scopes[1].line, 12);
     done_structure(&s);
 }
 
@@ -273,7 +269,7 @@ static void keeps_the_structure_before_a_truncation(void **state)
     const struct cn_tiny_meas *tiny = *state;
     size_t found = 0;
 
-    /* The last byte is a newline behind the root element. */
+    /* The last byte is a newline after the root element. */
     for (size_t len = 0; len + 1 < tiny->structure.len; len++) {
         struct cn_bytes part = {(const uint8_t *)tiny->structure.chars, len};
         struct read_structure s;
@@ -321,7 +317,7 @@ static void refuses_entities_of_its_own(void **state)
     done_structure(&s);
 }
 
-/* Against the slow and obvious way. */
+/* Compared with the slow and obvious way. */
 static void keeps_the_ranges_that_came_first(void **state)
 {
     enum { COUNT = 400, SPACE = 3000 };
@@ -378,7 +374,7 @@ int main(void)
         cmocka_unit_test(survives_every_flipped_bit_of_a_profile),
         cmocka_unit_test(survives_every_flipped_bit_of_a_trace),
         cmocka_unit_test(finds_nothing_wrong_with_a_good_profile),
-        cmocka_unit_test(knows_the_scopes_around_an_address),
+        cmocka_unit_test(finds_the_scopes_of_an_address),
         cmocka_unit_test(drops_overlapping_ranges_whole),
         cmocka_unit_test(keeps_the_structure_before_a_truncation),
         cmocka_unit_test(survives_every_flipped_bit_of_a_structure),

@@ -1,5 +1,5 @@
-/* Real experiment.xml databases: they open, and where the same measurements are there as
- * v4.0, costs agree. */
+/* Real experiment.xml databases: they open, and their costs agree with those of the same
+ * measurements as v4.0. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +34,8 @@ static struct cn_database *open_fixture(const char *name)
     return db;
 }
 
-/* Sums for each call path: what is at the same place counts together, since one format tells
- * places apart that the other does not. */
+/* Sums for each call path. Contexts of the same location are added, since one format
+ * distinguishes contexts that the other does not. */
 struct costs {
     struct cn_names paths;
     double *sums;
@@ -86,7 +86,7 @@ static void add_place(struct cn_database *db, const struct cn_context *context,
     }
 }
 
-/* The path of each context by id; "" where there is none. */
+/* The path of each context by id, or "". */
 static char **list_paths(struct cn_database *db)
 {
     char **paths = cn_alloc(db->context_limit + 1, sizeof(*paths));
@@ -153,7 +153,7 @@ static void free_paths(char **paths, uint32_t count)
     free(paths);
 }
 
-/* Threads are numbered in another order where they were analysed again. */
+/* A second analysis numbers the threads in another order. */
 static uint32_t profile_of_thread(struct cn_database *db,
                                   const struct cn_identity_tuple *tuple)
 {

@@ -52,14 +52,14 @@ static void reads_values_of_threads_and_summary(void **state)
     (void)state;
     assert_int_equal(db->profile_count, 3);
     assert_string_equal(db->metrics.list[0].name, "time");
-    /* The summary, from the document: the root, main, what it calls. */
+    /* The summary, from the document: the root, main, its callee. */
     assert_true(value_of(db, 0, 0, 2) == 90);
     assert_true(value_of(db, 0, 3, 2) == 90);
     assert_true(value_of(db, 0, 6, 3) == 50);
     /* Thread p: p * 100 + its id where it has values. */
     assert_true(value_of(db, 1, 0, 0) == 101);
     assert_true(value_of(db, 2, 3, 0) == 203);
-    /* The line of the call: what it has itself, and what it calls. */
+    /* The line of the call: its own cost and that of its callee. */
     assert_true(value_of(db, 1, 4, 1) == 1004);
     assert_true(value_of(db, 1, 4, 0) == 1004 + 106);
     assert_true(value_of(db, 0, 4, 2) == 10 + 50);
@@ -92,7 +92,7 @@ static void reads_samples_by_their_own_ids(void **state)
     cn_xml_legacy_done(&legacy);
 }
 
-static void names_tell_who_a_thread_is(void **state)
+static void names_contain_the_identity_of_a_thread(void **state)
 {
     struct cn_xml_legacy legacy;
     struct cn_hpc_legacy_file files[2];
@@ -137,7 +137,7 @@ static void read_all(const struct cn_hpc_legacy_files *files)
     cn_database_close(db);
 }
 
-/* A file of threads that is cut off costs its threads, not the rest. */
+/* A truncated file of threads does not affect the rest. */
 static void survives_every_truncation(void **state)
 {
     struct cn_xml_legacy legacy;
@@ -222,7 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_values_of_threads_and_summary),
         cmocka_unit_test(reads_samples_by_their_own_ids),
-        cmocka_unit_test(names_tell_who_a_thread_is),
+        cmocka_unit_test(names_contain_the_identity_of_a_thread),
         cmocka_unit_test(survives_every_truncation),
         cmocka_unit_test(survives_every_flip_of_a_bit),
         cmocka_unit_test(verifies_files_of_threads),

@@ -1,4 +1,4 @@
-/* The costs of lines that make calls: the files have them without the calls. */
+/* The costs of lines that make calls, which the files list without the calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static struct cn_database *open_tree(const char *tree, char **document)
     return db;
 }
 
-/* The first of a range of contexts is what is asked for; all must be sorted. */
+/* The value of the first context of a range; all values must be sorted. */
 static double value_of(struct cn_database *db, uint32_t context, uint16_t metric)
 {
     struct cn_value_cursor cursor;
@@ -49,7 +49,7 @@ static double value_of(struct cn_database *db, uint32_t context, uint16_t metric
     return value;
 }
 
-static void lines_include_what_they_call(void **state)
+static void lines_include_their_calls(void **state)
 {
     char *document;
     struct cn_database *db =
@@ -75,7 +75,7 @@ static void lines_include_what_they_call(void **state)
     free(document);
 }
 
-/* Many lines: line k has the id 3 k, its call site 3 k + 1, what it calls 3 k + 2. */
+/* Many lines: line k has the id 3 k, its call site 3 k + 1, its callee 3 k + 2. */
 static char *many_lines(unsigned count)
 {
     struct cn_text text = {0};
@@ -103,16 +103,16 @@ static void expect_plane(struct cn_database *db, uint32_t first, uint32_t last)
     while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++) {
             const struct cn_value *value = &batch.values[i];
-            uint64_t place = (uint64_t)value->key << 16 | value->metric;
+            uint64_t position = (uint64_t)value->key << 16 | value->metric;
             double expected = value->key;
 
             if (value->key == 3 && value->metric == EXECUTION)
                 expected = 3 + 5;
             if (value->key == 6 && value->metric == EXECUTION)
                 expected = 6 + 8;
-            assert_true(place > before);
+            assert_true(position > before);
             assert_true(value->value == expected);
-            before = place;
+            before = position;
             count++;
         }
     assert_int_equal(err.kind, CN_ERR_NONE);
@@ -154,7 +154,7 @@ static void planes_of_contexts_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_include_what_they_call),
+        cmocka_unit_test(lines_include_their_calls),
         cmocka_unit_test(few_values_among_many_lines_are_found),
         cmocka_unit_test(planes_of_contexts_agree),
     };

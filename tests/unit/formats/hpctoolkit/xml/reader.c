@@ -1,4 +1,4 @@
-/* experiment.xml 4.0: what its elements become, and what is refused. */
+/* experiment.xml 4.0: the contexts of its elements, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void add_context(struct cn_text *text, struct cn_database *db, size_t dep
     cn_text_char(text, '\n');
 }
 
-/* The tree of a document, a line a context. */
+/* The tree of a document, one line per context. */
 static void print_tree(struct cn_database *db, struct cn_text *text)
 {
     struct cn_walk walk = {0};
@@ -127,7 +127,7 @@ static void puts_calls_below_the_line_they_are_on(void **state)
                 "      9 called function f+0x20:1\n");
 }
 
-static void finds_the_line_behind_the_call(void **state)
+static void finds_the_line_after_the_call(void **state)
 {
     (void)state;
     expect_tree("<PF i='1' n='1'><C i='-1'><PF i='2' n='3' f='0'>"
@@ -139,7 +139,7 @@ static void finds_the_line_behind_the_call(void **state)
                 "      5 called function f+0x20:0\n");
 }
 
-static void tells_inlined_calls_by_their_wrapper(void **state)
+static void recognises_inlined_calls_by_their_wrapper(void **state)
 {
     (void)state;
     expect_tree(
@@ -154,7 +154,7 @@ static void tells_inlined_calls_by_their_wrapper(void **state)
         "        5 inlined function f+0x0:2\n");
 }
 
-static void knows_addresses_without_a_function(void **state)
+static void reads_addresses_without_a_function(void **state)
 {
     (void)state;
     expect_tree(
@@ -177,7 +177,7 @@ static void leaves_wrappers_and_waiting_out(void **state)
         "  2 called function main+0x10:0\n");
 }
 
-static void takes_the_file_of_what_is_around(void **state)
+static void inherits_the_file_of_the_parent(void **state)
 {
     (void)state;
     /* Early writers: attributes in another order, call sites without a file. */
@@ -198,7 +198,7 @@ static void reads_comments_and_spaces(void **state)
                 "1 entry main thread\n");
 }
 
-static void refuses_what_does_not_belong_there(void **state)
+static void refuses_misplaced_elements(void **state)
 {
     (void)state;
     expect_failure("text", CN_ERR_FORMAT, "text between elements");
@@ -209,10 +209,11 @@ static void refuses_what_does_not_belong_there(void **state)
     expect_failure("<PF i='1' n='77'/>", CN_ERR_FORMAT, "procedure 77 is in no table");
     expect_failure("<PF i='1' n='1' f='7'/>", CN_ERR_FORMAT, "file 7 is in no table");
     expect_failure("<PF i='1' n='1' lm='7'/>", CN_ERR_FORMAT, "module 7 is in no table");
-    expect_failure("<PF i='1' i='2' n='1'/>", CN_ERR_FORMAT, "is there twice");
-    expect_failure("<PF i='x' n='1'/>", CN_ERR_FORMAT, "i=\"x\" is no number that fits");
+    expect_failure("<PF i='1' i='2' n='1'/>", CN_ERR_FORMAT, "occurs twice");
+    expect_failure("<PF i='x' n='1'/>", CN_ERR_FORMAT,
+                   "i=\"x\" is not a number, or too large");
     expect_failure("<PF i='99999999999' n='1'/>", CN_ERR_FORMAT,
-                   "is no number that fits");
+                   "is not a number, or too large");
     expect_failure("<PF n='1'/>", CN_ERR_FORMAT, "with the id 0");
     expect_failure("<PF i='1'/>", CN_ERR_FORMAT, "without a name");
     expect_failure("<S i='1'/>", CN_ERR_FORMAT, "outside of any procedure");
@@ -222,7 +223,7 @@ static void refuses_what_does_not_belong_there(void **state)
     expect_failure("<PF i='4000000' n='1'/>", CN_ERR_LIMIT, "out of proportion");
 }
 
-static void says_line_and_column(void **state)
+static void names_line_and_column(void **state)
 {
     (void)state;
     expect_failure("<PF i='1' n='1'>\n <X/>\n</PF>\n", CN_ERR_FORMAT,
@@ -273,8 +274,8 @@ static void refuses_entities(void **state)
     (void)state;
     assert_false(open_text(&db, bytes_of(bomb), &err));
     assert_string_equal(err.text,
-                        "experiment.xml: line 3, column 12: entity a is declared: "
-                        "such files are not read");
+                        "experiment.xml: line 3, column 12: declares the entity a; "
+                        "files with entities are not supported");
 }
 
 static void refuses_other_encodings(void **state)
@@ -323,7 +324,7 @@ static void rejects_every_truncation(void **state)
     free(document);
 }
 
-/* Whatever comes of it: a failure with a message, or a database that can be read. */
+/* Either it fails with a message, or the database is readable. */
 static void survives_every_flip_of_a_bit(void **state)
 {
     char *document = cn_xml_document(small_tree);
@@ -426,14 +427,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(puts_calls_below_the_line_they_are_on),
-        cmocka_unit_test(finds_the_line_behind_the_call),
-        cmocka_unit_test(tells_inlined_calls_by_their_wrapper),
-        cmocka_unit_test(knows_addresses_without_a_function),
+        cmocka_unit_test(finds_the_line_after_the_call),
+        cmocka_unit_test(recognises_inlined_calls_by_their_wrapper),
+        cmocka_unit_test(reads_addresses_without_a_function),
         cmocka_unit_test(leaves_wrappers_and_waiting_out),
-        cmocka_unit_test(takes_the_file_of_what_is_around),
+        cmocka_unit_test(inherits_the_file_of_the_parent),
         cmocka_unit_test(reads_comments_and_spaces),
-        cmocka_unit_test(refuses_what_does_not_belong_there),
-        cmocka_unit_test(says_line_and_column),
+        cmocka_unit_test(refuses_misplaced_elements),
+        cmocka_unit_test(names_line_and_column),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(refuses_long_tags),
         cmocka_unit_test(refuses_entities),

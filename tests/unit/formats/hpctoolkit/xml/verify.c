@@ -1,4 +1,4 @@
-/* The verifier of experiment.xml: each broken rule, with where and what. */
+/* The verifier of experiment.xml: each violation, with its position. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void expect(const char *elements, const char *expected)
     free(document);
 }
 
-/* The same with a piece of the document replaced. */
+/* The same with a part of the document replaced. */
 static void expect_with(const char *old, const char *new, const char *expected)
 {
     char *document = cn_xml_document("<PF i='1' n='1'/>");
@@ -118,7 +118,7 @@ static void reports_tables(void **state)
                 "error experiment.xml time-range: line 12: times from 5 to 4");
 }
 
-static void reports_what_is_no_xml(void **state)
+static void reports_invalid_xml(void **state)
 {
     (void)state;
     expect("<PF i='1' n='1'>",
@@ -133,7 +133,7 @@ static bool count_element(void *arg, const struct cn_dump_item *item)
     return true;
 }
 
-static void dumps_tags_with_their_places(void **state)
+static void dumps_tags_with_their_positions(void **state)
 {
     static const char text[] = "<a>\n <b c='d'/>\n</a>";
     struct cn_text out = {0};
@@ -156,8 +156,8 @@ int main(void)
         cmocka_unit_test(reports_attributes),
         cmocka_unit_test(reports_ids),
         cmocka_unit_test(reports_tables),
-        cmocka_unit_test(reports_what_is_no_xml),
-        cmocka_unit_test(dumps_tags_with_their_places),
+        cmocka_unit_test(reports_invalid_xml),
+        cmocka_unit_test(dumps_tags_with_their_positions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

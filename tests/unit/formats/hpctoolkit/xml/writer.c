@@ -1,5 +1,4 @@
-/* Databases written as experiment.xml 4.0: the same contents come back, through v4.0 and
- * again; what is lost is told. */
+/* Databases written as experiment.xml 4.0: round trips through v4.0, and reported losses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +70,7 @@ static void expect_same(struct cn_database *a, struct cn_database *b)
         fail_msg("%s", err.text);
 }
 
-/* xml -> v4 -> xml -> v4, after what xml cannot hold is gone. */
+/* xml -> v4 -> xml -> v4, after a first conversion that has losses. */
 static void expect_round_trips(struct cn_database *db, struct cn_text *losses)
 {
     struct cn_text none = {0};
@@ -107,7 +106,7 @@ static void the_sample_comes_back(void **state)
     cn_database_close(db);
 }
 
-static void losses_are_told_item_by_item(void **state)
+static void losses_are_reported_one_by_one(void **state)
 {
     struct cn_database *db = cn_sample_database();
     struct cn_text losses = {0};
@@ -170,7 +169,7 @@ static void fixtures_come_back(void **state)
     }
 }
 
-/* What an <S> says about its line survives, though its calls are written beside it. */
+/* The location of an <S> survives although its calls are written beside it. */
 static void lines_keep_their_calls(void **state)
 {
     struct cn_memory_database *m = cn_memory_database_new("t", "");
@@ -262,7 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(the_sample_comes_back),
-        IN_SCRATCH(losses_are_told_item_by_item),
+        IN_SCRATCH(losses_are_reported_one_by_one),
         IN_SCRATCH(fixtures_come_back),
         IN_SCRATCH(lines_keep_their_calls),
         IN_SCRATCH(an_existing_target_stays),

@@ -1,16 +1,16 @@
-#include "formats/zorka/java_text.h"
+#include "formats/zorka/java_store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "formats/zorka/java_format.h"
 
 enum {
     MARK_TEXT = 1, /* between a number and its text */
-    MARK_ID = 2,   /* behind the text */
-    MARK_END = 3,  /* behind the number that comes again */
+    MARK_ID = 2,   /* between the text and its number again */
+    MARK_END = 3,  /* after the second number */
     ESCAPE = 0xff,
     ESCAPED = 4,
     DIGIT_FIRST = 48,
@@ -25,7 +25,7 @@ struct cn_java_word {
     const uint8_t *bytes;
 };
 
-/* A text with its escapes undone. */
+/* An unescaped text. */
 struct cn_words_bytes {
     struct cn_words_bytes *next;
     uint8_t bytes[];
@@ -43,7 +43,7 @@ void cn_java_words_done(struct cn_java_words *words)
     *words = (struct cn_java_words){0};
 }
 
-/* Digits to the base of 64, the highest first. */
+/* Digits of base 64, most significant first. */
 static bool parse_number(struct cn_bytes text, uint32_t *out)
 {
     uint64_t number = 0;
@@ -83,7 +83,7 @@ static void add_word(struct cn_java_words *words, uint32_t id, struct cn_bytes t
         (struct cn_java_word){.id = id, .len = (uint32_t)len, .bytes = block->bytes};
 }
 
-/* Split what comes before the next `mark` off the front. */
+/* Take the bytes before the next `mark`, and the mark, off the front. */
 static bool take_until(struct cn_bytes *rest, uint8_t mark, struct cn_bytes *out)
 {
     const uint8_t *found = rest->len ? memchr(rest->ptr, mark, rest->len) : NULL;
@@ -108,7 +108,8 @@ static bool read_records(struct cn_bytes rest, struct cn_java_words *words,
             !take_until(&rest, MARK_ID, &text) || !take_until(&rest, MARK_END, &again) ||
             !parse_number(number, &id) || !parse_number(again, &id_again) ||
             id != id_again || id == 0 || text.len > CN_WORD_LEN_MAX)
-            return cn_fail(err, CN_ERR_FORMAT, "no word at %zu of the records", off);
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "damaged word at offset %zu of the records", off);
         add_word(words, id, text);
     }
     return true;
@@ -126,34 +127,22 @@ bool cn_java_wal_read(struct cn_bytes file, struct cn_java_words *words,
     return read_records(file, words, err);
 }
 
-/* Parts of a composite word: numbers between marks. */
-static size_t split_parts(struct cn_bytes inner, uint8_t mark, uint32_t *parts)
+/* The parts of a composite word: numbers between marks. */
+static void append_parts(struct cn_words *out, struct cn_bytes inner, uint8_t mark)
 {
-    size_t count = 0;
+    uint8_t *bytes = cn_alloc(PARTS_MAX, CN_WORD_PART_LEN);
+    size_t len = 0;
 
-    while (inner.len > 0 && count < PARTS_MAX) {
-        const uint8_t *found = memchr(inner.ptr, mark, inner.len);
-        size_t len = found ? (size_t)(found - inner.ptr) : inner.len;
-        struct cn_bytes number, skipped;
+    while (inner.len > 0 && len < (size_t)PARTS_MAX * CN_WORD_PART_LEN) {
+        struct cn_bytes number;
+        uint32_t part;
 
-        (void)cn_bytes_take(&inner, len, &number);
-        if (inner.len > 0)
-            (void)cn_bytes_take(&inner, 1, &skipped);
-        if (!parse_number(number, &parts[count]))
-            parts[count] = 0;
-        count++;
+        if (!take_until(&inner, mark, &number))
+            (void)cn_bytes_take(&inner, inner.len, &number);
+        cn_u32_put(bytes + len, parse_number(number, &part) ? part : 0);
+        len += CN_WORD_PART_LEN;
     }
-    return count;
-}
-
-static void append_parts(struct cn_words *out, enum cn_word_kind kind,
-                         const uint32_t *parts, size_t count)
-{
-    uint8_t *bytes = cn_alloc(count + 1, CN_WORD_PART_LEN);
-
-    for (size_t i = 0; i < count; i++)
-        cn_u32_put(bytes + i * CN_WORD_PART_LEN, parts[i]);
-    cn_words_append(out, kind, (struct cn_bytes){bytes, count * CN_WORD_PART_LEN});
+    cn_words_append(out, (enum cn_word_kind)mark, (struct cn_bytes){bytes, len});
     free(bytes);
 }
 
@@ -177,9 +166,7 @@ static void append_value(struct cn_words *out, struct cn_bytes inner)
 static void append_word(struct cn_words *out, struct cn_bytes text)
 {
     uint8_t mark = text.len ? text.ptr[0] : 0;
-    uint32_t *parts;
     struct cn_bytes inner;
-    size_t count;
 
     if (mark < CN_WORD_KEYWORD || mark > CN_WORD_AGENT || text.len < 2 ||
         text.ptr[text.len - 1] != mark) {
@@ -187,16 +174,12 @@ static void append_word(struct cn_words *out, struct cn_bytes text)
         return;
     }
     (void)cn_bytes_slice(text, 1, text.len - 2, &inner);
-    if (mark <= CN_WORD_SIGNATURE) {
+    if (mark <= CN_WORD_SIGNATURE)
         cn_words_append(out, (enum cn_word_kind)mark, inner);
-    } else if (mark == CN_WORD_VALUE) {
+    else if (mark == CN_WORD_VALUE)
         append_value(out, inner);
-    } else {
-        parts = cn_alloc(PARTS_MAX, sizeof(*parts));
-        count = split_parts(inner, mark, parts);
-        append_parts(out, (enum cn_word_kind)mark, parts, count);
-        free(parts);
-    }
+    else
+        append_parts(out, inner, mark);
 }
 
 static int by_id(const void *a, const void *b)
@@ -208,7 +191,7 @@ static int by_id(const void *a, const void *b)
 
 void cn_java_words_finish(struct cn_java_words *words, struct cn_words *out)
 {
-    size_t budget = words->count * 16 + 65536; /* numbers without a word */
+    size_t gap_max = words->count * 16 + 65536; /* numbers without a word */
 
     if (words->count > 0)
         qsort(words->list, words->count, sizeof(*words->list), by_id);
@@ -216,11 +199,28 @@ void cn_java_words_finish(struct cn_java_words *words, struct cn_words *out)
         const struct cn_java_word *word = &words->list[i];
 
         if (word->id <= out->count)
-            continue; /* the same number again: the first one counts */
-        if (word->id - out->count > budget)
+            continue; /* of equal numbers, the first counts */
+        if (word->id - out->count > gap_max)
             break;
         while (out->count + 1 < word->id)
             cn_words_append(out, CN_WORD_LOST, (struct cn_bytes){0});
         append_word(out, (struct cn_bytes){word->bytes, word->len});
     }
+}
+
+bool cn_java_meta_slots(struct cn_bytes file, struct cn_bytes *slots,
+                        struct cn_error *err)
+{
+    struct cn_java_meta_header head;
+    struct cn_bytes all;
+
+    if (!cn_java_meta_header_decode(file, &head) || head.magic != CN_JAVA_META_MAGIC)
+        return cn_fail(err, CN_ERR_FORMAT, "not a qmeta.idx: does not begin with MQI0");
+    (void)cn_bytes_from(file, cn_java_meta_header_size, &all);
+    if (head.end_off >= cn_java_meta_header_size &&
+        head.end_off - cn_java_meta_header_size < all.len)
+        all.len = head.end_off - cn_java_meta_header_size;
+    all.len -= all.len % cn_java_meta_slot_size;
+    *slots = all;
+    return true;
 }

@@ -1,13 +1,32 @@
-/* qmeta.idx of the original trace store (releases up to 1.90.6): which trace each chunk is.
- * Big endian: a header of 64 bytes, then slots.
- * Threads: any thread.
+/* Files of the original trace store, byte by byte.
+ *
+ *   text-*.fmi   packed dictionary: header | ranks u32[256] | block descriptors | blocks;
+ *                little endian
+ *   qmeta.idx    (releases up to 1.90.6) the trace of each chunk: header | slots; big endian
+ * Threads: immutable.
  */
-#ifndef CN_FORMATS_ZORKA_JAVA_META_H
-#define CN_FORMATS_ZORKA_JAVA_META_H
+#ifndef CN_FORMATS_ZORKA_JAVA_FORMAT_H
+#define CN_FORMATS_ZORKA_JAVA_FORMAT_H
 
-#include "base/bytes/bytes.h"
 #include "base/bytes/record.h"
-#include "base/error.h"
+
+#define CN_JAVA_FMI_HEADER(F)                     \
+    F(0x00, u32, magic, "\"0MFZ\"")               \
+    F(0x04, u32, block_count, "")                 \
+    F(0x08, u32, data_len, "of the sorted bytes") \
+    F(0x0c, u32, word_count, "")                  \
+    F(0x10, u64, first_word, "")                  \
+    F(0x18, u32, checksum, "")                    \
+    F(0x1c, u32, start_row, "where the text begins")
+CN_RECORD(cn_java_fmi_header, CN_JAVA_FMI_HEADER, 0x20);
+
+#define CN_JAVA_FMI_BLOCK(F)                                          \
+    F(0x00, u32, off, "in the file")                                  \
+    F(0x04, u32, plain_off, "in the sorted bytes")                    \
+    F(0x08, u32, checksum, "of the data, or a rank")                  \
+    F(0x0c, u8, rank_count, "of the rank map; without data the byte") \
+    F(0x0d, u8, flags, "1 data, 2 LZ4")
+CN_RECORD(cn_java_fmi_block, CN_JAVA_FMI_BLOCK, 0x0e);
 
 #define CN_JAVA_META_HEADER(F)      \
     F(0x00, u32, magic, "\"MQI0\"") \
@@ -35,9 +54,5 @@ CN_RECORD_BE(cn_java_meta_header, CN_JAVA_META_HEADER, 0x40);
 CN_RECORD_BE(cn_java_meta_slot, CN_JAVA_META_SLOT, 0x60);
 
 enum { CN_JAVA_META_MAGIC = 0x4d514930 };
-
-/* The slots of a file. */
-CN_CHECK bool cn_java_meta_slots(struct cn_bytes file, struct cn_bytes *slots,
-                                 struct cn_error *err);
 
 #endif

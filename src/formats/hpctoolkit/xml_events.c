@@ -1,10 +1,8 @@
-#include "formats/hpctoolkit/xml/read/events.h"
+#include "formats/hpctoolkit/xml_events.h"
 
 #include <expat.h>
+#include <inttypes.h>
 #include <string.h>
-
-#include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/scanner.h"
 
 enum { FEED_LEN = 64 * 1024 };
 
@@ -24,13 +22,25 @@ const char *cn_hpc_xml_event_get(const struct cn_hpc_xml_event *event, const cha
     return NULL;
 }
 
+bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err)
+{
+    uint64_t line = 1, line_off = 0;
+
+    for (uint64_t i = 0; i < off && i < text.len; i++)
+        if (text.ptr[i] == '\n') {
+            line++;
+            line_off = i + 1;
+        }
+    return cn_fail_in(err, "line %" PRIu64 ", column %" PRIu64, line, off - line_off + 1);
+}
+
 static void stop(struct state *s)
 {
     s->is_stopped = true;
     (void)XML_StopParser(s->parser, XML_FALSE);
 }
 
-static void tell(struct state *s, const char *name, const char **attributes)
+static void handle(struct state *s, const char *name, const char **attributes)
 {
     XML_Index off = XML_GetCurrentByteIndex(s->parser);
     struct cn_hpc_xml_event event = {
@@ -38,16 +48,17 @@ static void tell(struct state *s, const char *name, const char **attributes)
         .attributes = attributes,
         .off = off < 0 ? 0 : (uint64_t)off,
         .len = (uint64_t)XML_GetCurrentByteCount(s->parser),
-        .line = XML_GetCurrentLineNumber(s->parser),
-        .column = XML_GetCurrentColumnNumber(s->parser) + 1,
         .depth = s->depth,
     };
 
+    if (!s->reading->without_lines) {
+        event.line = XML_GetCurrentLineNumber(s->parser);
+        event.column = XML_GetCurrentColumnNumber(s->parser) + 1;
+    }
     if (s->reading->handle(s->reading->arg, &event, &s->err) != CN_ITEM)
         stop(s);
 }
 
-/* After a stop, expat may still have an end to tell. */
 static void XMLCALL on_start(void *arg, const char *name, const char **attributes)
 {
     struct state *s = arg;
@@ -60,7 +71,7 @@ static void XMLCALL on_start(void *arg, const char *name, const char **attribute
         stop(s);
         return;
     }
-    tell(s, name, attributes);
+    handle(s, name, attributes);
     s->depth++;
 }
 
@@ -68,10 +79,11 @@ static void XMLCALL on_end(void *arg, const char *name)
 {
     struct state *s = arg;
 
+    /* For <S/>, expat reports the end although the start has stopped it. */
     if (s->is_stopped)
         return;
     s->depth--;
-    tell(s, name, NULL);
+    handle(s, name, NULL);
 }
 
 static void XMLCALL on_entity(void *arg, const XML_Char *name, int is_parameter,
@@ -84,7 +96,8 @@ static void XMLCALL on_entity(void *arg, const XML_Char *name, int is_parameter,
     (void)is_parameter, (void)value, (void)value_len, (void)base;
     (void)system_id, (void)public_id, (void)notation;
     (void)cn_fail(&s->err, CN_ERR_FORMAT,
-                  "entity %.64s is declared: such files are not read", name);
+                  "declares the entity %.64s; files with entities are not supported",
+                  name);
     stop(s);
 }
 
@@ -101,72 +114,55 @@ static void XMLCALL on_declaration(void *arg, const XML_Char *version,
     stop(s);
 }
 
-/* Say where it happened. */
-static bool fail_at(struct state *s, uint64_t off, struct cn_error *err)
-{
-    if (s->reading->damage_off)
-        *s->reading->damage_off = off;
-    return cn_hpc_xml_fail_at(s->reading->text, off, err);
-}
-
-/* Why the parser gave up; true when a handler asked for it. */
-static bool parser_result(struct state *s, struct cn_error *err)
-{
-    XML_Index off = XML_GetCurrentByteIndex(s->parser);
-
-    if (s->is_stopped && s->err.kind == CN_ERR_NONE)
-        return true;
-    if (s->err.kind != CN_ERR_NONE)
-        *err = s->err;
-    else
-        (void)cn_fail(err, CN_ERR_FORMAT, "%s",
-                      XML_ErrorString(XML_GetErrorCode(s->parser)));
-    return fail_at(s, off < 0 ? 0 : (uint64_t)off, err);
-}
-
-/* Give the text to expat piece by piece. It keeps what it has not understood yet: more of that
- * than the longest tag ends the reading. */
+/* Feed the text to expat in parts. expat buffers an incomplete token: if the buffer exceeds
+ * the longest tag, parsing fails. */
 static bool feed(struct state *s, struct cn_error *err)
 {
     struct cn_bytes text = s->reading->text;
+    size_t tag_max = s->reading->tag_max ? s->reading->tag_max : CN_HPC_XML_TAG_MAX;
     size_t fed = 0;
+    uint64_t off = 0;
+    enum XML_Status status = XML_STATUS_OK;
 
-    while (fed < text.len && !s->is_stopped) {
+    while (fed < text.len && !s->is_stopped && status == XML_STATUS_OK) {
         size_t len = text.len - fed < FEED_LEN ? text.len - fed : FEED_LEN;
         struct cn_bytes part;
-        XML_Index off;
+        XML_Index index;
 
         (void)cn_bytes_slice(text, fed, len, &part);
+        status =
+            XML_Parse(s->parser, (const char *)part.ptr, (int)len, fed + len == text.len);
         fed += len;
-        if (XML_Parse(s->parser, (const char *)part.ptr, (int)len, fed == text.len) !=
-            XML_STATUS_OK)
-            return parser_result(s, err);
-        off = XML_GetCurrentByteIndex(s->parser);
-        if (off >= 0 && fed - (uint64_t)off > CN_HPC_XML_TAG_MAX + len) {
-            (void)cn_fail(err, CN_ERR_LIMIT, "a tag of more than %d bytes",
-                          CN_HPC_XML_TAG_MAX);
-            return fail_at(s, (uint64_t)off, err);
+        index = XML_GetCurrentByteIndex(s->parser);
+        off = index < 0 ? 0 : (uint64_t)index;
+        if (status == XML_STATUS_OK && index >= 0 && fed - off > tag_max + len) {
+            (void)cn_fail(&s->err, CN_ERR_LIMIT, "a tag of more than %zu bytes", tag_max);
+            break;
         }
     }
-    return true;
-}
-
-static bool is_wide(struct cn_bytes text)
-{
-    return text.len >= 2 && ((text.ptr[0] == 0xfe && text.ptr[1] == 0xff) ||
-                             (text.ptr[0] == 0xff && text.ptr[1] == 0xfe) ||
-                             text.ptr[0] == 0 || text.ptr[1] == 0);
+    if (s->err.kind == CN_ERR_NONE && (s->is_stopped || status == XML_STATUS_OK))
+        return true;
+    if (s->err.kind == CN_ERR_NONE)
+        (void)cn_fail(&s->err, CN_ERR_FORMAT, "%s",
+                      XML_ErrorString(XML_GetErrorCode(s->parser)));
+    if (s->reading->damage_off)
+        *s->reading->damage_off = off;
+    *err = s->err;
+    return cn_hpc_xml_fail_at(text, off, err);
 }
 
 bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_complete,
                             struct cn_error *err)
 {
+    struct cn_bytes text = reading->text;
     struct state s = {.reading = reading};
     bool ok;
 
-    if (reading->text.len == 0)
+    if (text.len == 0)
         return cn_fail(err, CN_ERR_FORMAT, "the file is empty");
-    if (is_wide(reading->text))
+    if (text.len >= 2 && ((text.ptr[0] == 0xfe && text.ptr[1] == 0xff) ||
+                          (text.ptr[0] == 0xff && text.ptr[1] == 0xfe) ||
+                          text.ptr[0] == 0 || text.ptr[1] == 0))
         return cn_fail(err, CN_ERR_FORMAT, "encoding UTF-16 or UTF-32, can read UTF-8");
     s.parser = XML_ParserCreate(NULL);
     if (!s.parser)
@@ -177,7 +173,6 @@ bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_c
     XML_SetXmlDeclHandler(s.parser, on_declaration);
     ok = feed(&s, err);
     XML_ParserFree(s.parser);
-    if (ok)
-        *is_complete = !s.is_stopped;
+    *is_complete = !s.is_stopped;
     return ok;
 }

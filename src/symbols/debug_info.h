@@ -1,0 +1,31 @@
+/* A module and its debug information, opened with libdwfl: that of the module's own file or of
+ * the separate file that belongs to it. Internal to the folder.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SYMBOLS_DEBUG_INFO_H
+#define CN_SYMBOLS_DEBUG_INFO_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+
+#include "symbols/value_type.h"
+
+struct cn_debug_info {
+    Dwfl *dwfl; /* NULL: not open */
+    Dwfl_Module *module;
+    GElf_Addr begin; /* address of the module's first page in libdwfl */
+    bool has_dwarf;
+    Dwarf_Addr bias; /* addresses in libdwfl - addresses in the debug information */
+};
+
+/* Open the module at `path`. False, with nothing to close, when it cannot be read or when
+ * `build_id` (hexadecimal, "" for any) is that of another build. */
+bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
+                        const char *build_id);
+void cn_debug_info_close(struct cn_debug_info *info); /* safe when it is not open */
+
+/* The type in attribute DW_AT_type of `die`; strings live in the arena. */
+void cn_value_type_read(Dwarf_Die *die, struct cn_arena *arena,
+                        struct cn_value_type *out);
+
+#endif
