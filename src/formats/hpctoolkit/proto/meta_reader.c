@@ -215,6 +215,7 @@ static bool read_file(const struct cn_hpc_proto_meta *meta, uint32_t index,
 {
     struct cn_hpc_proto_source_file record;
 
+    *out = (struct cn_source_file){0};
     if (!cn_hpc_proto_source_file_decode(cn_hpc_proto_records_at(&meta->files, index),
                                          &record) ||
         !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off, "path",

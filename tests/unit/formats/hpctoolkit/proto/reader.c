@@ -99,6 +99,36 @@ static void recognises_entry_points_by_their_names(void **state)
     cn_proto_files_done(&files);
 }
 
+/* Leave bytes on the stack that the next function finds in what it does not initialise. */
+__attribute__((noinline)) static void dirty_the_stack(void)
+{
+    volatile uint8_t bytes[8192];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = 0xaa;
+}
+
+static void files_have_no_origin_outside_the_database(void **state)
+{
+    struct cn_proto_files files;
+    struct cn_database *db;
+
+    (void)state;
+    cn_proto_files_init(&files);
+    db = open_files(&files);
+    assert_true(db->file_count > 0);
+    for (uint32_t i = 0; i < db->file_count; i++) {
+        struct cn_source_file file;
+        struct cn_error err = {0};
+
+        dirty_the_stack();
+        assert_true(cn_database_file(db, i, &file, &err));
+        assert_null(file.origin);
+    }
+    cn_database_close(db);
+    cn_proto_files_done(&files);
+}
+
 static void every_truncation_fails_or_warns(void **state)
 {
     struct cn_proto_files files;
@@ -324,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_all_of_a_complete_database),
         cmocka_unit_test(recognises_entry_points_by_their_names),
+        cmocka_unit_test(files_have_no_origin_outside_the_database),
         cmocka_unit_test(every_truncation_fails_or_warns),
         cmocka_unit_test(survives_every_flipped_bit),
         cmocka_unit_test(refuses_other_versions_and_section_counts),
