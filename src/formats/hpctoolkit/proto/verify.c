@@ -20,7 +20,7 @@ static bool compare_values(struct cn_hpc_proto_check *c, const char *dir,
     /* Opened by its path, the database can give back the memory of its maps. */
     if (!(dir ? cn_hpc_proto_open(&db, dir, &damage)
               : cn_hpc_proto_open_bytes(&db, files, &damage))) {
-        cn_hpc_findings_error(&c->f, "open", 0, "%s", damage.text);
+        cn_findings_error(&c->f, "open", 0, "%s", damage.text);
         return true;
     }
     ok = cn_hpc_sparse_verify_values(&c->f, db, &cn_hpc_proto_of(db)->sparse, progress,
@@ -35,11 +35,11 @@ static bool verify_all(struct cn_hpc_proto_check *c, const char *dir,
 {
     struct cn_hpc_sparse_known known = {.has_time_range = true, .is_mapped = dir != NULL};
 
-    cn_hpc_findings_begin(&c->f, "meta.db");
+    cn_findings_begin(&c->f, "meta.db");
     if (files->meta.ptr)
         cn_hpc_proto_check_meta(c, files->meta);
     else
-        cn_hpc_findings_error(&c->f, "file-missing", 0, "not there: a database needs it");
+        cn_findings_error(&c->f, "file-missing", 0, "not there: a database needs it");
     if (c->has_metrics) {
         known.thread_ids = &c->prop_ids;
         known.summary_ids = &c->stat_ids;
@@ -60,10 +60,10 @@ static bool verify(const char *dir, const struct cn_hpc_proto_files *files,
                    const struct cn_progress *progress, cn_finding_fn report, void *arg,
                    struct cn_error *err)
 {
-    struct cn_hpc_proto_check c = {.f = {.report = report, .arg = arg}};
+    struct cn_hpc_proto_check c = {.f = cn_hpc_findings(report, arg)};
     bool ok = verify_all(&c, dir, files, progress, err);
 
-    cn_hpc_findings_begin(&c.f, NULL);
+    cn_findings_begin(&c.f, NULL);
     cn_hpc_set_done(&c.prop_ids);
     cn_hpc_set_done(&c.stat_ids);
     cn_hpc_set_done(&c.contexts);

@@ -31,7 +31,7 @@ static void check_pointer(struct tree *t, const struct cn_hpc_proto_records *rec
     uint32_t index;
 
     if (!cn_hpc_proto_records_find(records, pointer, what, &index, &damage))
-        cn_hpc_findings_error(&t->c->f, "pointer", off, "%s", damage.text);
+        cn_findings_error(&t->c->f, "pointer", off, "%s", damage.text);
 }
 
 static void check_callee(struct tree *t, struct cn_bytes callee, uint64_t off)
@@ -43,24 +43,24 @@ static void check_callee(struct tree *t, struct cn_bytes callee, uint64_t off)
     if (callee.len == 0)
         return;
     if (!cn_hpc_proto_callee_decode(callee, &record)) {
-        cn_hpc_findings_error(&t->c->f, "callee-size", off,
-                              "callee specification of %zu bytes, at least %d needed",
-                              callee.len, cn_hpc_proto_callee_size);
+        cn_findings_error(&t->c->f, "callee-size", off,
+                          "callee specification of %zu bytes, at least %d needed",
+                          callee.len, cn_hpc_proto_callee_size);
         return;
     }
     if (record.type > RELATION_LAST)
-        cn_hpc_findings_warn(&t->c->f, "callee-type", off, "call type %u of 0 to %d",
-                             record.type, RELATION_LAST);
+        cn_findings_warn(&t->c->f, "callee-type", off, "call type %u of 0 to %d",
+                         record.type, RELATION_LAST);
     if (record.flags & ~CN_HPC_PROTO_HAS_CALLER)
-        cn_hpc_findings_warn(&t->c->f, "reserved-bits", off,
-                             "reserved bits of callee flags 0x%x are set", record.flags);
+        cn_findings_warn(&t->c->f, "reserved-bits", off,
+                         "reserved bits of callee flags 0x%x are set", record.flags);
     if (!(record.flags & CN_HPC_PROTO_HAS_CALLER))
         return;
     if (!cn_bytes_from(callee, cn_hpc_proto_callee_size, &rest) ||
         !cn_hpc_proto_source_decode(rest, &caller))
-        cn_hpc_findings_error(&t->c->f, "callee-size", off,
-                              "callee specification of %zu bytes has no caller location",
-                              callee.len);
+        cn_findings_error(&t->c->f, "callee-size", off,
+                          "callee specification of %zu bytes has no caller location",
+                          callee.len);
     else
         check_pointer(t, &t->c->meta.files, caller.file_off, off, "file");
 }
@@ -76,19 +76,19 @@ static void check_kind(struct tree *t, const struct cn_hpc_proto_lexical *head,
     };
 
     if (head->kind > KIND_LAST)
-        cn_hpc_findings_warn(&t->c->f, "lexical-type", off, "lexical type %u of 0 to %d",
-                             head->kind, KIND_LAST);
+        cn_findings_warn(&t->c->f, "lexical-type", off, "lexical type %u of 0 to %d",
+                         head->kind, KIND_LAST);
     else if ((head->flags & needed[head->kind]) != needed[head->kind])
-        cn_hpc_findings_error(&t->c->f, "lexical-flags", off,
-                              "lexical type %u needs flags 0x%x, has 0x%x", head->kind,
-                              needed[head->kind], head->flags);
+        cn_findings_error(&t->c->f, "lexical-flags", off,
+                          "lexical type %u needs flags 0x%x, has 0x%x", head->kind,
+                          needed[head->kind], head->flags);
     if ((head->flags & CN_HPC_PROTO_IS_CALL_SOURCE) &&
         !(head->flags & CN_HPC_PROTO_HAS_SOURCE))
-        cn_hpc_findings_error(&t->c->f, "lexical-flags", off,
-                              "flags 0x%x: the line of calls, but no line", head->flags);
+        cn_findings_error(&t->c->f, "lexical-flags", off,
+                          "flags 0x%x: the line of calls, but no line", head->flags);
     if (head->flags > (CN_HPC_PROTO_IS_CALL_SOURCE << 1) - 1)
-        cn_hpc_findings_warn(&t->c->f, "reserved-bits", off,
-                             "reserved bits of lexical flags 0x%x are set", head->flags);
+        cn_findings_warn(&t->c->f, "reserved-bits", off,
+                         "reserved bits of lexical flags 0x%x are set", head->flags);
 }
 
 static void check_place(struct tree *t, struct cn_bytes lexical, uint64_t off)
@@ -98,7 +98,7 @@ static void check_place(struct tree *t, struct cn_bytes lexical, uint64_t off)
     struct cn_error damage;
 
     if (!cn_hpc_proto_place_decode(lexical, &place, &damage)) {
-        cn_hpc_findings_error(&t->c->f, "lexical-size", off, "%s", damage.text);
+        cn_findings_error(&t->c->f, "lexical-size", off, "%s", damage.text);
         return;
     }
     check_kind(t, &place.head, off);
@@ -113,15 +113,15 @@ static void check_place(struct tree *t, struct cn_bytes lexical, uint64_t off)
 static void check_id(struct tree *t, uint32_t id, uint64_t off)
 {
     if (id == 0)
-        cn_hpc_findings_error(&t->c->f, "context-id", off, "context id 0 is reserved");
+        cn_findings_error(&t->c->f, "context-id", off, "context id 0 is reserved");
     else if (id >= t->c->contexts.limit)
-        cn_hpc_findings_error(&t->c->f, "context-id", off,
-                              "context id %" PRIu32
-                              " is out of proportion, expected below %" PRIu64,
-                              id, t->c->contexts.limit);
+        cn_findings_error(&t->c->f, "context-id", off,
+                          "context id %" PRIu32
+                          " is out of proportion, expected below %" PRIu64,
+                          id, t->c->contexts.limit);
     else if (!cn_hpc_set_add(&t->c->contexts, id))
-        cn_hpc_findings_error(&t->c->f, "context-unique", off,
-                              "context id %" PRIu32 " is used twice", id);
+        cn_findings_error(&t->c->f, "context-unique", off,
+                          "context id %" PRIu32 " is used twice", id);
     else if (id > t->c->context_last)
         t->c->context_last = id;
 }
@@ -142,11 +142,11 @@ static void check_block(struct tree *t, struct pending block)
     struct cn_bytes rest, ignored;
 
     if (!cn_hpc_span_slice(t->section, block.off, block.len, &rest)) {
-        cn_hpc_findings_error(
-            &t->c->f, "block-bounds", block.off,
-            "contexts of %" PRIu64 " bytes do not fit their section, 0x%" PRIx64
-            " to 0x%" PRIx64,
-            block.len, t->section.off, t->section.off + t->section.bytes.len);
+        cn_findings_error(&t->c->f, "block-bounds", block.off,
+                          "contexts of %" PRIu64
+                          " bytes do not fit their section, 0x%" PRIx64 " to 0x%" PRIx64,
+                          block.len, t->section.off,
+                          t->section.off + t->section.bytes.len);
         return;
     }
     cn_hpc_extents_add(&t->blocks, block.off, block.off + block.len);
@@ -157,7 +157,7 @@ static void check_block(struct tree *t, struct pending block)
         uint64_t off = block.off + block.len - rest.len;
 
         if (!cn_hpc_proto_node_open(rest, &node, &damage)) {
-            cn_hpc_findings_error(&t->c->f, "node-size", off, "%s", damage.text);
+            cn_findings_error(&t->c->f, "node-size", off, "%s", damage.text);
             return;
         }
         check_id(t, node.head.context, off);
@@ -178,10 +178,10 @@ void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *c)
     uint64_t node_max = t.section.bytes.len / cn_hpc_proto_context_size + 1;
 
     if (!cn_hpc_proto_contexts_header_decode(t.section.bytes, &head)) {
-        cn_hpc_findings_error(&c->f, "section-header", t.section.off,
-                              "section of contexts of %zu bytes is too short for its "
-                              "header",
-                              t.section.bytes.len);
+        cn_findings_error(&c->f, "section-header", t.section.off,
+                          "section of contexts of %zu bytes is too short for its "
+                          "header",
+                          t.section.bytes.len);
         return;
     }
     cn_hpc_set_init(&c->contexts, node_max * SPREAD_MAX);
@@ -192,6 +192,6 @@ void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *c)
 
         check_block(&t, block);
     }
-    cn_hpc_extents_check(&c->f, &t.blocks, "a block of contexts");
+    cn_hpc_extents_check(&c->f, &t.blocks, "a block of contexts", "blocks-overlap", true);
     free(t.pending);
 }

@@ -16,7 +16,7 @@ static void check_text(struct cn_hpc_proto_check *c, const char *text, uint64_t 
         return;
     c->string_budget -= len;
     if (!cn_utf8_is_valid(text, len))
-        cn_hpc_findings_warn(&c->f, "utf-8", off, "%s is not UTF-8", what);
+        cn_findings_warn(&c->f, "utf-8", off, "%s is not UTF-8", what);
 }
 
 /* A pointer to a string; NULL, after a report, when it does not lead to one. */
@@ -28,7 +28,7 @@ static const char *check_string(struct cn_hpc_proto_check *c, uint64_t string_of
 
     if (!cn_hpc_span_string(c->meta.sections[CN_HPC_PROTO_STRINGS], string_off, what,
                             &text, &damage)) {
-        cn_hpc_findings_error(&c->f, "string-bounds", off, "%s", damage.text);
+        cn_findings_error(&c->f, "string-bounds", off, "%s", damage.text);
         return NULL;
     }
     check_text(c, text, string_off, what);
@@ -40,20 +40,20 @@ static bool check_frame(struct cn_hpc_proto_check *c, struct cn_bytes file)
     struct cn_error damage;
 
     if (!cn_hpc_proto_frame_open(file, &c->meta, &damage)) {
-        cn_hpc_findings_error(&c->f, "frame", 0, "%s", damage.text);
+        cn_findings_error(&c->f, "frame", 0, "%s", damage.text);
         return false;
     }
     if (c->meta.is_unfinished)
-        cn_hpc_findings_warn(&c->f, "unfinished", file.len,
-                             "the file stops after the metrics: it has no contexts");
+        cn_findings_warn(&c->f, "unfinished", file.len,
+                         "the file stops after the metrics: it has no contexts");
     else if (!c->meta.has_footer)
-        cn_hpc_findings_warn(&c->f, "footer", file.len, "the file does not end with %s",
-                             CN_HPC_PROTO_FOOTER);
+        cn_findings_warn(&c->f, "footer", file.len, "the file does not end with %s",
+                         CN_HPC_PROTO_FOOTER);
     for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++)
         if (c->meta.sections[i].off % CN_HPC_PROTO_ALIGN != 0)
-            cn_hpc_findings_warn(&c->f, "section-alignment", c->meta.sections[i].off,
-                                 "section %s does not start at a multiple of %d",
-                                 cn_hpc_proto_section_names[i], CN_HPC_PROTO_ALIGN);
+            cn_findings_warn(&c->f, "section-alignment", c->meta.sections[i].off,
+                             "section %s does not start at a multiple of %d",
+                             cn_hpc_proto_section_names[i], CN_HPC_PROTO_ALIGN);
     return true;
 }
 
@@ -65,7 +65,7 @@ static void check_general(struct cn_hpc_proto_check *c)
 
     if (!cn_hpc_proto_general(&c->meta, &c->arena, &title, &description, &c->kinds,
                               &damage)) {
-        cn_hpc_findings_error(&c->f, "general", off, "%s", damage.text);
+        cn_findings_error(&c->f, "general", off, "%s", damage.text);
         return;
     }
     check_text(c, title, off, "title");
@@ -80,8 +80,8 @@ static void check_id(struct cn_hpc_proto_check *c, struct cn_hpc_set *ids, uint1
     uint64_t off = c->meta.sections[CN_HPC_PROTO_METRICS].off;
 
     if (!cn_hpc_set_add(ids, id))
-        cn_hpc_findings_error(&c->f, "metric-id-unique", off,
-                              "metric %s: %s id %u is used twice", metric, what, id);
+        cn_findings_error(&c->f, "metric-id-unique", off,
+                          "metric %s: %s id %u is used twice", metric, what, id);
 }
 
 static void check_statistic(struct cn_hpc_proto_check *c, const struct cn_metric *metric,
@@ -93,12 +93,11 @@ static void check_statistic(struct cn_hpc_proto_check *c, const struct cn_metric
 
     check_id(c, &c->stat_ids, statistic->stat_id, "summary", metric->name);
     if (statistic->combine > COMBINE_LAST)
-        cn_hpc_findings_error(&c->f, "combine", off,
-                              "metric %s: combination %u of 0 to %d", metric->name,
-                              statistic->combine, COMBINE_LAST);
+        cn_findings_error(&c->f, "combine", off, "metric %s: combination %u of 0 to %d",
+                          metric->name, statistic->combine, COMBINE_LAST);
     if (!cn_formula_parse(&formula, statistic->formula, &c->arena, &damage))
-        cn_hpc_findings_error(&c->f, "formula", off, "metric %s: %s", metric->name,
-                              damage.text);
+        cn_findings_error(&c->f, "formula", off, "metric %s: %s", metric->name,
+                          damage.text);
 }
 
 static void check_metric(struct cn_hpc_proto_check *c, const struct cn_metric *metric)
@@ -110,9 +109,9 @@ static void check_metric(struct cn_hpc_proto_check *c, const struct cn_metric *m
         check_id(c, &c->prop_ids, metric->instances[i].prop_id, "thread", metric->name);
         for (size_t k = 0; k < i; k++)
             if (metric->instances[k].scope == metric->instances[i].scope)
-                cn_hpc_findings_error(&c->f, "scope-unique", off,
-                                      "metric %s: scope %s is there twice", metric->name,
-                                      c->metrics.scopes[metric->instances[i].scope].name);
+                cn_findings_error(&c->f, "scope-unique", off,
+                                  "metric %s: scope %s is there twice", metric->name,
+                                  c->metrics.scopes[metric->instances[i].scope].name);
     }
     for (size_t i = 0; i < metric->statistic_count; i++)
         check_statistic(c, metric, &metric->statistics[i]);
@@ -126,9 +125,8 @@ static void check_metrics(struct cn_hpc_proto_check *c)
     struct cn_error damage;
 
     if (!cn_hpc_proto_metrics_read(&c->meta, &c->arena, &c->metrics, &damage)) {
-        cn_hpc_findings_error(&c->f, "metrics",
-                              c->meta.sections[CN_HPC_PROTO_METRICS].off, "%s",
-                              damage.text);
+        cn_findings_error(&c->f, "metrics", c->meta.sections[CN_HPC_PROTO_METRICS].off,
+                          "%s", damage.text);
         return;
     }
     c->has_metrics = true;
@@ -140,10 +138,10 @@ static void check_metrics(struct cn_hpc_proto_check *c)
         if (metric->instance_count <= SCOPE_MAX)
             check_metric(c, metric);
         else
-            cn_hpc_findings_error(&c->f, "scope-unique",
-                                  c->meta.sections[CN_HPC_PROTO_METRICS].off,
-                                  "metric %s: %zu scopes, expected at most %d",
-                                  metric->name, metric->instance_count, SCOPE_MAX);
+            cn_findings_error(&c->f, "scope-unique",
+                              c->meta.sections[CN_HPC_PROTO_METRICS].off,
+                              "metric %s: %zu scopes, expected at most %d", metric->name,
+                              metric->instance_count, SCOPE_MAX);
     }
 }
 
@@ -158,9 +156,9 @@ static void check_modules(struct cn_hpc_proto_check *c)
             continue;
         (void)check_string(c, record.path_off, off, "path of a module");
         if (record.flags != 0)
-            cn_hpc_findings_warn(&c->f, "reserved-bits", off,
-                                 "module %" PRIu32 ": flags 0x%" PRIx32 " are set", i,
-                                 record.flags);
+            cn_findings_warn(&c->f, "reserved-bits", off,
+                             "module %" PRIu32 ": flags 0x%" PRIx32 " are set", i,
+                             record.flags);
     }
 }
 
@@ -175,10 +173,10 @@ static void check_files(struct cn_hpc_proto_check *c)
             continue;
         (void)check_string(c, record.path_off, off, "path of a file");
         if (record.flags & ~(uint32_t)CN_HPC_PROTO_FILE_COPIED)
-            cn_hpc_findings_warn(&c->f, "reserved-bits", off,
-                                 "file %" PRIu32 ": reserved bits of flags 0x%" PRIx32
-                                 " are set",
-                                 i, record.flags);
+            cn_findings_warn(&c->f, "reserved-bits", off,
+                             "file %" PRIu32 ": reserved bits of flags 0x%" PRIx32
+                             " are set",
+                             i, record.flags);
     }
 }
 
@@ -191,7 +189,7 @@ static void check_pointer(struct cn_hpc_proto_check *c,
 
     if (pointer != 0 &&
         !cn_hpc_proto_records_find(records, pointer, what, &index, &damage))
-        cn_hpc_findings_error(&c->f, "pointer", off, "%s", damage.text);
+        cn_findings_error(&c->f, "pointer", off, "%s", damage.text);
 }
 
 static void check_functions(struct cn_hpc_proto_check *c)
@@ -208,9 +206,9 @@ static void check_functions(struct cn_hpc_proto_check *c)
         check_pointer(c, &c->meta.modules, record.module_off, off, "module");
         check_pointer(c, &c->meta.files, record.file_off, off, "file");
         if (record.flags != 0)
-            cn_hpc_findings_warn(&c->f, "reserved-bits", off,
-                                 "function %" PRIu32 ": flags 0x%" PRIx32 " are set", i,
-                                 record.flags);
+            cn_findings_warn(&c->f, "reserved-bits", off,
+                             "function %" PRIu32 ": flags 0x%" PRIx32 " are set", i,
+                             record.flags);
     }
 }
 
@@ -236,7 +234,7 @@ static bool open_tables(struct cn_hpc_proto_check *c)
         if (cn_hpc_proto_records_open(section, tables[i].what, tables[i].least, out[i],
                                       &damage))
             continue;
-        cn_hpc_findings_error(&c->f, "table", section.off, "%s", damage.text);
+        cn_findings_error(&c->f, "table", section.off, "%s", damage.text);
         ok = false;
     }
     return ok;
@@ -244,7 +242,7 @@ static bool open_tables(struct cn_hpc_proto_check *c)
 
 void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *c, struct cn_bytes file)
 {
-    cn_hpc_findings_begin(&c->f, "meta.db");
+    cn_findings_begin(&c->f, "meta.db");
     c->string_budget = STRING_SHARING_MAX * (uint64_t)file.len;
     c->has_frame = check_frame(c, file);
     if (!c->has_frame)

@@ -5,12 +5,12 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
 
+#include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "formats/hpctoolkit/sparse/findings.h"
 #include "model/contexts/metric.h"
 
 struct cn_hpc_proto_check {
-    struct cn_hpc_findings f;
+    struct cn_findings f;
     struct cn_arena arena;
     struct cn_hpc_proto_meta meta;
     bool has_frame, has_metrics, has_contexts; /* these could be read */

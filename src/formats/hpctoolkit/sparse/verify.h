@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_H
 
-#include "formats/hpctoolkit/sparse/findings.h"
+#include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/sparse/reader.h"
 
 struct cn_progress;
@@ -27,15 +27,14 @@ struct cn_hpc_sparse_known {
 };
 
 /* These fail only when the user asks to stop. */
-CN_CHECK bool cn_hpc_sparse_verify(struct cn_hpc_findings *f,
+CN_CHECK bool cn_hpc_sparse_verify(struct cn_findings *f,
                                    const struct cn_hpc_sparse_files *files,
                                    const struct cn_hpc_sparse_known *known,
                                    const struct cn_progress *progress,
                                    struct cn_error *err);
 
 /* `db` is the database that `sparse` is part of. */
-CN_CHECK bool cn_hpc_sparse_verify_values(struct cn_hpc_findings *f,
-                                          struct cn_database *db,
+CN_CHECK bool cn_hpc_sparse_verify_values(struct cn_findings *f, struct cn_database *db,
                                           const struct cn_hpc_sparse *sparse,
                                           const struct cn_progress *progress,
                                           struct cn_error *err);

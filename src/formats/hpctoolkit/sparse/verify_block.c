@@ -18,19 +18,19 @@ static bool open_block(struct cn_hpc_sparse_blocks *blocks, struct cn_hpc_sparse
     struct cn_bytes file = blocks->file;
 
     if (!cn_bytes_array(file, b->off, b->value_count, kind->value_len, &b->values)) {
-        cn_hpc_findings_error(blocks->c->f, "values-bounds", record_off,
-                              "%" PRIu64 " values at 0x%" PRIx64
-                              " do not fit the file of %zu",
-                              b->value_count, b->off, file.len);
+        cn_findings_error(blocks->c->f, "values-bounds", record_off,
+                          "%" PRIu64 " values at 0x%" PRIx64
+                          " do not fit the file of %zu",
+                          b->value_count, b->off, file.len);
         return false;
     }
     b->index_off = b->off + b->values.len;
     if (!cn_bytes_array(file, b->index_off, b->key_count + 1, kind->index_len,
                         &b->index)) {
-        cn_hpc_findings_error(blocks->c->f, "index-bounds", record_off,
-                              "index of %" PRIu64 " %ss and its end at 0x%" PRIx64
-                              " does not fit the file of %zu",
-                              b->key_count, kind->key, b->index_off, file.len);
+        cn_findings_error(blocks->c->f, "index-bounds", record_off,
+                          "index of %" PRIu64 " %ss and its end at 0x%" PRIx64
+                          " does not fit the file of %zu",
+                          b->key_count, kind->key, b->index_off, file.len);
         return false;
     }
     cn_hpc_extents_add(&blocks->extents, b->off, b->index_off + b->index.len);
@@ -41,29 +41,29 @@ static void check_entry(struct cn_hpc_sparse_blocks *blocks,
                         const struct cn_hpc_sparse_block *b, uint64_t i)
 {
     const struct cn_hpc_sparse_block_kind *kind = blocks->kind;
-    struct cn_hpc_findings *f = blocks->c->f;
+    struct cn_findings *f = blocks->c->f;
     uint64_t off = b->index_off + i * kind->index_len;
     struct cn_hpc_sparse_entry entry = entry_at(blocks, b, i);
     uint64_t end = entry_at(blocks, b, i + 1).start;
 
     if (i > 0 && entry.key <= entry_at(blocks, b, i - 1).key)
-        cn_hpc_findings_error(
+        cn_findings_error(
             f, kind->sorted_rule, off,
             "%s %" PRIu32 ": %s %" PRIu32 " after %" PRIu32 ", not ascending",
             kind->owner, b->owner, kind->key, entry.key, entry_at(blocks, b, i - 1).key);
     if (kind->check_key)
         kind->check_key(blocks->arg, entry.key, off);
     if ((i == 0 && entry.start != 0) || entry.start > end || end > b->value_count) {
-        cn_hpc_findings_error(f, "index-start", off,
-                              "%s %" PRIu32 ", %s %" PRIu32 ": values %" PRIu64
-                              " to %" PRIu64 " of %" PRIu64,
-                              kind->owner, b->owner, kind->key, entry.key, entry.start,
-                              end, b->value_count);
+        cn_findings_error(f, "index-start", off,
+                          "%s %" PRIu32 ", %s %" PRIu32 ": values %" PRIu64 " to %" PRIu64
+                          " of %" PRIu64,
+                          kind->owner, b->owner, kind->key, entry.key, entry.start, end,
+                          b->value_count);
         return;
     }
     if (entry.start == end)
-        cn_hpc_findings_warn(f, kind->empty_rule, off, "%s %" PRIu32 " has no values",
-                             kind->key, entry.key);
+        cn_findings_warn(f, kind->empty_rule, off, "%s %" PRIu32 " has no values",
+                         kind->key, entry.key);
     kind->check_values(blocks->arg, b, entry.key, off, entry.start, end);
 }
 
@@ -75,15 +75,14 @@ static void check_end(struct cn_hpc_sparse_blocks *blocks,
     struct cn_hpc_sparse_entry end = entry_at(blocks, b, b->key_count);
 
     if (end.key != kind->end)
-        cn_hpc_findings_error(blocks->c->f, "end-marker", off,
-                              "%s %" PRIu32 ": index ends with 0x%" PRIx32
-                              " instead of 0x%" PRIx32,
-                              kind->owner, b->owner, end.key, kind->end);
+        cn_findings_error(blocks->c->f, "end-marker", off,
+                          "%s %" PRIu32 ": index ends with 0x%" PRIx32
+                          " instead of 0x%" PRIx32,
+                          kind->owner, b->owner, end.key, kind->end);
     if (end.start != b->value_count)
-        cn_hpc_findings_error(blocks->c->f, "end-marker", off,
-                              "%s %" PRIu32 ": index ends at value %" PRIu64
-                              " of %" PRIu64,
-                              kind->owner, b->owner, end.start, b->value_count);
+        cn_findings_error(blocks->c->f, "end-marker", off,
+                          "%s %" PRIu32 ": index ends at value %" PRIu64 " of %" PRIu64,
+                          kind->owner, b->owner, end.start, b->value_count);
 }
 
 static void check_contents(struct cn_hpc_sparse_blocks *blocks,
@@ -94,10 +93,10 @@ static void check_contents(struct cn_hpc_sparse_blocks *blocks,
     if (!open_block(blocks, b, record_off))
         return;
     if (b->key_count == 0)
-        cn_hpc_findings_error(blocks->c->f, "index-start", record_off,
-                              "%s %" PRIu32 ": %" PRIu64 " values, but no %ss",
-                              blocks->kind->owner, b->owner, b->value_count,
-                              blocks->kind->key);
+        cn_findings_error(blocks->c->f, "index-start", record_off,
+                          "%s %" PRIu32 ": %" PRIu64 " values, but no %ss",
+                          blocks->kind->owner, b->owner, b->value_count,
+                          blocks->kind->key);
     /* Blocks that do not overlap fit the file; others are reported as such. */
     len = b->values.len + b->index.len;
     if (len > blocks->budget)

@@ -27,8 +27,8 @@ static void check_metric(void *arg, uint32_t metric, uint64_t off)
     const struct cn_hpc_set *ids = p->c->known->thread_ids;
 
     if (ids && !cn_hpc_set_has(ids, metric))
-        cn_hpc_findings_error(p->c->f, "metric-id", off,
-                              "metric id %" PRIu32 " is not listed", metric);
+        cn_findings_error(p->c->f, "metric-id", off,
+                          "metric id %" PRIu32 " is not listed", metric);
 }
 
 static void check_value(struct parts *p, const struct cn_hpc_sparse_block *b, uint64_t i,
@@ -41,18 +41,18 @@ static void check_value(struct parts *p, const struct cn_hpc_sparse_block *b, ui
                                             &value))
         return;
     if (value.profile <= *last_profile)
-        cn_hpc_findings_error(p->c->f, "profiles-sorted", off,
-                              "context %" PRIu32 ", metric %" PRIu32 ": profile %" PRIu32
-                              " after %" PRId64 ", not ascending",
-                              b->owner, metric, value.profile, *last_profile);
+        cn_findings_error(p->c->f, "profiles-sorted", off,
+                          "context %" PRIu32 ", metric %" PRIu32 ": profile %" PRIu32
+                          " after %" PRId64 ", not ascending",
+                          b->owner, metric, value.profile, *last_profile);
     *last_profile = value.profile;
     if (value.profile == 0)
-        cn_hpc_findings_error(p->c->f, "profile-index", off,
-                              "profile 0 is the summary, not a thread");
+        cn_findings_error(p->c->f, "profile-index", off,
+                          "profile 0 is the summary, not a thread");
     else if (p->c->profile_count > 0 && value.profile >= p->c->profile_count)
-        cn_hpc_findings_error(p->c->f, "profile-index", off,
-                              "profile %" PRIu32 " does not exist, there are %" PRIu32,
-                              value.profile, p->c->profile_count);
+        cn_findings_error(p->c->f, "profile-index", off,
+                          "profile %" PRIu32 " does not exist, there are %" PRIu32,
+                          value.profile, p->c->profile_count);
     cn_hpc_sparse_check_value(p->c, off, value.value);
 }
 
@@ -88,10 +88,10 @@ static void check_record(struct parts *p, uint32_t i)
     (void)cn_hpc_sparse_context_decode(
         cn_bytes_element(p->frame.records, i, cn_hpc_sparse_context_size), &record);
     if (record.context != i)
-        cn_hpc_findings_error(p->c->f, "context-ids", off,
-                              "record %" PRIu32 " is of context %" PRIu32
-                              ", ids must be dense and ascending",
-                              i, record.context);
+        cn_findings_error(p->c->f, "context-ids", off,
+                          "record %" PRIu32 " is of context %" PRIu32
+                          ", ids must be dense and ascending",
+                          i, record.context);
     block = (struct cn_hpc_sparse_block){
         .owner = record.context,
         .off = record.block_off,
@@ -107,14 +107,14 @@ static void check_count(struct parts *p)
     uint32_t count = p->frame.head.count;
 
     if (known->contexts && known->context_last >= count)
-        cn_hpc_findings_error(p->c->f, "context-count", 0x12,
-                              "%" PRIu32 " contexts, but the tree lists context %" PRIu32,
-                              count, known->context_last);
+        cn_findings_error(p->c->f, "context-count", 0x12,
+                          "%" PRIu32 " contexts, but the tree lists context %" PRIu32,
+                          count, known->context_last);
     if (p->c->profile_count > 0 && p->c->value_context_last >= count)
-        cn_hpc_findings_error(p->c->f, "context-count", 0x12,
-                              "%" PRIu32
-                              " contexts, but profile.db has values of context %" PRIu32,
-                              count, p->c->value_context_last);
+        cn_findings_error(p->c->f, "context-count", 0x12,
+                          "%" PRIu32
+                          " contexts, but profile.db has values of context %" PRIu32,
+                          count, p->c->value_context_last);
 }
 
 bool cn_hpc_sparse_check_cct(struct cn_hpc_sparse_check *c, struct cn_bytes file,
@@ -136,8 +136,8 @@ bool cn_hpc_sparse_check_cct(struct cn_hpc_sparse_check *c, struct cn_bytes file
     };
     check_count(&p);
     if (cn_hpc_sparse_cct_open(file, &cct, &ignored) && cct.is_zeroed) {
-        cn_hpc_findings_warn(c->f, "cct-zeroed", p.frame.head.infos_off,
-                             "blocks of values are zero: they were never written");
+        cn_findings_warn(c->f, "cct-zeroed", p.frame.head.infos_off,
+                         "blocks of values are zero: they were never written");
         return true;
     }
     for (uint32_t i = 0; ok && i < p.frame.head.count; i++) {
@@ -146,6 +146,7 @@ bool cn_hpc_sparse_check_cct(struct cn_hpc_sparse_check *c, struct cn_bytes file
             ok = cn_progress_report(c->progress, "verifying cct.db", i,
                                     p.frame.head.count, "contexts", err);
     }
-    cn_hpc_extents_check(c->f, &p.blocks.extents, "a block of values");
+    cn_hpc_extents_check(c->f, &p.blocks.extents, "a block of values", "blocks-overlap",
+                         true);
     return ok;
 }

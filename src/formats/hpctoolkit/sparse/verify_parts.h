@@ -8,7 +8,7 @@
 #include "formats/hpctoolkit/sparse/verify.h"
 
 struct cn_hpc_sparse_check {
-    struct cn_hpc_findings *f;
+    struct cn_findings *f;
     const struct cn_hpc_sparse_known *known;
     const struct cn_progress *progress;
     uint32_t profile_count;      /* 0 until profile.db was read */

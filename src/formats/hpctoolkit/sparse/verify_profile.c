@@ -28,15 +28,15 @@ static void check_identity(struct parts *p, uint32_t profile, struct cn_bytes by
         return;
     kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
     if (profile == 0 && kind != CN_HPC_SPARSE_KIND_SUMMARY)
-        cn_hpc_findings_error(p->c->f, "summary-first", off,
-                              "profile 0 is of kind %u, not the summary", kind);
+        cn_findings_error(p->c->f, "summary-first", off,
+                          "profile 0 is of kind %u, not the summary", kind);
     if (profile > 0 && kind >= p->c->known->kind_count)
-        cn_hpc_findings_error(p->c->f, "identity-kind", off,
-                              "kind %u has no name, there are %" PRIu32, kind,
-                              p->c->known->kind_count);
+        cn_findings_error(p->c->f, "identity-kind", off,
+                          "kind %u has no name, there are %" PRIu32, kind,
+                          p->c->known->kind_count);
     if (id.logical > UINT32_MAX)
-        cn_hpc_findings_error(p->c->f, "identity-logical", off,
-                              "logical id %" PRIu64 " has more than 32 bits", id.logical);
+        cn_findings_error(p->c->f, "identity-logical", off,
+                          "logical id %" PRIu64 " has more than 32 bits", id.logical);
 }
 
 /* The same tuple twice: a process that forked. */
@@ -52,8 +52,8 @@ static void check_tuple_unique(struct parts *p, struct cn_bytes ids, uint64_t of
     }
     key[2 * ids.len] = '\0';
     if (cn_names_add(&p->known_tuples, key) < known)
-        cn_hpc_findings_warn(p->c->f, "tuple-unique", off,
-                             "another profile has the same identity");
+        cn_findings_warn(p->c->f, "tuple-unique", off,
+                         "another profile has the same identity");
 }
 
 static void check_tuple(struct parts *p, uint32_t profile, uint64_t off)
@@ -65,15 +65,15 @@ static void check_tuple(struct parts *p, uint32_t profile, uint64_t off)
         !cn_hpc_sparse_tuple_decode(rest, &tuple) ||
         !cn_bytes_array(rest, cn_hpc_sparse_tuple_size, tuple.id_count,
                         cn_hpc_sparse_identity_size, &ids)) {
-        cn_hpc_findings_error(p->c->f, "tuple-bounds", off,
-                              "identity tuple of profile %" PRIu32
-                              " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
-                              profile, p->tuples_off, p->tuples_off + p->tuples.len);
+        cn_findings_error(p->c->f, "tuple-bounds", off,
+                          "identity tuple of profile %" PRIu32
+                          " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
+                          profile, p->tuples_off, p->tuples_off + p->tuples.len);
         return;
     }
     if (tuple.id_count > CN_IDENTITY_MAX || tuple.id_count == 0) {
-        cn_hpc_findings_error(p->c->f, "tuple-length", off, "%u ids in a tuple, 1 to %d",
-                              tuple.id_count, CN_IDENTITY_MAX);
+        cn_findings_error(p->c->f, "tuple-length", off, "%u ids in a tuple, 1 to %d",
+                          tuple.id_count, CN_IDENTITY_MAX);
         return;
     }
     for (uint32_t i = 0; i < tuple.id_count; i++)
@@ -104,19 +104,19 @@ static void check_value(struct parts *p, const struct cn_hpc_sparse_block *b, ui
                                             &value))
         return;
     if (!cn_hpc_set_add(&p->metrics, value.metric))
-        cn_hpc_findings_error(p->c->f, "metric-unique", off,
-                              "profile %" PRIu32 ", context %" PRIu32
-                              ": metric %u has another value already",
-                              b->owner, context, value.metric);
+        cn_findings_error(p->c->f, "metric-unique", off,
+                          "profile %" PRIu32 ", context %" PRIu32
+                          ": metric %u has another value already",
+                          b->owner, context, value.metric);
     else if (value.metric <= *last_metric)
-        cn_hpc_findings_warn(p->c->f, "metrics-sorted", off,
-                             "profile %" PRIu32 ", context %" PRIu32
-                             ": metric %u after %d, not ascending",
-                             b->owner, context, value.metric, *last_metric);
+        cn_findings_warn(p->c->f, "metrics-sorted", off,
+                         "profile %" PRIu32 ", context %" PRIu32
+                         ": metric %u after %d, not ascending",
+                         b->owner, context, value.metric, *last_metric);
     *last_metric = value.metric;
     if (ids && !cn_hpc_set_has(ids, value.metric))
-        cn_hpc_findings_error(p->c->f, "metric-id", off, "metric id %u is not listed",
-                              value.metric);
+        cn_findings_error(p->c->f, "metric-id", off, "metric id %u is not listed",
+                          value.metric);
     cn_hpc_sparse_check_value(p->c, off, value.value);
 }
 
@@ -131,8 +131,8 @@ static void check_values(void *arg, const struct cn_hpc_sparse_block *b, uint32_
     if (context > p->c->value_context_last)
         p->c->value_context_last = context;
     if (contexts && context != 0 && !cn_hpc_set_has(contexts, context))
-        cn_hpc_findings_warn(p->c->f, "context-unlisted", off,
-                             "context %" PRIu32 " is not listed in the tree", context);
+        cn_findings_warn(p->c->f, "context-unlisted", off,
+                         "context %" PRIu32 " is not listed in the tree", context);
     for (uint64_t i = start; i < end; i++)
         check_value(p, b, i, context, &last_metric);
     /* Emptied one by one: the set is large, the contexts are many and small. */
@@ -164,8 +164,8 @@ static void check_record(struct parts *p, uint32_t i)
     (void)cn_hpc_sparse_profile_decode(
         cn_bytes_element(p->frame.records, i, cn_hpc_sparse_profile_size), &record);
     if (record.metadata_off || record.spare_one_off || record.spare_two_off)
-        cn_hpc_findings_warn(p->c->f, "reserved", off,
-                             "profile %" PRIu32 ": a reserved pointer is set", i);
+        cn_findings_warn(p->c->f, "reserved", off,
+                         "profile %" PRIu32 ": a reserved pointer is set", i);
     check_tuple(p, i, record.tuple_off);
     block = (struct cn_hpc_sparse_block){
         .owner = i,
@@ -185,10 +185,10 @@ static bool open_tuples(struct parts *p, struct cn_bytes file)
     p->tuples_off = head.tuples_off;
     if (cn_bytes_slice(p->frame.file, head.tuples_off, head.tuples_len, &p->tuples))
         return true;
-    cn_hpc_findings_error(p->c->f, "section-bounds", 0x30,
-                          "identity tuples of %" PRIu64 " bytes at 0x%" PRIx64
-                          " do not fit the file of %zu",
-                          head.tuples_len, head.tuples_off, file.len);
+    cn_findings_error(p->c->f, "section-bounds", 0x30,
+                      "identity tuples of %" PRIu64 " bytes at 0x%" PRIx64
+                      " do not fit the file of %zu",
+                      head.tuples_len, head.tuples_off, file.len);
     return false;
 }
 
@@ -211,8 +211,7 @@ bool cn_hpc_sparse_check_profiles(struct cn_hpc_sparse_check *c, struct cn_bytes
     };
     count = p.frame.head.count;
     if (count == 0)
-        cn_hpc_findings_error(c->f, "summary-first", 0x12,
-                              "no profile, not even a summary");
+        cn_findings_error(c->f, "summary-first", 0x12, "no profile, not even a summary");
     c->profile_count = count;
     cn_hpc_set_init(&p.metrics, UINT16_MAX + 1);
     for (uint32_t i = 0; ok && i < count; i++) {
@@ -221,7 +220,8 @@ bool cn_hpc_sparse_check_profiles(struct cn_hpc_sparse_check *c, struct cn_bytes
             ok = cn_progress_report(c->progress, "verifying profile.db", i, count,
                                     "profiles", err);
     }
-    cn_hpc_extents_check(c->f, &p.blocks.extents, "a block of values");
+    cn_hpc_extents_check(c->f, &p.blocks.extents, "a block of values", "blocks-overlap",
+                         true);
     cn_hpc_set_done(&p.metrics);
     cn_names_done(&p.known_tuples);
     return ok;

@@ -17,13 +17,13 @@ struct note {
 };
 
 struct comparison {
-    struct cn_hpc_findings *f;
+    struct cn_findings *f;
     struct cn_database *db;
     const struct cn_hpc_sparse *sparse;
     struct cn_value_cursor cursor;
     struct cn_verify_summary *summary; /* NULL: statistics cannot be checked */
     uint32_t next;                     /* the first context not compared yet */
-    struct note notes[CN_HPC_FINDINGS_WARNING_MAX];
+    struct note notes[CN_HPC_WARNING_MAX];
     uint64_t note_count; /* those without room included */
 };
 
@@ -51,21 +51,21 @@ static bool compare_cct(struct comparison *c, uint32_t context,
             if (value->value == 0)
                 continue;
             if (at == plane.count || !same(value, &plane.values[at])) {
-                cn_hpc_findings_error(c->f, "transpose", off,
-                                      "context %" PRIu32 ": metric %u of profile %" PRIu32
-                                      " is %.17g, profile.db has another value or none",
-                                      context, value->metric, value->key, value->value);
+                cn_findings_error(c->f, "transpose", off,
+                                  "context %" PRIu32 ": metric %u of profile %" PRIu32
+                                  " is %.17g, profile.db has another value or none",
+                                  context, value->metric, value->key, value->value);
                 return true;
             }
             at++;
         }
     }
     if (step == CN_END && at < plane.count)
-        cn_hpc_findings_error(c->f, "transpose", off,
-                              "context %" PRIu32 ": metric %u of profile %" PRIu32
-                              " is missing, profile.db has %.17g",
-                              context, plane.values[at].metric, plane.values[at].key,
-                              plane.values[at].value);
+        cn_findings_error(c->f, "transpose", off,
+                          "context %" PRIu32 ": metric %u of profile %" PRIu32
+                          " is missing, profile.db has %.17g",
+                          context, plane.values[at].metric, plane.values[at].key,
+                          plane.values[at].value);
     return step == CN_END;
 }
 
@@ -80,7 +80,7 @@ static bool compare_summary(struct comparison *c, uint32_t context,
     if (!cn_verify_summary_context(c->summary, context, plane, &differs, note.text,
                                    sizeof(note.text), err))
         return false;
-    if (differs && c->note_count++ < CN_HPC_FINDINGS_WARNING_MAX)
+    if (differs && c->note_count++ < CN_HPC_WARNING_MAX)
         c->notes[c->note_count - 1] = note;
     return true;
 }
@@ -133,18 +133,18 @@ static void report_summary(struct comparison *c)
 {
     uint64_t off = cn_hpc_sparse_profiles_off(&c->sparse->profiles, 0);
 
-    cn_hpc_findings_begin(c->f, cn_hpc_sparse_profile_kind.name);
-    for (uint64_t i = 0; i < c->note_count && i < CN_HPC_FINDINGS_WARNING_MAX; i++)
-        cn_hpc_findings_warn(c->f, "summary-differs", off, "context %" PRIu32 ": %s",
-                             c->notes[i].context, c->notes[i].text);
-    if (c->note_count > CN_HPC_FINDINGS_WARNING_MAX)
-        cn_hpc_findings_warn(c->f, "summary-differs-total", off,
-                             "the summary of %" PRIu64
-                             " contexts differs from what the threads give",
-                             c->note_count);
+    cn_findings_begin(c->f, cn_hpc_sparse_profile_kind.name);
+    for (uint64_t i = 0; i < c->note_count && i < CN_HPC_WARNING_MAX; i++)
+        cn_findings_warn(c->f, "summary-differs", off, "context %" PRIu32 ": %s",
+                         c->notes[i].context, c->notes[i].text);
+    if (c->note_count > CN_HPC_WARNING_MAX)
+        cn_findings_warn(c->f, "summary-differs-total", off,
+                         "the summary of %" PRIu64
+                         " contexts differs from what the threads give",
+                         c->note_count);
 }
 
-bool cn_hpc_sparse_verify_values(struct cn_hpc_findings *f, struct cn_database *db,
+bool cn_hpc_sparse_verify_values(struct cn_findings *f, struct cn_database *db,
                                  const struct cn_hpc_sparse *sparse,
                                  const struct cn_progress *progress, struct cn_error *err)
 {
@@ -153,14 +153,14 @@ bool cn_hpc_sparse_verify_values(struct cn_hpc_findings *f, struct cn_database *
     bool ok = true;
 
     c.summary = cn_verify_summary_new(db);
-    cn_hpc_findings_begin(f, cn_hpc_sparse_cct_kind.name);
+    cn_findings_begin(f, cn_hpc_sparse_cct_kind.name);
     if (compare_all(&c, progress, &damage)) {
         report_summary(&c);
     } else if (damage.kind == CN_ERR_INTERRUPTED) {
         *err = damage;
         ok = false;
     } else {
-        cn_hpc_findings_error(f, "values", 0, "%s", damage.text);
+        cn_findings_error(f, "values", 0, "%s", damage.text);
     }
     cn_verify_summary_free(c.summary);
     return ok;

@@ -16,11 +16,11 @@ static void begin(struct cn_verify *v, struct cn_verify_file *file,
                   bool is_there)
 {
     *file = (struct cn_verify_file){.kind = kind, .bytes = bytes};
-    cn_verify_begin_file(v, kind->name);
+    cn_findings_begin(&v->f, kind->name);
     if (is_there)
         cn_verify_frame(v, file);
     else if (kind != &cn_hpc_trace_kind)
-        cn_verify_error(v, "file-missing", 0, "not there: a database needs it");
+        cn_findings_error(&v->f, "file-missing", 0, "not there: a database needs it");
 }
 
 static void verify_meta(struct cn_verify *v)
@@ -56,7 +56,7 @@ static bool verify_all(struct cn_verify *v, struct cn_error *err)
     verify_meta(v);
     if (!verify_profile(v, err) || !verify_cct(v, err))
         return false;
-    errors = v->all_errors;
+    errors = v->f.error_count;
     if (!verify_trace(v, err))
         return false;
     cn_verify_yaml(v);
@@ -64,7 +64,7 @@ static bool verify_all(struct cn_verify *v, struct cn_error *err)
      * would only repeat what is known. */
     if (errors > 0)
         return true;
-    cn_verify_begin_file(v, cn_hpc_cct_kind.name);
+    cn_findings_begin(&v->f, cn_hpc_cct_kind.name);
     return cn_verify_values(v, err);
 }
 
@@ -72,11 +72,11 @@ static bool verify(struct cn_verify *v, struct cn_error *err)
 {
     bool ok = verify_all(v, err);
 
-    cn_verify_flush(v);
-    cn_verify_set_done(&v->prop_ids);
-    cn_verify_set_done(&v->stat_ids);
-    cn_verify_set_done(&v->contexts);
-    cn_verify_set_done(&v->summaries);
+    cn_findings_begin(&v->f, NULL);
+    cn_hpc_set_done(&v->prop_ids);
+    cn_hpc_set_done(&v->stat_ids);
+    cn_hpc_set_done(&v->contexts);
+    cn_hpc_set_done(&v->summaries);
     cn_arena_done(&v->arena);
     return ok;
 }
@@ -88,8 +88,7 @@ bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files,
     struct cn_verify v = {
         .files = files,
         .progress = progress,
-        .report = report,
-        .arg = arg,
+        .f = cn_hpc_findings(report, arg),
     };
 
     return verify(&v, err);
@@ -149,8 +148,7 @@ bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
         .dir = dir,
         .files = &files,
         .progress = progress,
-        .report = report,
-        .arg = arg,
+        .f = cn_hpc_findings(report, arg),
     };
     /* A file that is not there is for the rules to judge. */
     bool ok = cn_hpc_maps_open(&maps.files, dir, cn_hpc_meta_kind.name, err);

@@ -36,18 +36,19 @@ static void check_value(struct cn_verify *v, const struct cn_verify_block *b, ui
             cn_bytes_element(b->values, i, cn_hpc_context_value_size), &value))
         return;
     if (value.profile <= *last_profile)
-        cn_verify_error(v, "profiles-sorted", off,
-                        "context %" PRIu32 ", metric %u: profile %" PRIu32
-                        " after %" PRId64 ", not ascending",
-                        b->owner, metric, value.profile, *last_profile);
+        cn_findings_error(&v->f, "profiles-sorted", off,
+                          "context %" PRIu32 ", metric %u: profile %" PRIu32
+                          " after %" PRId64 ", not ascending",
+                          b->owner, metric, value.profile, *last_profile);
     *last_profile = value.profile;
     if (v->has_profiles && value.profile >= v->profile_count)
-        cn_verify_error(v, "profile-index", off,
-                        "profile %" PRIu32 " does not exist, there are %" PRIu32,
-                        value.profile, v->profile_count);
-    else if (v->has_profiles && cn_verify_set_has(&v->summaries, value.profile))
-        cn_verify_error(v, "profile-index", off,
-                        "profile %" PRIu32 " is a summary, not a thread", value.profile);
+        cn_findings_error(&v->f, "profile-index", off,
+                          "profile %" PRIu32 " does not exist, there are %" PRIu32,
+                          value.profile, v->profile_count);
+    else if (v->has_profiles && cn_hpc_set_has(&v->summaries, value.profile))
+        cn_findings_error(&v->f, "profile-index", off,
+                          "profile %" PRIu32 " is a summary, not a thread",
+                          value.profile);
     cn_verify_number(v, value.value, off);
 }
 
@@ -59,12 +60,12 @@ static void check_entry(struct cn_verify *v, const struct cn_verify_block *b, ui
     int64_t last_profile = -1;
 
     if (i > 0 && entry.metric <= index_at(b, i - 1).metric)
-        cn_verify_error(v, "metrics-sorted", off,
-                        "context %" PRIu32 ": metric %u after %u, not ascending",
-                        b->owner, entry.metric, index_at(b, i - 1).metric);
-    if (v->has_metrics && !cn_verify_set_has(&v->prop_ids, entry.metric))
-        cn_verify_error(v, "metric-id", off, "metric id %u is not listed in meta.db",
-                        entry.metric);
+        cn_findings_error(&v->f, "metrics-sorted", off,
+                          "context %" PRIu32 ": metric %u after %u, not ascending",
+                          b->owner, entry.metric, index_at(b, i - 1).metric);
+    if (v->has_metrics && !cn_hpc_set_has(&v->prop_ids, entry.metric))
+        cn_findings_error(&v->f, "metric-id", off,
+                          "metric id %u is not listed in meta.db", entry.metric);
     if (!cn_verify_block_range(v, b, i, entry.metric, entry.start, end))
         return;
     for (uint64_t k = entry.start; k < end; k++)
@@ -95,20 +96,20 @@ static bool open_contexts(struct cn_verify *v, struct cn_hpc_table *out)
     struct cn_hpc_context_infos_header head;
 
     if (!cn_hpc_context_infos_header_decode(section.bytes, &head)) {
-        cn_verify_error(v, "section-header", section.off,
-                        "section CtxInfos of %zu bytes is too short for its header",
-                        section.bytes.len);
+        cn_findings_error(&v->f, "section-header", section.off,
+                          "section CtxInfos of %zu bytes is too short for its header",
+                          section.bytes.len);
         return false;
     }
     if (v->has_contexts && v->context_last >= head.context_count)
-        cn_verify_error(v, "context-count", section.off,
-                        "%" PRIu32 " contexts, but meta.db lists context %" PRIu32,
-                        head.context_count, v->context_last);
+        cn_findings_error(&v->f, "context-count", section.off,
+                          "%" PRIu32 " contexts, but meta.db lists context %" PRIu32,
+                          head.context_count, v->context_last);
     if (v->has_profiles && v->value_context_last >= head.context_count)
-        cn_verify_error(v, "context-count", section.off,
-                        "%" PRIu32
-                        " contexts, but profile.db has values of context %" PRIu32,
-                        head.context_count, v->value_context_last);
+        cn_findings_error(&v->f, "context-count", section.off,
+                          "%" PRIu32
+                          " contexts, but profile.db has values of context %" PRIu32,
+                          head.context_count, v->value_context_last);
     return cn_verify_table(v, section,
                            &(struct cn_hpc_array){"contexts", head.infos_off,
                                                   head.context_count, head.info_len,
@@ -118,7 +119,7 @@ static bool open_contexts(struct cn_verify *v, struct cn_hpc_table *out)
 
 bool cn_verify_cct(struct cn_verify *v, struct cn_error *err)
 {
-    struct cn_verify_blocks blocks = {.budget = v->cct.bytes.len};
+    struct cn_verify_blocks blocks = {.budget = v->cct.bytes.len, .spans.padding_max = 7};
     struct cn_hpc_table contexts;
     bool ok = true;
 
@@ -130,6 +131,7 @@ bool cn_verify_cct(struct cn_verify *v, struct cn_error *err)
             ok = cn_progress_report(v->progress, "verifying cct.db", i, contexts.count,
                                     "contexts", err);
     }
-    cn_verify_spans_check(v, &blocks.spans, "blocks-overlap", "a block of values");
+    cn_hpc_extents_check(&v->f, &blocks.spans, "a block of values", "blocks-overlap",
+                         false);
     return ok;
 }

@@ -16,7 +16,7 @@ struct list {
 struct walk {
     struct cn_hpc_meta meta; /* what the reader's decoder of records needs */
     struct cn_hpc_span section;
-    struct cn_verify_set seen; /* words of the section */
+    struct cn_hpc_set seen; /* words of the section */
     struct list *stack;
     size_t depth, capacity;
 };
@@ -24,21 +24,21 @@ struct walk {
 static void check_id(struct cn_verify *v, uint32_t id, uint64_t off)
 {
     if (id == 0) {
-        cn_verify_error(v, "context-id-zero", off,
-                        "context id 0 is reserved for the global context");
+        cn_findings_error(&v->f, "context-id-zero", off,
+                          "context id 0 is reserved for the global context");
         return;
     }
     if (id > v->context_last)
         v->context_last = id;
     if (id >= v->contexts.limit)
-        cn_verify_error(
-            v, "context-id-spread", off,
+        cn_findings_error(
+            &v->f, "context-id-spread", off,
             "context id %" PRIu32
             " is out of proportion to the size of the section, limit %" PRIu64,
             id, v->contexts.limit);
-    else if (!cn_verify_set_add(&v->contexts, id))
-        cn_verify_error(v, "context-id-unique", off,
-                        "context id %" PRIu32 " is used twice", id);
+    else if (!cn_hpc_set_add(&v->contexts, id))
+        cn_findings_error(&v->f, "context-id-unique", off,
+                          "context id %" PRIu32 " is used twice", id);
 }
 
 /* Mark the words of a record. False when some belong to another. */
@@ -48,7 +48,7 @@ static bool mark(struct walk *w, uint64_t off, uint64_t len)
     bool is_new = true;
 
     for (uint64_t i = 0; i < len / 8; i++)
-        is_new &= cn_verify_set_add(&w->seen, first + i);
+        is_new &= cn_hpc_set_add(&w->seen, first + i);
     return is_new;
 }
 
@@ -59,17 +59,17 @@ static void push_children(struct cn_verify *v, struct walk *w, uint64_t children
 
     if (children_len == 0) {
         if (children_off != 0)
-            cn_verify_warn(v, "leaf-pointer", off,
-                           "no children, but a pointer to them: 0x%" PRIx64,
-                           children_off);
+            cn_findings_warn(&v->f, "leaf-pointer", off,
+                             "no children, but a pointer to them: 0x%" PRIx64,
+                             children_off);
         return;
     }
     if (!cn_hpc_span_slice(w->section, children_off, children_len, &bytes)) {
-        cn_verify_error(v, "children-bounds", off,
-                        "children of %" PRIu64 " bytes at 0x%" PRIx64
-                        " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
-                        children_len, children_off, w->section.off,
-                        w->section.off + w->section.bytes.len);
+        cn_findings_error(&v->f, "children-bounds", off,
+                          "children of %" PRIu64 " bytes at 0x%" PRIx64
+                          " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
+                          children_len, children_off, w->section.off,
+                          w->section.off + w->section.bytes.len);
         return;
     }
     cn_verify_aligned(v, children_off, 8, "children");
@@ -85,8 +85,8 @@ static void check_pointer(struct cn_verify *v, const struct cn_hpc_table *table,
     uint32_t index;
 
     if (!cn_hpc_table_find(table, pointer, &index))
-        cn_verify_error(v, "pointer-element", off,
-                        "0x%" PRIx64 " is not the start of a %s", pointer, what);
+        cn_findings_error(&v->f, "pointer-element", off,
+                          "0x%" PRIx64 " is not the start of a %s", pointer, what);
 }
 
 static void check_flex(struct cn_verify *v, const struct walk *w,
@@ -118,12 +118,13 @@ static void check_flex(struct cn_verify *v, const struct walk *w,
             check_pointer(v, &w->meta.modules, point.module_off, off, "module");
     }
     if (!fits)
-        cn_verify_error(v, "flex-words", off, "%u flex words are too few for flags 0x%x",
-                        record->flex_count, record->flags);
+        cn_findings_error(&v->f, "flex-words", off,
+                          "%u flex words are too few for flags 0x%x", record->flex_count,
+                          record->flags);
     else if (flex.len > 0)
-        cn_verify_warn(v, "flex-words", off,
-                       "%u flex words are more than flags 0x%x need", record->flex_count,
-                       record->flags);
+        cn_findings_warn(&v->f, "flex-words", off,
+                         "%u flex words are more than flags 0x%x need",
+                         record->flex_count, record->flags);
 }
 
 static void check_record(struct cn_verify *v, const struct cn_hpc_context *record,
@@ -134,29 +135,30 @@ static void check_record(struct cn_verify *v, const struct cn_hpc_context *recor
 
     check_id(v, record->context, off);
     if (record->flags & ~known)
-        cn_verify_warn(v, "reserved-bits", off,
-                       "context %" PRIu32 ": reserved bits of flags 0x%x are set",
-                       record->context, record->flags);
+        cn_findings_warn(&v->f, "reserved-bits", off,
+                         "context %" PRIu32 ": reserved bits of flags 0x%x are set",
+                         record->context, record->flags);
     if (record->relation > CN_INLINED_CALL)
-        cn_verify_warn(v, "unknown-value", off, "relation %u is unknown",
-                       record->relation);
+        cn_findings_warn(&v->f, "unknown-value", off, "relation %u is unknown",
+                         record->relation);
     if (record->kind > CN_CONTEXT_INSTRUCTION)
-        cn_verify_warn(v, "unknown-value", off, "lexical type %u is unknown",
-                       record->kind);
+        cn_findings_warn(&v->f, "unknown-value", off, "lexical type %u is unknown",
+                         record->kind);
     if ((record->kind == CN_CONTEXT_LOOP || record->kind == CN_CONTEXT_LINE) &&
         !(record->flags & CN_HPC_HAS_SOURCE))
-        cn_verify_warn(
-            v, "context-source", off, "context %" PRIu32 ": a %s without source location",
-            record->context, record->kind == CN_CONTEXT_LOOP ? "loop" : "line");
+        cn_findings_warn(&v->f, "context-source", off,
+                         "context %" PRIu32 ": a %s without source location",
+                         record->context,
+                         record->kind == CN_CONTEXT_LOOP ? "loop" : "line");
     if (record->kind == CN_CONTEXT_INSTRUCTION && !(record->flags & CN_HPC_HAS_POINT))
-        cn_verify_warn(v, "context-point", off,
-                       "context %" PRIu32 ": an instruction without module and offset",
-                       record->context);
+        cn_findings_warn(&v->f, "context-point", off,
+                         "context %" PRIu32 ": an instruction without module and offset",
+                         record->context);
     if (is_lexical != (record->propagation & 1))
-        cn_verify_warn(v, "propagation-mask", off,
-                       "context %" PRIu32
-                       ": propagation 0x%x, but bit 0 tells relation lexical, not %u",
-                       record->context, record->propagation, record->relation);
+        cn_findings_warn(&v->f, "propagation-mask", off,
+                         "context %" PRIu32
+                         ": propagation 0x%x, but bit 0 tells relation lexical, not %u",
+                         record->context, record->propagation, record->relation);
 }
 
 /* The context at list->at. False when the rest of the list cannot be read. */
@@ -171,16 +173,16 @@ static bool check_context(struct cn_verify *v, struct walk *w, struct list *list
     if (!cn_hpc_span_slice(w->section, off, list->end - off, &rest))
         return false;
     if (!cn_hpc_context_record(&w->meta, rest, &record, &flex, &err)) {
-        cn_verify_error(v, "context-bounds", off, "context at 0x%" PRIx64 ": %s", off,
-                        err.text);
+        cn_findings_error(&v->f, "context-bounds", off, "context at 0x%" PRIx64 ": %s",
+                          off, err.text);
         return false;
     }
     len = (v->is_draft ? cn_hpc_draft_context_size : cn_hpc_context_size) + flex.len;
     if (!mark(w, off, len)) {
-        cn_verify_error(v, "contexts-overlap", off,
-                        "context %" PRIu32 " at 0x%" PRIx64
-                        " is part of another list: a cycle or an overlap",
-                        record.context, off);
+        cn_findings_error(&v->f, "contexts-overlap", off,
+                          "context %" PRIu32 " at 0x%" PRIx64
+                          " is part of another list: a cycle or an overlap",
+                          record.context, off);
         return false;
     }
     list->at += len;
@@ -210,9 +212,9 @@ static void check_entries(struct cn_verify *v, struct walk *w)
     struct cn_hpc_entry record;
 
     if (!cn_hpc_contexts_header_decode(w->section.bytes, &head)) {
-        cn_verify_error(v, "section-header", w->section.off,
-                        "section Context of %zu bytes is too short for its header",
-                        w->section.bytes.len);
+        cn_findings_error(&v->f, "section-header", w->section.off,
+                          "section Context of %zu bytes is too short for its header",
+                          w->section.bytes.len);
         return;
     }
     if (!cn_verify_table(v, w->section,
@@ -230,8 +232,8 @@ static void check_entries(struct cn_verify *v, struct walk *w)
             continue;
         check_id(v, record.context, off);
         if (record.entry > CN_ENTRY_APPLICATION_THREAD)
-            cn_verify_warn(v, "unknown-value", off, "entry point %u is unknown",
-                           record.entry);
+            cn_findings_warn(&v->f, "unknown-value", off, "entry point %u is unknown",
+                             record.entry);
         (void)cn_verify_string(v, v->meta.sections.list[CN_HPC_STRINGS], record.name_off,
                                "entry point name");
         push_children(v, w, record.children_off, record.children_len, off);
@@ -244,9 +246,9 @@ static void check_roots(struct cn_verify *v, struct walk *w)
     struct cn_hpc_draft_contexts_header head;
 
     if (!cn_hpc_draft_contexts_header_decode(w->section.bytes, &head)) {
-        cn_verify_error(v, "section-header", w->section.off,
-                        "section Context of %zu bytes is too short for its header",
-                        w->section.bytes.len);
+        cn_findings_error(&v->f, "section-header", w->section.off,
+                          "section Context of %zu bytes is too short for its header",
+                          w->section.bytes.len);
         return;
     }
     push_children(v, w, head.roots_off, head.roots_len, w->section.off);
@@ -265,17 +267,17 @@ void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
                  .is_draft = v->is_draft},
         .section = v->meta.sections.list[CN_HPC_CONTEXTS],
     };
-    uint64_t errors = v->file_errors;
+    uint64_t errors = v->f.error_count;
     uint64_t id_limit = (w.section.bytes.len / cn_hpc_draft_context_size + 1) *
                         (uint64_t)CN_HPC_ID_SPREAD_MAX;
 
-    cn_verify_set_init(&v->contexts, id_limit < UINT32_MAX ? id_limit : UINT32_MAX);
-    cn_verify_set_init(&w.seen, w.section.bytes.len / 8 + 1);
+    cn_hpc_set_init(&v->contexts, id_limit < UINT32_MAX ? id_limit : UINT32_MAX);
+    cn_hpc_set_init(&w.seen, w.section.bytes.len / 8 + 1);
     if (v->is_draft)
         check_roots(v, &w);
     else
         check_entries(v, &w);
-    v->has_contexts = v->file_errors == errors;
-    cn_verify_set_done(&w.seen);
+    v->has_contexts = v->f.error_count == errors;
+    cn_hpc_set_done(&w.seen);
     free(w.stack);
 }

@@ -8,9 +8,9 @@ static bool too_short(struct cn_verify *v, enum cn_hpc_meta_section which)
 {
     struct cn_hpc_span section = v->meta.sections.list[which];
 
-    cn_verify_error(v, "section-header", section.off,
-                    "section %s of %zu bytes is too short for its header",
-                    cn_hpc_meta_kind.section[which], section.bytes.len);
+    cn_findings_error(&v->f, "section-header", section.off,
+                      "section %s of %zu bytes is too short for its header",
+                      cn_hpc_meta_kind.section[which], section.bytes.len);
     return false;
 }
 
@@ -78,8 +78,8 @@ static void check_reserved(struct cn_verify *v, uint64_t off, uint32_t flags,
                            uint32_t known, const char *what)
 {
     if (flags & ~known)
-        cn_verify_warn(v, "reserved-bits", off, "%s: reserved bits of flags 0x%x are set",
-                       what, flags);
+        cn_findings_warn(&v->f, "reserved-bits", off,
+                         "%s: reserved bits of flags 0x%x are set", what, flags);
 }
 
 static void check_modules(struct cn_verify *v, struct cn_hpc_table *table)
@@ -118,16 +118,16 @@ static void check_copied(struct cn_verify *v, uint64_t off, const char *path)
     struct stat st;
 
     if (!stays_inside(path)) {
-        cn_verify_error(v, "copied-path", off,
-                        "copied file %.200s lies outside the database", path);
+        cn_findings_error(&v->f, "copied-path", off,
+                          "copied file %.200s lies outside the database", path);
         return;
     }
     if (!v->dir)
         return;
     cn_text_printf(&full, "%s/%s", v->dir, path);
     if (stat(cn_text_str(&full), &st) != 0 || !S_ISREG(st.st_mode))
-        cn_verify_warn(v, "copied-missing", off,
-                       "copied file %.200s is not in the database", path);
+        cn_findings_warn(&v->f, "copied-missing", off,
+                         "copied file %.200s is not in the database", path);
     cn_text_done(&full);
 }
 
@@ -157,8 +157,8 @@ static void check_element(struct cn_verify *v, const struct cn_hpc_table *table,
     uint32_t index;
 
     if (pointer != 0 && !cn_hpc_table_find(table, pointer, &index))
-        cn_verify_error(v, "pointer-element", off,
-                        "0x%" PRIx64 " is not the start of a %s", pointer, what);
+        cn_findings_error(&v->f, "pointer-element", off,
+                          "0x%" PRIx64 " is not the start of a %s", pointer, what);
 }
 
 static void check_function(struct cn_verify *v, const struct cn_hpc_function *record,
@@ -168,10 +168,10 @@ static void check_function(struct cn_verify *v, const struct cn_hpc_function *re
         (void)cn_verify_string(v, v->meta.sections.list[CN_HPC_STRINGS], record->name_off,
                                "function name");
     else
-        cn_verify_warn(v, "function-name", off,
-                       "no name: hpcviewer cannot read a name at 0");
+        cn_findings_warn(&v->f, "function-name", off,
+                         "no name: hpcviewer cannot read a name at 0");
     if (!record->name_off && !record->module_off && !record->file_off)
-        cn_verify_error(v, "function-empty", off, "neither name, module nor file");
+        cn_findings_error(&v->f, "function-empty", off, "neither name, module nor file");
     check_reserved(v, off, record->flags, 0, "function");
 }
 

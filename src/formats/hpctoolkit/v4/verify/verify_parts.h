@@ -12,30 +12,16 @@
 
 #include "base/arena.h"
 #include "base/run/progress.h"
+#include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
 #include "model/contexts/metric.h"
 #include "model/format.h"
 
 enum {
-    CN_VERIFY_ERROR_MAX = 20, /* of one rule in one file; then only their number */
-    CN_VERIFY_WARNING_MAX = 3,
-    CN_VERIFY_RULE_MAX = 96,
     /* Sizes of records and metric ids are signed numbers in the Java reader. */
     CN_VERIFY_STRIDE_MAX = 127,
     CN_VERIFY_METRIC_ID_MAX = 32767,
-};
-
-struct cn_verify_rule {
-    const char *file, *rule;
-    bool is_error;
-    uint64_t count;
-};
-
-/* A set of small numbers. */
-struct cn_verify_set {
-    uint64_t *words;
-    uint64_t limit; /* numbers from here on are not in it */
 };
 
 struct cn_verify_file {
@@ -49,12 +35,7 @@ struct cn_verify {
     const char *dir; /* whose files are mapped; NULL: they are in memory */
     const struct cn_hpc_v4_files *files;
     const struct cn_progress *progress;
-    cn_finding_fn report;
-    void *arg;
-    struct cn_verify_rule rules[CN_VERIFY_RULE_MAX];
-    size_t rule_count;
-    const char *file; /* that findings are about */
-    uint64_t file_errors, all_errors;
+    struct cn_findings f;
     uint64_t touched_len; /* of mapped files, since their memory was given back */
 
     struct cn_verify_file meta, profile, cct, trace;
@@ -65,55 +46,17 @@ struct cn_verify {
     uint32_t kind_count;
     struct cn_arena arena;
     struct cn_metrics metrics;
-    struct cn_verify_set prop_ids, stat_ids;
-    struct cn_verify_set contexts;
+    struct cn_hpc_set prop_ids, stat_ids;
+    struct cn_hpc_set contexts;
     uint32_t context_last; /* the largest id */
     uint64_t string_budget;
 
     /* What profile.db said. */
     bool has_profiles;
     uint32_t profile_count;
-    struct cn_verify_set summaries; /* profiles that are not threads */
-    uint32_t value_context_last;    /* the largest id that has values */
+    struct cn_hpc_set summaries; /* profiles that are not threads */
+    uint32_t value_context_last; /* the largest id that has values */
 };
-
-/* Report a violation, or a known deviation. `rule` lives forever. */
-CN_PRINTF(4, 5)
-void cn_verify_error(struct cn_verify *v, const char *rule, uint64_t off, const char *fmt,
-                     ...);
-CN_PRINTF(4, 5)
-void cn_verify_warn(struct cn_verify *v, const char *rule, uint64_t off, const char *fmt,
-                    ...);
-
-/* Findings from here on are about this file. */
-void cn_verify_begin_file(struct cn_verify *v, const char *file);
-
-/* Say how many findings were left out. */
-void cn_verify_flush(struct cn_verify *v);
-
-void cn_verify_set_init(struct cn_verify_set *set, uint64_t limit);
-void cn_verify_set_done(struct cn_verify_set *set);
-bool cn_verify_set_has(const struct cn_verify_set *set, uint64_t number);
-
-/* False when it was there before. The number must be below the limit. */
-bool cn_verify_set_add(struct cn_verify_set *set, uint64_t number);
-
-/* Parts of a file that must not overlap. Neighbours become one, so that a file in
- * its natural order costs no memory. */
-struct cn_verify_span {
-    uint64_t begin, end;
-};
-
-struct cn_verify_spans {
-    struct cn_verify_span *list;
-    size_t count, capacity;
-};
-
-void cn_verify_spans_add(struct cn_verify_spans *spans, uint64_t begin, uint64_t end);
-
-/* Sort and report each overlap under this rule; empties the spans. */
-void cn_verify_spans_check(struct cn_verify *v, struct cn_verify_spans *spans,
-                           const char *rule, const char *what);
 
 /* `len` more bytes of a mapped file were looked at: give its memory back now and
  * then. */
@@ -154,7 +97,7 @@ struct cn_verify_block {
 
 /* The blocks of a file: where they are, and how much may still be looked at. */
 struct cn_verify_blocks {
-    struct cn_verify_spans spans;
+    struct cn_hpc_extents spans;
     uint64_t budget;
 };
 

@@ -51,16 +51,16 @@ static void check_identity(struct cn_verify *v, struct cn_bytes bytes, uint64_t 
     if (!cn_hpc_identity_decode(bytes, &id))
         return;
     if (id.kind >= v->kind_count)
-        cn_verify_error(v, "identity-kind", off,
-                        "kind %u has no name, there are %" PRIu32, id.kind,
-                        v->kind_count);
+        cn_findings_error(&v->f, "identity-kind", off,
+                          "kind %u has no name, there are %" PRIu32, id.kind,
+                          v->kind_count);
     if (!(id.flags & CN_HPC_IS_PHYSICAL) && id.physical != id.logical)
-        cn_verify_warn(v, "identity-physical", off,
-                       "logical id %" PRIu32 ", but physical id %" PRIu64, id.logical,
-                       id.physical);
+        cn_findings_warn(&v->f, "identity-physical", off,
+                         "logical id %" PRIu32 ", but physical id %" PRIu64, id.logical,
+                         id.physical);
     if (id.flags & ~CN_HPC_IS_PHYSICAL)
-        cn_verify_warn(v, "reserved-bits", off,
-                       "identity: reserved bits of flags 0x%x are set", id.flags);
+        cn_findings_warn(&v->f, "reserved-bits", off,
+                         "identity: reserved bits of flags 0x%x are set", id.flags);
 }
 
 /* The same tuple twice: a process that forked. */
@@ -77,7 +77,8 @@ static void check_tuple_unique(struct cn_verify *v, struct parts *p, struct cn_b
     }
     key[2 * ids.len] = '\0';
     if (cn_names_add(&p->tuples, key) < known)
-        cn_verify_warn(v, "tuple-unique", off, "another profile has the same identity");
+        cn_findings_warn(&v->f, "tuple-unique", off,
+                         "another profile has the same identity");
 }
 
 static void check_tuple(struct cn_verify *v, struct parts *p, uint64_t off)
@@ -92,15 +93,15 @@ static void check_tuple(struct cn_verify *v, struct parts *p, uint64_t off)
         !cn_hpc_tuple_decode(bytes, &tuple) ||
         !cn_hpc_span_slice(section, ids_off,
                            (uint64_t)tuple.id_count * cn_hpc_identity_size, &bytes)) {
-        cn_verify_error(v, "tuple-bounds", off,
-                        "identity tuple at 0x%" PRIx64
-                        " does not fit section IdTuples, 0x%" PRIx64 " to 0x%" PRIx64,
-                        off, section.off, section.off + section.bytes.len);
+        cn_findings_error(&v->f, "tuple-bounds", off,
+                          "identity tuple at 0x%" PRIx64
+                          " does not fit section IdTuples, 0x%" PRIx64 " to 0x%" PRIx64,
+                          off, section.off, section.off + section.bytes.len);
         return;
     }
     if (tuple.id_count > CN_IDENTITY_MAX) {
-        cn_verify_error(v, "tuple-length", off, "%u ids in a tuple, limit %d",
-                        tuple.id_count, CN_IDENTITY_MAX);
+        cn_findings_error(&v->f, "tuple-length", off, "%u ids in a tuple, limit %d",
+                          tuple.id_count, CN_IDENTITY_MAX);
         return;
     }
     for (uint32_t i = 0; i < tuple.id_count; i++)
@@ -116,25 +117,25 @@ static void check_role(struct cn_verify *v, struct parts *p, uint32_t i,
     bool is_summary = record->flags & CN_HPC_IS_SUMMARY;
 
     if (is_summary)
-        (void)cn_verify_set_add(&v->summaries, i);
+        (void)cn_hpc_set_add(&v->summaries, i);
     if (i == 0 && !is_summary)
-        cn_verify_error(v, "summary-first", off, "profile 0 is not a summary");
+        cn_findings_error(&v->f, "summary-first", off, "profile 0 is not a summary");
     if (i == 0 && record->tuple_off != 0)
-        cn_verify_warn(v, "summary-tuple", off,
-                       "the summary has an identity tuple at 0x%" PRIx64,
-                       record->tuple_off);
+        cn_findings_warn(&v->f, "summary-tuple", off,
+                         "the summary has an identity tuple at 0x%" PRIx64,
+                         record->tuple_off);
     if (i > 0 && is_summary)
-        cn_verify_warn(v, "summary-extra", off,
-                       "profile %" PRIu32 " is a summary too: hpcviewer takes it for a "
-                       "thread",
-                       i);
+        cn_findings_warn(&v->f, "summary-extra", off,
+                         "profile %" PRIu32 " is a summary too: hpcviewer takes it for a "
+                         "thread",
+                         i);
     if (i > 0 && record->tuple_off == 0)
-        cn_verify_error(v, "tuple-missing", off,
-                        "profile %" PRIu32 " has no identity tuple", i);
+        cn_findings_error(&v->f, "tuple-missing", off,
+                          "profile %" PRIu32 " has no identity tuple", i);
     if (record->flags & ~(uint32_t)CN_HPC_IS_SUMMARY)
-        cn_verify_warn(v, "reserved-bits", off,
-                       "profile %" PRIu32 ": reserved bits of flags 0x%x are set", i,
-                       record->flags);
+        cn_findings_warn(&v->f, "reserved-bits", off,
+                         "profile %" PRIu32 ": reserved bits of flags 0x%x are set", i,
+                         record->flags);
     if (record->tuple_off != 0)
         check_tuple(v, p, record->tuple_off);
 }
@@ -151,7 +152,7 @@ static struct cn_hpc_profile_index index_at(const struct cn_verify_block *b, uin
 
 /* Values of one context: which ids they may have, and which came last. */
 struct run {
-    const struct cn_verify_set *ids;
+    const struct cn_hpc_set *ids;
     uint32_t context;
     int last_metric;
 };
@@ -166,19 +167,19 @@ static void check_value(struct cn_verify *v, const struct cn_verify_block *b, ui
             cn_bytes_element(b->values, i, cn_hpc_profile_value_size), &value))
         return;
     if (value.metric <= run->last_metric)
-        cn_verify_error(v, "metrics-sorted", off,
-                        "profile %" PRIu32 ", context %" PRIu32
-                        ": metric %u after %d, not ascending",
-                        b->owner, run->context, value.metric, run->last_metric);
+        cn_findings_error(&v->f, "metrics-sorted", off,
+                          "profile %" PRIu32 ", context %" PRIu32
+                          ": metric %u after %d, not ascending",
+                          b->owner, run->context, value.metric, run->last_metric);
     run->last_metric = value.metric;
-    if (v->has_metrics && !cn_verify_set_has(run->ids, value.metric))
-        cn_verify_error(v, "metric-id", off, "metric id %u is not listed in meta.db",
-                        value.metric);
+    if (v->has_metrics && !cn_hpc_set_has(run->ids, value.metric))
+        cn_findings_error(&v->f, "metric-id", off,
+                          "metric id %u is not listed in meta.db", value.metric);
     cn_verify_number(v, value.value, off);
 }
 
 static void check_entry(struct cn_verify *v, const struct cn_verify_block *b, uint32_t i,
-                        const struct cn_verify_set *ids)
+                        const struct cn_hpc_set *ids)
 {
     uint64_t off = b->index_off + (uint64_t)i * cn_hpc_profile_index_size;
     struct cn_hpc_profile_index entry = index_at(b, i);
@@ -186,20 +187,20 @@ static void check_entry(struct cn_verify *v, const struct cn_verify_block *b, ui
     struct run run = {ids, entry.context, -1};
 
     if (i > 0 && entry.context <= index_at(b, i - 1).context)
-        cn_verify_error(v, "contexts-sorted", off,
-                        "profile %" PRIu32 ": context %" PRIu32 " after %" PRIu32
-                        ", not ascending",
-                        b->owner, entry.context, index_at(b, i - 1).context);
+        cn_findings_error(&v->f, "contexts-sorted", off,
+                          "profile %" PRIu32 ": context %" PRIu32 " after %" PRIu32
+                          ", not ascending",
+                          b->owner, entry.context, index_at(b, i - 1).context);
     if (!cn_verify_block_range(v, b, i, entry.context, entry.start, end))
         return;
     if (entry.context > v->value_context_last)
         v->value_context_last = entry.context;
     if (v->has_contexts && entry.context != 0 &&
-        !cn_verify_set_has(&v->contexts, entry.context))
-        cn_verify_warn(v, "context-unlisted", off,
-                       "context %" PRIu32 " is not listed in meta.db: an instruction "
-                       "that was left out",
-                       entry.context);
+        !cn_hpc_set_has(&v->contexts, entry.context))
+        cn_findings_warn(&v->f, "context-unlisted", off,
+                         "context %" PRIu32 " is not listed in meta.db: an instruction "
+                         "that was left out",
+                         entry.context);
     for (uint64_t k = entry.start; k < end; k++)
         check_value(v, b, k, &run);
 }
@@ -207,7 +208,7 @@ static void check_entry(struct cn_verify *v, const struct cn_verify_block *b, ui
 static void check_values(struct cn_verify *v, struct parts *p, uint32_t i,
                          const struct cn_hpc_profile *record)
 {
-    const struct cn_verify_set *ids =
+    const struct cn_hpc_set *ids =
         record->flags & CN_HPC_IS_SUMMARY ? &v->stat_ids : &v->prop_ids;
     struct cn_verify_block b = {
         .shape = &shape,
@@ -231,21 +232,21 @@ static bool open_profiles(struct cn_verify *v, struct parts *p)
     struct cn_hpc_profiles_header head;
 
     if (!cn_hpc_profiles_header_decode(section.bytes, &head)) {
-        cn_verify_error(v, "section-header", section.off,
-                        "section ProfileInfos of %zu bytes is too short for its header",
-                        section.bytes.len);
+        cn_findings_error(&v->f, "section-header", section.off,
+                          "section ProfileInfos of %zu bytes is too short for its header",
+                          section.bytes.len);
         return false;
     }
     if (head.profile_count == 0) {
-        cn_verify_error(v, "summary-first", section.off,
-                        "no profile, not even a summary");
+        cn_findings_error(&v->f, "summary-first", section.off,
+                          "no profile, not even a summary");
         return false;
     }
     if (head.profile_len >= cn_hpc_draft_profile_size &&
         head.profile_len < cn_hpc_profile_size)
-        cn_verify_warn(v, "draft-layout", section.off,
-                       "profiles of %u bytes without flags: the layout of a draft",
-                       head.profile_len);
+        cn_findings_warn(&v->f, "draft-layout", section.off,
+                         "profiles of %u bytes without flags: the layout of a draft",
+                         head.profile_len);
     return cn_verify_table(v, section,
                            &(struct cn_hpc_array){"profiles", head.profiles_off,
                                                   head.profile_count, head.profile_len,
@@ -272,16 +273,17 @@ static bool check_profiles(struct cn_verify *v, struct parts *p, struct cn_error
 
 bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
 {
-    struct parts p = {.blocks.budget = v->profile.bytes.len};
+    struct parts p = {.blocks = {.budget = v->profile.bytes.len, .spans.padding_max = 7}};
     bool ok;
 
     if (!open_profiles(v, &p))
         return true;
     v->has_profiles = true;
     v->profile_count = p.profiles.count;
-    cn_verify_set_init(&v->summaries, p.profiles.count);
+    cn_hpc_set_init(&v->summaries, p.profiles.count);
     ok = check_profiles(v, &p, err);
-    cn_verify_spans_check(v, &p.blocks.spans, "blocks-overlap", "a block of values");
+    cn_hpc_extents_check(&v->f, &p.blocks.spans, "a block of values", "blocks-overlap",
+                         false);
     cn_names_done(&p.tuples);
     return ok;
 }

@@ -26,7 +26,7 @@ struct worker {
     struct cn_value_cursor cursor;
     struct cn_verify_summary *summary; /* NULL: statistics are not checked */
     uint32_t next;                     /* the first context not compared yet */
-    struct note notes[2 * CN_VERIFY_ERROR_MAX];
+    struct note notes[2 * CN_HPC_ERROR_MAX];
     size_t note_count;
     uint64_t cct_differ, summary_differ; /* contexts, those without a note included */
 };
@@ -36,7 +36,7 @@ struct check {
     struct cn_database *db;
     struct worker *workers;
     uint64_t cct_differ, summary_differ;
-    struct note summary_notes[CN_VERIFY_WARNING_MAX];
+    struct note summary_notes[CN_HPC_WARNING_MAX];
     size_t summary_note_count;
 };
 
@@ -48,7 +48,7 @@ static void add_note(struct worker *self, bool is_summary, uint32_t context,
     struct note *note = &self->notes[self->note_count];
     va_list args;
 
-    if (++*count > CN_VERIFY_ERROR_MAX)
+    if (++*count > CN_HPC_ERROR_MAX)
         return;
     self->note_count++;
     note->is_summary = is_summary;
@@ -167,9 +167,10 @@ static void report_notes(struct check *c, const struct worker *self)
         const struct note *note = &self->notes[i];
 
         if (!note->is_summary)
-            cn_verify_error(c->v, "transpose", cn_hpc_table_off(table, note->context),
-                            "context %" PRIu32 ": %s", note->context, note->text);
-        else if (c->summary_note_count < CN_VERIFY_WARNING_MAX)
+            cn_findings_error(&c->v->f, "transpose",
+                              cn_hpc_table_off(table, note->context),
+                              "context %" PRIu32 ": %s", note->context, note->text);
+        else if (c->summary_note_count < CN_HPC_WARNING_MAX)
             c->summary_notes[c->summary_note_count++] = *note;
     }
 }
@@ -209,24 +210,24 @@ static void report_summary(struct check *c)
 {
     uint64_t off = cn_hpc_table_off(&cn_hpc_v4_of(c->db)->profiles.table, 0);
 
-    cn_verify_begin_file(c->v, cn_hpc_profile_kind.name);
+    cn_findings_begin(&c->v->f, cn_hpc_profile_kind.name);
     for (size_t i = 0; i < c->summary_note_count; i++)
-        cn_verify_warn(c->v, "summary-differs", off, "context %" PRIu32 ": %s",
-                       c->summary_notes[i].context, c->summary_notes[i].text);
+        cn_findings_warn(&c->v->f, "summary-differs", off, "context %" PRIu32 ": %s",
+                         c->summary_notes[i].context, c->summary_notes[i].text);
     if (c->summary_differ > c->summary_note_count)
-        cn_verify_warn(c->v, "summary-differs-total", off,
-                       "the summary of %" PRIu64
-                       " contexts differs from what the threads give",
-                       c->summary_differ);
+        cn_findings_warn(&c->v->f, "summary-differs-total", off,
+                         "the summary of %" PRIu64
+                         " contexts differs from what the threads give",
+                         c->summary_differ);
 }
 
 static void report_totals(struct check *c)
 {
-    if (c->cct_differ > CN_VERIFY_ERROR_MAX)
-        cn_verify_error(c->v, "transpose-total",
-                        cn_hpc_table_off(&cn_hpc_v4_of(c->db)->cct.table, 0),
-                        "%" PRIu64 " contexts differ from the transpose of profile.db",
-                        c->cct_differ);
+    if (c->cct_differ > CN_HPC_ERROR_MAX)
+        cn_findings_error(&c->v->f, "transpose-total",
+                          cn_hpc_table_off(&cn_hpc_v4_of(c->db)->cct.table, 0),
+                          "%" PRIu64 " contexts differ from the transpose of profile.db",
+                          c->cct_differ);
     report_summary(c);
 }
 
@@ -250,7 +251,7 @@ static bool compare_database(struct cn_verify *v, struct cn_database *db,
         *err = damage;
         ok = false;
     } else {
-        cn_verify_error(v, "values", 0, "%s", damage.text);
+        cn_findings_error(&v->f, "values", 0, "%s", damage.text);
     }
     for (unsigned i = 0; i < worker_count; i++)
         cn_verify_summary_free(c.workers[i].summary);
@@ -267,7 +268,7 @@ bool cn_verify_values(struct cn_verify *v, struct cn_error *err)
     /* Opened by its path, the database can give back the memory of its maps. */
     if (!(v->dir ? cn_hpc_v4_open(&db, v->dir, &damage)
                  : cn_hpc_v4_open_bytes(&db, v->files, &damage))) {
-        cn_verify_error(v, "open", 0, "%s", damage.text);
+        cn_findings_error(&v->f, "open", 0, "%s", damage.text);
         return true;
     }
     ok = compare_database(v, db, err);

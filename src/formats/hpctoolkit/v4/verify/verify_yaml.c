@@ -58,8 +58,8 @@ static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy
             *count_at(&m, input->metric, input->scope, input->formula, input->combine);
 
         if (count != 1)
-            cn_verify_error(
-                v, "yaml-input", 0,
+            cn_findings_error(
+                &v->f, "yaml-input", 0,
                 "input %.80s, scope %.40s, formula %.40s, combine %s is %" PRIu32
                 " statistics of meta.db instead of one",
                 input->metric, input->scope, input->formula,
@@ -80,11 +80,11 @@ static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
         if (v->has_metrics)
             check_inputs(v, &taxonomy);
         if (is_default && taxonomy.root_count == 0)
-            cn_verify_warn(v, "yaml-roots", 0, "presents no metric");
+            cn_findings_warn(&v->f, "yaml-roots", 0, "presents no metric");
     } else if (is_default) {
-        cn_verify_error(v, "yaml-parse", 0, "%s", err.text);
+        cn_findings_error(&v->f, "yaml-parse", 0, "%s", err.text);
     } else {
-        cn_verify_warn(v, "yaml-parse", 0, "%s", err.text);
+        cn_findings_warn(&v->f, "yaml-parse", 0, "%s", err.text);
     }
     cn_arena_done(&arena);
 }
@@ -97,14 +97,15 @@ void cn_verify_yaml(struct cn_verify *v)
         const struct cn_hpc_v4_yaml *yaml = &v->files->yaml[i];
         bool is_default = strcmp(yaml->name, "default.yaml") == 0;
 
-        cn_verify_begin_file(
-            v, is_default ? "metrics/default.yaml"
-                          : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
+        cn_findings_begin(
+            &v->f, is_default ? "metrics/default.yaml"
+                              : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
         check_file(v, yaml, is_default);
         has_default |= is_default;
     }
     if (has_default)
         return;
-    cn_verify_begin_file(v, "metrics/default.yaml");
-    cn_verify_error(v, "file-missing", 0, "not there: hpcviewer and Hatchet need it");
+    cn_findings_begin(&v->f, "metrics/default.yaml");
+    cn_findings_error(&v->f, "file-missing", 0,
+                      "not there: hpcviewer and Hatchet need it");
 }

@@ -11,8 +11,7 @@
 
 /* Values are compared through the reader, which stops at the first damage: only where nothing
  * was wrong so far. */
-static bool compare_values(struct cn_hpc_findings *f,
-                           const struct cn_hpc_xml_files *files,
+static bool compare_values(struct cn_findings *f, const struct cn_hpc_xml_files *files,
                            const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_hpc_xml_files as_written = *files;
@@ -22,7 +21,7 @@ static bool compare_values(struct cn_hpc_findings *f,
 
     as_written.keep_lines = true;
     if (!cn_hpc_xml_open_bytes(&db, &as_written, &damage)) {
-        cn_hpc_findings_error(f, "open", 0, "%s", damage.text);
+        cn_findings_error(f, "open", 0, "%s", damage.text);
         return true;
     }
     ok = cn_hpc_sparse_verify_values(f, db, cn_hpc_xml_sparse(db), progress, err);
@@ -30,7 +29,7 @@ static bool compare_values(struct cn_hpc_findings *f,
     return ok;
 }
 
-static bool verify(struct cn_hpc_findings *f, const struct cn_hpc_xml_files *files,
+static bool verify(struct cn_findings *f, const struct cn_hpc_xml_files *files,
                    const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_hpc_xml_document document = {0};
@@ -38,12 +37,12 @@ static bool verify(struct cn_hpc_findings *f, const struct cn_hpc_xml_files *fil
     unsigned major = CN_HPC_XML_MAJOR;
     bool ok;
 
-    cn_hpc_findings_begin(f, CN_HPC_XML_FILE);
+    cn_findings_begin(f, CN_HPC_XML_FILE);
     if (!files->experiment.ptr)
-        cn_hpc_findings_error(f, "file-missing", 0, "not there: a database needs it");
+        cn_findings_error(f, "file-missing", 0, "not there: a database needs it");
     else if (cn_hpc_xml_sniff(files->experiment, &major) && major != CN_HPC_XML_MAJOR)
-        cn_hpc_findings_error(f, "version", 0, "version %u, can verify %d", major,
-                              CN_HPC_XML_MAJOR);
+        cn_findings_error(f, "version", 0, "version %u, can verify %d", major,
+                          CN_HPC_XML_MAJOR);
     else
         cn_hpc_xml_document_verify(&document, f, files->experiment, major);
     if (document.is_readable) {
@@ -56,7 +55,7 @@ static bool verify(struct cn_hpc_findings *f, const struct cn_hpc_xml_files *fil
     ok = cn_hpc_sparse_verify(f, &files->values, &known, progress, err) &&
          (f->error_count > 0 || compare_values(f, files, progress, err));
     cn_hpc_xml_document_done(&document);
-    cn_hpc_findings_begin(f, NULL);
+    cn_findings_begin(f, NULL);
     return ok;
 }
 
@@ -64,7 +63,7 @@ bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
                              const struct cn_progress *progress, cn_finding_fn report,
                              void *arg, struct cn_error *err)
 {
-    struct cn_hpc_findings f = {.report = report, .arg = arg};
+    struct cn_findings f = cn_hpc_findings(report, arg);
 
     return verify(&f, files, progress, err);
 }
