@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 
 struct cn_findings cn_hpc_findings(cn_finding_fn report, void *arg)
 {
@@ -86,4 +87,63 @@ void cn_hpc_extents_check(struct cn_findings *f, struct cn_hpc_extents *extents,
     }
     free(extents->list);
     *extents = (struct cn_hpc_extents){0};
+}
+
+void cn_hpc_check_done(struct cn_hpc_check *c)
+{
+    cn_findings_begin(&c->f, NULL);
+    cn_hpc_set_done(&c->summaries);
+}
+
+bool cn_hpc_check_begin(struct cn_hpc_check *c, const char *name, bool exists)
+{
+    cn_findings_begin(&c->f, name);
+    if (!exists)
+        cn_findings_error(&c->f, "file-missing", 0, "not there: a database needs it");
+    return exists;
+}
+
+void cn_hpc_check_forget(struct cn_hpc_check *c, struct cn_bytes file, uint64_t len)
+{
+    enum { TOUCHED_MAX = 32 << 20 };
+
+    c->touched_len += len;
+    if (!c->is_mapped || c->touched_len < TOUCHED_MAX)
+        return;
+    cn_file_forget(file);
+    c->touched_len = 0;
+}
+
+void cn_hpc_check_aligned(struct cn_hpc_check *c, uint64_t off, unsigned align,
+                          const char *what)
+{
+    if (align > 0 && off % align != 0)
+        cn_findings_error(&c->f, "alignment", off,
+                          "%s at 0x%" PRIx64 " is not %u-byte aligned", what, off, align);
+}
+
+bool cn_hpc_check_thread(struct cn_hpc_check *c, const char *rule, uint32_t profile,
+                         uint64_t off)
+{
+    if (c->profile_count > 0 && profile >= c->profile_count) {
+        cn_findings_error(&c->f, rule, off,
+                          "profile %" PRIu32 " does not exist, there are %" PRIu32,
+                          profile, c->profile_count);
+        return false;
+    }
+    if (profile == 0 || cn_hpc_set_has(&c->summaries, profile))
+        cn_findings_error(&c->f, rule, off,
+                          "profile %" PRIu32 " is a summary, not a thread", profile);
+    return true;
+}
+
+void cn_hpc_check_pointer(struct cn_findings *f, const char *rule,
+                          const struct cn_hpc_table *table, uint64_t pointer,
+                          uint64_t off, const char *what)
+{
+    struct cn_error err;
+    uint32_t index;
+
+    if (!cn_hpc_table_find(table, pointer, what, &index, &err))
+        cn_findings_error(f, rule, off, "%s", err.text);
 }

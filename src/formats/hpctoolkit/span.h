@@ -19,6 +19,13 @@ struct cn_hpc_span {
 bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
                        struct cn_bytes *out);
 
+/* Two sections of a file. An empty one overlaps nothing. */
+bool cn_hpc_spans_overlap(struct cn_hpc_span a, struct cn_hpc_span b);
+
+/* Fail if two of `count` sections overlap. */
+CN_CHECK bool cn_hpc_spans_check(const struct cn_hpc_span *list, const char *const *names,
+                                 size_t count, struct cn_error *err);
+
 /* The string at offset `off` of the file, which must end inside `span`. `what`
  * names it in messages. */
 CN_CHECK bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,

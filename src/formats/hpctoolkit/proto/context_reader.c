@@ -91,16 +91,14 @@ static bool find_elements(const struct cn_hpc_proto_meta *meta,
                           struct cn_error *err)
 {
     if (out->has_function &&
-        !cn_hpc_proto_records_find(&meta->functions, place->function.function_off,
-                                   "function", &out->function, err))
+        !cn_hpc_table_find(&meta->functions, place->function.function_off, "function",
+                           &out->function, err))
         return false;
     if (out->has_source &&
-        !cn_hpc_proto_records_find(&meta->files, place->source.file_off, "file",
-                                   &out->file, err))
+        !cn_hpc_table_find(&meta->files, place->source.file_off, "file", &out->file, err))
         return false;
-    if (out->has_point &&
-        !cn_hpc_proto_records_find(&meta->modules, place->point.module_off, "module",
-                                   &out->module, err))
+    if (out->has_point && !cn_hpc_table_find(&meta->modules, place->point.module_off,
+                                             "module", &out->module, err))
         return false;
     return true;
 }

@@ -1,14 +1,6 @@
 #include "formats/hpctoolkit/proto/database.h"
 
-#include <stdlib.h>
-
 #include "formats/hpctoolkit/proto/context_reader.h"
-
-static bool profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
-                    struct cn_error *err)
-{
-    return cn_hpc_sparse_profile_at(&cn_hpc_proto_of(db)->sparse, index, out, err);
-}
 
 static bool module(struct cn_database *db, uint32_t index, struct cn_module *out,
                    struct cn_error *err)
@@ -56,59 +48,18 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
            cn_fail_in(err, "meta.db");
 }
 
-static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
-                         struct cn_error *err)
-{
-    return cn_hpc_sparse_values_begin(&cn_hpc_proto_of(db)->sparse, cursor, err);
-}
-
-static enum cn_step values_next(struct cn_value_cursor *cursor,
-                                struct cn_value_batch *out, struct cn_error *err)
-{
-    return cn_hpc_sparse_values_next(&cn_hpc_proto_of(cursor->db)->sparse, cursor, out,
-                                     err);
-}
-
-static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline *out,
-                     struct cn_error *err)
-{
-    return cn_hpc_sparse_timeline(&cn_hpc_proto_of(db)->sparse, index, out, err);
-}
-
-static bool samples(struct cn_database *db, const struct cn_timeline *line,
-                    uint64_t first, size_t count, struct cn_sample *out,
-                    struct cn_error *err)
-{
-    return cn_hpc_sparse_samples(&cn_hpc_proto_of(db)->sparse, line, first, count, out,
-                                 err);
-}
-
-static void forget(struct cn_database *db)
-{
-    cn_hpc_maps_forget(&cn_hpc_proto_of(db)->maps);
-}
-
-static void close_database(struct cn_database *db)
-{
-    struct cn_hpc_proto *proto = cn_hpc_proto_of(db);
-
-    cn_hpc_maps_close(&proto->maps);
-    cn_arena_done(&db->arena);
-    free(proto);
-}
-
 const struct cn_database_ops cn_hpc_proto_ops = {
-    .profile = profile,
+    .profile = cn_hpc_database_profile,
     .module = module,
     .file = file,
     .function = function,
     .children = children,
     .child_next = child_next,
     .context_at = context_at,
-    .values_begin = values_begin,
-    .values_next = values_next,
-    .timeline = timeline,
-    .samples = samples,
-    .forget = forget,
-    .close = close_database,
+    .values_begin = cn_hpc_database_values_begin,
+    .values_next = cn_hpc_database_values_next,
+    .timeline = cn_hpc_database_timeline,
+    .samples = cn_hpc_database_samples,
+    .forget = cn_hpc_database_forget,
+    .close = cn_hpc_database_close,
 };

@@ -7,15 +7,12 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
 
-#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "formats/hpctoolkit/sparse/reader.h"
+#include "formats/hpctoolkit/values_reader.h"
 
 struct cn_hpc_proto {
-    struct cn_database base; /* first, so that one points to both */
+    struct cn_hpc_database database; /* first, so that one points to both */
     struct cn_hpc_proto_meta meta;
-    struct cn_hpc_sparse sparse;
-    struct cn_hpc_maps maps; /* none when bytes were given */
 };
 
 /* The operations of such a database. `close` releases the struct, its arena and

@@ -12,15 +12,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/proto/format.h"
-#include "formats/hpctoolkit/span.h"
+#include "formats/hpctoolkit/table.h"
 #include "model/contexts/context.h"
 #include "model/contexts/identity.h"
-
-/* Records of one size, one behind the other. */
-struct cn_hpc_proto_records {
-    struct cn_hpc_span span;
-    uint32_t count, stride;
-};
 
 struct cn_hpc_proto_meta {
     struct cn_bytes file; /* without the footer */
@@ -28,7 +22,7 @@ struct cn_hpc_proto_meta {
     bool is_unfinished; /* it stops after the metrics */
     uint16_t section_count;
     struct cn_hpc_span sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
-    struct cn_hpc_proto_records modules, files, functions;
+    struct cn_hpc_table modules, files, functions;
     struct cn_hpc_span roots;
     const char **copied_paths; /* of files that were copied, where they lie; else NULL */
     /* Functions from here on only name entry points, and are not listed. */
@@ -56,26 +50,9 @@ CN_CHECK bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta,
                                    struct cn_error *err);
 
 /* The table in a section of modules, files or functions. */
-CN_CHECK bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
-                                        uint32_t least, struct cn_hpc_proto_records *out,
-                                        struct cn_error *err);
-
-static inline struct cn_bytes
-cn_hpc_proto_records_at(const struct cn_hpc_proto_records *records, uint64_t i)
-{
-    return cn_bytes_element(records->span.bytes, i, records->stride);
-}
-
-static inline uint64_t
-cn_hpc_proto_records_off(const struct cn_hpc_proto_records *records, uint64_t i)
-{
-    return records->span.off + i * records->stride;
-}
-
-/* The number of the record that starts at `off`. False when none does. */
-CN_CHECK bool cn_hpc_proto_records_find(const struct cn_hpc_proto_records *records,
-                                        uint64_t off, const char *what, uint32_t *out,
-                                        struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_table_open(struct cn_hpc_span section, const char *what,
+                                      uint32_t least, struct cn_hpc_table *out,
+                                      struct cn_error *err);
 
 /* One record of a table; the index must exist. */
 CN_CHECK bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index,

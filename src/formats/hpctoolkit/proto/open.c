@@ -6,11 +6,12 @@
 #include "formats/hpctoolkit/proto/context_reader.h"
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/metrics_reader.h"
+#include "formats/hpctoolkit/sparse/frame.h"
 
 static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
                       struct cn_error *err)
 {
-    struct cn_database *db = &proto->base;
+    struct cn_database *db = &proto->database.base;
 
     if (!cn_hpc_proto_meta_open(file, &db->arena, &proto->meta, err) ||
         !cn_hpc_proto_general(&proto->meta, &db->arena, &db->title, &db->description,
@@ -32,7 +33,7 @@ static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
 static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_files *files,
                        struct cn_error *err)
 {
-    struct cn_database *db = &proto->base;
+    struct cn_database *db = &proto->database.base;
     struct cn_hpc_sparse_options options = {0};
 
     db->ops = &cn_hpc_proto_ops;
@@ -43,7 +44,7 @@ static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_fil
     options.idle_context = cn_hpc_proto_contexts_idle(&proto->meta);
     if (proto->meta.is_unfinished)
         options.distrust_cct = "is inconsistent in unfinished databases";
-    if (!cn_hpc_sparse_open(&proto->sparse, db, &files->values, &options, err))
+    if (!cn_hpc_sparse_open(&proto->database.values, db, &files->values, &options, err))
         return false;
     cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
     return true;
@@ -55,10 +56,10 @@ bool cn_hpc_proto_open_bytes(struct cn_database **out,
     struct cn_hpc_proto *proto = cn_alloc(1, sizeof(*proto));
 
     if (!open_files(proto, files, err)) {
-        cn_hpc_proto_ops.close(&proto->base);
+        cn_hpc_proto_ops.close(&proto->database.base);
         return false;
     }
-    *out = &proto->base;
+    *out = &proto->database.base;
     return true;
 }
 
@@ -106,11 +107,7 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
     (void)dir;
     if (!cn_hpc_proto_open_bytes(out, &files, err))
         return false;
-    cn_hpc_proto_of(*out)->maps = *maps;
-    if (damage->trace.kind != CN_ERR_NONE) {
-        (*out)->has_timelines = true;
-        cn_hpc_proto_of(*out)->sparse.trace_damage = damage->trace;
-    }
+    cn_hpc_database_take_maps(*out, maps, damage);
     return true;
 }
 

@@ -11,7 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_OPEN_H
 
 #include "base/error.h"
-#include "formats/hpctoolkit/sparse/reader.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 struct cn_hpc_proto_files {
     struct cn_bytes meta;

@@ -10,16 +10,13 @@
 #include "model/contexts/metric.h"
 
 struct cn_hpc_proto_check {
-    struct cn_findings f;
+    struct cn_hpc_check c;
     struct cn_arena arena;
     struct cn_hpc_proto_meta meta;
-    bool has_frame, has_metrics, has_contexts; /* these could be read */
-    bool is_unfinished;                        /* the file stops after the metrics */
+    bool is_unfinished; /* the file stops after the metrics */
     struct cn_kinds kinds;
     struct cn_metrics metrics;
-    struct cn_hpc_set prop_ids, stat_ids;
-    struct cn_hpc_set contexts;
-    uint32_t context_last;  /* the largest id */
+    struct cn_hpc_set prop_ids, stat_ids, contexts;
     uint64_t string_budget; /* bytes of strings that may still be checked */
 };
 

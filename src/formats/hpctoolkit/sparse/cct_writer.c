@@ -51,7 +51,7 @@ static size_t find_runs(const struct cct_writer *c, struct worker *self,
             if (plane.values[end].metric != plane.values[i].metric)
                 break;
         run.end = end;
-        if (!cn_hpc_sparse_ids_find(&c->w->threads, plane.values[i].metric, &run.metric))
+        if (!cn_hpc_metric_ids_find(&c->w->threads, plane.values[i].metric, &run.metric))
             continue;
         self->runs = cn_grow(self->runs, self->run_count, &self->run_capacity,
                              sizeof(*self->runs));

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "formats/hpctoolkit/sparse/format.h"
+#include "formats/hpctoolkit/table.h"
 
 /* What tells the files apart. */
 struct cn_hpc_sparse_kind {
@@ -31,7 +32,7 @@ extern const struct cn_hpc_sparse_kind
 struct cn_hpc_sparse_frame {
     struct cn_bytes file; /* without the footer */
     struct cn_hpc_sparse_header head;
-    struct cn_bytes records; /* head.count of them */
+    struct cn_hpc_table records;
 };
 
 /* Whether the bytes start like a file of this kind, whatever its version. */
@@ -43,6 +44,10 @@ const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file);
 /* Whether the bytes end with a footer of this kind. */
 bool cn_hpc_sparse_has_footer(struct cn_bytes file,
                               const struct cn_hpc_sparse_kind *kind);
+
+/* Set frame->records from the header. False if they do not lie inside the file. */
+bool cn_hpc_sparse_records_find(struct cn_hpc_sparse_frame *frame,
+                                const struct cn_hpc_sparse_kind *kind);
 
 /* Check magic, version, footer, and that the records lie inside the file. */
 CN_CHECK bool cn_hpc_sparse_frame_open(struct cn_bytes file,

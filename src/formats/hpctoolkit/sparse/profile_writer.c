@@ -49,7 +49,7 @@ static size_t keep(void *arg, unsigned worker, bool is_summary,
                    struct cn_value_batch batch, bool is_first, struct cn_value *out)
 {
     const struct profile_writer *p = arg;
-    const struct cn_hpc_sparse_ids *ids = is_summary ? &p->w->summaries : &p->w->threads;
+    const struct cn_hpc_metric_ids *ids = is_summary ? &p->w->summaries : &p->w->threads;
     uint64_t *dropped = p->dropped[is_summary] + (size_t)worker * CN_HPC_SPARSE_ID_COUNT;
     size_t count = 0;
 
@@ -58,7 +58,7 @@ static size_t keep(void *arg, unsigned worker, bool is_summary,
 
         if (value.value == 0)
             continue;
-        if (cn_hpc_sparse_ids_find(ids, batch.values[i].metric, &value.metric))
+        if (cn_hpc_metric_ids_find(ids, batch.values[i].metric, &value.metric))
             out[count++] = value;
         else if (is_first)
             dropped[batch.values[i].metric]++;

@@ -11,7 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_WRITER_H
 
 #include "base/error.h"
-#include "formats/hpctoolkit/sparse/ids.h"
+#include "formats/hpctoolkit/metric_ids.h"
 
 struct cn_database;
 struct cn_write_options;
@@ -25,7 +25,7 @@ struct cn_hpc_sparse_writing {
     unsigned workers; /* at least 1 */
 
     /* Metric ids of the database and what the files call them; zeroed: the same. */
-    struct cn_hpc_sparse_ids threads, summaries;
+    struct cn_hpc_metric_ids threads, summaries;
     /* Where to count values that the tables above drop, CN_HPC_SPARSE_ID_COUNT
      * numbers each, indexed by the id in the database; or NULL. */
     uint64_t *dropped_threads, *dropped_summaries;

@@ -90,7 +90,9 @@ static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
                cn_fail_in(err, "%s/%s", dir, CN_HPC_XML_FILE));
 
     cn_file_close(&file);
-    return ok && (is_stopped || cn_hpc_sparse_dump_directory(dir, emit, arg, err));
+    return ok &&
+           (is_stopped || cn_hpc_sparse_dump_directory(
+                              &(struct cn_hpc_dump){.emit = emit, .arg = arg}, dir, err));
 }
 
 bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)

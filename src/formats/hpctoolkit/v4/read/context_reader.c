@@ -108,15 +108,6 @@ bool cn_hpc_context_record(const struct cn_hpc_meta *meta, struct cn_bytes rest,
     return true;
 }
 
-static bool find_element(const struct cn_hpc_table *table, uint64_t off, const char *what,
-                         uint32_t *out, struct cn_error *err)
-{
-    if (cn_hpc_table_find(table, off, out))
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
-                   what);
-}
-
 static bool too_few_words(const struct cn_hpc_context *record, struct cn_error *err)
 {
     return cn_fail(err, CN_ERR_FORMAT, "%u flex words are too few for flags 0x%x",
@@ -136,15 +127,15 @@ static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
         if (!cn_bytes_take(&flex, cn_hpc_flex_function_size, &part) ||
             !cn_hpc_flex_function_decode(part, &function))
             return too_few_words(record, err);
-        if (!find_element(&meta->functions, function.function_off, "function",
-                          &out->function, err))
+        if (!cn_hpc_table_find(&meta->functions, function.function_off, "function",
+                               &out->function, err))
             return false;
     }
     if (out->has_source) {
         if (!cn_bytes_take(&flex, cn_hpc_flex_source_size, &part) ||
             !cn_hpc_flex_source_decode(part, &source))
             return too_few_words(record, err);
-        if (!find_element(&meta->files, source.file_off, "file", &out->file, err))
+        if (!cn_hpc_table_find(&meta->files, source.file_off, "file", &out->file, err))
             return false;
         out->line = source.line;
     }
@@ -152,7 +143,8 @@ static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
         if (!cn_bytes_take(&flex, cn_hpc_flex_point_size, &part) ||
             !cn_hpc_flex_point_decode(part, &point))
             return too_few_words(record, err);
-        if (!find_element(&meta->modules, point.module_off, "module", &out->module, err))
+        if (!cn_hpc_table_find(&meta->modules, point.module_off, "module", &out->module,
+                               err))
             return false;
         out->offset = point.offset;
     }

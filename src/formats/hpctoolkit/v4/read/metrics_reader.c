@@ -57,9 +57,8 @@ static bool find_scope(const struct reader *r, uint64_t off, uint16_t *out,
 {
     uint32_t index;
 
-    if (!cn_hpc_table_find(&r->scopes, off, &index))
-        return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a scope",
-                       off);
+    if (!cn_hpc_table_find(&r->scopes, off, "scope", &index, err))
+        return false;
     *out = (uint16_t)index; /* the number of scopes is 16 bits wide */
     return true;
 }

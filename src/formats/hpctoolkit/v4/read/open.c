@@ -24,7 +24,7 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
 
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
 {
-    struct cn_database *db = &v4->base;
+    struct cn_database *db = &v4->database.base;
 
     if (!cn_hpc_meta_open(file, &v4->meta, err) ||
         !cn_hpc_meta_title(&v4->meta, &db->title, &db->description, err) ||
@@ -38,57 +38,33 @@ static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_erro
     return true;
 }
 
-/* Without cct.db, the summary knows which contexts have values. */
-static bool limit_by_summary(struct cn_hpc_v4 *v4, struct cn_error *err)
+static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
+                        struct cn_error *err)
 {
-    uint64_t listed = v4->base.context_weight / cn_hpc_draft_context_size;
-    struct cn_profile summary;
-    uint64_t limit;
-    uint32_t last;
-
-    if (!cn_hpc_profiles_at(&v4->profiles, 0, &summary, err) ||
-        !cn_hpc_profiles_last_context(&v4->profiles, 0, &last, err))
-        return cn_fail_in(err, "profile.db");
-    limit = (listed + summary.context_count + 1) * CN_HPC_ID_SPREAD_MAX;
-    if (last >= limit || last == UINT32_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "profile.db: context %" PRIu32
-                       " of the summary is out of proportion, can read up to %" PRIu64,
-                       last, limit - 1);
-    v4->base.context_limit = last + 1;
-    return true;
-}
-
-static bool open_cct(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
-                     struct cn_error *err)
-{
+    struct cn_hpc_values *values = &v4->database.values;
+    struct cn_database *db = &v4->database.base;
     struct cn_error damage;
 
-    if (files->has_cct && cn_hpc_cct_open(files->cct, &v4->cct, &damage)) {
-        v4->base.has_context_values = true;
-        v4->base.context_limit = v4->cct.table.count;
-        return true;
+    if (!cn_hpc_v4_profiles_open(files->profile, &values->profiles, err))
+        return cn_fail_in(err, "profile.db");
+    values->has_cct =
+        files->has_cct && cn_hpc_v4_cct_open(files->cct, &values->cct, &damage);
+    values->context_limit = values->cct.records.count;
+    if (!values->has_cct) {
+        cn_database_warn(db, "cct.db: %s; no values by context",
+                         files->has_cct ? damage.text : "not there");
+        if (!cn_hpc_values_limit(values, db->context_weight / cn_hpc_draft_context_size,
+                                 err))
+            return false;
     }
-    if (files->has_cct)
-        cn_database_warn(&v4->base, "cct.db: %s; no values by context", damage.text);
-    else
-        cn_database_warn(&v4->base, "cct.db: not there; no values by context");
-    return limit_by_summary(v4, err);
-}
-
-static void open_traces(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files)
-{
-    if (!files->has_trace)
-        return;
-    v4->base.has_timelines = true;
-    if (!cn_hpc_traces_open(files->trace, &v4->traces, &v4->trace_damage)) {
-        (void)cn_fail_in(&v4->trace_damage, "trace.db");
-        cn_database_warn(&v4->base, "%s; no timelines", v4->trace_damage.text);
-        return;
-    }
-    cn_hpc_traces_sort(&v4->traces, &v4->base.arena);
-    v4->base.begin_ns = v4->traces.begin_ns;
-    v4->base.end_ns = v4->traces.end_ns;
+    if (files->has_trace)
+        cn_hpc_values_add_traces(
+            values, db,
+            cn_hpc_v4_traces_open(files->trace, &values->traces, &values->trace_damage));
+    db->profile_count = values->profiles.records.count;
+    db->context_limit = values->context_limit;
+    db->has_context_values = values->has_cct;
+    return true;
 }
 
 /* A taxonomy from the first file that is default.yaml, or made from the metrics;
@@ -120,17 +96,13 @@ static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                        struct cn_error *err)
 {
-    v4->base.ops = &cn_hpc_v4_ops;
-    v4->base.path = "";
-    if (!open_meta(v4, files->meta, err))
+    struct cn_database *db = &v4->database.base;
+
+    db->ops = &cn_hpc_v4_ops;
+    db->path = "";
+    if (!open_meta(v4, files->meta, err) || !open_values(v4, files, err))
         return false;
-    if (!cn_hpc_profiles_open(files->profile, &v4->profiles, err))
-        return cn_fail_in(err, "profile.db");
-    v4->base.profile_count = v4->profiles.table.count;
-    if (!open_cct(v4, files, err))
-        return false;
-    open_traces(v4, files);
-    read_taxonomy(&v4->base, files);
+    read_taxonomy(db, files);
     return true;
 }
 
@@ -140,10 +112,10 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
 
     if (!open_files(v4, files, err)) {
-        cn_hpc_v4_ops.close(&v4->base);
+        cn_hpc_v4_ops.close(&v4->database.base);
         return false;
     }
-    *out = &v4->base;
+    *out = &v4->database.base;
     return true;
 }
 
@@ -242,13 +214,9 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
     yaml_maps_done(&yaml);
     if (!ok)
         return false;
-    cn_hpc_v4_of(*out)->maps = *maps;
+    cn_hpc_database_take_maps(*out, maps, damage);
     if (yaml.skipped_count > 0)
         cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
-    if (damage->trace.kind != CN_ERR_NONE) {
-        (*out)->has_timelines = true;
-        cn_hpc_v4_of(*out)->trace_damage = damage->trace;
-    }
     return true;
 }
 

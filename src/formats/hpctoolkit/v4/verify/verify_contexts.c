@@ -24,20 +24,20 @@ struct walk {
 static void check_id(struct cn_verify *v, uint32_t id, uint64_t off)
 {
     if (id == 0) {
-        cn_findings_error(&v->f, "context-id-zero", off,
+        cn_findings_error(&v->c.f, "context-id-zero", off,
                           "context id 0 is reserved for the global context");
         return;
     }
-    if (id > v->context_last)
-        v->context_last = id;
+    if (id > v->c.context_last)
+        v->c.context_last = id;
     if (id >= v->contexts.limit)
         cn_findings_error(
-            &v->f, "context-id-spread", off,
+            &v->c.f, "context-id-spread", off,
             "context id %" PRIu32
             " is out of proportion to the size of the section, limit %" PRIu64,
             id, v->contexts.limit);
     else if (!cn_hpc_set_add(&v->contexts, id))
-        cn_findings_error(&v->f, "context-id-unique", off,
+        cn_findings_error(&v->c.f, "context-id-unique", off,
                           "context id %" PRIu32 " is used twice", id);
 }
 
@@ -59,34 +59,24 @@ static void push_children(struct cn_verify *v, struct walk *w, uint64_t children
 
     if (children_len == 0) {
         if (children_off != 0)
-            cn_findings_warn(&v->f, "leaf-pointer", off,
+            cn_findings_warn(&v->c.f, "leaf-pointer", off,
                              "no children, but a pointer to them: 0x%" PRIx64,
                              children_off);
         return;
     }
     if (!cn_hpc_span_slice(w->section, children_off, children_len, &bytes)) {
-        cn_findings_error(&v->f, "children-bounds", off,
+        cn_findings_error(&v->c.f, "children-bounds", off,
                           "children of %" PRIu64 " bytes at 0x%" PRIx64
                           " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
                           children_len, children_off, w->section.off,
                           w->section.off + w->section.bytes.len);
         return;
     }
-    cn_verify_aligned(v, children_off, 8, "children");
+    cn_hpc_check_aligned(&v->c, children_off, 8, "children");
     if (children_off % 8 != 0)
         return;
     w->stack = cn_grow(w->stack, w->depth, &w->capacity, sizeof(*w->stack));
     w->stack[w->depth++] = (struct list){children_off, children_off + children_len};
-}
-
-static void check_pointer(struct cn_verify *v, const struct cn_hpc_table *table,
-                          uint64_t pointer, uint64_t off, const char *what)
-{
-    uint32_t index;
-
-    if (!cn_hpc_table_find(table, pointer, &index))
-        cn_findings_error(&v->f, "pointer-element", off,
-                          "0x%" PRIx64 " is not the start of a %s", pointer, what);
 }
 
 static void check_flex(struct cn_verify *v, const struct walk *w,
@@ -103,26 +93,29 @@ static void check_flex(struct cn_verify *v, const struct walk *w,
         fits = cn_bytes_take(&flex, cn_hpc_flex_function_size, &part) &&
                cn_hpc_flex_function_decode(part, &function);
         if (fits)
-            check_pointer(v, &w->meta.functions, function.function_off, off, "function");
+            cn_hpc_check_pointer(&v->c.f, "pointer-element", &w->meta.functions,
+                                 function.function_off, off, "function");
     }
     if (fits && record->flags & CN_HPC_HAS_SOURCE) {
         fits = cn_bytes_take(&flex, cn_hpc_flex_source_size, &part) &&
                cn_hpc_flex_source_decode(part, &source);
         if (fits)
-            check_pointer(v, &w->meta.files, source.file_off, off, "file");
+            cn_hpc_check_pointer(&v->c.f, "pointer-element", &w->meta.files,
+                                 source.file_off, off, "file");
     }
     if (fits && record->flags & CN_HPC_HAS_POINT) {
         fits = cn_bytes_take(&flex, cn_hpc_flex_point_size, &part) &&
                cn_hpc_flex_point_decode(part, &point);
         if (fits)
-            check_pointer(v, &w->meta.modules, point.module_off, off, "module");
+            cn_hpc_check_pointer(&v->c.f, "pointer-element", &w->meta.modules,
+                                 point.module_off, off, "module");
     }
     if (!fits)
-        cn_findings_error(&v->f, "flex-words", off,
+        cn_findings_error(&v->c.f, "flex-words", off,
                           "%u flex words are too few for flags 0x%x", record->flex_count,
                           record->flags);
     else if (flex.len > 0)
-        cn_findings_warn(&v->f, "flex-words", off,
+        cn_findings_warn(&v->c.f, "flex-words", off,
                          "%u flex words are more than flags 0x%x need",
                          record->flex_count, record->flags);
 }
@@ -135,27 +128,27 @@ static void check_record(struct cn_verify *v, const struct cn_hpc_context *recor
 
     check_id(v, record->context, off);
     if (record->flags & ~known)
-        cn_findings_warn(&v->f, "reserved-bits", off,
+        cn_findings_warn(&v->c.f, "reserved-bits", off,
                          "context %" PRIu32 ": reserved bits of flags 0x%x are set",
                          record->context, record->flags);
     if (record->relation > CN_INLINED_CALL)
-        cn_findings_warn(&v->f, "unknown-value", off, "relation %u is unknown",
+        cn_findings_warn(&v->c.f, "unknown-value", off, "relation %u is unknown",
                          record->relation);
     if (record->kind > CN_CONTEXT_INSTRUCTION)
-        cn_findings_warn(&v->f, "unknown-value", off, "lexical type %u is unknown",
+        cn_findings_warn(&v->c.f, "unknown-value", off, "lexical type %u is unknown",
                          record->kind);
     if ((record->kind == CN_CONTEXT_LOOP || record->kind == CN_CONTEXT_LINE) &&
         !(record->flags & CN_HPC_HAS_SOURCE))
-        cn_findings_warn(&v->f, "context-source", off,
+        cn_findings_warn(&v->c.f, "context-source", off,
                          "context %" PRIu32 ": a %s without source location",
                          record->context,
                          record->kind == CN_CONTEXT_LOOP ? "loop" : "line");
     if (record->kind == CN_CONTEXT_INSTRUCTION && !(record->flags & CN_HPC_HAS_POINT))
-        cn_findings_warn(&v->f, "context-point", off,
+        cn_findings_warn(&v->c.f, "context-point", off,
                          "context %" PRIu32 ": an instruction without module and offset",
                          record->context);
     if (is_lexical != (record->propagation & 1))
-        cn_findings_warn(&v->f, "propagation-mask", off,
+        cn_findings_warn(&v->c.f, "propagation-mask", off,
                          "context %" PRIu32
                          ": propagation 0x%x, but bit 0 tells relation lexical, not %u",
                          record->context, record->propagation, record->relation);
@@ -173,13 +166,13 @@ static bool check_context(struct cn_verify *v, struct walk *w, struct list *list
     if (!cn_hpc_span_slice(w->section, off, list->end - off, &rest))
         return false;
     if (!cn_hpc_context_record(&w->meta, rest, &record, &flex, &err)) {
-        cn_findings_error(&v->f, "context-bounds", off, "context at 0x%" PRIx64 ": %s",
+        cn_findings_error(&v->c.f, "context-bounds", off, "context at 0x%" PRIx64 ": %s",
                           off, err.text);
         return false;
     }
     len = (v->is_draft ? cn_hpc_draft_context_size : cn_hpc_context_size) + flex.len;
     if (!mark(w, off, len)) {
-        cn_findings_error(&v->f, "contexts-overlap", off,
+        cn_findings_error(&v->c.f, "contexts-overlap", off,
                           "context %" PRIu32 " at 0x%" PRIx64
                           " is part of another list: a cycle or an overlap",
                           record.context, off);
@@ -212,9 +205,7 @@ static void check_entries(struct cn_verify *v, struct walk *w)
     struct cn_hpc_entry record;
 
     if (!cn_hpc_contexts_header_decode(w->section.bytes, &head)) {
-        cn_findings_error(&v->f, "section-header", w->section.off,
-                          "section Context of %zu bytes is too short for its header",
-                          w->section.bytes.len);
+        (void)cn_verify_too_short(v, &v->meta, CN_HPC_CONTEXTS);
         return;
     }
     if (!cn_verify_table(v, w->section,
@@ -232,7 +223,7 @@ static void check_entries(struct cn_verify *v, struct walk *w)
             continue;
         check_id(v, record.context, off);
         if (record.entry > CN_ENTRY_APPLICATION_THREAD)
-            cn_findings_warn(&v->f, "unknown-value", off, "entry point %u is unknown",
+            cn_findings_warn(&v->c.f, "unknown-value", off, "entry point %u is unknown",
                              record.entry);
         (void)cn_verify_string(v, v->meta.sections.list[CN_HPC_STRINGS], record.name_off,
                                "entry point name");
@@ -246,9 +237,7 @@ static void check_roots(struct cn_verify *v, struct walk *w)
     struct cn_hpc_draft_contexts_header head;
 
     if (!cn_hpc_draft_contexts_header_decode(w->section.bytes, &head)) {
-        cn_findings_error(&v->f, "section-header", w->section.off,
-                          "section Context of %zu bytes is too short for its header",
-                          w->section.bytes.len);
+        (void)cn_verify_too_short(v, &v->meta, CN_HPC_CONTEXTS);
         return;
     }
     push_children(v, w, head.roots_off, head.roots_len, w->section.off);
@@ -267,7 +256,7 @@ void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
                  .is_draft = v->is_draft},
         .section = v->meta.sections.list[CN_HPC_CONTEXTS],
     };
-    uint64_t errors = v->f.error_count;
+    uint64_t errors = v->c.f.error_count;
     uint64_t id_limit = (w.section.bytes.len / cn_hpc_draft_context_size + 1) *
                         (uint64_t)CN_HPC_ID_SPREAD_MAX;
 
@@ -277,7 +266,8 @@ void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
         check_roots(v, &w);
     else
         check_entries(v, &w);
-    v->has_contexts = v->f.error_count == errors;
+    if (v->c.f.error_count == errors)
+        v->c.contexts = &v->contexts;
     cn_hpc_set_done(&w.seen);
     free(w.stack);
 }

@@ -4,23 +4,13 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 
-static bool too_short(struct cn_verify *v, enum cn_hpc_meta_section which)
-{
-    struct cn_hpc_span section = v->meta.sections.list[which];
-
-    cn_findings_error(&v->f, "section-header", section.off,
-                      "section %s of %zu bytes is too short for its header",
-                      cn_hpc_meta_kind.section[which], section.bytes.len);
-    return false;
-}
-
 static void check_general(struct cn_verify *v)
 {
     struct cn_hpc_span section = v->meta.sections.list[CN_HPC_GENERAL];
     struct cn_hpc_general_header head;
 
     if (!cn_hpc_general_header_decode(section.bytes, &head)) {
-        (void)too_short(v, CN_HPC_GENERAL);
+        (void)cn_verify_too_short(v, &v->meta, CN_HPC_GENERAL);
         return;
     }
     (void)cn_verify_string(v, section, head.title_off, "title");
@@ -45,10 +35,10 @@ static void check_id_names(struct cn_verify *v)
     struct cn_hpc_name_pointer name;
 
     if (!decode_id_names(section.bytes, &head)) {
-        (void)too_short(v, CN_HPC_ID_NAMES);
+        (void)cn_verify_too_short(v, &v->meta, CN_HPC_ID_NAMES);
         return;
     }
-    v->kind_count = head.kind_count;
+    v->c.kind_count = head.kind_count;
     if (!cn_verify_table(v, section,
                          &(struct cn_hpc_array){"kind names", head.names_off,
                                                 head.kind_count, cn_hpc_name_pointer_size,
@@ -67,7 +57,7 @@ static bool open_table(struct cn_verify *v, enum cn_hpc_meta_section which,
     struct cn_hpc_table_header head;
 
     if (!cn_hpc_table_header_decode(section.bytes, &head))
-        return too_short(v, which);
+        return !cn_verify_too_short(v, &v->meta, which);
     return cn_verify_table(
         v, section,
         &(struct cn_hpc_array){what, head.array_off, head.count, head.record_len, least},
@@ -78,7 +68,7 @@ static void check_reserved(struct cn_verify *v, uint64_t off, uint32_t flags,
                            uint32_t known, const char *what)
 {
     if (flags & ~known)
-        cn_findings_warn(&v->f, "reserved-bits", off,
+        cn_findings_warn(&v->c.f, "reserved-bits", off,
                          "%s: reserved bits of flags 0x%x are set", what, flags);
 }
 
@@ -118,7 +108,7 @@ static void check_copied(struct cn_verify *v, uint64_t off, const char *path)
     struct stat st;
 
     if (!stays_inside(path)) {
-        cn_findings_error(&v->f, "copied-path", off,
+        cn_findings_error(&v->c.f, "copied-path", off,
                           "copied file %.200s lies outside the database", path);
         return;
     }
@@ -126,7 +116,7 @@ static void check_copied(struct cn_verify *v, uint64_t off, const char *path)
         return;
     cn_text_printf(&full, "%s/%s", v->dir, path);
     if (stat(cn_text_str(&full), &st) != 0 || !S_ISREG(st.st_mode))
-        cn_findings_warn(&v->f, "copied-missing", off,
+        cn_findings_warn(&v->c.f, "copied-missing", off,
                          "copied file %.200s is not in the database", path);
     cn_text_done(&full);
 }
@@ -151,16 +141,6 @@ static void check_files(struct cn_verify *v, struct cn_hpc_table *table)
     }
 }
 
-static void check_element(struct cn_verify *v, const struct cn_hpc_table *table,
-                          uint64_t pointer, uint64_t off, const char *what)
-{
-    uint32_t index;
-
-    if (pointer != 0 && !cn_hpc_table_find(table, pointer, &index))
-        cn_findings_error(&v->f, "pointer-element", off,
-                          "0x%" PRIx64 " is not the start of a %s", pointer, what);
-}
-
 static void check_function(struct cn_verify *v, const struct cn_hpc_function *record,
                            uint64_t off)
 {
@@ -168,10 +148,11 @@ static void check_function(struct cn_verify *v, const struct cn_hpc_function *re
         (void)cn_verify_string(v, v->meta.sections.list[CN_HPC_STRINGS], record->name_off,
                                "function name");
     else
-        cn_findings_warn(&v->f, "function-name", off,
+        cn_findings_warn(&v->c.f, "function-name", off,
                          "no name: hpcviewer cannot read a name at 0");
     if (!record->name_off && !record->module_off && !record->file_off)
-        cn_findings_error(&v->f, "function-empty", off, "neither name, module nor file");
+        cn_findings_error(&v->c.f, "function-empty", off,
+                          "neither name, module nor file");
     check_reserved(v, off, record->flags, 0, "function");
 }
 
@@ -188,8 +169,12 @@ static void check_functions(struct cn_verify *v, const struct cn_hpc_table *modu
         if (!cn_hpc_function_decode(cn_hpc_table_at(table, i), &record))
             continue;
         check_function(v, &record, off);
-        check_element(v, modules, record.module_off, off, "module");
-        check_element(v, files, record.file_off, off, "file");
+        if (record.module_off != 0)
+            cn_hpc_check_pointer(&v->c.f, "pointer-element", modules, record.module_off,
+                                 off, "module");
+        if (record.file_off != 0)
+            cn_hpc_check_pointer(&v->c.f, "pointer-element", files, record.file_off, off,
+                                 "file");
     }
 }
 

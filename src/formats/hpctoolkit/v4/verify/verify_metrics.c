@@ -27,40 +27,30 @@ static void check_scopes(struct cn_verify *v, const struct parts *p)
             continue;
         (void)cn_verify_string(v, p->section, record.name_off, "scope name");
         if (record.type > CN_SCOPE_TRANSITIVE)
-            cn_findings_warn(&v->f, "unknown-value", off, "scope type %u is unknown",
+            cn_findings_warn(&v->c.f, "unknown-value", off, "scope type %u is unknown",
                              record.type);
         if (record.propagation < PROPAGATION_BITS)
             continue;
         if (record.type == CN_SCOPE_TRANSITIVE)
-            cn_findings_error(&v->f, "propagation-index", off,
+            cn_findings_error(&v->c.f, "propagation-index", off,
                               "transitive scope follows bit %u, there are %d",
                               record.propagation, PROPAGATION_BITS);
         else
-            cn_findings_warn(&v->f, "propagation-index", off,
+            cn_findings_warn(&v->c.f, "propagation-index", off,
                              "propagation index %u of a scope that is not transitive, "
                              "limit %d",
                              record.propagation, PROPAGATION_BITS);
     }
 }
 
-static void check_scope_pointer(struct cn_verify *v, const struct parts *p,
-                                uint64_t pointer, uint64_t off)
-{
-    uint32_t index;
-
-    if (!cn_hpc_table_find(&p->scopes, pointer, &index))
-        cn_findings_error(&v->f, "pointer-element", off,
-                          "0x%" PRIx64 " is not the start of a scope", pointer);
-}
-
 static void check_id(struct cn_verify *v, struct cn_hpc_set *ids, uint16_t id,
                      uint64_t off, const char *what)
 {
     if (!cn_hpc_set_add(ids, id))
-        cn_findings_error(&v->f, "metric-id-unique", off, "%s id %u is used twice", what,
-                          id);
+        cn_findings_error(&v->c.f, "metric-id-unique", off, "%s id %u is used twice",
+                          what, id);
     if (id > CN_VERIFY_METRIC_ID_MAX)
-        cn_findings_warn(&v->f, "metric-id-signed", off,
+        cn_findings_warn(&v->c.f, "metric-id-signed", off,
                          "%s id %u: hpcviewer reads ids up to %d", what, id,
                          CN_VERIFY_METRIC_ID_MAX);
 }
@@ -72,7 +62,7 @@ static bool open_nested(struct cn_verify *v, struct parts *p,
     if (!cn_verify_table(v, p->section, array, out))
         return false;
     if (out->span.bytes.len > p->nested_left) {
-        cn_findings_error(&v->f, "arrays-overlap", array->off,
+        cn_findings_error(&v->c.f, "arrays-overlap", array->off,
                           "%s at 0x%" PRIx64 " overlap those of other metrics",
                           array->what, array->off);
         return false;
@@ -98,7 +88,8 @@ static void check_instances(struct cn_verify *v, struct parts *p,
 
         if (!cn_hpc_scope_instance_decode(cn_hpc_table_at(&table, i), &record))
             continue;
-        check_scope_pointer(v, p, record.scope_off, off);
+        cn_hpc_check_pointer(&v->c.f, "pointer-element", &p->scopes, record.scope_off,
+                             off, "scope");
         check_id(v, &v->prop_ids, record.prop_id, off, "propagated metric");
     }
 }
@@ -111,7 +102,7 @@ static void check_formula(struct cn_verify *v, const struct parts *p, uint64_t p
     struct cn_error err = {0};
 
     if (text && !cn_formula_parse(&formula, text, &arena, &err))
-        cn_findings_error(&v->f, "formula", pointer, "%s", err.text);
+        cn_findings_error(&v->c.f, "formula", pointer, "%s", err.text);
     cn_arena_done(&arena);
 }
 
@@ -132,11 +123,12 @@ static void check_statistics(struct cn_verify *v, struct parts *p,
 
         if (!cn_hpc_statistic_decode(cn_hpc_table_at(&table, i), &record))
             continue;
-        check_scope_pointer(v, p, record.scope_off, off);
+        cn_hpc_check_pointer(&v->c.f, "pointer-element", &p->scopes, record.scope_off,
+                             off, "scope");
         check_formula(v, p, record.formula_off);
         check_id(v, &v->stat_ids, record.stat_id, off, "statistic");
         if (record.combine > CN_COMBINE_MAX)
-            cn_findings_warn(&v->f, "unknown-value", off, "combine %u is unknown",
+            cn_findings_warn(&v->c.f, "unknown-value", off, "combine %u is unknown",
                              record.combine);
     }
 }
@@ -154,7 +146,7 @@ static void check_metrics(struct cn_verify *v, struct parts *p)
             continue;
         name = cn_verify_string(v, p->section, record.name_off, "metric name");
         if (name && cn_names_add(&p->names, name) < known)
-            cn_findings_warn(&v->f, "metric-name-unique", off,
+            cn_findings_warn(&v->c.f, "metric-name-unique", off,
                              "two metrics are called %.80s", name);
         check_instances(v, p, &record);
         check_statistics(v, p, &record);
@@ -199,27 +191,28 @@ void cn_verify_metrics(struct cn_verify *v)
     struct parts p = {.section = v->meta.sections.list[CN_HPC_METRICS]};
     struct cn_hpc_meta meta = {.sections = v->meta.sections};
     struct cn_error err = {0};
-    uint64_t errors = v->f.error_count;
+    uint64_t errors = v->c.f.error_count;
 
     cn_hpc_set_init(&v->prop_ids, ID_COUNT);
     cn_hpc_set_init(&v->stat_ids, ID_COUNT);
     if (!cn_hpc_metrics_header_decode(p.section.bytes, &p.head)) {
-        cn_findings_error(&v->f, "section-header", p.section.off,
-                          "section Metrics of %zu bytes is too short for its header",
-                          p.section.bytes.len);
+        (void)cn_verify_too_short(v, &v->meta, CN_HPC_METRICS);
         return;
     }
     v->is_draft = meta.is_draft = p.head.metric_len == CN_HPC_DRAFT_METRIC_LEN;
     p.nested_left = p.section.bytes.len;
     if (v->is_draft)
-        cn_findings_warn(&v->f, "draft-layout", p.section.off,
+        cn_findings_warn(&v->c.f, "draft-layout", p.section.off,
                          "metrics of %u bytes: the layout of a draft of early 2022",
                          p.head.metric_len);
     else
         check_final_layout(v, &p);
-    v->has_metrics = cn_hpc_metrics_read(&meta, &v->arena, &v->metrics, &err);
-    if (v->has_metrics && v->is_draft)
-        add_draft_ids(v);
-    if (!v->has_metrics && v->f.error_count == errors)
-        cn_findings_error(&v->f, "metrics", p.section.off, "%s", err.text);
+    if (cn_hpc_metrics_read(&meta, &v->arena, &v->metrics, &err)) {
+        if (v->is_draft)
+            add_draft_ids(v);
+        v->c.thread_ids = &v->prop_ids;
+        v->c.summary_ids = &v->stat_ids;
+    } else if (v->c.f.error_count == errors) {
+        cn_findings_error(&v->c.f, "metrics", p.section.off, "%s", err.text);
+    }
 }

@@ -59,7 +59,7 @@ static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy
 
         if (count != 1)
             cn_findings_error(
-                &v->f, "yaml-input", 0,
+                &v->c.f, "yaml-input", 0,
                 "input %.80s, scope %.40s, formula %.40s, combine %s is %" PRIu32
                 " statistics of meta.db instead of one",
                 input->metric, input->scope, input->formula,
@@ -77,14 +77,14 @@ static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
     struct cn_taxonomy taxonomy;
 
     if (cn_hpc_metrics_yaml_read(yaml->text, &taxonomy, &arena, &err)) {
-        if (v->has_metrics)
+        if (v->c.thread_ids)
             check_inputs(v, &taxonomy);
         if (is_default && taxonomy.root_count == 0)
-            cn_findings_warn(&v->f, "yaml-roots", 0, "presents no metric");
+            cn_findings_warn(&v->c.f, "yaml-roots", 0, "presents no metric");
     } else if (is_default) {
-        cn_findings_error(&v->f, "yaml-parse", 0, "%s", err.text);
+        cn_findings_error(&v->c.f, "yaml-parse", 0, "%s", err.text);
     } else {
-        cn_findings_warn(&v->f, "yaml-parse", 0, "%s", err.text);
+        cn_findings_warn(&v->c.f, "yaml-parse", 0, "%s", err.text);
     }
     cn_arena_done(&arena);
 }
@@ -98,14 +98,14 @@ void cn_verify_yaml(struct cn_verify *v)
         bool is_default = strcmp(yaml->name, "default.yaml") == 0;
 
         cn_findings_begin(
-            &v->f, is_default ? "metrics/default.yaml"
-                              : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
+            &v->c.f, is_default ? "metrics/default.yaml"
+                                : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
         check_file(v, yaml, is_default);
         has_default |= is_default;
     }
     if (has_default)
         return;
-    cn_findings_begin(&v->f, "metrics/default.yaml");
-    cn_findings_error(&v->f, "file-missing", 0,
+    cn_findings_begin(&v->c.f, "metrics/default.yaml");
+    cn_findings_error(&v->c.f, "file-missing", 0,
                       "not there: hpcviewer and Hatchet need it");
 }

@@ -114,10 +114,10 @@ static void put(int32_t *ids, int32_t id, int64_t number)
 /* Where the usual numbers would not keep the order of ids, count them off. */
 static void keep_order(int32_t *ids)
 {
-    struct cn_hpc_sparse_ids table = {ids, CN_HPC_SPARSE_ID_COUNT};
+    struct cn_hpc_metric_ids table = {ids, CN_HPC_SPARSE_ID_COUNT};
     int32_t next = 0;
 
-    if (cn_hpc_sparse_ids_are_ordered(&table))
+    if (cn_hpc_metric_ids_are_ordered(&table))
         return;
     for (size_t i = 0; i < CN_HPC_SPARSE_ID_COUNT; i++)
         if (ids[i] != CN_NO_ID)

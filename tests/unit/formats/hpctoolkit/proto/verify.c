@@ -223,7 +223,7 @@ static void finds_broken_traces(void **state)
     cn_u32_be_put(sample + 8, 54321);
     must_find_rule(&files, "warning", "trace.db", "trace-context");
     cn_u32_be_put(at, 0);
-    must_find(&files, "error trace.db 0x80 trace-profile: trace 0: profile 0");
+    must_find(&files, "error trace.db 0x80 trace-profile: profile 0 is a summary");
     cn_u64_be_put(at + 0x0e, record.end_off + 1);
     must_find(&files, "error trace.db 0x80 trace-size: trace 0");
     cn_proto_files_done(&files);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/files/file.h"
-#include "formats/hpctoolkit/sparse/format.h"
+#include "formats/hpctoolkit/sparse/value_files.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/sparse_database.h"
@@ -74,8 +74,8 @@ static void make(struct hand_made *f, const struct cn_hpc_sparse_profile_value *
     f->len = (size_t)(at - f->bytes) + CN_HPC_SPARSE_FOOTER_LEN;
 }
 
-static void must_open(struct cn_sparse_database *db, const struct hand_made *f,
-                      const struct cn_hpc_sparse_ids *threads)
+static void must_open(struct cn_hpc_database *db, const struct hand_made *f,
+                      const struct cn_hpc_metric_ids *threads)
 {
     struct cn_hpc_sparse_files files = {.profile = {f->bytes, f->len}};
     struct cn_hpc_sparse_options options = {.listed_count = 100};
@@ -86,7 +86,7 @@ static void must_open(struct cn_sparse_database *db, const struct hand_made *f,
     if (!cn_sparse_database_open(db, &files, &options, &err))
         fail_msg("%s", err.text);
     /* The summary is empty: contexts of the thread are still to be read. */
-    db->base.context_limit = db->sparse.context_limit = 100;
+    db->base.context_limit = db->values.context_limit = 100;
 }
 
 static void must_hold(char *found, const char *expected)
@@ -101,7 +101,7 @@ static const struct cn_hpc_sparse_profile_value unsorted[] = {{1, 7}, {2, 3}, {3
 static void metrics_of_a_context_come_out_sorted(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
@@ -114,7 +114,7 @@ static void metrics_of_a_context_come_out_sorted(void **state)
 static void looks_up_contexts_without_cct_db(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
@@ -131,9 +131,9 @@ static void looks_up_contexts_without_cct_db(void **state)
 static void metric_ids_are_translated_or_dropped(void **state)
 {
     static const int32_t list[] = {-1, 10, -1, 11, -1, -1, -1, 12};
-    struct cn_hpc_sparse_ids ids = {list, sizeof(list) / sizeof(*list)};
+    struct cn_hpc_metric_ids ids = {list, sizeof(list) / sizeof(*list)};
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
@@ -150,7 +150,7 @@ static void long_contexts_are_sorted_too(void **state)
     enum { COUNT = 3000 };
     static struct cn_hpc_sparse_profile_value values[COUNT];
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
     struct cn_value_batch batch;
     struct cn_error err = {0};
 
@@ -182,7 +182,7 @@ static void the_same_metric_twice_is_refused(void **state)
 {
     static const struct cn_hpc_sparse_profile_value twice[] = {{1, 4}, {2, 3}, {3, 4}};
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, twice, 3, 3);
@@ -199,7 +199,7 @@ static void the_same_metric_twice_is_refused(void **state)
 static void the_high_bits_of_a_kind_say_which_number_counts(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
     struct cn_profile profile;
     struct cn_error err = {0};
 
@@ -228,7 +228,7 @@ static void the_high_bits_of_a_kind_say_which_number_counts(void **state)
 static void accepts_early_magics_both_footers_and_versions_1_to_4(void **state)
 {
     static struct hand_made f;
-    struct cn_hpc_sparse_profiles profiles;
+    struct cn_hpc_planes profiles;
     struct cn_error err = {0};
 
     (void)state;
@@ -248,7 +248,7 @@ static void accepts_early_magics_both_footers_and_versions_1_to_4(void **state)
 static void blocks_that_share_their_bytes_are_refused(void **state)
 {
     static struct hand_made f;
-    struct cn_hpc_sparse_profiles profiles;
+    struct cn_hpc_planes profiles;
     struct cn_error err = {0};
 
     (void)state;
@@ -264,7 +264,7 @@ static void blocks_that_share_their_bytes_are_refused(void **state)
 
 struct fixture {
     struct cn_file files[3];
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 };
 
 /* False when it is not there. */
@@ -326,7 +326,7 @@ static void a_zeroed_cct_db_is_rebuilt_from_profile_db(void **state)
     (void)state;
     if (!open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace"))
         return;
-    assert_false(f.db.sparse.has_cct);
+    assert_false(f.db.values.has_cct);
     assert_true(f.db.base.has_context_values);
     assert_string_equal(f.db.base.warnings->text,
                         "cct.db is zeroed; rebuilt from profile.db");

@@ -88,7 +88,7 @@ static void checks_identities(void **state)
            tiny.tuple_off[1]);
     SET(profile, cn_hpc_tuple, tiny.tuple_off[1], "id_count", 60000);
     EXPECT("error profile.db 0x%" PRIx64 " tuple-bounds: identity tuple at 0x%" PRIx64
-           " does not fit section IdTuples, 0x%" PRIx64 " to 0x%" PRIx64,
+           " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
            tiny.tuple_off[1], tiny.tuple_off[1], section, end);
 }
 

@@ -4,20 +4,20 @@
  * values that are sorted before are sorted after.
  * Threads: immutable; borrows the list.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_IDS_H
-#define CN_FORMATS_HPCTOOLKIT_SPARSE_IDS_H
+#ifndef CN_FORMATS_HPCTOOLKIT_METRIC_IDS_H
+#define CN_FORMATS_HPCTOOLKIT_METRIC_IDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct cn_hpc_sparse_ids {
+struct cn_hpc_metric_ids {
     const int32_t *list; /* indexed by the id on this side; CN_NO_ID: drop the value */
     size_t count;        /* ids from here on are dropped */
 };
 
 /* The id on the other side. False when the value is to be dropped. */
-static inline bool cn_hpc_sparse_ids_find(const struct cn_hpc_sparse_ids *ids,
+static inline bool cn_hpc_metric_ids_find(const struct cn_hpc_metric_ids *ids,
                                           uint16_t id, uint16_t *out)
 {
     if (!ids->list) {
@@ -31,6 +31,6 @@ static inline bool cn_hpc_sparse_ids_find(const struct cn_hpc_sparse_ids *ids,
 }
 
 /* Whether kept ids keep their order and are 16 bits wide. */
-bool cn_hpc_sparse_ids_are_ordered(const struct cn_hpc_sparse_ids *ids);
+bool cn_hpc_metric_ids_are_ordered(const struct cn_hpc_metric_ids *ids);
 
 #endif

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/sparse/lookup.h"
+#include "formats/hpctoolkit/lookup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,39 +62,37 @@ static void select_value(struct selection *s, struct cn_value value)
     }
 }
 
-static bool select_of_profile(const struct cn_hpc_sparse_profiles *profiles,
-                              const struct cn_hpc_sparse_ids *ids, uint32_t profile,
+static bool select_of_profile(const struct cn_hpc_planes *profiles,
+                              const struct cn_hpc_metric_ids *ids, uint32_t profile,
                               uint32_t context, struct selection *s, struct cn_error *err)
 {
-    struct cn_hpc_sparse_profile_block block;
-    struct cn_hpc_sparse_profile_value value = {0};
-    uint64_t at, start, end;
+    const struct cn_hpc_plane_encoding *e = profiles->encoding;
+    struct cn_hpc_plane_entry entry;
+    struct cn_hpc_block block;
+    uint64_t at, end;
     uint16_t metric;
 
-    if (!cn_hpc_sparse_profiles_block(profiles, profile, &block, err))
+    if (!cn_hpc_planes_block(profiles, profile, &block, err))
         return false;
-    at = cn_hpc_sparse_profile_block_find(&block, context);
-    if (at == block.context_count ||
-        cn_hpc_sparse_profile_block_entry(&block, at).context != context)
+    at = cn_hpc_block_find(&block, context);
+    entry = cn_hpc_block_entry(&block, at);
+    if (at == block.key_count || entry.key != context)
         return true;
-    start = cn_hpc_sparse_profile_block_entry(&block, at).start;
-    end = cn_hpc_sparse_profile_block_entry(&block, at + 1).start;
-    if (start > end || end > block.value_count)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "profile %" PRIu32 ": index at 0x%" PRIx64 ": context %" PRIu32
-                       " has values %" PRIu64 " to %" PRIu64 " of %" PRIu64,
-                       profile, block.index_off + at * cn_hpc_sparse_profile_index_size,
-                       context, start, end, block.value_count);
-    for (uint64_t i = start; i < end; i++) {
-        (void)cn_hpc_sparse_profile_value_decode(
-            cn_bytes_element(block.values, i, cn_hpc_sparse_profile_value_size), &value);
-        if (cn_hpc_sparse_ids_find(ids, value.metric, &metric))
+    end = cn_hpc_block_entry(&block, at + 1).start;
+    if (entry.start > end || end > block.value_count)
+        return cn_hpc_block_bad_entry(&block, at, UINT64_MAX, err) ||
+               cn_fail_in(err, "profile %" PRIu32, profile);
+    for (uint64_t i = entry.start; i < end; i++) {
+        struct cn_hpc_plane_value value =
+            e->decode_value(cn_bytes_element(block.values, i, e->value->size));
+
+        if (cn_hpc_metric_ids_find(ids, (uint16_t)value.id, &metric))
             select_value(s, (struct cn_value){value.value, profile, metric});
     }
     return true;
 }
 
-void cn_hpc_sparse_lookup_begin(struct cn_value_cursor *cursor)
+void cn_hpc_lookup_begin(struct cn_value_cursor *cursor)
 {
     cursor->at = 0; /* values delivered so far */
     cursor->metric = 0;
@@ -113,10 +111,10 @@ static bool check_once(const struct cn_value_cursor *cursor, const struct select
     return true;
 }
 
-enum cn_step cn_hpc_sparse_lookup_next(const struct cn_hpc_sparse_profiles *profiles,
-                                       const struct cn_hpc_sparse_ids *ids,
-                                       struct cn_value_cursor *cursor,
-                                       struct cn_value_batch *out, struct cn_error *err)
+enum cn_step cn_hpc_lookup_next(const struct cn_hpc_planes *profiles,
+                                const struct cn_hpc_metric_ids *ids,
+                                struct cn_value_cursor *cursor,
+                                struct cn_value_batch *out, struct cn_error *err)
 {
     struct selection s = {
         .heap = cursor->batch,
@@ -124,7 +122,7 @@ enum cn_step cn_hpc_sparse_lookup_next(const struct cn_hpc_sparse_profiles *prof
         .last = {.key = cursor->key, .metric = cursor->metric},
     };
 
-    for (uint32_t i = 1; i < profiles->frame.head.count; i++)
+    for (uint32_t i = 1; i < profiles->records.count; i++)
         if (!select_of_profile(profiles, ids, i, cursor->owner, &s, err))
             return CN_FAIL;
     if (s.count == 0)

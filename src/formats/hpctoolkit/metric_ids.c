@@ -1,6 +1,6 @@
-#include "formats/hpctoolkit/sparse/ids.h"
+#include "formats/hpctoolkit/metric_ids.h"
 
-bool cn_hpc_sparse_ids_are_ordered(const struct cn_hpc_sparse_ids *ids)
+bool cn_hpc_metric_ids_are_ordered(const struct cn_hpc_metric_ids *ids)
 {
     int32_t last = -1;
 
