@@ -8,7 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "formats/hpctoolkit/values_reader.h"
+#include "formats/hpctoolkit/values/values_reader.h"
 
 struct cn_hpc_proto {
     struct cn_hpc_database database; /* first, so that one points to both */

@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_DUMP_H
 
-#include "formats/hpctoolkit/dump.h"
+#include "formats/hpctoolkit/values/dump.h"
 
 /* All files of a directory, or the one file that `path` names. Damage: what comes
  * before it is emitted, then the dump fails. */

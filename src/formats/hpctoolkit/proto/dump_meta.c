@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/dump.h"
 #include "formats/hpctoolkit/proto/context_reader.h"
 #include "formats/hpctoolkit/proto/dump.h"
+#include "formats/hpctoolkit/values/dump.h"
 
 /* Structures with strings behind them, one after the other. */
 struct reading {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/cct_blocks.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
+#include "formats/hpctoolkit/values/cct_blocks.h"
 
 enum {
     VALUE_LEN = cn_hpc_sparse_context_value_size,

@@ -5,8 +5,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_DUMP_H
 
-#include "formats/hpctoolkit/dump.h"
 #include "formats/hpctoolkit/sparse/frame.h"
+#include "formats/hpctoolkit/values/dump.h"
 
 /* The structures of one file of the given kind. A receiver that stops it makes it succeed
  * and sets *is_stopped. Messages do not name the file. */

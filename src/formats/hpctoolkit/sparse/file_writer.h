@@ -7,7 +7,7 @@
 #include "base/files/out.h"
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/writer.h"
-#include "formats/hpctoolkit/value_job.h"
+#include "formats/hpctoolkit/values/value_job.h"
 
 /* The job as the engines of hpctoolkit/ want it. */
 static inline struct cn_hpc_value_job

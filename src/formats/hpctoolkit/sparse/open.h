@@ -8,7 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 
-#include "formats/hpctoolkit/values_reader.h"
+#include "formats/hpctoolkit/values/values_reader.h"
 
 struct cn_hpc_sparse_files {
     struct cn_bytes profile, cct, trace;

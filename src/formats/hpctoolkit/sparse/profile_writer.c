@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
+#include "formats/hpctoolkit/values/profile_blocks.h"
 #include "model/format.h"
 
 struct profile_writer {

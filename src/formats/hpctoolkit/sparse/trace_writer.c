@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
-#include "formats/hpctoolkit/trace_lines.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {

@@ -11,7 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_WRITER_H
 
 #include "base/error.h"
-#include "formats/hpctoolkit/metric_ids.h"
+#include "formats/hpctoolkit/values/metric_ids.h"
 
 struct cn_database;
 struct cn_write_options;

@@ -4,7 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_META_H
 #define CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_META_H
 
-#include "formats/hpctoolkit/dump.h"
+#include "formats/hpctoolkit/values/dump.h"
 
 struct cn_hpc_sections;
 

@@ -9,7 +9,7 @@
 
 #include "formats/hpctoolkit/v4/read/meta_reader.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"
-#include "formats/hpctoolkit/values_reader.h"
+#include "formats/hpctoolkit/values/values_reader.h"
 
 struct cn_hpc_v4 {
     struct cn_hpc_database database; /* first, so that one points to both */

@@ -5,8 +5,8 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_VALUE_FILES_H
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_VALUE_FILES_H
 
-#include "formats/hpctoolkit/planes_reader.h"
-#include "formats/hpctoolkit/traces_reader.h"
+#include "formats/hpctoolkit/values/planes_reader.h"
+#include "formats/hpctoolkit/values/traces_reader.h"
 
 extern const struct cn_hpc_plane_encoding cn_hpc_v4_profile_planes,
     cn_hpc_v4_context_planes;

@@ -8,7 +8,7 @@
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
-#include "formats/hpctoolkit/value_checks.h"
+#include "formats/hpctoolkit/values/value_checks.h"
 
 /* What records may point at strings for, in all: sharing is usual, but has a limit. */
 enum { STRING_SHARING_MAX = 64 };

@@ -3,7 +3,7 @@
 
 #include "formats/hpctoolkit/v4/read/value_files.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
-#include "formats/hpctoolkit/value_checks.h"
+#include "formats/hpctoolkit/values/value_checks.h"
 
 static void check_profile(struct cn_hpc_plane_check *p, uint32_t number, uint64_t off)
 {

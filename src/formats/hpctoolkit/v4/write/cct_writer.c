@@ -2,8 +2,8 @@
  * behind them where each metric's values start. Blocks start at multiples of 4.
  */
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/cct_blocks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/cct_blocks.h"
 
 static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch plane,
                            uint8_t *at, struct cn_hpc_cct_block *block)

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/profile_blocks.h"
 
 struct profile_writer {
     const struct cn_hpc_writing *w;

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/trace_lines.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {

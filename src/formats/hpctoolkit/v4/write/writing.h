@@ -7,7 +7,7 @@
 #include "base/files/out.h"
 #include "base/map.h"
 #include "formats/hpctoolkit/v4/format.h"
-#include "formats/hpctoolkit/value_job.h"
+#include "formats/hpctoolkit/values/value_job.h"
 #include "model/contexts/database.h"
 #include "model/format.h"
 

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/traces_reader.h"
+#include "formats/hpctoolkit/values/traces_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

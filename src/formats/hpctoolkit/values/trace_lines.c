@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/trace_lines.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

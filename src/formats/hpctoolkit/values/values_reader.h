@@ -9,12 +9,12 @@
  * Everything borrows the bytes of the files.
  * Threads: immutable after open; any thread may read, each with cursors of its own.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_READER_H
-#define CN_FORMATS_HPCTOOLKIT_VALUES_READER_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_VALUES_READER_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_VALUES_READER_H
 
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/planes_reader.h"
-#include "formats/hpctoolkit/traces_reader.h"
+#include "formats/hpctoolkit/values/planes_reader.h"
+#include "formats/hpctoolkit/values/traces_reader.h"
 
 struct cn_hpc_values {
     struct cn_hpc_planes profiles;

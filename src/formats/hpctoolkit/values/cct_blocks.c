@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/cct_blocks.h"
+#include "formats/hpctoolkit/values/cct_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

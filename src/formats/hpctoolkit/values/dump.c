@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/dump.h"
+#include "formats/hpctoolkit/values/dump.h"
 
 #include <inttypes.h>
 

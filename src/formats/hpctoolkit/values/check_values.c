@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "formats/hpctoolkit/value_checks.h"
-#include "formats/hpctoolkit/verify_summary.h"
+#include "formats/hpctoolkit/values/value_checks.h"
+#include "formats/hpctoolkit/values/verify_summary.h"
 #include "model/contexts/transpose.h"
 
 struct note {

@@ -9,12 +9,12 @@
  * Everything borrows the bytes of the file. Messages do not name the file.
  * Threads: immutable after open; any thread may read, each with cursors of its own.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_PLANES_READER_H
-#define CN_FORMATS_HPCTOOLKIT_PLANES_READER_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_PLANES_READER_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_PLANES_READER_H
 
 #include "base/bytes/record.h"
-#include "formats/hpctoolkit/metric_ids.h"
 #include "formats/hpctoolkit/table.h"
+#include "formats/hpctoolkit/values/metric_ids.h"
 #include "model/contexts/database.h"
 
 /* What a record says; nothing is checked. */

@@ -4,8 +4,8 @@
  * values that are sorted before are sorted after.
  * Threads: immutable; borrows the list.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_METRIC_IDS_H
-#define CN_FORMATS_HPCTOOLKIT_METRIC_IDS_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_METRIC_IDS_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_METRIC_IDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/profile_blocks.h"
+#include "formats/hpctoolkit/values/profile_blocks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

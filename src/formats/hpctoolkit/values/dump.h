@@ -5,11 +5,11 @@
  * then `is_stopped` is set and the dump is a success.
  * Threads: one thread at a time.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_DUMP_H
-#define CN_FORMATS_HPCTOOLKIT_DUMP_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_DUMP_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_DUMP_H
 
-#include "formats/hpctoolkit/planes_reader.h"
-#include "formats/hpctoolkit/traces_reader.h"
+#include "formats/hpctoolkit/values/planes_reader.h"
+#include "formats/hpctoolkit/values/traces_reader.h"
 #include "model/format.h"
 
 struct cn_hpc_dump {

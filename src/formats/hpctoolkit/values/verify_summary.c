@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/verify_summary.h"
+#include "formats/hpctoolkit/values/verify_summary.h"
 
 #include <math.h>
 #include <stdio.h>

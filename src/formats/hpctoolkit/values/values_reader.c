@@ -1,9 +1,9 @@
-#include "formats/hpctoolkit/values_reader.h"
+#include "formats/hpctoolkit/values/values_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "formats/hpctoolkit/lookup.h"
+#include "formats/hpctoolkit/values/lookup.h"
 
 /* Ids out of this proportion to the contexts there are would cost memory out of proportion
  * to the file. */

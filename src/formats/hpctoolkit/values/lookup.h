@@ -4,10 +4,10 @@
  * Each batch costs one pass over the profiles; nothing is kept between batches.
  * Threads: any thread, each with cursors of its own.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_LOOKUP_H
-#define CN_FORMATS_HPCTOOLKIT_LOOKUP_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_LOOKUP_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_LOOKUP_H
 
-#include "formats/hpctoolkit/planes_reader.h"
+#include "formats/hpctoolkit/values/planes_reader.h"
 
 void cn_hpc_lookup_begin(struct cn_value_cursor *cursor);
 

@@ -9,13 +9,13 @@
  * memory does not grow with planes. Only a plane that is not sorted is held whole.
  * Threads: works on the job's threads and returns when all have ended.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_PROFILE_BLOCKS_H
-#define CN_FORMATS_HPCTOOLKIT_PROFILE_BLOCKS_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_PROFILE_BLOCKS_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_PROFILE_BLOCKS_H
 
 #include <stddef.h>
 
 #include "base/error.h"
-#include "formats/hpctoolkit/value_job.h"
+#include "formats/hpctoolkit/values/value_job.h"
 #include "model/contexts/database.h"
 
 struct cn_out;

@@ -1,8 +1,8 @@
 /* What the engines that write values have to know: which database, where to, how.
  * Threads: immutable while files are written; borrows everything.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_VALUE_JOB_H
-#define CN_FORMATS_HPCTOOLKIT_VALUE_JOB_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_VALUE_JOB_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_VALUE_JOB_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * One per worker; borrows the database.
  * Threads: one thread at a time.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_VERIFY_SUMMARY_H
-#define CN_FORMATS_HPCTOOLKIT_VERIFY_SUMMARY_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_VERIFY_SUMMARY_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_VERIFY_SUMMARY_H
 
 #include "model/contexts/database.h"
 

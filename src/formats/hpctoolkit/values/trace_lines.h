@@ -7,14 +7,14 @@
  * several processes, each writes the timelines of its own profiles.
  * Threads: works on the job's threads and returns when all have ended.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_TRACE_LINES_H
-#define CN_FORMATS_HPCTOOLKIT_TRACE_LINES_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_TRACE_LINES_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_TRACE_LINES_H
 
 #include <inttypes.h>
 #include <stddef.h>
 
 #include "base/error.h"
-#include "formats/hpctoolkit/value_job.h"
+#include "formats/hpctoolkit/values/value_job.h"
 #include "model/contexts/database.h"
 
 struct cn_out;

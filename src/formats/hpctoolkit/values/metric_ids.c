@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/metric_ids.h"
+#include "formats/hpctoolkit/values/metric_ids.h"
 
 bool cn_hpc_metric_ids_are_ordered(const struct cn_hpc_metric_ids *ids)
 {

@@ -6,8 +6,8 @@
  * Everything borrows the bytes of the file. Messages do not name the file.
  * Threads: immutable after cn_hpc_traces_sort().
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_TRACES_READER_H
-#define CN_FORMATS_HPCTOOLKIT_TRACES_READER_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_TRACES_READER_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_TRACES_READER_H
 
 #include "base/bytes/record.h"
 #include "formats/hpctoolkit/table.h"

@@ -5,12 +5,12 @@
  * records point at are reported as an overlap and checked once.
  * Threads: one thread at a time.
  */
-#ifndef CN_FORMATS_HPCTOOLKIT_VALUE_CHECKS_H
-#define CN_FORMATS_HPCTOOLKIT_VALUE_CHECKS_H
+#ifndef CN_FORMATS_HPCTOOLKIT_VALUES_VALUE_CHECKS_H
+#define CN_FORMATS_HPCTOOLKIT_VALUES_VALUE_CHECKS_H
 
 #include "base/map.h"
 #include "formats/hpctoolkit/check.h"
-#include "formats/hpctoolkit/values_reader.h"
+#include "formats/hpctoolkit/values/values_reader.h"
 
 /* Sections that values and samples must not lie in. */
 struct cn_hpc_taken {

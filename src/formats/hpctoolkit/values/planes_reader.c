@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/planes_reader.h"
+#include "formats/hpctoolkit/values/planes_reader.h"
 
 #include <inttypes.h>
 
