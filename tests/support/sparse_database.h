@@ -6,6 +6,7 @@
 #define CN_TEST_SPARSE_DATABASE_H
 
 #include "formats/hpctoolkit/sparse/open.h"
+#include "formats/hpctoolkit/values/database.h"
 
 /* `out` is released with cn_sparse_database_done(), also after a failure. */
 CN_CHECK bool cn_sparse_database_open(struct cn_hpc_database *out,

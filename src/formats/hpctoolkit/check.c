@@ -99,7 +99,8 @@ bool cn_hpc_check_begin(struct cn_hpc_check *c, const char *name, bool exists)
 {
     cn_findings_begin(&c->f, name);
     if (!exists)
-        cn_findings_error(&c->f, "file-missing", 0, "not there: a database needs it");
+        cn_findings_error(&c->f, "file-missing", 0,
+                          "does not exist, but a database needs it");
     return exists;
 }
 

@@ -76,7 +76,7 @@ void cn_hpc_check_done(struct cn_hpc_check *c);
  * not. */
 bool cn_hpc_check_begin(struct cn_hpc_check *c, const char *name, bool exists);
 
-/* `len` more bytes of a file were read: give its memory back now and then. */
+/* Count `len` bytes of a file that were read; from time to time, give its memory back. */
 void cn_hpc_check_forget(struct cn_hpc_check *c, struct cn_bytes file, uint64_t len);
 
 /* Report an offset that is not a multiple of `align`; 0: any is fine. */

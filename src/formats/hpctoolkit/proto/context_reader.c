@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/entries.h"
 
 /* The bit by which contexts tell what belongs to a function: the format has no
@@ -104,9 +105,8 @@ static bool find_elements(const struct cn_hpc_proto_meta *meta,
 }
 
 /* The context at the start of `rest`, the part of its block that is left. */
-static bool decode_context(const struct cn_hpc_proto_meta *meta, uint64_t off,
-                           struct cn_bytes rest, struct cn_context *out, uint64_t *len,
-                           struct cn_error *err)
+static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes rest,
+                           struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
     struct cn_hpc_proto_node node;
     struct cn_hpc_proto_place place;
@@ -128,7 +128,6 @@ static bool decode_context(const struct cn_hpc_proto_meta *meta, uint64_t off,
         .line = place.source.line,
         .module = CN_NONE,
         .offset = place.point.offset,
-        .at = off,
         .children_at = node.head.children_off,
         .children_len = node.head.children_len,
     };
@@ -173,23 +172,14 @@ static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *
     root->offset = 0;
 }
 
-/* What lies at `off`, up to `end`, both offsets inside the section. */
-static bool decode_at(const struct cn_hpc_proto_meta *meta, uint64_t off, uint64_t end,
-                      bool is_root, struct cn_context *out, uint64_t *len,
-                      struct cn_error *err)
+static bool decode(struct cn_database *db, bool is_root, struct cn_bytes rest,
+                   struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
+    const struct cn_hpc_proto_meta *meta = &cn_hpc_proto_of(db)->meta;
     struct cn_context context;
-    struct cn_bytes rest;
 
-    if (off >= end ||
-        !cn_hpc_span_slice(meta->sections[CN_HPC_PROTO_CONTEXTS], off, end - off, &rest))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "context at 0x%" PRIx64 ": not inside section %s", off,
-                       cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS]);
-    if (!decode_context(meta, off, rest, &context, len, err))
-        return cn_fail_in(err, "context at 0x%" PRIx64, off);
-    if (is_root)
-        context.at |= CN_HPC_PROTO_AT_ROOT;
+    if (!decode_context(meta, rest, &context, len, err))
+        return false;
     if (is_root && meta->has_entries)
         make_entry(meta, &context);
     /* Below the roots, a function that only names entry points is none. */
@@ -201,56 +191,18 @@ static bool decode_at(const struct cn_hpc_proto_meta *meta, uint64_t off, uint64
     return true;
 }
 
-bool cn_hpc_proto_contexts_begin(const struct cn_hpc_proto_meta *meta,
-                                 const struct cn_context *parent,
-                                 struct cn_context_cursor *out, struct cn_error *err)
+void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto)
 {
-    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
-    struct cn_hpc_span list = meta->roots;
+    const struct cn_hpc_proto_meta *meta = &proto->meta;
 
-    if (parent) {
-        list = (struct cn_hpc_span){.off = parent->children_at};
-        if (parent->children_len > 0 &&
-            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 ": children of %" PRIu64
-                           " bytes at 0x%" PRIx64 " do not fit section %s, 0x%" PRIx64
-                           " to 0x%" PRIx64,
-                           parent->id, parent->children_len, parent->children_at,
-                           cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS], section.off,
-                           section.off + section.bytes.len);
-    }
-    *out = (struct cn_context_cursor){
-        .at = list.off,
-        .end = list.off + list.bytes.len,
-        .size = list.bytes.len,
-        .is_entry_list = !parent,
+    proto->database.tree = (struct cn_hpc_tree){
+        .section_name = cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS],
+        .section = meta->sections[CN_HPC_PROTO_CONTEXTS],
+        .roots = meta->roots,
+        .are_entries = true,
+        .decode = decode,
     };
-    return true;
-}
-
-enum cn_step cn_hpc_proto_contexts_next(const struct cn_hpc_proto_meta *meta,
-                                        struct cn_context_cursor *cursor,
-                                        struct cn_context *out, struct cn_error *err)
-{
-    uint64_t len;
-
-    if (cursor->at == cursor->end)
-        return CN_END;
-    if (!decode_at(meta, cursor->at, cursor->end, cursor->is_entry_list, out, &len, err))
-        return CN_FAIL;
-    cursor->at += len;
-    return CN_ITEM;
-}
-
-bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
-                             struct cn_context *out, struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
-    uint64_t len;
-
-    return decode_at(meta, at & ~CN_HPC_PROTO_AT_ROOT, section.off + section.bytes.len,
-                     (at & CN_HPC_PROTO_AT_ROOT) != 0, out, &len, err);
+    proto->database.base.context_weight = proto->database.tree.section.bytes.len;
 }
 
 /* The next root as the file has it. Damage ends the list: whoever walks it will
@@ -262,8 +214,7 @@ static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *
     struct cn_error damage;
     uint64_t len;
 
-    return rest->bytes.len > 0 &&
-           decode_context(meta, rest->off, rest->bytes, out, &len, &damage) &&
+    return rest->bytes.len > 0 && decode_context(meta, rest->bytes, out, &len, &damage) &&
            cn_hpc_span_take(rest, (size_t)len, "context", &ignored, &damage);
 }
 

@@ -8,20 +8,19 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "formats/hpctoolkit/values/values_reader.h"
+#include "formats/hpctoolkit/values/database.h"
 
 struct cn_hpc_proto {
     struct cn_hpc_database database; /* first, so that one points to both */
     struct cn_hpc_proto_meta meta;
 };
 
-/* The operations of such a database. `close` releases the struct, its arena and
- * maps. */
-extern const struct cn_database_ops cn_hpc_proto_ops;
-
 static inline struct cn_hpc_proto *cn_hpc_proto_of(struct cn_database *db)
 {
     return (struct cn_hpc_proto *)db;
 }
+
+/* Set the tree and its weight from the meta.db that was opened. */
+void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto);
 
 #endif

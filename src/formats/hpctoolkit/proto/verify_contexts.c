@@ -165,8 +165,6 @@ static void check_block(struct tree *t, struct pending block)
 
 void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *p)
 {
-    /* Ids above this would cost memory out of proportion to the file. */
-    enum { SPREAD_MAX = 64 };
     struct tree t = {.p = p, .section = p->meta.sections[CN_HPC_PROTO_CONTEXTS]};
     struct cn_hpc_proto_contexts_header head;
     uint64_t node_max = t.section.bytes.len / cn_hpc_proto_context_size + 1;
@@ -178,7 +176,7 @@ void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *p)
                           t.section.bytes.len);
         return;
     }
-    cn_hpc_set_init(&p->contexts, node_max * SPREAD_MAX);
+    cn_hpc_set_init(&p->contexts, node_max * CN_HPC_ID_SPREAD_MAX);
     p->c.contexts = &p->contexts;
     add_block(&t, t.section.off + cn_hpc_proto_contexts_header_size, head.roots_len);
     while (t.pending_count > 0) {

@@ -13,8 +13,11 @@
 static inline struct cn_hpc_value_job
 cn_hpc_sparse_job(const struct cn_hpc_sparse_writing *w, uint32_t context_count)
 {
-    return (struct cn_hpc_value_job){w->db, w->options, w->dir, w->workers,
-                                     context_count};
+    return (struct cn_hpc_value_job){.db = w->db,
+                                     .options = w->options,
+                                     .dir = w->dir,
+                                     .workers = w->workers,
+                                     .context_count = context_count};
 }
 
 /* Create a file of this kind with room for its header area and `count` records. */

@@ -25,9 +25,6 @@ enum {
     CN_HPC_SPARSE_TIMED_MAJOR = 4, /* of a trace.db that states its time range */
     CN_HPC_SPARSE_ALIGN = 8,       /* of the first block and of the identity tuples */
     CN_HPC_SPARSE_METRIC_ID_MAX = 32767, /* readers of the time: ids are signed */
-    /* Ids out of this proportion to the contexts there are would cost memory out of
-     * proportion to the file. */
-    CN_HPC_SPARSE_SPREAD_MAX = 64,
 };
 
 /* Each file has two magics: very early writers called two of them otherwise. */

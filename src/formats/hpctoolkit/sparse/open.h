@@ -8,6 +8,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 
+#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/values/values_reader.h"
 
 struct cn_hpc_sparse_files {

@@ -18,11 +18,9 @@ enum {
     CN_HPC_MAGIC_LEN = 10,
     CN_HPC_FORMAT_LEN = 4,
     CN_HPC_FOOTER_LEN = 8,
-    CN_HPC_SECTION_MAX = 8, /* sections of any file header */
-    /* Ids are sparse because writers leave instructions out, but not sparser than this: a
-     * larger one would cost memory out of proportion to the file. */
-    CN_HPC_ID_SPREAD_MAX = 64,
-    CN_HPC_YAML_MAX = 64, /* files in metrics/ */
+    CN_HPC_SECTION_MAX = 8,       /* sections of any file header */
+    CN_HPC_YAML_MAX = 64,         /* files in metrics/ */
+    CN_HPC_METRIC_ID_MAX = 32767, /* hpcviewer: ids are signed */
 };
 
 #define CN_HPC_MAGIC          "HPCTOOLKIT"

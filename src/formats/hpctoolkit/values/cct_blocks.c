@@ -1,5 +1,6 @@
 #include "formats/hpctoolkit/values/cct_blocks.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/bytes/bytes.h"
 #include "base/files/out.h"
 #include "base/run/ranks.h"
+#include "formats/hpctoolkit/span.h"
 #include "model/contexts/transpose.h"
 #include "model/format.h"
 
@@ -16,14 +18,13 @@ struct worker {
     struct cn_hpc_cct_block *records; /* of the range's contexts, offsets relative */
     uint8_t *encoded;                 /* records */
     size_t record_capacity;
-    uint32_t first, next; /* contexts of the range: the first, the next without record */
+    uint32_t first, next; /* contexts: the first of the range, the next to be added */
     uint64_t off;         /* of the blocks in the file */
 };
 
 struct cct_writer {
     const struct cn_hpc_value_job *job;
     const struct cn_hpc_cct_encoding *encoding;
-    void *arg;
     struct cn_out *out;
     uint64_t records_off;
     struct worker *workers;
@@ -48,7 +49,7 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
     return true;
 }
 
-/* Contexts without values point at the next block, as in real files: never at 0. */
+/* Contexts without values point at the next block, as in real files. */
 static void skip_until(struct worker *self, uint32_t context)
 {
     for (; self->next < context; self->next++)
@@ -59,17 +60,6 @@ static void skip_until(struct worker *self, uint32_t context)
         };
 }
 
-static uint8_t *make_room(struct worker *self, size_t len)
-{
-    if (self->capacity - self->len < len) {
-        size_t doubled = self->capacity * 2;
-
-        self->capacity = self->len + len > doubled ? self->len + len : doubled;
-        self->bytes = cn_realloc(self->bytes, self->capacity, 1);
-    }
-    return self->bytes + self->len;
-}
-
 static bool add_context(void *arg, unsigned worker, uint32_t context,
                         struct cn_value_batch plane, struct cn_error *err)
 {
@@ -77,14 +67,17 @@ static bool add_context(void *arg, unsigned worker, uint32_t context,
     const struct cn_hpc_cct_encoding *encoding = c->encoding;
     struct worker *self = &c->workers[worker];
     struct cn_hpc_cct_block block = {.context = context, .values_off = self->len};
-    uint8_t *at =
-        make_room(self, plane.count * encoding->value_len +
-                            (plane.count + 1) * encoding->index_len + encoding->align);
-    size_t len = encoding->block(c->arg, worker, plane, at, &block);
-    size_t padded_len = (size_t)cn_align_up(len, encoding->align);
+    size_t len_max = plane.count * encoding->value_len +
+                     (plane.count + 1) * encoding->index_len + encoding->align;
+    size_t len, padded_len;
+    uint8_t *at;
 
     (void)err;
     skip_until(self, context);
+    self->bytes = cn_grow_to(self->bytes, self->len + len_max, &self->capacity, 1);
+    at = self->bytes + self->len;
+    len = encoding->block(c->job->arg, worker, plane, at, &block);
+    padded_len = (size_t)cn_align_up(len, encoding->align);
     if (len == 0)
         return true;
     memset(at + len, 0, padded_len - len);
@@ -131,7 +124,7 @@ static bool finish(void *arg, unsigned worker, const struct cn_context_range *ra
            write_records(c, range->first, self->encoded, count, err);
 }
 
-/* Contexts of the tree whose ids lie beyond all that have values. */
+/* Records of contexts whose ids are above all that have values. */
 static bool write_rest(struct cct_writer *c, struct cn_error *err)
 {
     enum { CHUNK = 256 };
@@ -172,12 +165,34 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
     return cn_transpose_run(c->job->db, &options, &sink, err);
 }
 
+bool cn_hpc_cct_count(struct cn_database *db, uint64_t listed_count,
+                      uint32_t largest_listed, uint32_t *out, struct cn_error *err)
+{
+    uint64_t known = listed_count, count = (uint64_t)largest_listed + 1;
+
+    if (count < db->context_limit)
+        count = db->context_limit;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(db, i, &profile, err))
+            return false;
+        known += profile.context_count;
+    }
+    if (count > UINT32_MAX || count / CN_HPC_ID_SPREAD_MAX > known)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "context ids up to %" PRIu64 " for %" PRIu64 " contexts",
+                       count - 1, known);
+    *out = (uint32_t)count;
+    return true;
+}
+
 bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
-                             const struct cn_hpc_cct_encoding *encoding, void *arg,
+                             const struct cn_hpc_cct_encoding *encoding,
                              struct cn_out *out, uint64_t records_off,
                              struct cn_error *err)
 {
-    struct cct_writer c = {job, encoding, arg, out, records_off, NULL};
+    struct cct_writer c = {job, encoding, out, records_off, NULL};
     bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));

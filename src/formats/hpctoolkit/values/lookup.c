@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The smallest values found so far that come after what was delivered: a heap whose
- * first element is the largest, in the cursor's batch. */
+/* The smallest values found so far that come after those delivered: a heap in the cursor's
+ * batch whose first element is the largest. */
 struct selection {
     struct cn_value *heap;
     size_t count;

@@ -1,7 +1,6 @@
-/* The plane of a context without cct.db: its values looked up in profile.db, profile
- * by profile.
+/* The plane of a context without cct.db: its values are looked up in profile.db.
  *
- * Each batch costs one pass over the profiles; nothing is kept between batches.
+ * Each batch costs one pass over all profiles.
  * Threads: any thread, each with cursors of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_LOOKUP_H

@@ -1,7 +1,7 @@
-/* Metric ids on both sides of a border: those of a file and those of the model.
+/* A table that translates metric ids between a file and the model.
  *
- * A zeroed table keeps ids as they are. Ids that are kept must keep their order:
- * values that are sorted before are sorted after.
+ * A zeroed table leaves ids unchanged. Translation must preserve the order of ids, so that
+ * sorted values stay sorted.
  * Threads: immutable; borrows the list.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_METRIC_IDS_H
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct cn_hpc_metric_ids {
-    const int32_t *list; /* indexed by the id on this side; CN_NO_ID: drop the value */
+    const int32_t *list; /* by id; CN_NO_ID: drop the value */
     size_t count;        /* ids from here on are dropped */
 };
 
-/* The id on the other side. False when the value is to be dropped. */
+/* The translated id. False if the value is dropped. */
 static inline bool cn_hpc_metric_ids_find(const struct cn_hpc_metric_ids *ids,
                                           uint16_t id, uint16_t *out)
 {
@@ -30,7 +30,7 @@ static inline bool cn_hpc_metric_ids_find(const struct cn_hpc_metric_ids *ids,
     return true;
 }
 
-/* Whether kept ids keep their order and are 16 bits wide. */
+/* True if translated ids preserve the order and fit 16 bits. */
 bool cn_hpc_metric_ids_are_ordered(const struct cn_hpc_metric_ids *ids);
 
 #endif

@@ -14,12 +14,12 @@
 enum {
     VALUES_LEN = 4 * 1024 * 1024,
     INDEX_LEN = 2 * 1024 * 1024,
-    /* After this many values, pages of mapped files that were read are given back. */
+    /* After this many values, pages of mapped files are given back. */
     FORGET_EVERY = 1024 * 1024,
     SMALL_LEN = 64 * 1024, /* blocks up to this length are written many at once */
 };
 
-/* What the first reading of a plane finds. */
+/* What the first pass over a plane finds. */
 struct plane {
     uint64_t value_count;
     uint32_t context_count;
@@ -32,24 +32,22 @@ struct plane {
 struct worker {
     unsigned number;
     struct cn_value_cursor cursor;
-    struct cn_value kept[CN_VALUE_BATCH]; /* what the encoding keeps of a batch */
+    struct cn_value translated[CN_VALUE_BATCH];
     struct plane plane;
-    struct cn_value *sorted; /* the plane, when it did not come sorted */
+    struct cn_value *sorted; /* the plane, if it was not sorted */
     size_t sorted_count, sorted_capacity;
     struct cn_hpc_plane_bytes bytes;
-    bool is_held;    /* the buffers hold the whole plane */
-    bool is_written; /* together with others */
+    bool is_whole;   /* the buffers contain the whole plane */
+    bool is_written; /* appended to the file in order */
 };
 
 struct block_writer {
     const struct cn_hpc_value_job *job;
     const struct cn_hpc_profile_encoding *encoding;
-    void *arg;
-    const bool *is_left_out;
     struct cn_out *out;
     struct cn_hpc_profile_block *blocks;
     uint32_t own_first, own_end; /* profiles that this process writes */
-    uint64_t unforgotten_count;  /* values read since pages were given back */
+    uint64_t touched_count;      /* values read since pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
@@ -65,42 +63,34 @@ typedef bool (*visit_fn)(struct block_writer *p, struct worker *self,
                          const struct cn_value *values, size_t count,
                          struct cn_error *err);
 
-static bool visit_kept(struct block_writer *p, struct worker *self, bool is_summary,
-                       struct cn_value_batch batch, bool is_first, visit_fn visit,
-                       struct cn_error *err)
-{
-    while (batch.count > 0) {
-        struct cn_value_batch part = batch;
-        size_t count;
-
-        if (part.count > CN_VALUE_BATCH)
-            part.count = CN_VALUE_BATCH;
-        count = p->encoding->keep(p->arg, self->number, is_summary, part, is_first,
-                                  self->kept);
-        if (!visit(p, self, self->kept, count, err))
-            return false;
-        batch.values += part.count;
-        batch.count -= part.count;
-    }
-    return true;
-}
-
-/* Read a plane and hand it on. */
+/* Read a plane and pass its values to `visit`. */
 static bool read_plane(struct block_writer *p, uint32_t profile, struct worker *self,
                        bool is_first, visit_fn visit, struct cn_error *err)
 {
     struct cn_value_batch batch;
     enum cn_step step;
 
-    if (p->is_left_out && p->is_left_out[profile])
+    if (p->job->is_left_out && p->job->is_left_out[profile])
         return true;
     if (!cn_profile_values(p->job->db, profile, 0, UINT32_MAX, &self->cursor, err))
         return false;
     while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
-        if (!(p->encoding->keep
-                  ? visit_kept(p, self, profile == 0, batch, is_first, visit, err)
-                  : visit(p, self, batch.values, batch.count, err)))
-            return false;
+        while (batch.count > 0) {
+            struct cn_value_batch part = batch, found = batch;
+
+            if (p->encoding->translate) {
+                if (part.count > CN_VALUE_BATCH)
+                    part.count = CN_VALUE_BATCH;
+                found.values = self->translated;
+                found.count =
+                    p->encoding->translate(p->job->arg, self->number, profile == 0, part,
+                                           is_first, self->translated);
+            }
+            if (!visit(p, self, found.values, found.count, err))
+                return false;
+            batch.values += part.count;
+            batch.count -= part.count;
+        }
     return step == CN_END;
 }
 
@@ -137,7 +127,7 @@ static void begin_encoding(struct worker *self)
 
 static void end_encoding(const struct block_writer *p, struct worker *self)
 {
-    struct cn_hpc_stretch *index = &self->bytes.index;
+    struct cn_hpc_buffered *index = &self->bytes.index;
 
     if (!p->encoding->put_end)
         return;
@@ -150,8 +140,8 @@ static bool scan_batch(struct block_writer *p, struct worker *self,
 {
     (void)err;
     scan(&self->plane, values, count);
-    if (self->is_held && self->plane.is_sorted)
-        self->is_held = p->encoding->encode(&self->bytes, values, count) == count;
+    if (self->is_whole && self->plane.is_sorted)
+        self->is_whole = p->encoding->encode(&self->bytes, values, count) == count;
     return true;
 }
 
@@ -159,7 +149,7 @@ static bool scan_plane(struct block_writer *p, uint32_t profile, struct worker *
                        struct cn_error *err)
 {
     self->plane = (struct plane){.is_sorted = true};
-    self->is_held = true;
+    self->is_whole = true;
     begin_encoding(self);
     if (!read_plane(p, profile, self, true, scan_batch, err))
         return false;
@@ -170,7 +160,7 @@ static bool scan_plane(struct block_writer *p, uint32_t profile, struct worker *
                        self->plane.largest_key, p->job->context_count);
     if (self->plane.metric_bits > p->encoding->metric_max)
         return cn_fail(err, CN_ERR_LIMIT,
-                       "a metric id above %u, which readers do not know",
+                       "a metric id above %u, which readers do not accept",
                        p->encoding->metric_max);
     return true;
 }
@@ -234,7 +224,7 @@ static void scan_run(void *arg, size_t job, unsigned worker)
     cn_failures_note(&p->failures, worker, job);
 }
 
-/* Where the parts of a block are that starts at `off`; returns its length. */
+/* Set the offsets of a block that starts at `off`; returns its length. */
 static uint64_t fill_in_block(struct block_writer *p, uint32_t profile,
                               uint64_t value_count, uint32_t context_count, uint64_t off)
 {
@@ -251,9 +241,9 @@ static uint64_t fill_in_block(struct block_writer *p, uint32_t profile,
     return values_len + entry_count * e->index_len;
 }
 
-/* Leave room for the blocks of other processes. */
-static bool pass_over(struct block_writer *p, uint32_t first, uint32_t end,
-                      struct cn_error *err)
+/* Leave room for the blocks of other ranks. */
+static bool skip_blocks(struct block_writer *p, uint32_t first, uint32_t end,
+                        struct cn_error *err)
 {
     for (uint32_t i = first; i < end; i++) {
         struct cn_profile profile;
@@ -269,34 +259,33 @@ static bool pass_over(struct block_writer *p, uint32_t first, uint32_t end,
     return true;
 }
 
-/* Other processes have left room for what the database has told them. */
+/* Other ranks have left room for the counts of the database. */
 static bool check_counts(struct block_writer *p, uint32_t profile,
                          const struct plane *plane, struct cn_error *err)
 {
-    struct cn_profile told;
+    struct cn_profile declared;
 
-    if (!p->job->db->has_exact_counts || p->encoding->keep)
+    if (!p->job->db->has_exact_counts || p->encoding->translate)
         return true;
-    if (!cn_database_profile(p->job->db, profile, &told, err))
+    if (!cn_database_profile(p->job->db, profile, &declared, err))
         return false;
-    return (told.value_count == plane->value_count &&
-            told.context_count == plane->context_count) ||
+    return (declared.value_count == plane->value_count &&
+            declared.context_count == plane->context_count) ||
            cn_fail(err, CN_ERR_FORMAT,
                    "profile %" PRIu32 ": changed while it was being read", profile);
 }
 
 static bool is_encoded(const struct worker *self)
 {
-    return self->is_held && self->plane.is_sorted && !self->sorted;
+    return self->is_whole && self->plane.is_sorted && !self->sorted;
 }
 
-/* A small block is appended to those before it, a large one gets its place and is
- * written by its worker. */
-static bool place(struct block_writer *p, uint32_t profile, struct worker *self,
-                  struct cn_error *err)
+/* Append a small block; reserve room for a large one, which its worker writes. */
+static bool add_block(struct block_writer *p, uint32_t profile, struct worker *self,
+                      struct cn_error *err)
 {
     const struct plane *plane = &self->plane;
-    struct cn_hpc_stretch *values = &self->bytes.values, *index = &self->bytes.index;
+    struct cn_hpc_buffered *values = &self->bytes.values, *index = &self->bytes.index;
     uint64_t begin_off = p->out->end_off, off;
     uint64_t len =
         fill_in_block(p, profile, plane->value_count, plane->context_count, begin_off);
@@ -315,8 +304,7 @@ static bool place(struct block_writer *p, uint32_t profile, struct worker *self,
            cn_out_write(p->out, index->buffer, index->len, err);
 }
 
-/* The place of the block: in a fixed order, whoever is ready first. */
-static void place_take(void *arg, size_t job, unsigned worker)
+static void scan_take(void *arg, size_t job, unsigned worker)
 {
     struct block_writer *p = arg;
     struct worker *self = &p->workers[worker];
@@ -324,31 +312,29 @@ static void place_take(void *arg, size_t job, unsigned worker)
 
     if (!cn_failures_share(&p->failures, worker))
         return;
-    if (!place(p, profile_of(p, job), self, err) ||
+    if (!add_block(p, profile_of(p, job), self, err) ||
         !cn_progress_report(p->job->options->progress, "writing profile.db", job + 1,
                             p->own_end - p->own_first, "profiles", err)) {
         cn_failures_note(&p->failures, worker, job);
         return;
     }
-    p->unforgotten_count += self->plane.value_count;
-    if (p->unforgotten_count >= FORGET_EVERY) {
+    p->touched_count += self->plane.value_count;
+    if (p->touched_count >= FORGET_EVERY) {
         cn_database_forget(p->job->db);
-        p->unforgotten_count = 0;
+        p->touched_count = 0;
     }
 }
 
-static bool flush(const struct cn_out *out, struct cn_hpc_stretch *stretch,
+static bool flush(const struct cn_out *out, struct cn_hpc_buffered *b,
                   struct cn_error *err)
 {
-    size_t len = stretch->len;
-
-    /* The input may have changed since it was counted: never write beyond our place. */
-    if (len > stretch->end_off - stretch->next_off)
+    /* The input may have changed since it was counted: do not write beyond the end. */
+    if (b->len > b->end_off - b->next_off)
         return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
-    if (!cn_out_write_at(out, stretch->next_off, stretch->buffer, len, err))
+    if (!cn_out_write_at(out, b->next_off, b->buffer, b->len, err))
         return false;
-    stretch->next_off += len;
-    stretch->len = 0;
+    b->next_off += b->len;
+    b->len = 0;
     return true;
 }
 
@@ -368,7 +354,7 @@ static bool encode_batch(struct block_writer *p, struct worker *self,
     return true;
 }
 
-/* A plane that was not held: from the start, through the buffers. */
+/* Encode a plane that does not fit the buffers, flushing them. */
 static bool encode_plane(struct block_writer *p, uint32_t profile, struct worker *self,
                          struct cn_error *err)
 {
@@ -408,11 +394,11 @@ static void write_finish(void *arg, size_t job, unsigned worker)
     }
 }
 
-static struct cn_hpc_stretch stretch_new(size_t len, size_t element_len)
+static struct cn_hpc_buffered buffered_new(size_t len, size_t element_len)
 {
     size_t capacity = len / element_len * element_len;
 
-    return (struct cn_hpc_stretch){
+    return (struct cn_hpc_buffered){
         .buffer = cn_alloc(capacity + element_len, 1),
         .capacity = capacity,
     };
@@ -420,7 +406,7 @@ static struct cn_hpc_stretch stretch_new(size_t len, size_t element_len)
 
 static bool write_blocks(struct block_writer *p, struct cn_error *err)
 {
-    struct cn_jobs jobs = {p->own_end - p->own_first, p, scan_run, place_take,
+    struct cn_jobs jobs = {p->own_end - p->own_first, p, scan_run, scan_take,
                            write_finish};
     unsigned count = p->job->workers;
     bool ok;
@@ -430,8 +416,8 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
         struct worker *self = &p->workers[i];
 
         self->number = i;
-        self->bytes.values = stretch_new(VALUES_LEN, p->encoding->value_len);
-        self->bytes.index = stretch_new(INDEX_LEN, p->encoding->index_len);
+        self->bytes.values = buffered_new(VALUES_LEN, p->encoding->value_len);
+        self->bytes.index = buffered_new(INDEX_LEN, p->encoding->index_len);
     }
     cn_failures_init(&p->failures, count);
     cn_pool_run(&jobs, count);
@@ -446,18 +432,14 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
     return ok;
 }
 
-/* Ours between those of other processes, which we only know the length of. */
 bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
                                  const struct cn_hpc_profile_encoding *encoding,
-                                 void *arg, const bool *is_left_out, struct cn_out *out,
-                                 struct cn_hpc_profile_block *blocks,
+                                 struct cn_out *out, struct cn_hpc_profile_block *blocks,
                                  struct cn_error *err)
 {
     struct block_writer p = {
         .job = job,
         .encoding = encoding,
-        .arg = arg,
-        .is_left_out = is_left_out,
         .out = out,
         .blocks = blocks,
         .own_first = cn_database_own_first(job->db),
@@ -465,7 +447,7 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
     };
     uint64_t off;
 
-    return pass_over(&p, 0, p.own_first, err) && write_blocks(&p, err) &&
+    return skip_blocks(&p, 0, p.own_first, err) && write_blocks(&p, err) &&
            cn_out_reserve(out, 0, &off, err) &&
-           pass_over(&p, p.own_end, job->db->profile_count, err);
+           skip_blocks(&p, p.own_end, job->db->profile_count, err);
 }

@@ -1,12 +1,11 @@
-/* The values of a profile.db, of any generation of the format: a block a profile, of
- * values and behind them where each context's values start. What the bytes look like is
- * an encoding's to say.
+/* Write the values of a profile.db of any generation: a block for each profile, of values
+ * and an index. An encoding describes the bytes.
  *
- * The place of a block is known when its plane was read: blocks follow each other in a
- * fixed order. Of several processes, each writes the blocks of its own profiles, behind
- * the room that those before it need. A plane that fits a worker's buffers is encoded as
- * it is read; a larger one is read a second time and encoded piece by piece, so that
- * memory does not grow with planes. Only a plane that is not sorted is held whole.
+ * Blocks follow each other in a fixed order, so the offset of a block is known when the
+ * planes before it have been read. Each rank writes the blocks of its own profiles, after
+ * those of the ranks before it. A plane that fits a worker's buffers is encoded as it is
+ * read; a larger one is read a second time and encoded buffer by buffer, so that memory
+ * does not grow with planes. Only a plane that is not sorted is loaded completely.
  * Threads: works on the job's threads and returns when all have ended.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_PROFILE_BLOCKS_H
@@ -26,39 +25,39 @@ struct cn_hpc_profile_block {
     uint64_t values_off, index_off;
 };
 
-/* An array in the file that is filled piece by piece. */
-struct cn_hpc_stretch {
+/* An array in the file, written through a buffer. */
+struct cn_hpc_buffered {
     uint8_t *buffer;
-    size_t len, capacity; /* behind the capacity there is room for one element more */
+    size_t len, capacity; /* the buffer has room for one more element */
     uint64_t next_off, end_off;
 };
 
 /* A plane being encoded. */
 struct cn_hpc_plane_bytes {
-    struct cn_hpc_stretch values, index;
+    struct cn_hpc_buffered values, index;
     uint64_t value_count; /* encoded so far */
     uint32_t last_key;
 };
 
 struct cn_hpc_profile_encoding {
     size_t value_len, index_len;
-    size_t align;         /* of the index behind its values */
-    uint16_t metric_max;  /* the largest id that readers know: a power of two less one */
-    bool is_summary_last; /* the block of profile 0 comes behind all others */
+    size_t align;         /* of the index */
+    uint16_t metric_max;  /* the largest id that readers accept: 2^n - 1 */
+    bool is_summary_last; /* the block of profile 0 is the last */
 
-    /* Append values that are not zero to the buffers until one of them is full; returns
-     * how many were taken: cn_hpc_plane_encode() with this encoding's elements. */
+    /* Append values that are not zero to the buffers until one is full; returns how many
+     * were taken. Calls cn_hpc_plane_encode() with this encoding's functions. */
     size_t (*encode)(struct cn_hpc_plane_bytes *plane, const struct cn_value *values,
                      size_t count);
 
-    /* The entry behind the last of an index; NULL: there is none. */
+    /* Encode the end marker of an index; NULL: there is none. */
     void (*put_end)(uint64_t value_count, uint8_t *at);
 
-    /* Copy what the file keeps of a batch, under the ids it has there, and return how
-     * many values that is. Every value comes once with `is_first`, some again without.
-     * NULL: all of them, as they are. */
-    size_t (*keep)(void *arg, unsigned worker, bool is_summary,
-                   struct cn_value_batch batch, bool is_first, struct cn_value *out);
+    /* Translate metric ids of a batch, drop values without an id in the file, and return
+     * how many are left. Every value is passed once with `is_first`, some again without.
+     * NULL: use all values unchanged. */
+    size_t (*translate)(void *arg, unsigned worker, bool is_summary,
+                        struct cn_value_batch batch, bool is_first, struct cn_value *out);
 };
 
 static inline bool cn_hpc_plane_has_room(const struct cn_hpc_plane_bytes *plane)
@@ -67,7 +66,7 @@ static inline bool cn_hpc_plane_has_room(const struct cn_hpc_plane_bytes *plane)
            plane->index.len < plane->index.capacity;
 }
 
-/* The loop of `encode`, here so that the compiler sees through the two functions. */
+/* The loop of `encode`, inline so that the two functions are as well. */
 static inline size_t
 cn_hpc_plane_encode(struct cn_hpc_plane_bytes *plane, const struct cn_value *values,
                     size_t count, size_t value_len, size_t index_len,
@@ -94,12 +93,10 @@ cn_hpc_plane_encode(struct cn_hpc_plane_bytes *plane, const struct cn_value *val
     return i;
 }
 
-/* Append the blocks of all profiles to `out`; `blocks` tells where each one is. Profiles
- * whose `is_left_out` says so have no values; NULL: none. Refuses a plane with two
- * values for the same context and metric. */
+/* Append the blocks of all profiles to `out` and set the offsets of each in `blocks`. Fails
+ * on a plane with two values for the same context and metric. */
 CN_CHECK bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
                                           const struct cn_hpc_profile_encoding *encoding,
-                                          void *arg, const bool *is_left_out,
                                           struct cn_out *out,
                                           struct cn_hpc_profile_block *blocks,
                                           struct cn_error *err);

@@ -1,9 +1,8 @@
 /* The value files of a database of any generation, opened: profiles, values and timelines
  * of struct cn_database.
  *
- * A format opens its files into struct cn_hpc_values, whose functions below are the
- * operations of model/contexts/database.h. Databases of files that start with struct
- * cn_hpc_database can use the operations as they are. Messages start with the file's name.
+ * A format opens its files into struct cn_hpc_values and forwards the operations of
+ * model/contexts/database.h to the functions below. Messages start with the file's name.
  *
  * Without cct.db, planes of contexts are looked up in profile.db, profile by profile.
  * Everything borrows the bytes of the files.
@@ -12,7 +11,6 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_VALUES_READER_H
 #define CN_FORMATS_HPCTOOLKIT_VALUES_VALUES_READER_H
 
-#include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/values/planes_reader.h"
 #include "formats/hpctoolkit/values/traces_reader.h"
 
@@ -54,35 +52,5 @@ CN_CHECK bool cn_hpc_values_samples(const struct cn_hpc_values *values,
                                     const struct cn_timeline *timeline, uint64_t first,
                                     size_t count, struct cn_sample *out,
                                     struct cn_error *err);
-
-/* A database whose tree is one file, meta.db, and whose values are in the others. */
-struct cn_hpc_database {
-    struct cn_database base; /* first, so that one points to both */
-    struct cn_hpc_values values;
-    struct cn_hpc_maps maps; /* none when bytes were given */
-};
-
-/* Operations of struct cn_database_ops. `close` releases a struct on the heap that starts
- * with struct cn_hpc_database. */
-CN_CHECK bool cn_hpc_database_profile(struct cn_database *db, uint32_t index,
-                                      struct cn_profile *out, struct cn_error *err);
-CN_CHECK bool cn_hpc_database_values_begin(struct cn_database *db,
-                                           struct cn_value_cursor *cursor,
-                                           struct cn_error *err);
-CN_CHECK enum cn_step cn_hpc_database_values_next(struct cn_value_cursor *cursor,
-                                                  struct cn_value_batch *out,
-                                                  struct cn_error *err);
-CN_CHECK bool cn_hpc_database_timeline(struct cn_database *db, uint32_t profile,
-                                       struct cn_timeline *out, struct cn_error *err);
-CN_CHECK bool cn_hpc_database_samples(struct cn_database *db,
-                                      const struct cn_timeline *timeline, uint64_t first,
-                                      size_t count, struct cn_sample *out,
-                                      struct cn_error *err);
-void cn_hpc_database_forget(struct cn_database *db);
-void cn_hpc_database_close(struct cn_database *db);
-
-/* The database takes over the maps it was opened from, and the damage of its trace.db. */
-void cn_hpc_database_take_maps(struct cn_database *db, const struct cn_hpc_maps *maps,
-                               const struct cn_hpc_damage *damage);
 
 #endif

@@ -191,21 +191,9 @@ static bool dump_context(struct cn_hpc_dump *dump, const struct cn_hpc_meta *met
            dump_flex(dump, context, context->at + layout->size, err);
 }
 
-/* The tree is walked through the interface of a database that has nothing else. */
-static bool children(struct cn_database *db, const struct cn_context *parent,
-                     struct cn_context_cursor *out, struct cn_error *err)
-{
-    return cn_hpc_contexts_begin(&cn_hpc_v4_of(db)->meta, parent, out, err);
-}
-
-static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
-                               struct cn_context *out, struct cn_error *err)
-{
-    return cn_hpc_contexts_next(&cn_hpc_v4_of(db)->meta, cursor, out, err);
-}
-
-static const struct cn_database_ops tree_ops = {.children = children,
-                                                .child_next = child_next};
+/* A database that has nothing but a tree. */
+static const struct cn_database_ops tree_ops = {.children = cn_hpc_database_children,
+                                                .child_next = cn_hpc_database_child_next};
 
 static bool dump_tree(struct cn_hpc_dump *dump, struct cn_hpc_v4 *tree,
                       struct cn_error *err)
@@ -238,7 +226,7 @@ static bool dump_contexts(struct cn_hpc_dump *dump, struct cn_error *err)
     section = tree.meta.sections.list[CN_HPC_CONTEXTS];
     layout = tree.meta.is_draft ? &cn_hpc_draft_contexts_header_layout
                                 : &cn_hpc_contexts_header_layout;
-    tree.database.base.context_weight = section.bytes.len;
+    cn_hpc_v4_tree_init(&tree);
     return cn_hpc_dump_item(dump, layout, section.off, 0, NULL, err) &&
            cn_hpc_dump_table(dump, &cn_hpc_entry_layout, &tree.meta.entries,
                              tree.meta.sections.list[CN_HPC_STRINGS], "name_off", err) &&

@@ -2,40 +2,13 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/v4/read/database.h"
+
 /* The bit by which drafts, too, tell what belongs to a function. */
 enum { DRAFT_PROPAGATION = 1 };
 
-bool cn_hpc_contexts_begin(const struct cn_hpc_meta *meta,
-                           const struct cn_context *parent, struct cn_context_cursor *out,
-                           struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
-    struct cn_hpc_span list = meta->is_draft ? meta->roots : meta->entries.span;
-
-    if (parent) {
-        list = (struct cn_hpc_span){.off = parent->children_at};
-        /* A leaf may have a pointer all the same: its children were left out. */
-        if (parent->children_len > 0 &&
-            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 ": children of %" PRIu64
-                           " bytes at 0x%" PRIx64
-                           " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
-                           parent->id, parent->children_len, parent->children_at,
-                           section.off, section.off + section.bytes.len);
-    }
-    *out = (struct cn_context_cursor){
-        .at = list.off,
-        .end = list.off + list.bytes.len,
-        .size = list.bytes.len,
-        .is_entry_list = !parent && !meta->is_draft,
-    };
-    return true;
-}
-
-static bool decode_entry(const struct cn_hpc_meta *meta, uint64_t off,
-                         struct cn_bytes bytes, struct cn_context *out,
-                         struct cn_error *err)
+static bool decode_entry(const struct cn_hpc_meta *meta, struct cn_bytes bytes,
+                         struct cn_context *out, struct cn_error *err)
 {
     struct cn_hpc_entry record;
     const char *name;
@@ -55,7 +28,6 @@ static bool decode_entry(const struct cn_hpc_meta *meta, uint64_t off,
         .function = CN_NONE,
         .file = CN_NONE,
         .module = CN_NONE,
-        .at = off | CN_HPC_AT_ENTRY,
         .children_at = record.children_off,
         .children_len = record.children_len,
     };
@@ -157,15 +129,18 @@ static uint8_t known_kind(uint8_t kind)
     return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
 }
 
-/* The context at the start of `rest`, the part of its list that is left. */
-static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
-                           struct cn_bytes rest, struct cn_context *out, uint64_t *len,
-                           struct cn_error *err)
+static bool decode_context(struct cn_database *db, bool is_entry, struct cn_bytes rest,
+                           struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
+    const struct cn_hpc_meta *meta = &cn_hpc_v4_of(db)->meta;
     struct cn_hpc_context record;
     struct cn_context context;
     struct cn_bytes flex;
 
+    if (is_entry) {
+        *len = meta->entries.stride;
+        return decode_entry(meta, rest, out, err);
+    }
     if (!cn_hpc_context_record(meta, rest, &record, &flex, err))
         return false;
     if (record.context == 0)
@@ -181,7 +156,6 @@ static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
         .function = CN_NONE,
         .file = CN_NONE,
         .module = CN_NONE,
-        .at = off,
         .children_at = record.children_off,
         .children_len = record.children_len,
     };
@@ -192,45 +166,16 @@ static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
     return true;
 }
 
-/* What lies at `off`, up to `end`, both offsets inside the section. */
-static bool decode_at(const struct cn_hpc_meta *meta, uint64_t off, uint64_t end,
-                      bool is_entry, struct cn_context *out, uint64_t *len,
-                      struct cn_error *err)
+void cn_hpc_v4_tree_init(struct cn_hpc_v4 *v4)
 {
-    struct cn_bytes rest;
+    const struct cn_hpc_meta *meta = &v4->meta;
 
-    *len = meta->entries.stride;
-    if (off < end &&
-        cn_hpc_span_slice(meta->sections.list[CN_HPC_CONTEXTS], off, end - off, &rest)) {
-        if (is_entry ? decode_entry(meta, off, rest, out, err)
-                     : decode_context(meta, off, rest, out, len, err))
-            return true;
-    } else {
-        (void)cn_fail(err, CN_ERR_FORMAT, "not inside section Context");
-    }
-    return cn_fail_in(err, "%s at 0x%" PRIx64, is_entry ? "entry point" : "context", off);
-}
-
-enum cn_step cn_hpc_contexts_next(const struct cn_hpc_meta *meta,
-                                  struct cn_context_cursor *cursor,
-                                  struct cn_context *out, struct cn_error *err)
-{
-    uint64_t len;
-
-    if (cursor->at == cursor->end)
-        return CN_END;
-    if (!decode_at(meta, cursor->at, cursor->end, cursor->is_entry_list, out, &len, err))
-        return CN_FAIL;
-    cursor->at += len;
-    return CN_ITEM;
-}
-
-bool cn_hpc_context_at(const struct cn_hpc_meta *meta, uint64_t at,
-                       struct cn_context *out, struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
-    uint64_t len;
-
-    return decode_at(meta, at & ~CN_HPC_AT_ENTRY, section.off + section.bytes.len,
-                     (at & CN_HPC_AT_ENTRY) != 0, out, &len, err);
+    v4->database.tree = (struct cn_hpc_tree){
+        .section_name = cn_hpc_meta_kind.section[CN_HPC_CONTEXTS],
+        .section = meta->sections.list[CN_HPC_CONTEXTS],
+        .roots = meta->is_draft ? meta->roots : meta->entries.span,
+        .are_entries = !meta->is_draft,
+        .decode = decode_context,
+    };
+    v4->database.base.context_weight = v4->database.tree.section.bytes.len;
 }

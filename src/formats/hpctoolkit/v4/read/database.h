@@ -9,20 +9,19 @@
 
 #include "formats/hpctoolkit/v4/read/meta_reader.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"
-#include "formats/hpctoolkit/values/values_reader.h"
+#include "formats/hpctoolkit/values/database.h"
 
 struct cn_hpc_v4 {
     struct cn_hpc_database database; /* first, so that one points to both */
     struct cn_hpc_meta meta;
 };
 
-/* The operations of a v4 database. `close` releases the struct, its arena and
- * maps. */
-extern const struct cn_database_ops cn_hpc_v4_ops;
-
 static inline struct cn_hpc_v4 *cn_hpc_v4_of(struct cn_database *db)
 {
     return (struct cn_hpc_v4 *)db;
 }
+
+/* Set the tree and its weight from the meta.db that was opened. */
+void cn_hpc_v4_tree_init(struct cn_hpc_v4 *v4);
 
 #endif

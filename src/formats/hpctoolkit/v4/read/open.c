@@ -2,10 +2,10 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/metrics_reader.h"
@@ -22,6 +22,43 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
     };
 }
 
+static bool module(struct cn_database *db, uint32_t index, struct cn_module *out,
+                   struct cn_error *err)
+{
+    return cn_hpc_meta_module(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
+                 struct cn_error *err)
+{
+    return cn_hpc_meta_file(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool function(struct cn_database *db, uint32_t index, struct cn_function *out,
+                     struct cn_error *err)
+{
+    return cn_hpc_meta_function(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static const struct cn_database_ops operations = {
+    .profile = cn_hpc_database_profile,
+    .module = module,
+    .file = file,
+    .function = function,
+    .children = cn_hpc_database_children,
+    .child_next = cn_hpc_database_child_next,
+    .context_at = cn_hpc_database_context_at,
+    .values_begin = cn_hpc_database_values_begin,
+    .values_next = cn_hpc_database_values_next,
+    .timeline = cn_hpc_database_timeline,
+    .samples = cn_hpc_database_samples,
+    .forget = cn_hpc_database_forget,
+    .close = cn_hpc_database_close,
+};
+
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
 {
     struct cn_database *db = &v4->database.base;
@@ -34,7 +71,7 @@ static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_erro
     db->module_count = v4->meta.modules.count;
     db->file_count = v4->meta.files.count;
     db->function_count = v4->meta.functions.count;
-    db->context_weight = v4->meta.sections.list[CN_HPC_CONTEXTS].bytes.len;
+    cn_hpc_v4_tree_init(v4);
     return true;
 }
 
@@ -98,7 +135,7 @@ static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files
 {
     struct cn_database *db = &v4->database.base;
 
-    db->ops = &cn_hpc_v4_ops;
+    db->ops = &operations;
     db->path = "";
     if (!open_meta(v4, files->meta, err) || !open_values(v4, files, err))
         return false;
@@ -112,37 +149,28 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
 
     if (!open_files(v4, files, err)) {
-        cn_hpc_v4_ops.close(&v4->database.base);
+        cn_hpc_database_close(&v4->database.base);
         return false;
     }
     *out = &v4->database.base;
     return true;
 }
 
-static bool file_is(const char *dir, const char *path,
-                    const struct cn_hpc_file_kind *kind)
+static bool is_meta(struct cn_bytes file)
 {
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    bool is_kind = (dir ? cn_file_open_at(&file, dir, path, &ignored)
-                        : cn_file_open(&file, path, &ignored)) &&
-                   cn_hpc_file_is(file.bytes, kind);
+    return cn_hpc_file_is(file, &cn_hpc_meta_kind);
+}
 
-    cn_file_close(&file);
-    return is_kind;
+static bool is_member(struct cn_bytes file)
+{
+    return is_meta(file) || cn_hpc_file_is(file, &cn_hpc_profile_kind) ||
+           cn_hpc_file_is(file, &cn_hpc_cct_kind) ||
+           cn_hpc_file_is(file, &cn_hpc_trace_kind);
 }
 
 bool cn_hpc_v4_probe(const char *path)
 {
-    char *dir = cn_hpc_directory(path);
-    bool found = file_is(dir, "meta.db", &cn_hpc_meta_kind) &&
-                 (cn_hpc_is_directory(path) || file_is(NULL, path, &cn_hpc_meta_kind) ||
-                  file_is(NULL, path, &cn_hpc_profile_kind) ||
-                  file_is(NULL, path, &cn_hpc_cct_kind) ||
-                  file_is(NULL, path, &cn_hpc_trace_kind));
-
-    free(dir);
-    return found;
+    return cn_hpc_maps_probe(path, "meta.db", is_meta, is_member);
 }
 
 /* default.yaml first, the others by name. */
@@ -163,35 +191,28 @@ static int is_yaml(const struct dirent *entry)
     return dot && dot != entry->d_name && strcmp(dot, ".yaml") == 0;
 }
 
-/* The maps of metrics/, needed only while opening. */
-struct yaml_maps {
-    struct dirent **names;
-    int name_count, skipped_count;
-    struct cn_file maps[CN_HPC_YAML_MAX];
-};
-
-static void map_yaml(struct yaml_maps *yaml, const char *dir,
-                     struct cn_hpc_v4_files *files)
+void cn_hpc_v4_yaml_map(struct cn_hpc_v4_yaml_maps *yaml, const char *dir,
+                        struct cn_hpc_v4_files *files)
 {
-    char *folder = NULL;
-    struct cn_error ignored;
+    struct cn_text folder = {0};
 
-    if (asprintf(&folder, "%s/metrics", dir) < 0)
-        return;
-    yaml->name_count = scandir(folder, &yaml->names, is_yaml, compare_yaml);
+    cn_text_printf(&folder, "%s/metrics", dir);
+    yaml->name_count = scandir(cn_text_str(&folder), &yaml->names, is_yaml, compare_yaml);
     for (int i = 0; i < yaml->name_count; i++) {
+        const char *name = yaml->names[i]->d_name;
+
         if (i >= CN_HPC_YAML_MAX ||
-            !cn_file_open_at(&yaml->maps[i], folder, yaml->names[i]->d_name, &ignored)) {
+            !cn_file_open_at(&yaml->maps[i], cn_text_str(&folder), name, &yaml->damage)) {
             yaml->skipped_count++;
             continue;
         }
         files->yaml[files->yaml_count++] =
-            (struct cn_hpc_v4_yaml){yaml->names[i]->d_name, yaml->maps[i].bytes};
+            (struct cn_hpc_v4_yaml){name, yaml->maps[i].bytes};
     }
-    free(folder);
+    cn_text_done(&folder);
 }
 
-static void yaml_maps_done(struct yaml_maps *yaml)
+void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml)
 {
     for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
         cn_file_close(&yaml->maps[i]);
@@ -205,13 +226,13 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
                         struct cn_error *err)
 {
     struct cn_hpc_v4_files files;
-    struct yaml_maps yaml = {0};
+    struct cn_hpc_v4_yaml_maps yaml = {0};
     bool ok;
 
     cn_hpc_v4_files_init(&files, maps);
-    map_yaml(&yaml, dir, &files);
+    cn_hpc_v4_yaml_map(&yaml, dir, &files);
     ok = cn_hpc_v4_open_bytes(out, &files, err);
-    yaml_maps_done(&yaml);
+    cn_hpc_v4_yaml_unmap(&yaml);
     if (!ok)
         return false;
     cn_hpc_database_take_maps(*out, maps, damage);

@@ -13,10 +13,12 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/file.h"
 #include "formats/hpctoolkit/v4/format.h"
 
 struct cn_database;
 struct cn_hpc_maps;
+struct dirent;
 
 struct cn_hpc_v4_yaml {
     const char *name; /* "default.yaml" */
@@ -26,13 +28,25 @@ struct cn_hpc_v4_yaml {
 struct cn_hpc_v4_files {
     struct cn_bytes meta, profile, cct, trace;
     bool has_cct, has_trace;
-    struct cn_hpc_v4_yaml
-        yaml[CN_HPC_YAML_MAX]; /* metrics/: default.yaml, if any, first */
+    struct cn_hpc_v4_yaml yaml[CN_HPC_YAML_MAX]; /* default.yaml first, if it exists */
     size_t yaml_count;
 };
 
 /* Those of a directory, without metrics/. */
 void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps);
+
+/* The YAML files of metrics/, mapped. */
+struct cn_hpc_v4_yaml_maps {
+    struct dirent **names;
+    int name_count, skipped_count;
+    struct cn_error damage; /* why a file was skipped; CN_ERR_NONE: there were too many */
+    struct cn_file maps[CN_HPC_YAML_MAX];
+};
+
+/* Add the files of `dir` to `files`. To be unmapped in any case. */
+void cn_hpc_v4_yaml_map(struct cn_hpc_v4_yaml_maps *yaml, const char *dir,
+                        struct cn_hpc_v4_files *files);
+void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml);
 
 /* meta.db and profile.db must be readable. Without cct.db, planes of contexts are
  * not there; a damaged trace.db fails when timelines are asked for; both leave a

@@ -1,10 +1,7 @@
 #include "formats/hpctoolkit/v4/verify/verify.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 
-#include "base/files/file.h"
-#include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
@@ -97,64 +94,25 @@ bool cn_hpc_v4_verify_bytes(const struct cn_hpc_v4_files *files,
     return verify(NULL, files, progress, report, arg, err);
 }
 
-/* The files of a directory while they are verified. */
-struct maps {
-    struct cn_hpc_maps files;
-    struct dirent **names; /* of metrics/ */
-    int name_count;
-    struct cn_file yaml[CN_HPC_YAML_MAX];
-};
-
-static void maps_close(struct maps *maps)
-{
-    cn_hpc_maps_close(&maps->files);
-    for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
-        cn_file_close(&maps->yaml[i]);
-    for (int i = 0; i < maps->name_count; i++)
-        free(maps->names[i]);
-    free(maps->names);
-}
-
-static int is_yaml(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-
-    return dot && dot != entry->d_name && strcmp(dot, ".yaml") == 0;
-}
-
-static bool map_yaml(struct maps *maps, const char *dir, struct cn_hpc_v4_files *files,
-                     struct cn_error *err)
-{
-    struct cn_text folder = {0};
-    bool ok = true;
-
-    cn_text_printf(&folder, "%s/metrics", dir);
-    maps->name_count = scandir(folder.chars, &maps->names, is_yaml, alphasort);
-    for (int i = 0; ok && i < maps->name_count && i < CN_HPC_YAML_MAX; i++) {
-        const char *name = maps->names[i]->d_name;
-
-        ok = cn_file_open_at(&maps->yaml[i], folder.chars, name, err);
-        files->yaml[files->yaml_count++] =
-            (struct cn_hpc_v4_yaml){name, maps->yaml[i].bytes};
-    }
-    cn_text_done(&folder);
-    return ok;
-}
-
 bool cn_hpc_v4_verify(const char *path, const struct cn_progress *progress,
                       cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    struct maps maps = {0};
+    struct cn_hpc_v4_yaml_maps yaml = {0};
+    struct cn_hpc_maps maps = {0};
     struct cn_hpc_v4_files files;
     char *dir = cn_hpc_directory(path);
-    /* A file that is not there is for the rules to judge. */
-    bool ok = cn_hpc_maps_open(&maps.files, dir, cn_hpc_meta_kind.name, err);
+    /* Rules decide about a file that is missing. */
+    bool ok = cn_hpc_maps_open(&maps, dir, cn_hpc_meta_kind.name, err);
 
-    cn_hpc_v4_files_init(&files, &maps.files);
-    ok = ok && map_yaml(&maps, dir, &files, err) &&
-         verify(dir, &files, progress, report, arg, err);
-
-    maps_close(&maps);
+    cn_hpc_v4_files_init(&files, &maps);
+    cn_hpc_v4_yaml_map(&yaml, dir, &files);
+    if (ok && yaml.damage.kind != CN_ERR_NONE) {
+        *err = yaml.damage;
+        ok = false;
+    }
+    ok = ok && verify(dir, &files, progress, report, arg, err);
+    cn_hpc_v4_yaml_unmap(&yaml);
+    cn_hpc_maps_close(&maps);
     free(dir);
     return ok;
 }

