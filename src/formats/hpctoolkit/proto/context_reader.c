@@ -5,8 +5,7 @@
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/entries.h"
 
-/* The bit by which contexts tell what belongs to a function: the format has no
- * masks. */
+/* The mask of contexts that belong to a function: the format has no masks. */
 enum { LEXICAL_PROPAGATION = 1 };
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
@@ -36,30 +35,30 @@ static bool too_short(struct cn_bytes lexical, unsigned flags, struct cn_error *
                    lexical.len, flags);
 }
 
-bool cn_hpc_proto_place_decode(struct cn_bytes lexical, struct cn_hpc_proto_place *out,
-                               struct cn_error *err)
+bool cn_hpc_proto_location_decode(struct cn_bytes lexical,
+                                  struct cn_hpc_proto_location *out, struct cn_error *err)
 {
-    struct cn_hpc_proto_place place = {0};
+    struct cn_hpc_proto_location location = {0};
     struct cn_bytes rest = lexical, part;
 
     if (!cn_bytes_take(&rest, cn_hpc_proto_lexical_size, &part) ||
-        !cn_hpc_proto_lexical_decode(part, &place.head))
+        !cn_hpc_proto_lexical_decode(part, &location.head))
         return cn_fail(err, CN_ERR_FORMAT,
                        "lexical specification of %zu bytes, at least %d needed",
                        lexical.len, cn_hpc_proto_lexical_size);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_FUNCTION) &&
+    if ((location.head.flags & CN_HPC_PROTO_HAS_FUNCTION) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_function_pointer_size, &part) ||
-         !cn_hpc_proto_function_pointer_decode(part, &place.function)))
-        return too_short(lexical, place.head.flags, err);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_SOURCE) &&
+         !cn_hpc_proto_function_pointer_decode(part, &location.function)))
+        return too_short(lexical, location.head.flags, err);
+    if ((location.head.flags & CN_HPC_PROTO_HAS_SOURCE) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_source_size, &part) ||
-         !cn_hpc_proto_source_decode(part, &place.source)))
-        return too_short(lexical, place.head.flags, err);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_POINT) &&
+         !cn_hpc_proto_source_decode(part, &location.source)))
+        return too_short(lexical, location.head.flags, err);
+    if ((location.head.flags & CN_HPC_PROTO_HAS_POINT) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_point_size, &part) ||
-         !cn_hpc_proto_point_decode(part, &place.point)))
-        return too_short(lexical, place.head.flags, err);
-    *out = place;
+         !cn_hpc_proto_point_decode(part, &location.point)))
+        return too_short(lexical, location.head.flags, err);
+    *out = location;
     return true;
 }
 
@@ -75,64 +74,63 @@ static bool find_relation(struct cn_bytes callee, uint8_t *out, struct cn_error 
         return cn_fail(err, CN_ERR_FORMAT,
                        "callee specification of %zu bytes, at least %d needed",
                        callee.len, cn_hpc_proto_callee_size);
-    /* Types of later versions follow ours and must not wrap around to "not
-     * called". */
+    /* Types of later versions must not wrap around to "not called". */
     *out = record.type < UINT8_MAX ? (uint8_t)(record.type + CN_CALL) : UINT8_MAX;
     return true;
 }
 
-/* Kinds of later versions must not look like entry points, a number of our own. */
+/* Kinds of later versions must not look like entry points, which only the model has. */
 static uint8_t known_kind(uint8_t kind)
 {
     return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
 }
 
 static bool find_elements(const struct cn_hpc_proto_meta *meta,
-                          const struct cn_hpc_proto_place *place, struct cn_context *out,
-                          struct cn_error *err)
+                          const struct cn_hpc_proto_location *location,
+                          struct cn_context *out, struct cn_error *err)
 {
     if (out->has_function &&
-        !cn_hpc_table_find(&meta->functions, place->function.function_off, "function",
+        !cn_hpc_table_find(&meta->functions, location->function.function_off, "function",
                            &out->function, err))
         return false;
-    if (out->has_source &&
-        !cn_hpc_table_find(&meta->files, place->source.file_off, "file", &out->file, err))
+    if (out->has_source && !cn_hpc_table_find(&meta->files, location->source.file_off,
+                                              "file", &out->file, err))
         return false;
-    if (out->has_point && !cn_hpc_table_find(&meta->modules, place->point.module_off,
+    if (out->has_point && !cn_hpc_table_find(&meta->modules, location->point.module_off,
                                              "module", &out->module, err))
         return false;
     return true;
 }
 
-/* The context at the start of `rest`, the part of its block that is left. */
+/* Decode the context at the start of `rest`, what is left of its block. */
 static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes rest,
                            struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
     struct cn_hpc_proto_node node;
-    struct cn_hpc_proto_place place;
+    struct cn_hpc_proto_location location;
     struct cn_context context;
 
     if (!cn_hpc_proto_node_open(rest, &node, err) ||
-        !cn_hpc_proto_place_decode(node.lexical, &place, err))
+        !cn_hpc_proto_location_decode(node.lexical, &location, err))
         return false;
     if (node.head.context == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 is reserved");
     context = (struct cn_context){
         .id = node.head.context,
-        .kind = known_kind(place.head.kind),
-        .has_function = place.head.flags & CN_HPC_PROTO_HAS_FUNCTION,
-        .has_source = place.head.flags & CN_HPC_PROTO_HAS_SOURCE,
-        .has_point = place.head.flags & CN_HPC_PROTO_HAS_POINT,
+        .kind = known_kind(location.head.kind),
+        .has_function = location.head.flags & CN_HPC_PROTO_HAS_FUNCTION,
+        .has_source = location.head.flags & CN_HPC_PROTO_HAS_SOURCE,
+        .has_point = location.head.flags & CN_HPC_PROTO_HAS_POINT,
         .function = CN_NONE,
         .file = CN_NONE,
-        .line = place.source.line,
+        .line = location.source.line,
         .module = CN_NONE,
-        .offset = place.point.offset,
+        .offset = location.point.offset,
         .children_at = node.head.children_off,
         .children_len = node.head.children_len,
     };
     if (!find_relation(node.callee, &context.relation, err) ||
-        !find_elements(meta, &place, &context, err))
+        !find_elements(meta, &location, &context, err))
         return false;
     context.propagation = context.relation == CN_LEXICAL ? LEXICAL_PROPAGATION : 0;
     *out = context;
@@ -140,7 +138,7 @@ static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes
     return true;
 }
 
-/* The name of a root's function; NULL when it has none. */
+/* The name of a root's function; NULL: none. */
 static const char *root_function(const struct cn_hpc_proto_meta *meta,
                                  const struct cn_context *root)
 {
@@ -153,8 +151,7 @@ static const char *root_function(const struct cn_hpc_proto_meta *meta,
                : NULL;
 }
 
-/* A root becomes an entry point: the one its function stands for, or one of that
- * name. */
+/* Make a root an entry point: the one its function represents, or one of that name. */
 static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *root)
 {
     const char *name = root_function(meta, root);
@@ -205,8 +202,7 @@ void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto)
     proto->database.base.context_weight = proto->database.tree.section.bytes.len;
 }
 
-/* The next root as the file has it. Damage ends the list: whoever walks it will
- * see. */
+/* The next root as it is in the file. Damage ends the list; walking the tree reports it. */
 static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *rest,
                       struct cn_context *out)
 {

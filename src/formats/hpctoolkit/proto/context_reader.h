@@ -6,7 +6,7 @@
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
 
-/* One node, taken apart: its specifications have the sizes it states. */
+/* A node and its specifications. */
 struct cn_hpc_proto_node {
     struct cn_hpc_proto_context head;
     struct cn_bytes callee, lexical;
@@ -17,22 +17,21 @@ struct cn_hpc_proto_node {
 CN_CHECK bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
                                      struct cn_error *err);
 
-/* The parts of its lexical specification that its flags promise; `has` says
- * which. */
-struct cn_hpc_proto_place {
+/* A lexical specification; its flags say which of the other records it has. */
+struct cn_hpc_proto_location {
     struct cn_hpc_proto_lexical head;
     struct cn_hpc_proto_function_pointer function;
     struct cn_hpc_proto_source source;
     struct cn_hpc_proto_point point;
 };
-CN_CHECK bool cn_hpc_proto_place_decode(struct cn_bytes lexical,
-                                        struct cn_hpc_proto_place *out,
-                                        struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_location_decode(struct cn_bytes lexical,
+                                           struct cn_hpc_proto_location *out,
+                                           struct cn_error *err);
 
-/* Whether some root stands for an entry point. */
+/* True if a root represents an entry point. */
 bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta);
 
-/* The root whose samples say that a thread does not run; 0 when there is none. */
+/* The root that means "not running" in samples; 0: none. */
 uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta);
 
 #endif

@@ -19,8 +19,8 @@ static uint64_t file_off(const struct cn_hpc_proto_writing *w, uint32_t file)
     return w->files_off + (uint64_t)file * cn_hpc_proto_source_file_size;
 }
 
-/* The line from which the context at `depth` of the path is called: that of the
- * nearest line above it in the calling function. */
+/* The line from which the context at `depth` of the path is called: the nearest line above
+ * it in the calling function. */
 static const struct cn_context *find_caller(const struct cn_walk *walk, size_t depth)
 {
     for (size_t i = depth - 1; i > 0; i--) {
@@ -65,9 +65,9 @@ static uint8_t *put_function(uint8_t *at, const struct cn_hpc_proto_writing *w,
     return at + cn_hpc_proto_function_pointer_size;
 }
 
-static uint8_t *put_place(uint8_t *at, const struct cn_hpc_proto_writing *w,
-                          const struct cn_context *context,
-                          const struct cn_hpc_proto_lexical *head)
+static uint8_t *put_location(uint8_t *at, const struct cn_hpc_proto_writing *w,
+                             const struct cn_context *context,
+                             const struct cn_hpc_proto_lexical *head)
 {
     cn_hpc_proto_lexical_encode(head, at);
     at += cn_hpc_proto_lexical_size;
@@ -132,11 +132,11 @@ static bool add_context(struct cn_hpc_tree_writer *t, size_t depth,
     if (is_called(context))
         callee_end = put_callee(callee_end, t, depth, context);
     add_node(&t->levels[depth - 1], context, children, bytes, callee_end,
-             put_place(callee_end, w, context, &head));
+             put_location(callee_end, w, context, &head));
     return true;
 }
 
-/* A root whose function stands for the entry point. */
+/* Add a root whose function represents the entry point. */
 static void add_entry(struct cn_hpc_tree_writer *t, const struct cn_context *entry,
                       struct cn_hpc_children children)
 {
@@ -174,7 +174,7 @@ static size_t root_len(const struct cn_context *root)
     if (root->kind == CN_CONTEXT_ENTRY)
         return len + cn_hpc_proto_function_pointer_size;
     if (is_called(root))
-        len += cn_hpc_proto_callee_size; /* nobody is above it who could call */
+        len += cn_hpc_proto_callee_size; /* without a caller */
     if (root->has_function && root->function != CN_NONE)
         len += cn_hpc_proto_function_pointer_size;
     if (root->has_source && root->file != CN_NONE)

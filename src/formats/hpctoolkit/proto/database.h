@@ -1,7 +1,4 @@
-/* What stands behind the struct cn_database of a prototype's database: the readers
- * of its files.
- *
- * Made by open.h; for code of this folder that looks beneath the interface.
+/* The struct of an opened prototype's database, for the code of this folder.
  * Threads: immutable after open.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DATABASE_H

@@ -6,7 +6,7 @@
 #include "formats/hpctoolkit/proto/dump.h"
 #include "formats/hpctoolkit/values/dump.h"
 
-/* Structures with strings behind them, one after the other. */
+/* Structures followed by strings. */
 struct reading {
     struct cn_hpc_dump *dump;
     struct cn_hpc_span rest;
@@ -147,27 +147,27 @@ static bool dump_callee(struct cn_hpc_dump *dump, struct cn_bytes callee, uint64
                              off + cn_hpc_proto_callee_size, 0, "caller", err));
 }
 
-static bool dump_place(struct cn_hpc_dump *dump, struct cn_bytes lexical, uint64_t off,
-                       struct cn_error *err)
+static bool dump_location(struct cn_hpc_dump *dump, struct cn_bytes lexical, uint64_t off,
+                          struct cn_error *err)
 {
-    struct cn_hpc_proto_place place;
+    struct cn_hpc_proto_location location;
 
-    if (!cn_hpc_proto_place_decode(lexical, &place, err) ||
+    if (!cn_hpc_proto_location_decode(lexical, &location, err) ||
         !cn_hpc_dump_item(dump, &cn_hpc_proto_lexical_layout, off, 0, NULL, err))
         return false;
     off += cn_hpc_proto_lexical_size;
-    if (place.head.flags & CN_HPC_PROTO_HAS_FUNCTION) {
+    if (location.head.flags & CN_HPC_PROTO_HAS_FUNCTION) {
         if (!cn_hpc_dump_item(dump, &cn_hpc_proto_function_pointer_layout, off, 0, NULL,
                               err))
             return false;
         off += cn_hpc_proto_function_pointer_size;
     }
-    if (place.head.flags & CN_HPC_PROTO_HAS_SOURCE) {
+    if (location.head.flags & CN_HPC_PROTO_HAS_SOURCE) {
         if (!cn_hpc_dump_item(dump, &cn_hpc_proto_source_layout, off, 0, NULL, err))
             return false;
         off += cn_hpc_proto_source_size;
     }
-    return !(place.head.flags & CN_HPC_PROTO_HAS_POINT) ||
+    return !(location.head.flags & CN_HPC_PROTO_HAS_POINT) ||
            cn_hpc_dump_item(dump, &cn_hpc_proto_point_layout, off, 0, NULL, err);
 }
 
@@ -208,8 +208,8 @@ static bool dump_block(struct cn_hpc_dump *dump, struct cn_hpc_span section,
             !cn_hpc_dump_item(dump, &cn_hpc_proto_context_layout, off, index++, NULL,
                               err) ||
             !dump_callee(dump, node.callee, off + cn_hpc_proto_context_size, err) ||
-            !dump_place(dump, node.lexical,
-                        off + cn_hpc_proto_context_size + node.callee.len, err) ||
+            !dump_location(dump, node.lexical,
+                           off + cn_hpc_proto_context_size + node.callee.len, err) ||
             !cn_bytes_take(&rest, (size_t)node.len, &ignored))
             return cn_fail_in(err, "context at 0x%" PRIx64, off);
         add_block(more, node.head.children_off, node.head.children_len);

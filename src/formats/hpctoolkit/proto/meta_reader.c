@@ -68,7 +68,7 @@ static bool check_header(struct cn_hpc_proto_meta *meta, struct cn_error *err)
     return true;
 }
 
-/* What the header says about each section; kinds are empty where they have none. */
+/* The header of each section; that of kinds is empty if there is none. */
 static void read_headers(const struct cn_hpc_proto_meta *meta,
                          struct cn_hpc_proto_section out[CN_HPC_PROTO_SECTION_COUNT])
 {
@@ -85,7 +85,7 @@ static void read_headers(const struct cn_hpc_proto_meta *meta,
     }
 }
 
-/* The writer that never got further left numbers that point into the header. */
+/* The writer that stops after the metrics leaves offsets that point into the header. */
 static bool stops_after_metrics(const struct cn_hpc_proto_meta *meta,
                                 const struct cn_hpc_proto_section *heads)
 {
@@ -209,7 +209,7 @@ bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t ind
                                     err))
         return cn_fail_in(err, "function %" PRIu32 " at 0x%" PRIx64, index,
                           cn_hpc_table_off(&meta->functions, index));
-    /* Without a module or a file, offset and line are to be ignored. */
+    /* Without a module or a file, offset and line are ignored. */
     if (function.module != CN_NONE && record.entry_off != CN_HPC_PROTO_NO_ENTRY)
         function.offset = record.entry_off;
     if (function.file != CN_NONE)
@@ -218,7 +218,7 @@ bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t ind
     return true;
 }
 
-/* The paths of copied files, as seen from the database: they lie below src/. */
+/* The paths of copied files, which are below src/. */
 static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
                        struct cn_error *err)
 {
@@ -245,7 +245,7 @@ static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
     return true;
 }
 
-/* Functions at the end of the table that only name entry points. */
+/* The number of functions before those at the end that only name entry points. */
 static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
 {
     uint32_t count = meta->functions.count;

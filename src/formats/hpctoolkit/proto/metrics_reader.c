@@ -6,10 +6,10 @@
 #include "base/map.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
 
-/* The bit of contexts' masks that "function" follows; others follow none. */
+/* "function" follows bit 0 of contexts' masks; other scopes follow none. */
 enum { FUNCTION_BIT = 0, NO_BIT = 255 };
 
-/* With its string, the least that each of them takes. */
+/* The least length of each, with its string. */
 enum {
     METRIC_MIN = cn_hpc_proto_metric_size + 1,
     SCOPE_MIN = cn_hpc_proto_scope_size + 1,
@@ -83,7 +83,7 @@ static bool read_scope(struct reader *r, struct cn_hpc_proto_scope *record,
     return true;
 }
 
-/* How many statistics the scopes that follow have together: looks ahead. */
+/* Count the statistics of the scopes that follow, without moving on. */
 static bool count_statistics(struct reader *r, size_t scope_count, size_t *out,
                              struct cn_error *err)
 {

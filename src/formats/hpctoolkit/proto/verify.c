@@ -66,7 +66,7 @@ bool cn_hpc_proto_verify(const char *path, const struct cn_progress *progress,
 {
     struct cn_hpc_maps maps = {0};
     char *dir = cn_hpc_directory(path);
-    /* A file that is not there is for the rules to judge. */
+    /* Rules decide about a file that is missing. */
     bool ok = cn_hpc_maps_open(&maps, dir, "meta.db", err);
     struct cn_hpc_proto_files files = {
         .meta = maps.file[CN_HPC_TREE_FILE].bytes,

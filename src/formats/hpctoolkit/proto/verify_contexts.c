@@ -1,6 +1,5 @@
-/* The context tree: every node of every block, parents first. Blocks that overlap or
- * form a cycle are found by their sizes: together they cannot be larger than the
- * section. */
+/* Check the context tree: every node of every block, parents first. Blocks that overlap or
+ * form a cycle are found by their sizes, which cannot add up to more than the section. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -56,7 +55,7 @@ static void check_callee(struct tree *t, struct cn_bytes callee, uint64_t off)
                              off, "file");
 }
 
-/* What a node of each kind must say of its place. */
+/* Check the flags that each kind of node needs. */
 static void check_kind(struct tree *t, const struct cn_hpc_proto_lexical *head,
                        uint64_t off)
 {
@@ -82,26 +81,26 @@ static void check_kind(struct tree *t, const struct cn_hpc_proto_lexical *head,
                          "reserved bits of lexical flags 0x%x are set", head->flags);
 }
 
-static void check_place(struct tree *t, struct cn_bytes lexical, uint64_t off)
+static void check_location(struct tree *t, struct cn_bytes lexical, uint64_t off)
 {
     struct cn_hpc_proto_meta *meta = &t->p->meta;
-    struct cn_hpc_proto_place place;
+    struct cn_hpc_proto_location location;
     struct cn_error damage;
 
-    if (!cn_hpc_proto_place_decode(lexical, &place, &damage)) {
+    if (!cn_hpc_proto_location_decode(lexical, &location, &damage)) {
         cn_findings_error(&t->p->c.f, "lexical-size", off, "%s", damage.text);
         return;
     }
-    check_kind(t, &place.head, off);
-    if (place.head.flags & CN_HPC_PROTO_HAS_FUNCTION)
+    check_kind(t, &location.head, off);
+    if (location.head.flags & CN_HPC_PROTO_HAS_FUNCTION)
         cn_hpc_check_pointer(&t->p->c.f, "pointer", &meta->functions,
-                             place.function.function_off, off, "function");
-    if (place.head.flags & CN_HPC_PROTO_HAS_SOURCE)
-        cn_hpc_check_pointer(&t->p->c.f, "pointer", &meta->files, place.source.file_off,
-                             off, "file");
-    if (place.head.flags & CN_HPC_PROTO_HAS_POINT)
+                             location.function.function_off, off, "function");
+    if (location.head.flags & CN_HPC_PROTO_HAS_SOURCE)
+        cn_hpc_check_pointer(&t->p->c.f, "pointer", &meta->files,
+                             location.source.file_off, off, "file");
+    if (location.head.flags & CN_HPC_PROTO_HAS_POINT)
         cn_hpc_check_pointer(&t->p->c.f, "pointer", &meta->modules,
-                             place.point.module_off, off, "module");
+                             location.point.module_off, off, "module");
 }
 
 static void check_id(struct tree *t, uint32_t id, uint64_t off)
@@ -156,7 +155,7 @@ static void check_block(struct tree *t, struct pending block)
         }
         check_id(t, node.head.context, off);
         check_callee(t, node.callee, off);
-        check_place(t, node.lexical, off);
+        check_location(t, node.lexical, off);
         add_block(t, node.head.children_off, node.head.children_len);
         if (!cn_bytes_take(&rest, (size_t)node.len, &ignored))
             return;

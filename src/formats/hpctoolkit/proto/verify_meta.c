@@ -19,7 +19,7 @@ static void check_text(struct cn_hpc_proto_check *p, const char *text, uint64_t 
         cn_findings_warn(&p->c.f, "utf-8", off, "%s is not UTF-8", what);
 }
 
-/* A pointer to a string; NULL, after a report, when it does not lead to one. */
+/* The string that a pointer leads to; NULL, after a report, if there is none. */
 static const char *check_string(struct cn_hpc_proto_check *p, uint64_t string_off,
                                 uint64_t off, const char *what)
 {
@@ -110,7 +110,7 @@ static void check_metric(struct cn_hpc_proto_check *p, const struct cn_metric *m
         for (size_t k = 0; k < i; k++)
             if (metric->instances[k].scope == metric->instances[i].scope)
                 cn_findings_error(&p->c.f, "scope-unique", off,
-                                  "metric %s: scope %s is there twice", metric->name,
+                                  "metric %s: scope %s occurs twice", metric->name,
                                   p->metrics.scopes[metric->instances[i].scope].name);
     }
     for (size_t i = 0; i < metric->statistic_count; i++)
@@ -119,8 +119,7 @@ static void check_metric(struct cn_hpc_proto_check *p, const struct cn_metric *m
 
 static void check_metrics(struct cn_hpc_proto_check *p)
 {
-    /* Scopes of one metric are compared with each other: more than real files have
-     * is not worth the work. */
+    /* Scopes of a metric are compared with each other: limit the work. */
     enum { SCOPE_MAX = 1024 };
     struct cn_error damage;
 

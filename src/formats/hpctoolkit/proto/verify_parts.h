@@ -1,5 +1,4 @@
-/* What the parts of the verifier share: findings, and what other files need to know
- * of meta.db.
+/* What the parts of the verifier share.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
@@ -20,9 +19,9 @@ struct cn_hpc_proto_check {
     uint64_t string_budget; /* bytes of strings that may still be checked */
 };
 
-void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *c, struct cn_bytes file);
+void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *p, struct cn_bytes file);
 
-/* The context tree; the tables could be read. */
-void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *c);
+/* Check the context tree. The tables must have been read. */
+void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *p);
 
 #endif

@@ -1,9 +1,9 @@
 /* The value files of HPCToolkit's older databases, as planes_reader.h and traces_reader.h
  * read them.
  *
- * Inside one context, writers left metrics in any order; they are delivered sorted. Opening
- * refuses files whose blocks or traces add up to more than the file: they would make work
- * more than linear.
+ * Inside a context, writers left metrics in any order; they are delivered sorted. Opening
+ * fails if blocks or traces add up to more than the file, which would make the work more
+ * than linear.
  * Threads: immutable after open; everything borrows the file's bytes.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_VALUE_FILES_H

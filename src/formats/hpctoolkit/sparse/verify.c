@@ -219,7 +219,7 @@ bool cn_hpc_sparse_verify(const struct cn_hpc_sparse_verify *v, struct cn_error 
         return false;
     if (cn_hpc_check_begin(c, cn_hpc_sparse_cct_kind.name, files->has_cct)) {
         if (v->distrust_cct)
-            cn_findings_warn(&c->f, "cct-distrusted", 0, "not looked at: %s",
+            cn_findings_warn(&c->f, "cct-distrusted", 0, "not checked: it %s",
                              v->distrust_cct);
         else if (!verify_cct(c, files->cct, err))
             return false;

@@ -15,16 +15,16 @@
 
 enum {
     CHUNK_COUNT = 8192,
-    /* After this many samples, pages of mapped files that were read are given back. */
+    /* After this many samples, pages of mapped files are given back. */
     FORGET_EVERY = 1024 * 1024,
 };
 
-/* Timelines first..end-1, written by one job: many small ones, or a large one, or a
- * piece of one. */
+/* Timelines first..end-1, written by one job: many small ones, a large one, or a part of
+ * one. */
 struct group {
     uint32_t first, end;
-    bool is_piece;
-    uint64_t first_sample, sample_count; /* of a piece */
+    bool is_part;
+    uint64_t first_sample, sample_count; /* of a part */
 };
 
 struct worker {
@@ -43,7 +43,7 @@ struct trace_writer {
     struct cn_out *out;
     struct group *groups;
     size_t group_count, group_capacity;
-    uint32_t own_first, own_end;       /* lines that this process has */
+    uint32_t own_first, own_end;       /* lines of this rank */
     uint64_t sample_count, done_count; /* of those */
     uint64_t forgotten_count;          /* samples done when pages were given back */
     size_t bytes_len;                  /* of a worker's buffer */
@@ -79,17 +79,6 @@ static void add_group(struct trace_writer *t, struct group group)
     t->groups[t->group_count++] = group;
 }
 
-static void add_pieces(struct trace_writer *t, uint32_t i)
-{
-    for (size_t piece = 0; piece < t->lines->timelines[i].piece_count; piece++) {
-        struct group group = {.first = i, .end = i + 1, .is_piece = true};
-
-        cn_timeline_piece(t->job->db, &t->lines->timelines[i], piece, &group.first_sample,
-                          &group.sample_count);
-        add_group(t, group);
-    }
-}
-
 static void plan_groups(struct trace_writer *t)
 {
     for (uint32_t first = t->own_first, i = first; i < t->own_end; i = first) {
@@ -98,10 +87,19 @@ static void plan_groups(struct trace_writer *t)
         while (i < t->own_end && count < CHUNK_COUNT &&
                t->lines->timelines[i].piece_count < 2)
             count += t->lines->timelines[i++].count;
-        if (i > first)
+        if (i > first) {
             add_group(t, (struct group){.first = first, .end = i});
-        else
-            add_pieces(t, i++);
+        } else {
+            const struct cn_timeline *timeline = &t->lines->timelines[i++];
+
+            for (size_t part = 0; part < timeline->piece_count; part++) {
+                struct group group = {.first = first, .end = i, .is_part = true};
+
+                cn_timeline_piece(t->job->db, timeline, part, &group.first_sample,
+                                  &group.sample_count);
+                add_group(t, group);
+            }
+        }
         first = i;
     }
 }
@@ -115,8 +113,8 @@ static bool flush(const struct trace_writer *t, struct worker *self, struct cn_e
     return ok;
 }
 
-/* Room in the buffer for `len` bytes that belong at `off`: behind what it holds, over a
- * gap of zeros where a timeline has shrunk, or at its start when it was written. */
+/* Make room in the buffer for `len` bytes at `off`: append zeros up to `off`, where a
+ * timeline has shrunk, or flush the buffer. */
 static bool make_room(const struct trace_writer *t, struct worker *self, uint64_t off,
                       size_t len, struct cn_error *err)
 {
@@ -133,11 +131,12 @@ static bool make_room(const struct trace_writer *t, struct worker *self, uint64_
     return true;
 }
 
-/* Samples from `first` to before `end` of a timeline, from `*off` on. */
-static bool write_samples(struct trace_writer *t, uint32_t line, uint64_t first,
-                          uint64_t end, uint64_t *off, struct worker *self,
-                          struct cn_error *err)
+/* Write the samples of a part of one timeline at `*off`, which advances. */
+static bool write_samples(struct trace_writer *t, const struct group *part, uint64_t *off,
+                          struct worker *self, struct cn_error *err)
 {
+    uint64_t first = part->first_sample, end = first + part->sample_count;
+
     self->run.has_last = false;
     while (first < end) {
         size_t count = end - first < CHUNK_COUNT ? (size_t)(end - first) : CHUNK_COUNT;
@@ -145,12 +144,12 @@ static bool write_samples(struct trace_writer *t, uint32_t line, uint64_t first,
 
         if (!cn_progress_check(t->job->options->progress, "writing trace.db", err))
             return false;
-        if (!cn_timeline_read(t->job->db, &t->lines->timelines[line], first, count,
+        if (!cn_timeline_read(t->job->db, &t->lines->timelines[part->first], first, count,
                               self->samples, err) ||
             !make_room(t, self, *off, count * t->encoding->sample_len, err) ||
             !t->encoding->encode(&self->run, self->samples, count,
                                  self->bytes + self->len, &len, err))
-            return cn_fail_in(err, "profile %" PRIu32, line + 1);
+            return cn_fail_in(err, "profile %" PRIu32, part->first + 1);
         self->len += len;
         *off += len;
         first += count;
@@ -158,7 +157,7 @@ static bool write_samples(struct trace_writer *t, uint32_t line, uint64_t first,
     return true;
 }
 
-static bool write_piece(struct trace_writer *t, const struct group *group,
+static bool write_group(struct trace_writer *t, const struct group *group,
                         struct worker *self, struct cn_error *err)
 {
     uint64_t off = t->lines->lines[group->first].begin_off +
@@ -166,24 +165,14 @@ static bool write_piece(struct trace_writer *t, const struct group *group,
 
     self->len = 0;
     self->off = off;
-    self->run.keeps_all = true;
-    return write_samples(t, group->first, group->first_sample,
-                         group->first_sample + group->sample_count, &off, self, err) &&
-           flush(t, self, err);
-}
-
-static bool write_group(struct trace_writer *t, const struct group *group,
-                        struct worker *self, struct cn_error *err)
-{
-    if (group->is_piece)
-        return write_piece(t, group, self, err);
-    self->len = 0;
-    self->off = t->lines->lines[group->first].begin_off;
-    self->run.keeps_all = !t->encoding->merges_pauses;
+    self->run.keeps_all = group->is_part || !t->encoding->merges_pauses;
+    if (group->is_part)
+        return write_samples(t, group, &off, self, err) && flush(t, self, err);
     for (uint32_t i = group->first; i < group->end; i++) {
-        uint64_t off = t->lines->lines[i].begin_off;
+        struct group whole = {.first = i, .sample_count = t->lines->timelines[i].count};
 
-        if (!write_samples(t, i, 0, t->lines->timelines[i].count, &off, self, err))
+        off = t->lines->lines[i].begin_off;
+        if (!write_samples(t, &whole, &off, self, err))
             return false;
         t->lines->lines[i].end_off = off;
     }
@@ -204,7 +193,7 @@ static void note_done(struct trace_writer *t, const struct group *group)
 {
     struct cn_hpc_trace_line *line = &t->lines->lines[group->first];
 
-    if (group->is_piece) {
+    if (group->is_part) {
         t->done_count += group->sample_count;
         line->end_off = line->begin_off + (group->first_sample + group->sample_count) *
                                               t->encoding->sample_len;
@@ -231,7 +220,7 @@ static void group_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
-/* What all lines together say. */
+/* Totals of all lines. */
 struct lines_total {
     uint64_t merged_count, unlisted_count;
     uint64_t begin_ns, end_ns; /* begin after end: no sample */
@@ -254,7 +243,7 @@ static struct lines_total add_up_workers(const struct trace_writer *t)
     return total;
 }
 
-/* Lines of other processes end where those say. */
+/* Combine the totals of all ranks, and take the ends of their lines. */
 static bool add_up_ranks(struct trace_writer *t, struct lines_total *total,
                          struct cn_error *err)
 {
@@ -313,12 +302,12 @@ static bool write_lines(struct trace_writer *t, struct cn_error *err)
     cn_write_lose(t->job->options, "samples that only repeat that a thread does not run",
                   total.merged_count);
     cn_write_lose(t->job->options,
-                  "samples of contexts that are not described, shown as idle",
+                  "samples of contexts that are not listed, written as not running",
                   total.unlisted_count);
     return true;
 }
 
-static bool place_lines(struct trace_writer *t, struct cn_error *err)
+static bool reserve_lines(struct trace_writer *t, struct cn_error *err)
 {
     for (uint32_t i = 0; i < t->lines->count; i++) {
         uint64_t sample_count = t->lines->timelines[i].count;
@@ -355,7 +344,7 @@ bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
         .own_end = cn_database_own_end(job->db) - 1,
         .bytes_len = CHUNK_COUNT * encoding->sample_len,
     };
-    bool ok = place_lines(&t, err);
+    bool ok = reserve_lines(&t, err);
 
     if (ok) {
         plan_groups(&t);

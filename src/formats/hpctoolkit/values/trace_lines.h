@@ -1,10 +1,9 @@
-/* The samples of a trace.db, of any generation of the format: those of every profile but
- * the first, one timeline behind the other. What the bytes look like is an encoding's to
- * say.
+/* Write the samples of a trace.db of any generation: the timelines of all profiles except
+ * the first. An encoding describes the bytes.
  *
- * Every timeline gets the room its length asks for before any is written; one that
- * shrinks because pauses were merged leaves zeros behind, where the format allows it. Of
- * several processes, each writes the timelines of its own profiles.
+ * Room for every timeline is reserved before any is written; one that shrinks because
+ * pauses are merged is followed by zeros. Each rank writes the timelines of its own
+ * profiles.
  * Threads: works on the job's threads and returns when all have ended.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_TRACE_LINES_H
@@ -19,12 +18,13 @@
 
 struct cn_out;
 
-/* What readers can show of a sample; zeroed: everything. */
+/* Contexts that readers can show; zeroed: all. */
 struct cn_hpc_trace_contexts {
-    const uint8_t *listed; /* a bit for each context below the limit: the others become
-                              "not running". NULL: keep all */
+    const uint8_t
+        *listed; /* a bit for each context below the limit; samples of others say
+                              "not running". NULL: all are listed */
     uint32_t limit;
-    uint32_t idle; /* what the file says for "not running" */
+    uint32_t idle; /* the context that means "not running" in the file */
 };
 
 /* A timeline being encoded. */
@@ -32,7 +32,7 @@ struct cn_hpc_trace_run {
     struct cn_hpc_trace_contexts contexts;
     struct cn_sample last;
     bool has_last;
-    bool keeps_all; /* each sample has its place: nothing is merged */
+    bool keeps_all; /* no samples are merged */
     bool has_span;
     uint64_t begin_ns, end_ns; /* of all samples encoded */
     uint64_t merged_count, unlisted_count;
@@ -41,10 +41,10 @@ struct cn_hpc_trace_run {
 struct cn_hpc_trace_encoding {
     size_t sample_len;
     size_t align;       /* of timelines */
-    bool merges_pauses; /* "not running" twice in a row is once */
+    bool merges_pauses; /* of several "not running" in a row, the first is written */
 
-    /* Encode samples at `at` and tell the length: cn_hpc_trace_run_encode() with this
-     * encoding's samples. */
+    /* Encode samples at `at` and set the length: cn_hpc_trace_run_encode() with this
+     * encoding's function. */
     bool (*encode)(struct cn_hpc_trace_run *run, const struct cn_sample *samples,
                    size_t count, uint8_t *at, size_t *len, struct cn_error *err);
 };
@@ -56,7 +56,6 @@ static inline bool cn_hpc_trace_lists(const struct cn_hpc_trace_contexts *contex
            (contexts->listed[context / 8] >> context % 8 & 1) != 0;
 }
 
-/* What was encoded is in the order of time. */
 static inline void cn_hpc_trace_run_extend(struct cn_hpc_trace_run *run,
                                            uint64_t begin_ns, uint64_t end_ns)
 {
@@ -67,8 +66,7 @@ static inline void cn_hpc_trace_run_extend(struct cn_hpc_trace_run *run,
     run->has_span = true;
 }
 
-/* The loop of `encode`, here so that the compiler sees through put_sample(). Readers
- * cannot show a context that is not listed: what the thread did there is unknown. */
+/* The loop of `encode`, inline so that put_sample() is as well. */
 static inline bool
 cn_hpc_trace_run_encode(struct cn_hpc_trace_run *run, const struct cn_sample *samples,
                         size_t count, size_t sample_len,
@@ -91,7 +89,7 @@ cn_hpc_trace_run_encode(struct cn_hpc_trace_run *run, const struct cn_sample *sa
             return cn_fail(err, CN_ERR_FORMAT,
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
                            sample.time_ns, last.time_ns);
-        /* "Not running" twice in a row is once: the pause began with the first. */
+        /* Of several "not running" in a row, the first is the start of the pause. */
         if ((sample.context | last.context) == 0 && !run->keeps_all) {
             last.time_ns = sample.time_ns;
             run->merged_count++;
@@ -112,7 +110,7 @@ cn_hpc_trace_run_encode(struct cn_hpc_trace_run *run, const struct cn_sample *sa
     return true;
 }
 
-/* Where the samples of a profile are. */
+/* The samples of a profile in the file. */
 struct cn_hpc_trace_line {
     uint64_t begin_off, end_off;
 };
@@ -125,12 +123,12 @@ struct cn_hpc_trace_lines {
     uint64_t begin_ns, end_ns; /* of all samples written; 0 and 0 without */
 };
 
-/* Look at all timelines; when none has_samples there is nothing to write. */
+/* Open all timelines. If none has samples, there is nothing to write. */
 CN_CHECK bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines,
                                       struct cn_database *db, struct cn_error *err);
 void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines);
 
-/* Append all samples to `out`; the lines tell where they are. Refuses time that runs
+/* Append all samples to `out` and set their offsets in `lines`. Fails if time runs
  * backwards. */
 CN_CHECK bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
                                        const struct cn_hpc_value_job *job,

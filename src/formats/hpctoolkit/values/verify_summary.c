@@ -8,13 +8,13 @@
 #include "base/alloc.h"
 
 enum {
-    /* Statistics and scopes of one metric that are looked at: the work for each
+    /* Metrics with more statistics or scopes are not checked: it limits the work for each
      * value. */
     STATISTIC_MAX = 64,
     NO_METRIC = 0,
 };
 
-/* A run of values with one metric id in the plane at hand. */
+/* Values of one metric id in the current plane. */
 struct run {
     uint32_t begin, count;
 };
@@ -22,20 +22,20 @@ struct run {
 struct cn_verify_summary {
     struct cn_database *db;
     struct cn_arena arena;
-    size_t id_count;                    /* metric ids from here on are not listed */
+    size_t id_count;                    /* metric ids are below this */
     const struct cn_formula **formulas; /* by stat_id; NULL: unknown or not parsable */
     uint32_t *metric_of;                /* by prop_id: number of the metric + 1 */
     uint32_t *stat_metric_of;           /* the same by stat_id */
-    struct run *runs;                   /* by prop_id, of the context at hand */
-    uint32_t *metric_stamp;             /* by metric: the context it was compared for */
+    struct run *runs;                   /* by prop_id, of the current context */
+    uint32_t *metric_stamp;             /* by metric: equal to `stamp` once compared */
     uint32_t *profile_stamp;            /* by profile, while counting threads */
     uint32_t stamp, count_stamp;
-    double *kept; /* by stat_id: what the summary holds */
-    uint32_t *kept_stamp;
+    double *found; /* by stat_id: the summary's value */
+    uint32_t *found_stamp;
     struct cn_value_cursor cursor;
 };
 
-/* Whether a context's summary differs, and where first. */
+/* The first difference of a context's summary. */
 struct outcome {
     bool differs;
     char *text;
@@ -88,8 +88,8 @@ struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db)
     s->metric_of = cn_alloc(s->id_count, sizeof(*s->metric_of));
     s->stat_metric_of = cn_alloc(s->id_count, sizeof(*s->stat_metric_of));
     s->runs = cn_alloc(s->id_count, sizeof(*s->runs));
-    s->kept = cn_alloc(s->id_count, sizeof(*s->kept));
-    s->kept_stamp = cn_alloc(s->id_count, sizeof(*s->kept_stamp));
+    s->found = cn_alloc(s->id_count, sizeof(*s->found));
+    s->found_stamp = cn_alloc(s->id_count, sizeof(*s->found_stamp));
     s->metric_stamp = cn_alloc(db->metrics.count, sizeof(*s->metric_stamp));
     s->profile_stamp = cn_alloc(db->profile_count, sizeof(*s->profile_stamp));
     for (size_t i = 0; i < db->metrics.count; i++)
@@ -105,8 +105,8 @@ void cn_verify_summary_free(struct cn_verify_summary *s)
     free(s->metric_of);
     free(s->stat_metric_of);
     free(s->runs);
-    free(s->kept);
-    free(s->kept_stamp);
+    free(s->found);
+    free(s->found_stamp);
     free(s->metric_stamp);
     free(s->profile_stamp);
     cn_arena_done(&s->arena);
@@ -120,8 +120,8 @@ static bool is_close(double a, double b)
     return a == b || fabs(a - b) <= 1e-9 * larger;
 }
 
-/* Note where each metric's values are. False when one is not listed in meta.db: then
- * the files changed since that was checked. */
+/* Find the values of each metric. False if a metric is not listed in meta.db: then the files
+ * have changed since that was checked. */
 static bool find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
 {
     uint32_t begin = 0;
@@ -146,7 +146,7 @@ static void clear_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
             s->runs[plane.values[i].metric] = (struct run){0};
 }
 
-/* hpcprof counts a thread in every scope when it has a value in any. */
+/* hpcprof counts a thread in every scope if it has a value in any. */
 static uint32_t count_threads(struct cn_verify_summary *s, const struct cn_metric *metric,
                               struct cn_value_batch plane)
 {
@@ -173,7 +173,7 @@ static double combine(unsigned how, double a, double b)
     return how == CN_COMBINE_MAX ? fmax(a, b) : a + b;
 }
 
-/* Over the threads that have a value. */
+/* The statistic over the threads that have a value. */
 static double expected(const struct cn_verify_summary *s,
                        const struct cn_statistic *statistic, struct run run,
                        struct cn_value_batch plane)
@@ -191,7 +191,7 @@ static double expected(const struct cn_verify_summary *s,
 
 static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric,
                      const struct cn_statistic *statistic, struct cn_value_batch plane,
-                     double kept, double *wanted)
+                     double found, double *wanted)
 {
     int prop_id = cn_metric_prop_id(metric, statistic->scope);
     struct run run = {0};
@@ -202,17 +202,17 @@ static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric
         return true;
     run = s->runs[prop_id];
     *wanted = expected(s, statistic, run, plane);
-    if (is_close(kept, *wanted))
+    if (is_close(found, *wanted))
         return true;
     return strcmp(statistic->formula, "1") == 0 &&
-           kept == count_threads(s, metric, plane);
+           found == count_threads(s, metric, plane);
 }
 
-/* hpcprof adds up the values where it should add up their squares. */
+/* hpcprof sums values where it should sum their squares. */
 static bool is_unsquared(const struct cn_verify_summary *s,
                          const struct cn_metric *metric,
                          const struct cn_statistic *statistic,
-                         struct cn_value_batch plane, double kept)
+                         struct cn_value_batch plane, double found)
 {
     struct run run = s->runs[cn_metric_prop_id(metric, statistic->scope)];
     double sum = 0;
@@ -221,7 +221,7 @@ static bool is_unsquared(const struct cn_verify_summary *s,
         return false;
     for (uint32_t i = 0; i < run.count; i++)
         sum += plane.values[run.begin + i].value;
-    return is_close(kept, sum);
+    return is_close(found, sum);
 }
 
 static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
@@ -232,37 +232,36 @@ static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
     s->metric_stamp[number] = s->stamp;
     for (size_t i = 0; i < metric->statistic_count; i++) {
         const struct cn_statistic *statistic = &metric->statistics[i];
-        bool is_kept = s->kept_stamp[statistic->stat_id] == s->stamp;
-        double kept = is_kept ? s->kept[statistic->stat_id] : 0;
+        bool is_found = s->found_stamp[statistic->stat_id] == s->stamp;
+        double found = is_found ? s->found[statistic->stat_id] : 0;
         double wanted;
 
-        if (is_right(s, metric, statistic, plane, kept, &wanted))
+        if (is_right(s, metric, statistic, plane, found, &wanted))
             continue;
         (void)snprintf(
             out->text, out->text_len,
             "%.40s, scope %.20s, %s of %.20s is %.10g, threads give %.10g%s",
             metric->name, s->db->metrics.scopes[statistic->scope].name,
-            cn_combine_name(statistic->combine), statistic->formula, kept, wanted,
-            is_unsquared(s, metric, statistic, plane, kept) ? ": not squared" : "");
+            cn_combine_name(statistic->combine), statistic->formula, found, wanted,
+            is_unsquared(s, metric, statistic, plane, found) ? ": not squared" : "");
         return false;
     }
     return true;
 }
 
-/* Remember one value of the summary. True when no thread has a value that it could
- * come from. */
-static bool keep(struct cn_verify_summary *s, const struct cn_value *value,
-                 struct cn_value_batch plane)
+/* Add one value of the summary. True if no thread has a value that it could come from. */
+static bool add_found(struct cn_verify_summary *s, const struct cn_value *value,
+                      struct cn_value_batch plane)
 {
     if (value->metric >= s->id_count)
         return false;
-    s->kept[value->metric] = value->value;
-    s->kept_stamp[value->metric] = s->stamp;
+    s->found[value->metric] = value->value;
+    s->found_stamp[value->metric] = s->stamp;
     return plane.count == 0 && value->value != 0 &&
            s->stat_metric_of[value->metric] != NO_METRIC;
 }
 
-static bool keep_summary(struct cn_verify_summary *s, uint32_t context,
+static bool read_summary(struct cn_verify_summary *s, uint32_t context,
                          struct cn_value_batch plane, struct outcome *out,
                          struct cn_error *err)
 {
@@ -273,7 +272,7 @@ static bool keep_summary(struct cn_verify_summary *s, uint32_t context,
         return false;
     while ((step = cn_values_next(&s->cursor, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++) {
-            if (!keep(s, &batch.values[i], plane) || out->differs)
+            if (!add_found(s, &batch.values[i], plane) || out->differs)
                 continue;
             out->differs = true;
             (void)snprintf(out->text, out->text_len,
@@ -303,7 +302,7 @@ bool cn_verify_summary_context(struct cn_verify_summary *s, uint32_t context,
     struct outcome out = {.text = text, .text_len = text_len};
 
     s->stamp++;
-    if (!keep_summary(s, context, plane, &out, err))
+    if (!read_summary(s, context, plane, &out, err))
         return false;
     if (find_runs(s, plane))
         compare_metrics(s, plane, &out);

@@ -1,7 +1,5 @@
-/* trace.db: header, one record for every profile but the first, then the samples of each.
- *
- * Record i belongs to profile i + 1, with or without samples: readers look it up so.
- */
+/* trace.db: header, a record for each profile except the first, then the samples of each.
+ * Record i belongs to profile i + 1, with or without samples: readers expect it. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

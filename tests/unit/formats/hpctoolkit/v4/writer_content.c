@@ -209,8 +209,8 @@ static void samples_of_contexts_without_a_record_are_idle(void **state)
     from = cn_memory_database_finish(m);
     cn_v4_must_write(from, "db", options);
     assert_int_equal(losses.count, 1);
-    assert_string_equal(losses.text,
-                        "samples of contexts that are not described, shown as idle");
+    assert_string_equal(
+        losses.text, "samples of contexts that are not listed, written as not running");
     to = cn_v4_must_open("db");
     assert_true(cn_timeline_open(to, 1, &timeline, &err));
     assert_int_equal(timeline.count, 2);
