@@ -33,7 +33,7 @@ struct cn_hpc_damage {
 bool cn_hpc_is_directory(const char *path);
 bool cn_hpc_is_file(const char *path);
 
-/* Whether `path` is a directory with a file `tree_name` that is_tree() accepts, or a file in
+/* True if `path` is a directory with a file `tree_name` that is_tree() accepts, or a file in
  * such a directory that is_member() accepts. */
 bool cn_hpc_maps_probe(const char *path, const char *tree_name,
                        bool (*is_tree)(struct cn_bytes),

@@ -4,9 +4,7 @@
 
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/entries.h"
-
-/* The mask of contexts that belong to a function: the format has no masks. */
-enum { LEXICAL_PROPAGATION = 1 };
+#include "formats/hpctoolkit/scopes.h"
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
                             struct cn_error *err)
@@ -79,12 +77,6 @@ static bool find_relation(struct cn_bytes callee, uint8_t *out, struct cn_error 
     return true;
 }
 
-/* Kinds of later versions must not look like entry points, which only the model has. */
-static uint8_t known_kind(uint8_t kind)
-{
-    return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
-}
-
 static bool find_elements(const struct cn_hpc_proto_meta *meta,
                           const struct cn_hpc_proto_location *location,
                           struct cn_context *out, struct cn_error *err)
@@ -117,7 +109,7 @@ static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 is reserved");
     context = (struct cn_context){
         .id = node.head.context,
-        .kind = known_kind(location.head.kind),
+        .kind = cn_hpc_known_kind(location.head.kind),
         .has_function = location.head.flags & CN_HPC_PROTO_HAS_FUNCTION,
         .has_source = location.head.flags & CN_HPC_PROTO_HAS_SOURCE,
         .has_point = location.head.flags & CN_HPC_PROTO_HAS_POINT,
@@ -132,7 +124,7 @@ static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes
     if (!find_relation(node.callee, &context.relation, err) ||
         !find_elements(meta, &location, &context, err))
         return false;
-    context.propagation = context.relation == CN_LEXICAL ? LEXICAL_PROPAGATION : 0;
+    context.propagation = context.relation == CN_LEXICAL ? CN_HPC_LEXICAL_MASK : 0;
     *out = context;
     *len = node.len;
     return true;

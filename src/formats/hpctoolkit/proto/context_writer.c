@@ -3,11 +3,9 @@
 #include <inttypes.h>
 
 #include "formats/hpctoolkit/proto/meta_writer.h"
+#include "formats/hpctoolkit/scopes.h"
 #include "formats/hpctoolkit/tree_writer.h"
 #include "model/contexts/walk.h"
-
-/* The mask of a context that belongs lexically to its parent. */
-enum { LEXICAL_PROPAGATION = 1 };
 
 static bool is_called(const struct cn_context *context)
 {
@@ -113,7 +111,7 @@ static bool add_context(struct cn_hpc_tree_writer *t, size_t depth,
                         bool has_calls, struct cn_error *err)
 {
     struct cn_hpc_proto_writing *w = t->arg;
-    uint16_t usual = context->relation == CN_LEXICAL ? LEXICAL_PROPAGATION : 0;
+    uint16_t usual = context->relation == CN_LEXICAL ? CN_HPC_LEXICAL_MASK : 0;
     uint8_t bytes[CN_HPC_PROTO_NODE_MAX];
     uint8_t *callee_end = bytes + cn_hpc_proto_context_size;
     struct cn_hpc_proto_lexical head = {.kind = context->kind};

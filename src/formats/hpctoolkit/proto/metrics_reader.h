@@ -15,7 +15,4 @@ CN_CHECK bool cn_hpc_proto_metrics_read(const struct cn_hpc_proto_meta *meta,
                                         struct cn_arena *arena, struct cn_metrics *out,
                                         struct cn_error *err);
 
-/* The scope that a name means: the prototype has nothing but names. */
-struct cn_scope cn_hpc_proto_scope_of(const char *name);
-
 #endif

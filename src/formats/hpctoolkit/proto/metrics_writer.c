@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "formats/hpctoolkit/proto/meta_writer.h"
-#include "formats/hpctoolkit/proto/metrics_reader.h"
+#include "formats/hpctoolkit/scopes.h"
 
 static bool write_string(struct cn_out *out, const char *text, struct cn_error *err)
 {
@@ -95,7 +95,7 @@ static uint64_t count_odd_scopes(const struct cn_metrics *metrics)
 
     for (size_t i = 0; i < metrics->scope_count; i++) {
         const struct cn_scope *scope = &metrics->scopes[i];
-        struct cn_scope known = cn_hpc_proto_scope_of(scope->name);
+        struct cn_scope known = cn_hpc_scope_of(scope->name);
 
         count += scope->type != known.type || (scope->type == CN_SCOPE_TRANSITIVE &&
                                                scope->propagation != known.propagation);

@@ -23,7 +23,7 @@ static bool open_cct(struct cn_hpc_planes *out, const struct cn_hpc_sparse_files
     bool is_zeroed;
 
     if (!files->has_cct)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "is not there");
+        return cn_fail(err, CN_ERR_NOT_FOUND, "does not exist");
     if (distrust)
         return cn_fail(err, CN_ERR_FORMAT, "%s", distrust);
     if (!cn_hpc_sparse_cct_open(files->cct, out, &is_zeroed, err))

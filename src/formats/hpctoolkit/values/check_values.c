@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "formats/hpctoolkit/values/check_summary.h"
 #include "formats/hpctoolkit/values/value_checks.h"
-#include "formats/hpctoolkit/values/verify_summary.h"
 #include "model/contexts/transpose.h"
 
 struct note {
@@ -22,8 +22,8 @@ struct note {
 
 struct worker {
     struct cn_value_cursor cursor;
-    struct cn_verify_summary *summary; /* NULL: statistics are not checked */
-    uint32_t next;                     /* the first context not compared yet */
+    struct cn_hpc_summary_check *summary; /* NULL: statistics are not checked */
+    uint32_t next;                        /* the first context not compared yet */
     struct note notes[2 * CN_HPC_ERROR_MAX];
     size_t note_count;
     uint64_t cct_differ, summary_differ; /* contexts, those without a note included */
@@ -63,7 +63,7 @@ static bool same(const struct cn_value *a, const struct cn_value *b)
            memcmp(&a->value, &b->value, sizeof(a->value)) == 0;
 }
 
-/* The values of a context in cct.db against its plane from profile.db. */
+/* Compare the values of a context in cct.db with its plane from profile.db. */
 static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
                         struct cn_value_batch plane, struct cn_error *err)
 {
@@ -99,13 +99,12 @@ static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
 static bool compare_summary(struct worker *self, uint32_t context,
                             struct cn_value_batch plane, struct cn_error *err)
 {
-    char text[128];
+    char text[CN_HPC_SUMMARY_TEXT_LEN];
     bool differs;
 
     if (!self->summary)
         return true;
-    if (!cn_verify_summary_context(self->summary, context, plane, &differs, text,
-                                   sizeof(text), err))
+    if (!cn_hpc_summary_check_context(self->summary, context, plane, &differs, text, err))
         return false;
     if (differs)
         add_note(self, true, context, "%s", text);
@@ -119,7 +118,7 @@ static bool compare_one(struct check *c, struct worker *self, uint32_t context,
            compare_summary(self, context, plane, err);
 }
 
-/* Contexts before `end` for which no thread has a value. */
+/* Compare contexts before `end`, for which no thread has a value. */
 static bool compare_empty(struct check *c, struct worker *self, uint64_t end,
                           struct cn_error *err)
 {
@@ -157,7 +156,7 @@ static bool on_context(void *arg, unsigned worker, uint32_t context,
     return true;
 }
 
-/* Notes on the summary are about another file and wait until this one is done. */
+/* Notes on the summary are about another file: report them when this one is done. */
 static void report_notes(struct check *c, const struct worker *self)
 {
     const struct cn_hpc_table *table = &c->values->cct.records;
@@ -245,7 +244,7 @@ bool cn_hpc_check_values(struct cn_hpc_check *check, struct cn_database *db,
 
     cn_findings_begin(&check->f, "cct.db");
     for (unsigned i = 0; i < worker_count; i++)
-        c.workers[i].summary = cn_verify_summary_new(db);
+        c.workers[i].summary = cn_hpc_summary_check_new(db);
     if (run(&c, worker_count, &damage)) {
         report_totals(&c);
     } else if (damage.kind == CN_ERR_INTERRUPTED) {
@@ -255,7 +254,7 @@ bool cn_hpc_check_values(struct cn_hpc_check *check, struct cn_database *db,
         cn_findings_error(&check->f, "values", 0, "%s", damage.text);
     }
     for (unsigned i = 0; i < worker_count; i++)
-        cn_verify_summary_free(c.workers[i].summary);
+        cn_hpc_summary_check_free(c.workers[i].summary);
     free(c.workers);
     return ok;
 }

@@ -16,7 +16,7 @@ bool cn_hpc_database_children(struct cn_database *db, const struct cn_context *p
 
     if (parent) {
         list = (struct cn_hpc_span){.off = parent->children_at};
-        /* A leaf may have a pointer all the same: its children were left out. */
+        /* A leaf may have a pointer as well: its children were left out. */
         if (parent->children_len > 0 &&
             !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
             return cn_fail(err, CN_ERR_FORMAT,

@@ -82,7 +82,7 @@ struct cn_hpc_plane_entry cn_hpc_block_entry(const struct cn_hpc_block *block, u
     return e->decode_entry(cn_bytes_element(block->index, i, e->index->size));
 }
 
-/* What a search needs of a block, at hand. */
+/* What a search reads of a block, without indirections. */
 struct keys {
     struct cn_bytes index;
     size_t entry_len;

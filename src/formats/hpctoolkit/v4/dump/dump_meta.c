@@ -5,7 +5,7 @@
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "model/contexts/walk.h"
 
-/* An array that a record points at, opened and emitted. */
+/* Open and emit an array that a record points to. */
 static bool dump_array(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
                        struct cn_hpc_span section, struct cn_hpc_array array,
                        const char *field, struct cn_error *err)
@@ -134,21 +134,23 @@ static bool dump_metrics(struct cn_hpc_dump *dump, struct cn_hpc_span section,
     return true;
 }
 
-/* Modules, files or functions, behind their section's header. */
-static bool dump_listed(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
-                        const char *what, struct cn_hpc_span section,
-                        struct cn_hpc_span strings, const char *field,
-                        struct cn_error *err)
+/* Modules, files or functions, after the header of their section. */
+static bool dump_listed(struct cn_hpc_dump *dump, const struct cn_hpc_sections *sections,
+                        size_t i, const struct cn_record_layout *layout,
+                        const char *field, struct cn_error *err)
 {
+    struct cn_hpc_span section = sections->list[i];
     struct cn_hpc_table table;
 
-    return cn_hpc_meta_table(section, what, layout->size, &table, err) &&
+    return cn_hpc_meta_table(section, sections->kind->section[i], layout->size, &table,
+                             err) &&
            cn_hpc_dump_item(dump, &cn_hpc_table_header_layout, section.off, 0, NULL,
                             err) &&
-           cn_hpc_dump_table(dump, layout, &table, strings, field, err);
+           cn_hpc_dump_table(dump, layout, &table, sections->list[CN_HPC_STRINGS], field,
+                             err);
 }
 
-/* The words behind a context, as its flags say; `off` is where they start. */
+/* The words after a context, as its flags say; they start at `off`. */
 static bool dump_flex(struct cn_hpc_dump *dump, const struct cn_context *context,
                       uint64_t off, struct cn_error *err)
 {
@@ -237,18 +239,17 @@ bool cn_hpc_v4_dump_meta(struct cn_hpc_dump *dump, const struct cn_hpc_sections 
                          struct cn_error *err)
 {
     const struct cn_hpc_span *list = sections->list;
-    struct cn_hpc_span strings = list[CN_HPC_STRINGS];
     bool is_draft;
 
     return dump_general(dump, list[CN_HPC_GENERAL], err) &&
            dump_id_names(dump, list[CN_HPC_ID_NAMES], err) &&
            cn_hpc_meta_is_draft(sections, &is_draft, err) &&
            dump_metrics(dump, list[CN_HPC_METRICS], is_draft, err) &&
-           dump_listed(dump, &cn_hpc_module_layout, "modules", list[CN_HPC_MODULES],
-                       strings, "path_off", err) &&
-           dump_listed(dump, &cn_hpc_source_file_layout, "files", list[CN_HPC_FILES],
-                       strings, "path_off", err) &&
-           dump_listed(dump, &cn_hpc_function_layout, "functions", list[CN_HPC_FUNCTIONS],
-                       strings, "name_off", err) &&
+           dump_listed(dump, sections, CN_HPC_MODULES, &cn_hpc_module_layout, "path_off",
+                       err) &&
+           dump_listed(dump, sections, CN_HPC_FILES, &cn_hpc_source_file_layout,
+                       "path_off", err) &&
+           dump_listed(dump, sections, CN_HPC_FUNCTIONS, &cn_hpc_function_layout,
+                       "name_off", err) &&
            dump_contexts(dump, err);
 }

@@ -2,10 +2,8 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/scopes.h"
 #include "formats/hpctoolkit/v4/read/database.h"
-
-/* The bit by which drafts, too, tell what belongs to a function. */
-enum { DRAFT_PROPAGATION = 1 };
 
 static bool decode_entry(const struct cn_hpc_meta *meta, struct cn_bytes bytes,
                          struct cn_context *out, struct cn_error *err)
@@ -34,44 +32,32 @@ static bool decode_entry(const struct cn_hpc_meta *meta, struct cn_bytes bytes,
     return true;
 }
 
-static bool decode_draft(struct cn_bytes *rest, struct cn_hpc_context *out)
-{
-    struct cn_hpc_draft_context draft;
-    struct cn_bytes record;
-
-    if (!cn_bytes_take(rest, cn_hpc_draft_context_size, &record) ||
-        !cn_hpc_draft_context_decode(record, &draft))
-        return false;
-    *out = (struct cn_hpc_context){
-        .children_len = draft.children_len,
-        .children_off = draft.children_off,
-        .context = draft.context,
-        .flags = draft.flags,
-        .relation = draft.relation,
-        .kind = draft.kind,
-        .flex_count = draft.flex_count,
-        .propagation = draft.relation == CN_LEXICAL ? DRAFT_PROPAGATION : 0,
-    };
-    return true;
-}
-
-static bool decode_final(struct cn_bytes *rest, struct cn_hpc_context *out)
-{
-    struct cn_bytes record;
-
-    return cn_bytes_take(rest, cn_hpc_context_size, &record) &&
-           cn_hpc_context_decode(record, out);
-}
-
 bool cn_hpc_context_record(const struct cn_hpc_meta *meta, struct cn_bytes rest,
                            struct cn_hpc_context *out, struct cn_bytes *flex,
                            struct cn_error *err)
 {
-    struct cn_hpc_context record;
+    struct cn_hpc_context record = {0};
+    struct cn_hpc_draft_context draft;
     size_t len = rest.len;
+    struct cn_bytes bytes;
 
-    if (!(meta->is_draft ? decode_draft(&rest, &record) : decode_final(&rest, &record)))
+    if (!cn_bytes_take(&rest,
+                       meta->is_draft ? cn_hpc_draft_context_size : cn_hpc_context_size,
+                       &bytes))
         return cn_fail(err, CN_ERR_FORMAT, "cut off after %zu bytes of its list", len);
+    if (meta->is_draft && cn_hpc_draft_context_decode(bytes, &draft))
+        record = (struct cn_hpc_context){
+            .children_len = draft.children_len,
+            .children_off = draft.children_off,
+            .context = draft.context,
+            .flags = draft.flags,
+            .relation = draft.relation,
+            .kind = draft.kind,
+            .flex_count = draft.flex_count,
+            .propagation = draft.relation == CN_LEXICAL ? CN_HPC_LEXICAL_MASK : 0,
+        };
+    else
+        (void)cn_hpc_context_decode(bytes, &record);
     if (!cn_bytes_take(&rest, (size_t)record.flex_count * CN_HPC_FLEX_WORD, flex))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%u flex words do not fit the %zu bytes left of its list",
@@ -123,12 +109,6 @@ static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
     return true;
 }
 
-/* Kinds of later versions must not look like entry points, a number of our own. */
-static uint8_t known_kind(uint8_t kind)
-{
-    return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
-}
-
 static bool decode_context(struct cn_database *db, bool is_entry, struct cn_bytes rest,
                            struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
@@ -148,7 +128,7 @@ static bool decode_context(struct cn_database *db, bool is_entry, struct cn_byte
     context = (struct cn_context){
         .id = record.context,
         .relation = record.relation,
-        .kind = known_kind(record.kind),
+        .kind = cn_hpc_known_kind(record.kind),
         .propagation = record.propagation,
         .has_function = record.flags & CN_HPC_HAS_FUNCTION,
         .has_source = record.flags & CN_HPC_HAS_SOURCE,

@@ -1,7 +1,4 @@
-/* What stands behind the struct cn_database of a v4 database: the readers of its
- * files.
- *
- * Made by open.h; for code of this folder that looks beneath the interface.
+/* The struct of an opened v4 database, for the code of this format.
  * Threads: immutable after open.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_DATABASE_H

@@ -89,7 +89,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
     values->context_limit = values->cct.records.count;
     if (!values->has_cct) {
         cn_database_warn(db, "cct.db: %s; no values by context",
-                         files->has_cct ? damage.text : "not there");
+                         files->has_cct ? damage.text : "does not exist");
         if (!cn_hpc_values_limit(values, db->context_weight / cn_hpc_draft_context_size,
                                  err))
             return false;
@@ -104,8 +104,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
     return true;
 }
 
-/* A taxonomy from the first file that is default.yaml, or made from the metrics;
- * further files add to it. */
+/* Read the taxonomy from default.yaml, or make one from the metrics; append other files. */
 static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *files)
 {
     struct cn_error damage;

@@ -34,8 +34,7 @@ bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind)
 static bool check_frame(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
                         struct cn_hpc_sections *out, struct cn_error *err)
 {
-    uint64_t head_len =
-        cn_hpc_file_header_size + (uint64_t)kind->section_count * cn_hpc_section_size;
+    uint64_t head_len = cn_hpc_header_len(kind);
     struct cn_hpc_file_header head;
     struct cn_bytes footer;
 

@@ -10,17 +10,23 @@
 #include "formats/hpctoolkit/table.h"
 #include "formats/hpctoolkit/v4/format.h"
 
-/* What tells the four files apart. */
+/* What differs between the four files. */
 struct cn_hpc_file_kind {
     const char *name;           /* "meta.db" */
-    const char *format;         /* CN_HPC_FORMAT_LEN characters behind the magic */
+    const char *format;         /* CN_HPC_FORMAT_LEN characters after the magic */
     const char *footer;         /* CN_HPC_FOOTER_LEN characters */
-    const char *const *section; /* their names, as the specification calls them */
+    const char *const *section; /* names in the specification */
     size_t section_count;
 };
 
 extern const struct cn_hpc_file_kind cn_hpc_meta_kind, cn_hpc_profile_kind,
     cn_hpc_cct_kind, cn_hpc_trace_kind;
+
+/* The length of the file header with its section headers. */
+static inline uint64_t cn_hpc_header_len(const struct cn_hpc_file_kind *kind)
+{
+    return cn_hpc_file_header_size + (uint64_t)kind->section_count * cn_hpc_section_size;
+}
 
 struct cn_hpc_sections {
     const struct cn_hpc_file_kind *kind;
@@ -29,10 +35,11 @@ struct cn_hpc_sections {
     struct cn_hpc_span list[CN_HPC_SECTION_MAX];
 };
 
-/* Whether the bytes start like a file of this kind, whatever its version. */
+/* True if the bytes start like a file of this kind, of any version. */
 bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind);
 
-/* Check magic, version, footer, and that sections lie inside the file, apart. */
+/* Check magic, version and footer, and that sections lie inside the file and do not
+ * overlap. */
 CN_CHECK bool cn_hpc_sections_open(struct cn_bytes file,
                                    const struct cn_hpc_file_kind *kind,
                                    struct cn_hpc_sections *out, struct cn_error *err);

@@ -7,24 +7,24 @@
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 #include "formats/hpctoolkit/values/value_checks.h"
 
-/* What records may point at strings for, in all: sharing is usual, but has a limit. */
+/* Strings may be shared, but together be at most this many times the file. */
 enum { STRING_SHARING_MAX = 64 };
 
 /* Begin a file and check its frame. False if its contents cannot be checked. */
-static bool begin(struct cn_verify *v, struct cn_verify_file *file,
+static bool begin(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file,
                   const struct cn_hpc_file_kind *kind, struct cn_bytes bytes, bool exists)
 {
-    *file = (struct cn_verify_file){.kind = kind, .bytes = bytes};
+    *file = (struct cn_hpc_v4_check_file){.kind = kind, .bytes = bytes};
     if (kind == &cn_hpc_trace_kind && !exists) {
         cn_findings_begin(&v->c.f, kind->name);
         return false;
     }
     if (cn_hpc_check_begin(&v->c, kind->name, exists))
-        cn_verify_frame(v, file);
+        cn_hpc_v4_check_frame(v, file);
     return file->is_readable;
 }
 
-static bool compare_values(struct cn_verify *v, struct cn_error *err)
+static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     struct cn_error damage = {0};
     struct cn_database *db;
@@ -42,25 +42,25 @@ static bool compare_values(struct cn_verify *v, struct cn_error *err)
     return ok;
 }
 
-static bool verify_all(struct cn_verify *v, struct cn_error *err)
+static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     const struct cn_hpc_v4_files *files = v->files;
     uint64_t errors;
 
     v->string_budget = STRING_SHARING_MAX * (uint64_t)files->meta.len;
     if (begin(v, &v->meta, &cn_hpc_meta_kind, files->meta, files->meta.ptr))
-        cn_verify_meta(v);
+        cn_hpc_v4_check_meta(v);
     if (begin(v, &v->profile, &cn_hpc_profile_kind, files->profile, files->profile.ptr) &&
-        !cn_verify_profile(v, err))
+        !cn_hpc_v4_check_profile(v, err))
         return false;
     if (begin(v, &v->cct, &cn_hpc_cct_kind, files->cct, files->has_cct) &&
-        !cn_verify_cct(v, err))
+        !cn_hpc_v4_check_cct(v, err))
         return false;
     errors = v->c.f.error_count;
     if (begin(v, &v->trace, &cn_hpc_trace_kind, files->trace, files->has_trace) &&
-        !cn_verify_trace(v, err))
+        !cn_hpc_v4_check_trace(v, err))
         return false;
-    cn_verify_yaml(v);
+    cn_hpc_v4_check_yaml(v);
     /* The reader stops at the first damage: it would only repeat what is known. */
     return errors > 0 || compare_values(v, err);
 }
@@ -69,7 +69,7 @@ static bool verify(const char *dir, const struct cn_hpc_v4_files *files,
                    const struct cn_progress *progress, cn_finding_fn report, void *arg,
                    struct cn_error *err)
 {
-    struct cn_verify v = {
+    struct cn_hpc_v4_check v = {
         .c = {.f = cn_hpc_findings(report, arg),
               .progress = progress,
               .tree = cn_hpc_meta_kind.name,

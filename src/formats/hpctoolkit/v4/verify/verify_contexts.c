@@ -1,6 +1,6 @@
-/* The context tree is walked with a stack of lists. Each 8-byte word of the section
- * that belongs to a context is marked: a record whose words are marked already is
- * part of another list, and what lies below it has been seen. */
+/* Walk the context tree with a stack of lists. Each 8-byte word of the section that belongs
+ * to a context is marked: a record with marked words is part of another list, and its
+ * descendants have been checked. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@ struct list {
 };
 
 struct walk {
-    struct cn_hpc_meta meta; /* what the reader's decoder of records needs */
+    struct cn_hpc_meta meta; /* for cn_hpc_context_record() */
     struct cn_hpc_span section;
     struct cn_hpc_set seen; /* words of the section */
     struct list *stack;
     size_t depth, capacity;
 };
 
-static void check_id(struct cn_verify *v, uint32_t id, uint64_t off)
+static void check_id(struct cn_hpc_v4_check *v, uint32_t id, uint64_t off)
 {
     if (id == 0) {
         cn_findings_error(&v->c.f, "context-id-zero", off,
@@ -41,7 +41,7 @@ static void check_id(struct cn_verify *v, uint32_t id, uint64_t off)
                           "context id %" PRIu32 " is used twice", id);
 }
 
-/* Mark the words of a record. False when some belong to another. */
+/* Mark the words of a record. False if some belong to another record. */
 static bool mark(struct walk *w, uint64_t off, uint64_t len)
 {
     uint64_t first = (off - w->section.off) / 8;
@@ -52,8 +52,8 @@ static bool mark(struct walk *w, uint64_t off, uint64_t len)
     return is_new;
 }
 
-static void push_children(struct cn_verify *v, struct walk *w, uint64_t children_off,
-                          uint64_t children_len, uint64_t off)
+static void push_children(struct cn_hpc_v4_check *v, struct walk *w,
+                          uint64_t children_off, uint64_t children_len, uint64_t off)
 {
     struct cn_bytes bytes;
 
@@ -79,7 +79,7 @@ static void push_children(struct cn_verify *v, struct walk *w, uint64_t children
     w->stack[w->depth++] = (struct list){children_off, children_off + children_len};
 }
 
-static void check_flex(struct cn_verify *v, const struct walk *w,
+static void check_flex(struct cn_hpc_v4_check *v, const struct walk *w,
                        const struct cn_hpc_context *record, struct cn_bytes flex,
                        uint64_t off)
 {
@@ -120,7 +120,7 @@ static void check_flex(struct cn_verify *v, const struct walk *w,
                          record->flex_count, record->flags);
 }
 
-static void check_record(struct cn_verify *v, const struct cn_hpc_context *record,
+static void check_record(struct cn_hpc_v4_check *v, const struct cn_hpc_context *record,
                          uint64_t off)
 {
     const unsigned known = CN_HPC_HAS_FUNCTION | CN_HPC_HAS_SOURCE | CN_HPC_HAS_POINT;
@@ -150,12 +150,12 @@ static void check_record(struct cn_verify *v, const struct cn_hpc_context *recor
     if (is_lexical != (record->propagation & 1))
         cn_findings_warn(&v->c.f, "propagation-mask", off,
                          "context %" PRIu32
-                         ": propagation 0x%x, but bit 0 tells relation lexical, not %u",
+                         ": propagation 0x%x, but bit 0 means relation lexical, not %u",
                          record->context, record->propagation, record->relation);
 }
 
-/* The context at list->at. False when the rest of the list cannot be read. */
-static bool check_context(struct cn_verify *v, struct walk *w, struct list *list)
+/* Check the context at list->at. False if the rest of the list cannot be read. */
+static bool check_context(struct cn_hpc_v4_check *v, struct walk *w, struct list *list)
 {
     uint64_t off = list->at;
     struct cn_hpc_context record;
@@ -181,12 +181,12 @@ static bool check_context(struct cn_verify *v, struct walk *w, struct list *list
     list->at += len;
     check_record(v, &record, off);
     check_flex(v, w, &record, flex, off);
-    /* `list` may move when the stack grows: nothing may use it after this. */
+    /* Growing the stack invalidates `list`. */
     push_children(v, w, record.children_off, record.children_len, off);
     return true;
 }
 
-static void walk_lists(struct cn_verify *v, struct walk *w)
+static void walk_lists(struct cn_hpc_v4_check *v, struct walk *w)
 {
     while (w->depth > 0) {
         size_t top = w->depth - 1;
@@ -198,21 +198,21 @@ static void walk_lists(struct cn_verify *v, struct walk *w)
     }
 }
 
-static void check_entries(struct cn_verify *v, struct walk *w)
+static void check_entries(struct cn_hpc_v4_check *v, struct walk *w)
 {
     struct cn_hpc_contexts_header head;
     struct cn_hpc_table table;
     struct cn_hpc_entry record;
 
     if (!cn_hpc_contexts_header_decode(w->section.bytes, &head)) {
-        (void)cn_verify_too_short(v, &v->meta, CN_HPC_CONTEXTS);
+        (void)cn_hpc_v4_check_too_short(v, &v->meta, CN_HPC_CONTEXTS);
         return;
     }
-    if (!cn_verify_table(v, w->section,
-                         &(struct cn_hpc_array){"entry points", head.entries_off,
-                                                head.entry_count, head.entry_len,
-                                                cn_hpc_entry_size},
-                         &table))
+    if (!cn_hpc_v4_check_table(v, w->section,
+                               &(struct cn_hpc_array){"entry points", head.entries_off,
+                                                      head.entry_count, head.entry_len,
+                                                      cn_hpc_entry_size},
+                               &table))
         return;
     if (table.span.off % 8 == 0 && table.count > 0)
         (void)mark(w, table.span.off, table.span.bytes.len);
@@ -225,28 +225,29 @@ static void check_entries(struct cn_verify *v, struct walk *w)
         if (record.entry > CN_ENTRY_APPLICATION_THREAD)
             cn_findings_warn(&v->c.f, "unknown-value", off, "entry point %u is unknown",
                              record.entry);
-        (void)cn_verify_string(v, v->meta.sections.list[CN_HPC_STRINGS], record.name_off,
-                               "entry point name");
+        (void)cn_hpc_v4_check_string(v, v->meta.sections.list[CN_HPC_STRINGS],
+                                     record.name_off, "entry point name");
         push_children(v, w, record.children_off, record.children_len, off);
         walk_lists(v, w);
     }
 }
 
-static void check_roots(struct cn_verify *v, struct walk *w)
+static void check_roots(struct cn_hpc_v4_check *v, struct walk *w)
 {
     struct cn_hpc_draft_contexts_header head;
 
     if (!cn_hpc_draft_contexts_header_decode(w->section.bytes, &head)) {
-        (void)cn_verify_too_short(v, &v->meta, CN_HPC_CONTEXTS);
+        (void)cn_hpc_v4_check_too_short(v, &v->meta, CN_HPC_CONTEXTS);
         return;
     }
     push_children(v, w, head.roots_off, head.roots_len, w->section.off);
     walk_lists(v, w);
 }
 
-void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
-                        const struct cn_hpc_table *files,
-                        const struct cn_hpc_table *functions)
+void cn_hpc_v4_check_contexts(struct cn_hpc_v4_check *v,
+                              const struct cn_hpc_table *modules,
+                              const struct cn_hpc_table *files,
+                              const struct cn_hpc_table *functions)
 {
     struct walk w = {
         .meta = {.sections = v->meta.sections,

@@ -3,8 +3,8 @@
 #include "base/bytes/utf8.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 
-bool cn_verify_too_short(struct cn_verify *v, const struct cn_verify_file *file,
-                         size_t section)
+bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
+                               const struct cn_hpc_v4_check_file *file, size_t section)
 {
     struct cn_hpc_span span = file->sections.list[section];
 
@@ -14,8 +14,8 @@ bool cn_verify_too_short(struct cn_verify *v, const struct cn_verify_file *file,
     return true;
 }
 
-const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_t off,
-                             const char *what)
+const char *cn_hpc_v4_check_string(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                                   uint64_t off, const char *what)
 {
     struct cn_error err = {0};
     const char *text;
@@ -38,8 +38,8 @@ const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_
     return text;
 }
 
-bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
-                     const struct cn_hpc_array *array, struct cn_hpc_table *out)
+bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                           const struct cn_hpc_array *array, struct cn_hpc_table *out)
 {
     struct cn_error err = {0};
 
@@ -47,10 +47,10 @@ bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
         cn_findings_error(&v->c.f, "stride", in.off,
                           "%s of %" PRIu64 " bytes each are not a multiple of 8",
                           array->what, array->stride);
-    if (array->count > 0 && array->stride > CN_VERIFY_STRIDE_MAX)
+    if (array->count > 0 && array->stride > CN_HPC_V4_STRIDE_MAX)
         cn_findings_warn(&v->c.f, "stride-signed", in.off,
                          "%s of %" PRIu64 " bytes each: hpcviewer reads sizes up to %d",
-                         array->what, array->stride, CN_VERIFY_STRIDE_MAX);
+                         array->what, array->stride, CN_HPC_V4_STRIDE_MAX);
     if (array->count > 0)
         cn_hpc_check_aligned(&v->c, array->off, 8, array->what);
     if (cn_hpc_table_open(in, array, out, &err))
@@ -59,11 +59,11 @@ bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
     return false;
 }
 
-static bool check_header(struct cn_verify *v, const struct cn_verify_file *file)
+static bool check_header(struct cn_hpc_v4_check *v,
+                         const struct cn_hpc_v4_check_file *file)
 {
     const struct cn_hpc_file_kind *kind = file->kind;
-    uint64_t head_len =
-        cn_hpc_file_header_size + (uint64_t)kind->section_count * cn_hpc_section_size;
+    uint64_t head_len = cn_hpc_header_len(kind);
     struct cn_hpc_file_header head;
 
     if (!cn_hpc_file_is(file->bytes, kind) ||
@@ -90,23 +90,10 @@ static bool check_header(struct cn_verify *v, const struct cn_verify_file *file)
     return true;
 }
 
-static void check_footer(struct cn_verify *v, const struct cn_verify_file *file)
-{
-    uint64_t off = file->bytes.len - CN_HPC_FOOTER_LEN;
-    struct cn_bytes footer;
-
-    if (!cn_bytes_slice(file->bytes, off, CN_HPC_FOOTER_LEN, &footer) ||
-        memcmp(footer.ptr, file->kind->footer, CN_HPC_FOOTER_LEN) != 0)
-        cn_findings_error(&v->c.f, "footer", off,
-                          "does not end in %s: the file is incomplete",
-                          file->kind->footer);
-}
-
-static bool check_section(struct cn_verify *v, struct cn_verify_file *file, size_t i)
+static bool check_section(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file,
+                          size_t i)
 {
     uint64_t at = cn_hpc_file_header_size + (uint64_t)i * cn_hpc_section_size;
-    uint64_t head_len = cn_hpc_file_header_size +
-                        (uint64_t)file->kind->section_count * cn_hpc_section_size;
     const char *name = file->kind->section[i];
     struct cn_hpc_span *out = &file->sections.list[i];
     struct cn_hpc_section section;
@@ -125,7 +112,7 @@ static bool check_section(struct cn_verify *v, struct cn_verify_file *file, size
         return false;
     }
     out->off = section.off;
-    if (section.off < head_len)
+    if (section.off < cn_hpc_header_len(file->kind))
         cn_findings_error(&v->c.f, "section-in-header", at,
                           "section %s at 0x%" PRIx64 " lies inside the file header", name,
                           section.off);
@@ -139,7 +126,8 @@ static bool check_section(struct cn_verify *v, struct cn_verify_file *file, size
     return true;
 }
 
-static void check_overlaps(struct cn_verify *v, const struct cn_verify_file *file)
+static void check_overlaps(struct cn_hpc_v4_check *v,
+                           const struct cn_hpc_v4_check_file *file)
 {
     const struct cn_hpc_span *list = file->sections.list;
 
@@ -153,11 +141,11 @@ static void check_overlaps(struct cn_verify *v, const struct cn_verify_file *fil
                                   file->kind->section[j], list[j].off);
 }
 
-/* hpcprof leaves 16 bytes of its stack between the header of cct.db and the section. */
-static void check_header_padding(struct cn_verify *v, const struct cn_verify_file *file)
+/* hpcprof writes 16 bytes of its stack between the header of cct.db and the section. */
+static void check_header_padding(struct cn_hpc_v4_check *v,
+                                 const struct cn_hpc_v4_check_file *file)
 {
-    uint64_t head_len = cn_hpc_file_header_size +
-                        (uint64_t)file->kind->section_count * cn_hpc_section_size;
+    uint64_t head_len = cn_hpc_header_len(file->kind);
     uint64_t first = file->sections.list[0].off;
     struct cn_bytes gap;
 
@@ -174,15 +162,22 @@ static void check_header_padding(struct cn_verify *v, const struct cn_verify_fil
     }
 }
 
-void cn_verify_frame(struct cn_verify *v, struct cn_verify_file *file)
+void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file)
 {
+    uint64_t footer_off;
+    struct cn_bytes footer;
+
     if (!check_header(v, file))
         return;
-    check_footer(v, file);
+    footer_off = file->bytes.len - CN_HPC_FOOTER_LEN;
+    if (!cn_bytes_slice(file->bytes, footer_off, CN_HPC_FOOTER_LEN, &footer) ||
+        memcmp(footer.ptr, file->kind->footer, CN_HPC_FOOTER_LEN) != 0)
+        cn_findings_error(&v->c.f, "footer", footer_off,
+                          "does not end in %s: the file is incomplete",
+                          file->kind->footer);
     file->is_readable = true;
     file->sections.kind = file->kind;
-    file->sections.file.bytes =
-        (struct cn_bytes){file->bytes.ptr, file->bytes.len - CN_HPC_FOOTER_LEN};
+    file->sections.file.bytes = (struct cn_bytes){file->bytes.ptr, (size_t)footer_off};
     for (size_t i = 0; i < file->kind->section_count; i++)
         if (!check_section(v, file, i))
             file->is_readable = false;

@@ -13,10 +13,10 @@ struct parts {
     struct cn_hpc_metrics_header head;
     struct cn_hpc_table metrics, scopes;
     struct cn_names names;
-    uint64_t nested_left; /* bytes of arrays that metrics may still point at */
+    uint64_t nested_left; /* bytes of arrays that metrics may still point to */
 };
 
-static void check_scopes(struct cn_verify *v, const struct parts *p)
+static void check_scopes(struct cn_hpc_v4_check *v, const struct parts *p)
 {
     struct cn_hpc_scope record;
 
@@ -25,7 +25,7 @@ static void check_scopes(struct cn_verify *v, const struct parts *p)
 
         if (!cn_hpc_scope_decode(cn_hpc_table_at(&p->scopes, i), &record))
             continue;
-        (void)cn_verify_string(v, p->section, record.name_off, "scope name");
+        (void)cn_hpc_v4_check_string(v, p->section, record.name_off, "scope name");
         if (record.type > CN_SCOPE_TRANSITIVE)
             cn_findings_warn(&v->c.f, "unknown-value", off, "scope type %u is unknown",
                              record.type);
@@ -43,7 +43,7 @@ static void check_scopes(struct cn_verify *v, const struct parts *p)
     }
 }
 
-static void check_id(struct cn_verify *v, struct cn_hpc_set *ids, uint16_t id,
+static void check_id(struct cn_hpc_v4_check *v, struct cn_hpc_set *ids, uint16_t id,
                      uint64_t off, const char *what)
 {
     if (!cn_hpc_set_add(ids, id))
@@ -55,11 +55,12 @@ static void check_id(struct cn_verify *v, struct cn_hpc_set *ids, uint16_t id,
                          CN_HPC_METRIC_ID_MAX);
 }
 
-/* An array that a metric points at. Each has its own: together they fit the section. */
-static bool open_nested(struct cn_verify *v, struct parts *p,
+/* Open an array that a metric points to. Arrays are not shared: together they fit the
+ * section. */
+static bool open_nested(struct cn_hpc_v4_check *v, struct parts *p,
                         const struct cn_hpc_array *array, struct cn_hpc_table *out)
 {
-    if (!cn_verify_table(v, p->section, array, out))
+    if (!cn_hpc_v4_check_table(v, p->section, array, out))
         return false;
     if (out->span.bytes.len > p->nested_left) {
         cn_findings_error(&v->c.f, "arrays-overlap", array->off,
@@ -71,7 +72,7 @@ static bool open_nested(struct cn_verify *v, struct parts *p,
     return true;
 }
 
-static void check_instances(struct cn_verify *v, struct parts *p,
+static void check_instances(struct cn_hpc_v4_check *v, struct parts *p,
                             const struct cn_hpc_metric *metric)
 {
     struct cn_hpc_table table;
@@ -94,9 +95,10 @@ static void check_instances(struct cn_verify *v, struct parts *p,
     }
 }
 
-static void check_formula(struct cn_verify *v, const struct parts *p, uint64_t pointer)
+static void check_formula(struct cn_hpc_v4_check *v, const struct parts *p,
+                          uint64_t pointer)
 {
-    const char *text = cn_verify_string(v, p->section, pointer, "formula");
+    const char *text = cn_hpc_v4_check_string(v, p->section, pointer, "formula");
     const struct cn_formula *formula;
     struct cn_arena arena = {0};
     struct cn_error err = {0};
@@ -106,7 +108,7 @@ static void check_formula(struct cn_verify *v, const struct parts *p, uint64_t p
     cn_arena_done(&arena);
 }
 
-static void check_statistics(struct cn_verify *v, struct parts *p,
+static void check_statistics(struct cn_hpc_v4_check *v, struct parts *p,
                              const struct cn_hpc_metric *metric)
 {
     struct cn_hpc_table table;
@@ -133,7 +135,7 @@ static void check_statistics(struct cn_verify *v, struct parts *p,
     }
 }
 
-static void check_metrics(struct cn_verify *v, struct parts *p)
+static void check_metrics(struct cn_hpc_v4_check *v, struct parts *p)
 {
     struct cn_hpc_metric record;
 
@@ -144,7 +146,7 @@ static void check_metrics(struct cn_verify *v, struct parts *p)
 
         if (!cn_hpc_metric_decode(cn_hpc_table_at(&p->metrics, i), &record))
             continue;
-        name = cn_verify_string(v, p->section, record.name_off, "metric name");
+        name = cn_hpc_v4_check_string(v, p->section, record.name_off, "metric name");
         if (name && cn_names_add(&p->names, name) < known)
             cn_findings_warn(&v->c.f, "metric-name-unique", off,
                              "two metrics are called %.80s", name);
@@ -153,27 +155,27 @@ static void check_metrics(struct cn_verify *v, struct parts *p)
     }
 }
 
-static void check_final_layout(struct cn_verify *v, struct parts *p)
+static void check_final_layout(struct cn_hpc_v4_check *v, struct parts *p)
 {
     const struct cn_hpc_metrics_header *head = &p->head;
 
-    (void)cn_verify_table(v, p->section,
-                          &(struct cn_hpc_array){"scopes", head->scopes_off,
-                                                 head->scope_count, head->scope_len,
-                                                 cn_hpc_scope_size},
-                          &p->scopes);
-    (void)cn_verify_table(v, p->section,
-                          &(struct cn_hpc_array){"metrics", head->metrics_off,
-                                                 head->metric_count, head->metric_len,
-                                                 cn_hpc_metric_size},
-                          &p->metrics);
+    (void)cn_hpc_v4_check_table(v, p->section,
+                                &(struct cn_hpc_array){"scopes", head->scopes_off,
+                                                       head->scope_count, head->scope_len,
+                                                       cn_hpc_scope_size},
+                                &p->scopes);
+    (void)cn_hpc_v4_check_table(
+        v, p->section,
+        &(struct cn_hpc_array){"metrics", head->metrics_off, head->metric_count,
+                               head->metric_len, cn_hpc_metric_size},
+        &p->metrics);
     check_scopes(v, p);
     check_metrics(v, p);
     cn_names_done(&p->names);
 }
 
 /* Ids of a draft, which the reader knows how to find. */
-static void add_draft_ids(struct cn_verify *v)
+static void add_draft_ids(struct cn_hpc_v4_check *v)
 {
     for (size_t i = 0; i < v->metrics.count; i++) {
         const struct cn_metric *metric = &v->metrics.list[i];
@@ -186,7 +188,7 @@ static void add_draft_ids(struct cn_verify *v)
     }
 }
 
-void cn_verify_metrics(struct cn_verify *v)
+void cn_hpc_v4_check_metrics(struct cn_hpc_v4_check *v)
 {
     struct parts p = {.section = v->meta.sections.list[CN_HPC_METRICS]};
     struct cn_hpc_meta meta = {.sections = v->meta.sections};
@@ -196,7 +198,7 @@ void cn_verify_metrics(struct cn_verify *v)
     cn_hpc_set_init(&v->prop_ids, ID_COUNT);
     cn_hpc_set_init(&v->stat_ids, ID_COUNT);
     if (!cn_hpc_metrics_header_decode(p.section.bytes, &p.head)) {
-        (void)cn_verify_too_short(v, &v->meta, CN_HPC_METRICS);
+        (void)cn_hpc_v4_check_too_short(v, &v->meta, CN_HPC_METRICS);
         return;
     }
     v->is_draft = meta.is_draft = p.head.metric_len == CN_HPC_DRAFT_METRIC_LEN;

@@ -15,20 +15,20 @@
 #include "model/contexts/metric.h"
 #include "model/format.h"
 
-enum { CN_VERIFY_STRIDE_MAX = 127 }; /* hpcviewer: sizes of records are signed */
+enum { CN_HPC_V4_STRIDE_MAX = 127 }; /* hpcviewer: sizes of records are signed */
 
-struct cn_verify_file {
+struct cn_hpc_v4_check_file {
     const struct cn_hpc_file_kind *kind;
     struct cn_bytes bytes;
-    bool is_readable; /* the frame is right */
+    bool is_readable; /* the frame is intact */
     struct cn_hpc_sections sections;
 };
 
-struct cn_verify {
+struct cn_hpc_v4_check {
     struct cn_hpc_check c;
     const char *dir; /* whose files are mapped; NULL: they are in memory */
     const struct cn_hpc_v4_files *files;
-    struct cn_verify_file meta, profile, cct, trace;
+    struct cn_hpc_v4_check_file meta, profile, cct, trace;
 
     /* What meta.db says. */
     bool is_draft;
@@ -38,32 +38,32 @@ struct cn_verify {
     uint64_t string_budget; /* bytes of strings that may still be checked */
 };
 
-/* Header, footer, version and sections of a file. */
-void cn_verify_frame(struct cn_verify *v, struct cn_verify_file *file);
+/* Check header, footer, version and sections of a file. */
+void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file);
 
-/* An array of records; false when it is not inside `in`. */
-bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
-                     const struct cn_hpc_array *array, struct cn_hpc_table *out);
+/* Check and open an array of records. False if it is not inside `in`. */
+bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                           const struct cn_hpc_array *array, struct cn_hpc_table *out);
 
-/* A string that must end inside `in` and be UTF-8; NULL, after a report, when it
- * does not. */
-const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_t off,
-                             const char *what);
+/* Check a string: it must end inside `in` and be UTF-8. NULL if it does not end. */
+const char *cn_hpc_v4_check_string(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                                   uint64_t off, const char *what);
 
-/* Report a section that is shorter than its header. Returns true: the check goes on. */
-bool cn_verify_too_short(struct cn_verify *v, const struct cn_verify_file *file,
-                         size_t section);
+/* Report a section that is shorter than its header. Returns true. */
+bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
+                               const struct cn_hpc_v4_check_file *file, size_t section);
 
-void cn_verify_meta(struct cn_verify *v);
-void cn_verify_metrics(struct cn_verify *v);
-void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
-                        const struct cn_hpc_table *files,
-                        const struct cn_hpc_table *functions);
+void cn_hpc_v4_check_meta(struct cn_hpc_v4_check *v);
+void cn_hpc_v4_check_metrics(struct cn_hpc_v4_check *v);
+void cn_hpc_v4_check_contexts(struct cn_hpc_v4_check *v,
+                              const struct cn_hpc_table *modules,
+                              const struct cn_hpc_table *files,
+                              const struct cn_hpc_table *functions);
 
 /* These fail only when the user asks to stop. */
-CN_CHECK bool cn_verify_profile(struct cn_verify *v, struct cn_error *err);
-CN_CHECK bool cn_verify_cct(struct cn_verify *v, struct cn_error *err);
-CN_CHECK bool cn_verify_trace(struct cn_verify *v, struct cn_error *err);
-void cn_verify_yaml(struct cn_verify *v);
+CN_CHECK bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err);
+void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v);
 
 #endif

@@ -20,7 +20,7 @@ static void check_profile(struct cn_hpc_plane_check *p, uint32_t number, uint64_
     if (number > 0 && record.is_summary)
         cn_findings_warn(f, "summary-extra", off,
                          "profile %" PRIu32
-                         " is a summary too: hpcviewer takes it for a thread",
+                         " is another summary: hpcviewer takes it for a thread",
                          number);
     if (number > 0 && record.tuple_off == 0)
         cn_findings_error(f, "tuple-missing", off,
@@ -53,9 +53,9 @@ static void check_identity(struct cn_hpc_plane_check *p, uint32_t number,
                          "identity: reserved bits of flags 0x%x are set", id.flags);
 }
 
-/* The check of a file's blocks; its records are still to be found. */
-static struct cn_hpc_plane_check plane_check(struct cn_verify *v,
-                                             const struct cn_verify_file *file,
+/* The check of a file's blocks, without its records. */
+static struct cn_hpc_plane_check plane_check(struct cn_hpc_v4_check *v,
+                                             const struct cn_hpc_v4_check_file *file,
                                              const struct cn_hpc_plane_encoding *encoding)
 {
     return (struct cn_hpc_plane_check){
@@ -68,14 +68,14 @@ static struct cn_hpc_plane_check plane_check(struct cn_verify *v,
     };
 }
 
-bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
+bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     struct cn_hpc_plane_check p = plane_check(v, &v->profile, &cn_hpc_v4_profile_planes);
     struct cn_hpc_span section = v->profile.sections.list[CN_HPC_PROFILE_INFOS];
     struct cn_hpc_profiles_header head;
 
     if (!cn_hpc_profiles_header_decode(section.bytes, &head))
-        return cn_verify_too_short(v, &v->profile, CN_HPC_PROFILE_INFOS);
+        return cn_hpc_v4_check_too_short(v, &v->profile, CN_HPC_PROFILE_INFOS);
     if (head.profile_count == 0) {
         cn_findings_error(&v->c.f, "summary-first", section.off,
                           "no profile, not even a summary");
@@ -86,11 +86,11 @@ bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
         cn_findings_warn(&v->c.f, "draft-layout", section.off,
                          "profiles of %u bytes without flags: the layout of a draft",
                          head.profile_len);
-    if (!cn_verify_table(v, section,
-                         &(struct cn_hpc_array){"profiles", head.profiles_off,
-                                                head.profile_count, head.profile_len,
-                                                cn_hpc_draft_profile_size},
-                         &p.planes.records))
+    if (!cn_hpc_v4_check_table(
+            v, section,
+            &(struct cn_hpc_array){"profiles", head.profiles_off, head.profile_count,
+                                   head.profile_len, cn_hpc_draft_profile_size},
+            &p.planes.records))
         return true;
     p.planes.tuples = v->profile.sections.list[CN_HPC_ID_TUPLES];
     p.value_align = 2;
@@ -101,28 +101,28 @@ bool cn_verify_profile(struct cn_verify *v, struct cn_error *err)
     return cn_hpc_check_planes(&p, err);
 }
 
-bool cn_verify_cct(struct cn_verify *v, struct cn_error *err)
+bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     struct cn_hpc_plane_check p = plane_check(v, &v->cct, &cn_hpc_v4_context_planes);
     struct cn_hpc_span section = v->cct.sections.list[CN_HPC_CONTEXT_INFOS];
     struct cn_hpc_context_infos_header head;
 
     if (!cn_hpc_context_infos_header_decode(section.bytes, &head))
-        return cn_verify_too_short(v, &v->cct, CN_HPC_CONTEXT_INFOS);
+        return cn_hpc_v4_check_too_short(v, &v->cct, CN_HPC_CONTEXT_INFOS);
     cn_hpc_check_context_count(&v->c, head.context_count, section.off);
     p.value_align = 4;
     p.index_align = 2;
-    return !cn_verify_table(v, section,
-                            &(struct cn_hpc_array){"contexts", head.infos_off,
-                                                   head.context_count, head.info_len,
-                                                   cn_hpc_context_info_size},
-                            &p.planes.records) ||
+    return !cn_hpc_v4_check_table(
+               v, section,
+               &(struct cn_hpc_array){"contexts", head.infos_off, head.context_count,
+                                      head.info_len, cn_hpc_context_info_size},
+               &p.planes.records) ||
            cn_hpc_check_planes(&p, err);
 }
 
-bool cn_verify_trace(struct cn_verify *v, struct cn_error *err)
+bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
-    const struct cn_verify_file *file = &v->trace;
+    const struct cn_hpc_v4_check_file *file = &v->trace;
     struct cn_hpc_span section = file->sections.list[CN_HPC_TRACES];
     struct cn_hpc_traces_header head;
     struct cn_hpc_trace_check t = {
@@ -137,12 +137,12 @@ bool cn_verify_trace(struct cn_verify *v, struct cn_error *err)
     };
 
     if (!cn_hpc_traces_header_decode(section.bytes, &head))
-        return cn_verify_too_short(v, file, CN_HPC_TRACES);
-    if (!cn_verify_table(v, section,
-                         &(struct cn_hpc_array){"traces", head.traces_off,
-                                                head.trace_count, head.trace_len,
-                                                cn_hpc_trace_size},
-                         &t.traces.records))
+        return cn_hpc_v4_check_too_short(v, file, CN_HPC_TRACES);
+    if (!cn_hpc_v4_check_table(v, section,
+                               &(struct cn_hpc_array){"traces", head.traces_off,
+                                                      head.trace_count, head.trace_len,
+                                                      cn_hpc_trace_size},
+                               &t.traces.records))
         return true;
     if (v->c.profile_count > 0 &&
         (uint64_t)t.traces.records.count + 1 != v->c.profile_count)

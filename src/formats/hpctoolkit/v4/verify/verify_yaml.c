@@ -7,7 +7,7 @@
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 
-/* How many statistics of meta.db answer to each key. */
+/* The number of statistics of meta.db for each key. */
 struct matches {
     struct cn_names keys;
     uint32_t *counts;
@@ -32,7 +32,7 @@ static uint32_t *count_at(struct matches *m, const char *metric, const char *sco
     return &m->counts[number];
 }
 
-static void count_statistics(struct cn_verify *v, struct matches *m)
+static void count_statistics(struct cn_hpc_v4_check *v, struct matches *m)
 {
     for (size_t i = 0; i < v->metrics.count; i++) {
         const struct cn_metric *metric = &v->metrics.list[i];
@@ -46,8 +46,8 @@ static void count_statistics(struct cn_verify *v, struct matches *m)
     }
 }
 
-/* hpcviewer throws when an input is not exactly one statistic. */
-static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy)
+/* hpcviewer fails if an input is not exactly one statistic. */
+static void check_inputs(struct cn_hpc_v4_check *v, const struct cn_taxonomy *taxonomy)
 {
     struct matches m = {0};
 
@@ -69,7 +69,7 @@ static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy
     free(m.counts);
 }
 
-static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
+static void check_file(struct cn_hpc_v4_check *v, const struct cn_hpc_v4_yaml *yaml,
                        bool is_default)
 {
     struct cn_arena arena = {0};
@@ -89,7 +89,7 @@ static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
     cn_arena_done(&arena);
 }
 
-void cn_verify_yaml(struct cn_verify *v)
+void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v)
 {
     bool has_default = false;
 
@@ -107,5 +107,5 @@ void cn_verify_yaml(struct cn_verify *v)
         return;
     cn_findings_begin(&v->c.f, "metrics/default.yaml");
     cn_findings_error(&v->c.f, "file-missing", 0,
-                      "not there: hpcviewer and Hatchet need it");
+                      "does not exist, but hpcviewer and Hatchet need it");
 }

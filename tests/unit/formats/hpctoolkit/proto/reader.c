@@ -239,7 +239,7 @@ static void absurd_counts_are_refused(void **state)
     cn_proto_files_done(&files);
 }
 
-/* Specifications may grow: what lies behind the known fields is skipped. */
+/* Specifications may grow: bytes after the known fields are skipped. */
 static void surplus_bytes_of_specifications_are_skipped(void **state)
 {
     enum { CONTEXTS = 2, LEXICAL = 11, GROWN = 5 };
@@ -294,7 +294,7 @@ static struct cn_database *open_fixture(const char *name)
     struct cn_error err = {0};
 
     if (!path)
-        return NULL;
+        skip();
     assert_true(cn_hpc_proto_probe(path));
     if (!cn_hpc_proto_open(&db, path, &err))
         fail_msg("%s", err.text);
@@ -309,8 +309,6 @@ static void opens_the_complete_fixture(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    if (!db)
-        return;
     must_read(db, &totals);
     assert_int_equal(totals.contexts, 12);
     assert_int_equal(totals.entries, 1);
@@ -331,8 +329,6 @@ static void a_file_that_stops_after_the_metrics_keeps_its_values(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    if (!db)
-        return;
     must_read(db, &totals);
     assert_int_equal(totals.contexts, 0);
     assert_int_equal(totals.values, 27 + 34);

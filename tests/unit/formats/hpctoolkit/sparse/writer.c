@@ -105,8 +105,8 @@ static void the_layout_is_that_of_its_time(void **state)
     open_written(&w, true, 0);
     summary = cn_hpc_planes_record(&w.db.values.profiles, 0);
     first = cn_hpc_planes_record(&w.db.values.profiles, 1);
-    /* Tuples at the next multiple of 8, blocks too, one behind the other, the
-     * summary's last, then the footer. */
+    /* Tuples and blocks start at the next multiple of 8; the summary's block is the
+     * last, then the footer. */
     assert_int_equal(first.tuple_off - summary.tuple_off, 20);
     assert_int_equal(summary.tuple_off % 8, 0);
     assert_int_equal(first.values_off, cn_align_up(summary.tuple_off + 3 * 20, 8));

@@ -48,7 +48,8 @@ static void checks_who_profiles_are(void **state)
 
     (void)state;
     SET(profile, cn_hpc_profile, thread, "flags", 3);
-    EXPECT("warning profile.db 0x%" PRIx64 " summary-extra: profile 1 is a summary too: "
+    EXPECT("warning profile.db 0x%" PRIx64
+           " summary-extra: profile 1 is another summary: "
            "hpcviewer takes it for a thread",
            thread);
     EXPECT("warning profile.db 0x%" PRIx64
@@ -427,7 +428,7 @@ static void checks_yaml(void **state)
     check_yaml("extra.yaml", "roots: {", "warning metrics/extra.yaml 0x0 yaml-parse: ");
     check_yaml("extra.yaml", "roots: []",
                "error metrics/default.yaml 0x0 file-missing: "
-               "not there: hpcviewer and Hatchet need it\n");
+               "does not exist, but hpcviewer and Hatchet need it\n");
     check_yaml("default.yaml", "roots: []",
                "warning metrics/default.yaml 0x0 yaml-roots: presents no metric\n");
     check_yaml("default.yaml", "inputs: [{metric: m, scope: s, combine: max}]",

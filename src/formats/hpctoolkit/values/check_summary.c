@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/values/verify_summary.h"
+#include "formats/hpctoolkit/values/check_summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct run {
     uint32_t begin, count;
 };
 
-struct cn_verify_summary {
+struct cn_hpc_summary_check {
     struct cn_database *db;
     struct cn_arena arena;
     size_t id_count;                    /* metric ids are below this */
@@ -38,11 +38,10 @@ struct cn_verify_summary {
 /* The first difference of a context's summary. */
 struct outcome {
     bool differs;
-    char *text;
-    size_t text_len;
+    char *text; /* of CN_HPC_SUMMARY_TEXT_LEN */
 };
 
-static void learn_metric(struct cn_verify_summary *s, uint32_t number)
+static void learn_metric(struct cn_hpc_summary_check *s, uint32_t number)
 {
     const struct cn_metric *metric = &s->db->metrics.list[number];
     struct cn_error ignored = {0};
@@ -78,9 +77,9 @@ static size_t count_ids(const struct cn_metrics *metrics)
     return count;
 }
 
-struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db)
+struct cn_hpc_summary_check *cn_hpc_summary_check_new(struct cn_database *db)
 {
-    struct cn_verify_summary *s = cn_alloc(1, sizeof(*s));
+    struct cn_hpc_summary_check *s = cn_alloc(1, sizeof(*s));
 
     s->db = db;
     s->id_count = count_ids(&db->metrics);
@@ -97,7 +96,7 @@ struct cn_verify_summary *cn_verify_summary_new(struct cn_database *db)
     return s;
 }
 
-void cn_verify_summary_free(struct cn_verify_summary *s)
+void cn_hpc_summary_check_free(struct cn_hpc_summary_check *s)
 {
     if (!s)
         return;
@@ -122,7 +121,7 @@ static bool is_close(double a, double b)
 
 /* Find the values of each metric. False if a metric is not listed in meta.db: then the files
  * have changed since that was checked. */
-static bool find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
+static bool find_runs(struct cn_hpc_summary_check *s, struct cn_value_batch plane)
 {
     uint32_t begin = 0;
 
@@ -139,7 +138,7 @@ static bool find_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
     return true;
 }
 
-static void clear_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
+static void clear_runs(struct cn_hpc_summary_check *s, struct cn_value_batch plane)
 {
     for (size_t i = 0; i < plane.count; i++)
         if (plane.values[i].metric < s->id_count)
@@ -147,8 +146,8 @@ static void clear_runs(struct cn_verify_summary *s, struct cn_value_batch plane)
 }
 
 /* hpcprof counts a thread in every scope if it has a value in any. */
-static uint32_t count_threads(struct cn_verify_summary *s, const struct cn_metric *metric,
-                              struct cn_value_batch plane)
+static uint32_t count_threads(struct cn_hpc_summary_check *s,
+                              const struct cn_metric *metric, struct cn_value_batch plane)
 {
     uint32_t count = 0;
 
@@ -174,7 +173,7 @@ static double combine(unsigned how, double a, double b)
 }
 
 /* The statistic over the threads that have a value. */
-static double expected(const struct cn_verify_summary *s,
+static double expected(const struct cn_hpc_summary_check *s,
                        const struct cn_statistic *statistic, struct run run,
                        struct cn_value_batch plane)
 {
@@ -189,7 +188,7 @@ static double expected(const struct cn_verify_summary *s,
     return result;
 }
 
-static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric,
+static bool is_right(struct cn_hpc_summary_check *s, const struct cn_metric *metric,
                      const struct cn_statistic *statistic, struct cn_value_batch plane,
                      double found, double *wanted)
 {
@@ -209,7 +208,7 @@ static bool is_right(struct cn_verify_summary *s, const struct cn_metric *metric
 }
 
 /* hpcprof sums values where it should sum their squares. */
-static bool is_unsquared(const struct cn_verify_summary *s,
+static bool is_unsquared(const struct cn_hpc_summary_check *s,
                          const struct cn_metric *metric,
                          const struct cn_statistic *statistic,
                          struct cn_value_batch plane, double found)
@@ -224,7 +223,7 @@ static bool is_unsquared(const struct cn_verify_summary *s,
     return is_close(found, sum);
 }
 
-static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
+static bool compare_metric(struct cn_hpc_summary_check *s, uint32_t number,
                            struct cn_value_batch plane, struct outcome *out)
 {
     const struct cn_metric *metric = &s->db->metrics.list[number];
@@ -239,7 +238,7 @@ static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
         if (is_right(s, metric, statistic, plane, found, &wanted))
             continue;
         (void)snprintf(
-            out->text, out->text_len,
+            out->text, CN_HPC_SUMMARY_TEXT_LEN,
             "%.40s, scope %.20s, %s of %.20s is %.10g, threads give %.10g%s",
             metric->name, s->db->metrics.scopes[statistic->scope].name,
             cn_combine_name(statistic->combine), statistic->formula, found, wanted,
@@ -250,7 +249,7 @@ static bool compare_metric(struct cn_verify_summary *s, uint32_t number,
 }
 
 /* Add one value of the summary. True if no thread has a value that it could come from. */
-static bool add_found(struct cn_verify_summary *s, const struct cn_value *value,
+static bool add_found(struct cn_hpc_summary_check *s, const struct cn_value *value,
                       struct cn_value_batch plane)
 {
     if (value->metric >= s->id_count)
@@ -261,7 +260,7 @@ static bool add_found(struct cn_verify_summary *s, const struct cn_value *value,
            s->stat_metric_of[value->metric] != NO_METRIC;
 }
 
-static bool read_summary(struct cn_verify_summary *s, uint32_t context,
+static bool read_summary(struct cn_hpc_summary_check *s, uint32_t context,
                          struct cn_value_batch plane, struct outcome *out,
                          struct cn_error *err)
 {
@@ -275,14 +274,14 @@ static bool read_summary(struct cn_verify_summary *s, uint32_t context,
             if (!add_found(s, &batch.values[i], plane) || out->differs)
                 continue;
             out->differs = true;
-            (void)snprintf(out->text, out->text_len,
+            (void)snprintf(out->text, CN_HPC_SUMMARY_TEXT_LEN,
                            "statistic %u is %.10g, but no thread has a value",
                            batch.values[i].metric, batch.values[i].value);
         }
     return step == CN_END;
 }
 
-static void compare_metrics(struct cn_verify_summary *s, struct cn_value_batch plane,
+static void compare_metrics(struct cn_hpc_summary_check *s, struct cn_value_batch plane,
                             struct outcome *out)
 {
     for (size_t i = 0; i < plane.count && !out->differs;) {
@@ -295,11 +294,12 @@ static void compare_metrics(struct cn_verify_summary *s, struct cn_value_batch p
     }
 }
 
-bool cn_verify_summary_context(struct cn_verify_summary *s, uint32_t context,
-                               struct cn_value_batch plane, bool *differs, char *text,
-                               size_t text_len, struct cn_error *err)
+bool cn_hpc_summary_check_context(struct cn_hpc_summary_check *s, uint32_t context,
+                                  struct cn_value_batch plane, bool *differs,
+                                  char text[CN_HPC_SUMMARY_TEXT_LEN],
+                                  struct cn_error *err)
 {
-    struct outcome out = {.text = text, .text_len = text_len};
+    struct outcome out = {.text = text};
 
     s->stamp++;
     if (!read_summary(s, context, plane, &out, err))
