@@ -1,6 +1,6 @@
 #include "store/store_format.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,24 +48,6 @@ static bool probe(const char *path)
     return has_traces;
 }
 
-struct forward {
-    cn_finding_fn report;
-    void *arg;
-};
-
-static void pass_on(void *arg, const struct cn_store_finding *finding)
-{
-    const struct forward *forward = arg;
-
-    forward->report(forward->arg, &(struct cn_finding){
-                                      .is_error = finding->is_error,
-                                      .file = finding->file,
-                                      .off = finding->off,
-                                      .rule = finding->rule,
-                                      .text = finding->text,
-                                  });
-}
-
 static bool look(void *arg, const struct cn_trace *trace, uint64_t data_off,
                  struct cn_error *err)
 {
@@ -79,36 +61,28 @@ static bool look(void *arg, const struct cn_trace *trace, uint64_t data_off,
 static bool verify_java(const char *path, const struct cn_progress *progress,
                         cn_finding_fn report, void *arg, struct cn_error *err)
 {
+    struct cn_findings findings = {.report = report, .arg = arg};
     struct cn_java_import_counts counts;
-    char text[80];
 
     if (!cn_java_store_walk(path, look, (void *)(uintptr_t)progress, &counts, err))
         return false;
-    (void)snprintf(text, sizeof(text), "%llu chunks cannot be read",
-                   (unsigned long long)counts.bad_chunks);
+    cn_findings_begin(&findings, CN_TRACES_NAME);
     if (counts.bad_chunks > 0)
-        report(arg, &(struct cn_finding){.is_error = true,
-                                         .file = CN_TRACES_NAME,
-                                         .rule = "chunk",
-                                         .text = text});
-    (void)snprintf(text, sizeof(text), "%llu files are damaged",
-                   (unsigned long long)counts.bad_files);
+        cn_findings_error(&findings, "chunk", 0, "%" PRIu64 " chunks cannot be read",
+                          counts.bad_chunks);
+    cn_findings_begin(&findings, "text-*");
     if (counts.bad_files > 0)
-        report(arg, &(struct cn_finding){.is_error = true,
-                                         .file = "text-*",
-                                         .rule = "java-index",
-                                         .text = text});
+        cn_findings_error(&findings, "java-index", 0, "%" PRIu64 " files are damaged",
+                          counts.bad_files);
     return true;
 }
 
 static bool verify(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    struct forward forward = {report, arg};
-
     if (cn_java_store_probe(path))
         return verify_java(path, progress, report, arg, err);
-    return cn_store_verify(path, progress, pass_on, &forward, err);
+    return cn_store_verify(path, progress, report, arg, err);
 }
 
 const struct cn_format cn_format_store = {

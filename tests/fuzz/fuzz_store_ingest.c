@@ -125,7 +125,7 @@ static void look(uint64_t found[static QUERIES])
     cn_store_close(store);
 }
 
-static void complain(void *arg, const struct cn_store_finding *finding)
+static void complain(void *arg, const struct cn_finding *finding)
 {
     (void)arg;
     (void)fprintf(stderr, "%s: %s: %s\n", finding->file, finding->rule, finding->text);

@@ -97,11 +97,12 @@ static void dump(enum cn_proto_file file, struct cn_bytes bytes)
     };
     struct cn_error err = {0};
     size_t count = 0;
+    struct cn_hpc_dump meta = {
+        .emit = count_item, .arg = &count, .file = "meta.db", .bytes = bytes};
     bool is_stopped;
-    bool ok = kinds[file]
-                  ? cn_hpc_sparse_dump_bytes(kinds[file], bytes, count_item, &count,
-                                             &is_stopped, &err)
-                  : cn_hpc_proto_dump_meta(bytes, count_item, &count, &is_stopped, &err);
+    bool ok = kinds[file] ? cn_hpc_sparse_dump_bytes(kinds[file], bytes, count_item,
+                                                     &count, &is_stopped, &err)
+                          : cn_hpc_proto_dump_meta(&meta, &err) || meta.is_stopped;
 
     assert(ok || err.text[0] != '\0');
 }

@@ -24,7 +24,7 @@ struct cn_proto_files {
 /* The sample database, written. */
 void cn_proto_files_init(struct cn_proto_files *files);
 
-/* The files of a directory; those that are not there stay empty. */
+/* The files of a directory; missing ones stay empty. */
 void cn_proto_files_load(struct cn_proto_files *files, const char *dir);
 void cn_proto_files_done(struct cn_proto_files *files);
 

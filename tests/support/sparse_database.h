@@ -5,23 +5,19 @@
 #ifndef CN_TEST_SPARSE_DATABASE_H
 #define CN_TEST_SPARSE_DATABASE_H
 
-#include "formats/hpctoolkit/sparse/reader.h"
-
-struct cn_sparse_database {
-    struct cn_database base; /* first, so that one points to both */
-    struct cn_hpc_sparse sparse;
-};
+#include "formats/hpctoolkit/sparse/open.h"
+#include "formats/hpctoolkit/values/database.h"
 
 /* `out` is released with cn_sparse_database_done(), also after a failure. */
-CN_CHECK bool cn_sparse_database_open(struct cn_sparse_database *out,
+CN_CHECK bool cn_sparse_database_open(struct cn_hpc_database *out,
                                       const struct cn_hpc_sparse_files *files,
                                       const struct cn_hpc_sparse_options *options,
                                       struct cn_error *err);
-void cn_sparse_database_done(struct cn_sparse_database *db);
+void cn_sparse_database_done(struct cn_hpc_database *db);
 
 /* All values of a plane as text: "context metric value" a line, or of a context
  * "profile metric value". Released with free(). */
-char *cn_sparse_database_profile(struct cn_sparse_database *db, uint32_t profile);
-char *cn_sparse_database_context(struct cn_sparse_database *db, uint32_t context);
+char *cn_sparse_database_profile(struct cn_hpc_database *db, uint32_t profile);
+char *cn_sparse_database_context(struct cn_hpc_database *db, uint32_t context);
 
 #endif

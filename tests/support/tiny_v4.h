@@ -12,7 +12,7 @@
  *             7 anonymous function 1
  *
  * One metric in scopes function (id 1) and execution (id 3); thread `p` has the
- * value 100 p + 10 context + id wherever cn_tiny_v4_has() says so.
+ * value 100 p + 10 context + id where cn_tiny_v4_has() is true.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_TINY_V4_H

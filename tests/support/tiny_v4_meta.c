@@ -177,7 +177,7 @@ static void end_table(const struct cn_tiny_builder *b, size_t section, uint64_t 
     cn_tiny_end_section(&b->tiny->meta, section, off);
 }
 
-static void put_places(const struct cn_tiny_builder *b, const uint64_t paths[3])
+static void put_tables(const struct cn_tiny_builder *b, const uint64_t paths[3])
 {
     struct cn_tiny_v4 *tiny = b->tiny;
     struct cn_text *meta = &tiny->meta;
@@ -369,7 +369,7 @@ void cn_tiny_put_meta(const struct cn_tiny_builder *b)
     name_off = cn_tiny_put_string(meta, "main");
     entry_name_off = cn_tiny_put_string(meta, "main thread");
     cn_tiny_end_section(meta, CN_HPC_STRINGS, strings_off);
-    put_places(b, paths);
+    put_tables(b, paths);
     put_functions(b, name_off);
     put_contexts(b, entry_name_off);
     cn_text_add(meta, CN_HPC_META_FOOTER, CN_HPC_FOOTER_LEN);

@@ -16,7 +16,7 @@ struct cn_database *cn_v4_must_open(const char *path);
 void cn_v4_must_write(struct cn_database *db, const char *path,
                       struct cn_write_options options);
 
-/* What was written holds what `from` holds, and its two files of values agree. */
+/* What was written equals `from`, and its two files of values agree. */
 void cn_v4_must_hold_the_same(struct cn_database *from, struct cn_database *written);
 
 #endif

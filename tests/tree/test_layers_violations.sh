@@ -20,7 +20,7 @@ put formats/hpctoolkit/v4/v4.c '"formats/hpctoolkit/v4/verify/verify.h"'
 put formats/hpctoolkit/v4/read/meta.c '"formats/hpctoolkit/v4/read/meta.h"' \
     '"formats/hpctoolkit/identity.h"' '"formats/hpctoolkit/v4/format.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
-put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/reader.h"'
+put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/open.h"'
 put analyze/cct/cct.c '"model/contexts/metric.h"' '"analyze/calls/call_feed.h"'
 put store/care/care.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
@@ -31,7 +31,7 @@ put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdato
 put base/bad.c '"model/contexts/metric.h"' '"base/bytes/wire.h"' '<pthread.h>'
 put model/bad.c '<stdio.h>' '"analyze/cct/cct.h"' '<pthread.h>'
 put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct/cct.h"' \
-    '"formats/hpctoolkit/sparse/reader.h"' '"store/store_format.h"'
+    '"formats/hpctoolkit/sparse/open.h"' '"store/store_format.h"'
 put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
 put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
     '"formats/hpctoolkit/v4/v4.h"'
@@ -57,7 +57,7 @@ src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include forma
 src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
 src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
 src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/cct.h
-src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/reader.h
+src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/open.h
 src/formats/uftrace/bad.c:5: formats/uftrace may not include store/store_format.h
 src/model/bad.c:2: model may not include analyze/cct/cct.h
 src/model/bad.c:3: model may not include pthread.h

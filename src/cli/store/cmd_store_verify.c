@@ -23,7 +23,7 @@ struct report {
     uint64_t errors, warnings;
 };
 
-static void print(void *arg, const struct cn_store_finding *finding)
+static void print(void *arg, const struct cn_finding *finding)
 {
     struct report *report = arg;
 

@@ -36,7 +36,31 @@ char *cn_hpc_directory(const char *path)
     return dir;
 }
 
-/* A file that need not be there; `damage` says why it cannot be read although it is. */
+static bool file_is(const char *dir, const char *name, bool (*is)(struct cn_bytes))
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    bool ok = (dir ? cn_file_open_at(&file, dir, name, &ignored)
+                   : cn_file_open(&file, name, &ignored)) &&
+              is(file.bytes);
+
+    cn_file_close(&file);
+    return ok;
+}
+
+bool cn_hpc_maps_probe(const char *path, const char *tree_name,
+                       bool (*is_tree)(struct cn_bytes),
+                       bool (*is_member)(struct cn_bytes))
+{
+    char *dir = cn_hpc_directory(path);
+    bool found = file_is(dir, tree_name, is_tree) &&
+                 (cn_hpc_is_directory(path) || file_is(NULL, path, is_member));
+
+    free(dir);
+    return found;
+}
+
+/* Map a file if it exists; `damage` says why it cannot be read. */
 static void map_optional(struct cn_file *file, const char *dir, const char *name,
                          struct cn_error *damage)
 {

@@ -1,7 +1,7 @@
 /* The four files of a database of any generation, mapped: the tree (meta.db or
  * experiment.xml), profile.db, cct.db and trace.db.
  *
- * A zeroed struct has nothing mapped; bytes.ptr tells whether a file is there.
+ * A zeroed struct has nothing mapped; bytes.ptr is NULL for a file that does not exist.
  * Threads: immutable after open.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_MAPS_H
@@ -24,29 +24,34 @@ struct cn_hpc_maps {
     struct cn_file file[CN_HPC_FILE_COUNT];
 };
 
-/* Why files that need not be there cannot be read although they are; CN_ERR_NONE when
- * they can, or are not there. */
+/* Why optional files cannot be read; CN_ERR_NONE for those that can, or do not exist. */
 struct cn_hpc_damage {
     struct cn_error cct, trace;
 };
 
-/* Something that is there and is a directory, or is not one. */
+/* False if the path does not exist. */
 bool cn_hpc_is_directory(const char *path);
 bool cn_hpc_is_file(const char *path);
 
-/* The directory of a database, given it or one of its files; released with free(). */
+/* True if `path` is a directory with a file `tree_name` that is_tree() accepts, or a file in
+ * such a directory that is_member() accepts. */
+bool cn_hpc_maps_probe(const char *path, const char *tree_name,
+                       bool (*is_tree)(struct cn_bytes),
+                       bool (*is_member)(struct cn_bytes));
+
+/* The directory of a database, given the directory or one of its files. The caller frees
+ * it. */
 char *cn_hpc_directory(const char *path);
 
-/* Map what is there. A file that is there but cannot be read is a failure. To be closed
- * in any case. */
+/* Map the files that exist. Fails if one of them cannot be read. Close the maps also after
+ * a failure. */
 CN_CHECK bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir,
                                const char *tree_name, struct cn_error *err);
 void cn_hpc_maps_forget(const struct cn_hpc_maps *maps);
 void cn_hpc_maps_close(struct cn_hpc_maps *maps);
 
-/* Open the database of a directory, or of the directory that holds the file `path`. The
- * tree and profile.db must be there; `open` makes a database of what is mapped, which
- * takes the maps over when it succeeds. */
+/* Open the database at `path`, a directory or a file in it. The tree and profile.db must
+ * exist; `open` makes a database from the maps, which takes them over if it succeeds. */
 typedef bool (*cn_hpc_open_fn)(struct cn_database **out, const struct cn_hpc_maps *maps,
                                const char *dir, const struct cn_hpc_damage *damage,
                                struct cn_error *err);

@@ -1,13 +1,11 @@
-/* Metric taxonomies as HPCToolkit writes them: metrics/default.yaml and its
- * neighbours.
+/* Metric taxonomies in YAML: metrics/default.yaml and the files next to it.
  *
  * Read one file with cn_hpc_metrics_yaml_read(), add further ones with
- * cn_hpc_metrics_yaml_append(), write with cn_hpc_metrics_yaml_write(). Everything
- * that was read lives in the caller's arena; nothing refers to the text afterwards.
+ * cn_hpc_metrics_yaml_append(), write with cn_hpc_metrics_yaml_write(). Results live in the
+ * caller's arena; none refers to the text.
  *
- * Files are hostile: nesting, the number of nodes and the work of following aliases
- * are limited, an unknown key is ignored, an unknown operator fails naming line and
- * column.
+ * Files are hostile: nesting, nodes and the work of following aliases are limited. Unknown
+ * keys are ignored; an unknown operator fails with its line and column.
  * Threads: any thread, each with an arena of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_METRICS_YAML_H
@@ -23,8 +21,8 @@ struct cn_text;
 CN_CHECK bool cn_hpc_metrics_yaml_read(struct cn_bytes text, struct cn_taxonomy *out,
                                        struct cn_arena *arena, struct cn_error *err);
 
-/* Add the roots of another file behind those of `taxonomy`, and its inputs where the
- * taxonomy lacks them. On failure the taxonomy is as it was. */
+/* Append the roots of another file, and the inputs that the taxonomy lacks. A failure
+ * leaves the taxonomy unchanged. */
 CN_CHECK bool cn_hpc_metrics_yaml_append(struct cn_bytes text,
                                          struct cn_taxonomy *taxonomy,
                                          struct cn_arena *arena, struct cn_error *err);

@@ -11,7 +11,7 @@
 
 enum {
     MERGE_DEPTH_MAX = 8,
-    VARIANT_NAME_MAX = 256, /* a key of a mapping must be short to be written again */
+    VARIANT_NAME_MAX = 256, /* YAML limits simple keys */
     FORMAT_LEN_MAX = 64,
     FORMAT_NUMBER_MAX = 99, /* of width and precision */
 };
@@ -31,7 +31,7 @@ static const char *scalar_text(const struct cn_yaml_node *node)
     return node && node->type == CN_YAML_SCALAR ? node->text : NULL;
 }
 
-/* Skip the digits of a width or precision; NULL when they say too much. */
+/* Skip the digits of a width or precision; NULL if the number is too large. */
 static const char *skip_digits(const char *at)
 {
     size_t len = strspn(at, "0123456789");
@@ -41,8 +41,7 @@ static const char *skip_digits(const char *at)
     return at + len;
 }
 
-/* The end of the conversion behind a percent sign, NULL when it is not one of a
- * double. */
+/* The end of the conversion after a percent sign; NULL if it is not one of a double. */
 static const char *skip_conversion(const char *at)
 {
     at = skip_digits(at + strspn(at, "#0- +'"));
@@ -54,7 +53,7 @@ static const char *skip_conversion(const char *at)
 }
 
 /* `[prefix]%[flags][width][.precision]conversion[suffix]`: anything else could make
- * printf read arguments that are not there. */
+ * printf read arguments that were not passed. */
 static bool is_number_format(const char *format)
 {
     size_t conversions = 0;
@@ -89,7 +88,7 @@ static void push_input(struct reader *r, const struct cn_input *input)
     r->inputs[r->input_count++] = *input;
 }
 
-/* The index of an input; one that is not there yet is given the next. */
+/* The index of an input; a new one gets r->input_count, and is still to be pushed. */
 static uint32_t find_input(struct reader *r, const struct cn_input *input)
 {
     size_t known = r->keys.count;
@@ -108,20 +107,11 @@ static uint32_t find_input(struct reader *r, const struct cn_input *input)
     return r->input_of[number];
 }
 
-static uint32_t add_input(struct reader *r, const struct cn_input *input)
-{
-    uint32_t index = find_input(r, input);
-
-    if (index == r->input_count)
-        push_input(r, input);
-    return index;
-}
-
 static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err);
 
-/* What `<<` refers to: a mapping or a sequence of them. */
+/* Search what `<<` refers to: a mapping or a sequence of mappings. */
 static bool find_in_merges(struct reader *r, const struct cn_yaml_node *merge,
                            const char *key, unsigned depth,
                            const struct cn_yaml_node **out, struct cn_error *err)
@@ -136,8 +126,7 @@ static bool find_in_merges(struct reader *r, const struct cn_yaml_node *merge,
     return true;
 }
 
-/* The value of a key, in the node itself or in what it merges. *out stays NULL when
- * there is none. */
+/* The value of a key, in the node itself or in what it merges; NULL if there is none. */
 static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err)
@@ -154,7 +143,7 @@ static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
     return !merge || find_in_merges(r, merge, key, depth, out, err);
 }
 
-/* A text of an input; a missing one gives `otherwise`, or fails when that is NULL. */
+/* A text of an input. If it is missing: `otherwise`, or failure if that is NULL. */
 static bool read_input_text(struct reader *r, const struct cn_yaml_node *node,
                             const char *key, const char *otherwise, const char **out,
                             struct cn_error *err)
@@ -182,8 +171,8 @@ static bool find_combine(const char *name, uint8_t *out)
     return false;
 }
 
-/* Statistics are found by their formula's canonical text. What does not parse stays
- * as it is: it matches no statistic, and that is for whoever looks it up to say. */
+/* Statistics are found by their formula's canonical text. A formula that does not parse is
+ * left unchanged: it matches no statistic. */
 static const char *canonical_formula(struct reader *r, const char *text)
 {
     struct cn_error ignored = {0};
@@ -205,6 +194,7 @@ static bool read_input(struct reader *r, struct cn_yaml_node *node, struct cn_er
 {
     struct cn_input input = {0};
     const char *formula, *combine;
+    uint32_t index;
 
     if (!read_input_text(r, node, "metric", NULL, &input.metric, err) ||
         !read_input_text(r, node, "scope", NULL, &input.scope, err) ||
@@ -215,16 +205,10 @@ static bool read_input(struct reader *r, struct cn_yaml_node *node, struct cn_er
         return cn_yaml_fail(node, err, CN_ERR_FORMAT,
                             "combine '%.40s' is none of sum, min, max", combine);
     input.formula = canonical_formula(r, formula);
-    node->mark = add_input(r, &input) + 1;
-    return true;
-}
-
-static bool read_inputs(struct reader *r, const struct cn_yaml_node *list,
-                        struct cn_error *err)
-{
-    for (struct cn_yaml_item *item = list->items; item; item = item->next)
-        if (!read_input(r, item->node, err))
-            return false;
+    index = find_input(r, &input);
+    if (index == r->input_count)
+        push_input(r, &input);
+    node->mark = index + 1;
     return true;
 }
 
@@ -293,7 +277,7 @@ static bool read_cost(struct reader *r, const struct cn_yaml_node *node,
            read_optional_formula(r, custom, &out->custom, err);
 }
 
-/* The formulas of a variant, to be visited one after the other. */
+/* The formulas of a variant by slot. */
 enum { SLOT_COUNT = 4 };
 
 static const struct cn_formula **formula_slot(struct cn_variant *variant, unsigned slot)
@@ -345,8 +329,8 @@ static const struct cn_formula *sum_of(struct reader *r,
     return result;
 }
 
-/* 'first' and 'sum' are made of the children's formulas here, so that whoever uses
- * the taxonomy need not know them. */
+/* Replace 'first' and 'sum' by formulas of the children, so that users of the taxonomy need
+ * not know them. */
 static bool expand_children(struct reader *r, const struct cn_yaml_node *node,
                             const struct cn_presented_metric *metric, const char *name,
                             struct cn_variant *variant, struct cn_error *err)
@@ -470,7 +454,7 @@ static bool read_metric(struct reader *r, const struct cn_yaml_node *node, unsig
            read_variants(r, cn_yaml_find(node, "variants"), out, err);
 }
 
-/* Recurses along nested children; CN_TAXONOMY_DEPTH_MAX bounds how deep. */
+/* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
 static bool read_metrics(struct reader *r, const struct cn_yaml_node *node,
                          unsigned depth, const struct cn_presented_metric **list,
                          size_t *count, struct cn_error *err)
@@ -517,14 +501,19 @@ static bool read_root(struct reader *r, const struct cn_yaml_node *root,
                             "not a mapping of inputs and roots");
     inputs = cn_yaml_find(root, "inputs");
     roots = cn_yaml_find(root, "roots");
-    return check_version(root, err) && (!inputs || read_inputs(r, inputs, err)) &&
-           read_metrics(r, roots, 1, &out->roots, &out->root_count, err);
+    if (!check_version(root, err))
+        return false;
+    for (struct cn_yaml_item *item = inputs ? inputs->items : NULL; item;
+         item = item->next)
+        if (!read_input(r, item->node, err))
+            return false;
+    return read_metrics(r, roots, 1, &out->roots, &out->root_count, err);
 }
 
-/* The roots of `text`; the inputs of `base` keep their numbers, new ones follow. */
-static bool read_behind(struct cn_bytes text, const struct cn_taxonomy *base,
-                        struct cn_taxonomy *out, struct cn_arena *arena,
-                        struct cn_error *err)
+/* Read the roots of `text`. Inputs of `base` keep their numbers; new ones follow. */
+static bool read_after(struct cn_bytes text, const struct cn_taxonomy *base,
+                       struct cn_taxonomy *out, struct cn_arena *arena,
+                       struct cn_error *err)
 {
     struct reader r = {.arena = arena};
     struct cn_yaml_tree tree;
@@ -561,7 +550,7 @@ bool cn_hpc_metrics_yaml_read(struct cn_bytes text, struct cn_taxonomy *out,
 {
     const struct cn_taxonomy nothing = {0};
 
-    return read_behind(text, &nothing, out, arena, err);
+    return read_after(text, &nothing, out, arena, err);
 }
 
 bool cn_hpc_metrics_yaml_append(struct cn_bytes text, struct cn_taxonomy *taxonomy,
@@ -571,7 +560,7 @@ bool cn_hpc_metrics_yaml_append(struct cn_bytes text, struct cn_taxonomy *taxono
     struct cn_presented_metric *roots;
     size_t root_count;
 
-    if (!read_behind(text, taxonomy, &more, arena, err))
+    if (!read_after(text, taxonomy, &more, arena, err))
         return false;
     root_count = taxonomy->root_count + more.root_count;
     roots = cn_arena_alloc(arena, root_count, sizeof(*roots));

@@ -1,5 +1,5 @@
-/* The style is that of hpcprof, to the byte: people compare such files, and readers
- * other than full YAML parsers exist. */
+/* The style is that of hpcprof, byte by byte: users compare such files, and some readers
+ * are not full YAML parsers. */
 
 #include "formats/hpctoolkit/metrics_yaml.h"
 
@@ -17,7 +17,7 @@ struct writer {
     struct cn_names anchors; /* by input */
 };
 
-/* Words that YAML 1.1 readers take for something else than a text. */
+/* Words that YAML 1.1 readers do not take for a text. */
 static bool is_reserved_word(const char *text)
 {
     static const char *const words[] = {"",    "~",  "null", "true", "false",
@@ -43,7 +43,7 @@ static bool is_plain_text(const char *text)
     return !strstr(text, ": ") && !strstr(text, " #");
 }
 
-/* U+0080..U+009F and the like are characters, but YAML wants them escaped. */
+/* YAML requires control characters, also U+0080..U+009F, to be escaped. */
 static bool is_printable(const char *chars, size_t len)
 {
     unsigned char lead = (unsigned char)chars[0];
@@ -55,7 +55,7 @@ static bool is_printable(const char *chars, size_t len)
     return true;
 }
 
-/* Bytes that are not UTF-8 have no notation in YAML; \xHH is the closest there is. */
+/* YAML has no notation for bytes that are not UTF-8; \xHH is the closest. */
 static void write_quoted(struct cn_text *out, const char *text)
 {
     size_t left = strlen(text);
@@ -100,7 +100,7 @@ static void write_key(struct writer *w, unsigned indent, const char *key,
     cn_text_char(w->out, '\n');
 }
 
-/* A statistic's formula as it stands in an anchor: "[0x0] ^ 2". */
+/* A statistic's formula as hpcprof prints it in anchors: "[0x0] ^ 2". */
 static void print_expression(const struct cn_formula *formula, bool is_inner,
                              struct cn_text *out)
 {
@@ -153,8 +153,8 @@ static void add_expression(struct cn_text *anchor, const char *formula)
     cn_arena_done(&arena);
 }
 
-/* Escaping is not one-to-one and names may hold dashes: a number tells apart those
- * that would be called the same. */
+/* Escaping is not one-to-one, and names may contain dashes: append a number to anchors
+ * that would be equal. */
 static void name_anchors(struct writer *w)
 {
     struct cn_text anchor = {0};
@@ -174,7 +174,7 @@ static void name_anchors(struct writer *w)
     cn_text_done(&anchor);
 }
 
-/* hpcprof writes `formula: 1` without quotes, and so everybody reads it. */
+/* hpcprof writes `formula: 1` without quotes. */
 static bool is_number(const char *text)
 {
     double number;
@@ -197,7 +197,7 @@ static void write_input(struct writer *w, size_t index)
     write_key(w, 4, "combine: ", cn_combine_name(input->combine));
 }
 
-/* Recurses along the formula; CN_FORMULA_DEPTH_MAX bounds how deep. */
+/* Recursion is at most CN_FORMULA_DEPTH_MAX deep. */
 static void write_formula(struct writer *w, const struct cn_formula *formula)
 {
     const char *name = cn_formula_op_name(formula->op, formula->arg_count);
@@ -292,7 +292,7 @@ static void write_line(struct writer *w, unsigned indent, const char *line)
     cn_text_char(w->out, '\n');
 }
 
-/* Recurses along nested children; CN_TAXONOMY_DEPTH_MAX bounds how deep. */
+/* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
 static void write_metric(struct writer *w, unsigned indent,
                          const struct cn_presented_metric *metric)
 {

@@ -4,9 +4,9 @@
 
 #include "model/contexts/walk.h"
 
-/* Positions of the cursor over the one entry point; no database has contexts there. */
-#define AT_ENTRY     UINT64_MAX
-#define BEHIND_ENTRY (UINT64_MAX - 1)
+/* Positions of a cursor over the entry point; no database has contexts there. */
+#define AT_ENTRY    UINT64_MAX
+#define AFTER_ENTRY (UINT64_MAX - 1)
 
 static struct cn_hpc_rooted *self_of(struct cn_database *db)
 {
@@ -63,11 +63,11 @@ static bool children(struct cn_database *db, const struct cn_context *parent,
 static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
                                struct cn_context *out, struct cn_error *err)
 {
-    if (cursor->at == BEHIND_ENTRY)
+    if (cursor->at == AFTER_ENTRY)
         return CN_END;
     if (cursor->at != AT_ENTRY)
         return cn_context_next(self_of(db)->source, cursor, out, err);
-    cursor->at = BEHIND_ENTRY;
+    cursor->at = AFTER_ENTRY;
     *out = entry_of(self_of(db));
     return CN_ITEM;
 }
@@ -81,7 +81,7 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
     return true;
 }
 
-/* The cursor walks the source's plane; while the source works with it, it is the source's. */
+/* The cursor walks a plane of the source; during a call of the source it belongs to it. */
 static bool begin_in_source(struct cn_hpc_rooted *self, struct cn_value_cursor *cursor,
                             struct cn_error *err)
 {
@@ -93,7 +93,7 @@ static bool begin_in_source(struct cn_hpc_rooted *self, struct cn_value_cursor *
     return ok;
 }
 
-/* The entry point's values: those of the global context under another key. */
+/* The entry point has the values of the global context. */
 static bool begin_entry(struct cn_hpc_rooted *self, struct cn_value_cursor *cursor,
                         struct cn_error *err)
 {
@@ -206,7 +206,7 @@ static bool count_roots(struct cn_database *db, uint64_t *entry_count,
     return step == CN_END;
 }
 
-/* An id above all others; those of contexts without values may lie beyond the limit. */
+/* An id above all others; ids of contexts without values may be above the limit. */
 static bool find_free_id(struct cn_database *db, uint32_t *out, struct cn_error *err)
 {
     struct cn_walk walk = {0};
@@ -242,7 +242,7 @@ bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source
     }
     if (entry_count > 0)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu64 " of the topmost contexts are entry points, %" PRIu64
+                       "%" PRIu64 " of the root contexts are entry points, %" PRIu64
                        " are not",
                        entry_count, other_count);
     if (!find_free_id(source, &id, err))

@@ -1,10 +1,9 @@
-/* A database whose contexts all stand below entry points, made from one that has none.
+/* A view of a database that puts root contexts below an entry point.
  *
- * Early drafts of the format (and other tools) list root functions without saying how the
- * program was entered; version 4.0 cannot. This view puts them below one entry point of
- * kind "unknown entry", with an id that no context has, and gives it the values of the global
- * context: that is what propagation from its children would yield. So paths get one
- * more element at the front; below it everything is as it was, ids included.
+ * Early drafts of the format and other tools list root functions without an entry point;
+ * version 4.0 cannot. The view adds one entry point of kind "unknown entry", with an id
+ * that no context has and the values of the global context, which propagation from its
+ * children would yield. Everything below it is unchanged, ids included.
  *
  * The view borrows the other database and needs no release.
  * Threads: as the database it shows.
@@ -20,8 +19,8 @@ struct cn_hpc_rooted {
     uint32_t entry; /* id of the added entry point */
 };
 
-/* `*db` is what to write: the source itself, or the view when it is needed. Fails when only
- * some of the topmost contexts are entry points. */
+/* Set `*db` to the database to write: the source, or the view if it is needed. Fails if only
+ * some of the roots are entry points. */
 CN_CHECK bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source,
                                  struct cn_database **db, struct cn_error *err);
 

@@ -13,7 +13,7 @@
 #include "model/contexts/database.h"
 #include "model/format.h"
 
-/* A path that stays below src/ whatever it is appended to. */
+/* A path that stays below src/ of any directory it is appended to. */
 static bool is_safe(const char *path)
 {
     const char *at = path;
@@ -31,7 +31,7 @@ static bool is_safe(const char *path)
     return at[-1] != '/';
 }
 
-/* The real path of a file of the source database. False when there is none, or when
+/* The real path of a file of the source database. False if it does not exist, or if
  * symbolic links lead out of the database. */
 static bool find_source(const char *root, const char *path, char out[PATH_MAX])
 {
@@ -75,8 +75,8 @@ static bool copy(const char *from, const char *dir, const char *path,
     return ok;
 }
 
-/* Several records may name the same file: the first one copies it. */
-static bool is_there(const char *dir, const char *path)
+/* Several records may name the same file: it is copied once. */
+static bool exists(const char *dir, const char *path)
 {
     char joined[PATH_MAX];
     struct stat st;
@@ -106,7 +106,7 @@ bool cn_hpc_sources_copy(struct cn_database *db, const char *dir,
         else if (!is_safe(file.path) ||
                  (!file.origin && (!has_root || !find_source(root, file.path, from))))
             missing_count++;
-        else if (!is_there(dir, file.path) &&
+        else if (!exists(dir, file.path) &&
                  !copy(file.origin ? file.origin : from, dir, file.path, err))
             return false;
     }

@@ -9,6 +9,25 @@ bool cn_hpc_span_slice(struct cn_hpc_span span, uint64_t off, uint64_t len,
     return off >= span.off && cn_bytes_slice(span.bytes, off - span.off, len, out);
 }
 
+bool cn_hpc_spans_overlap(struct cn_hpc_span a, struct cn_hpc_span b)
+{
+    return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
+           b.off < a.off + a.bytes.len;
+}
+
+bool cn_hpc_spans_check(const struct cn_hpc_span *list, const char *const *names,
+                        size_t count, struct cn_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (cn_hpc_spans_overlap(list[i], list[j]))
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "sections %s at 0x%" PRIx64 " and %s at 0x%" PRIx64
+                               " overlap",
+                               names[j], list[j].off, names[i], list[i].off);
+    return true;
+}
+
 bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
                         const char **out, struct cn_error *err)
 {

@@ -1,4 +1,4 @@
-/* Reading recurses along nested nodes; CN_FORMULA_DEPTH_MAX bounds how deep. */
+/* Recursion along nested nodes is at most CN_FORMULA_DEPTH_MAX deep. */
 
 #include "formats/hpctoolkit/yaml_formula.h"
 
@@ -37,7 +37,7 @@ static bool fail_at(const struct cn_yaml_node *node, struct cn_error *err)
     return cn_fail_in(err, "line %zu, column %zu", node->line, node->column);
 }
 
-/* Numbers and operators, as many as there are: "2 *". */
+/* Feed the numbers and operators of a text like "2 *". */
 static bool feed_scalar(struct reader *r, const struct cn_yaml_node *node,
                         struct cn_infix *infix, struct cn_error *err)
 {
@@ -76,15 +76,6 @@ static bool feed_node(struct reader *r, const struct cn_yaml_node *node, unsigne
     return cn_infix_operand(infix, operand, err) || fail_at(node, err);
 }
 
-static bool feed_sequence(struct reader *r, const struct cn_yaml_node *node,
-                          unsigned depth, struct cn_infix *infix, struct cn_error *err)
-{
-    for (const struct cn_yaml_item *item = node->items; item; item = item->next)
-        if (!feed_node(r, item->node, depth, infix, err))
-            return false;
-    return true;
-}
-
 static bool read_infix(struct reader *r, const struct cn_yaml_node *node, unsigned depth,
                        const struct cn_formula **out, struct cn_error *err)
 {
@@ -92,8 +83,9 @@ static bool read_infix(struct reader *r, const struct cn_yaml_node *node, unsign
     bool ok;
 
     cn_infix_init(&infix, r->arena);
-    ok = node->type == CN_YAML_SCALAR ? feed_scalar(r, node, &infix, err)
-                                      : feed_sequence(r, node, depth, &infix, err);
+    ok = node->type != CN_YAML_SCALAR || feed_scalar(r, node, &infix, err);
+    for (const struct cn_yaml_item *item = node->items; ok && item; item = item->next)
+        ok = feed_node(r, item->node, depth, &infix, err);
     if (ok && !cn_infix_end(&infix, out, err))
         ok = fail_at(node, err);
     cn_infix_done(&infix);

@@ -1,7 +1,7 @@
-/* Formulas in YAML: an alias of an input, a number, {operation: [arguments]}, or a
- * sequence that holds an infix expression in pieces: [2 *, [*a, -, *b]].
+/* Formulas in YAML: an alias of an input, a number, {operation: [arguments]}, or an infix
+ * expression as a sequence: [2 *, [*a, -, *b]].
  *
- * A node that stands for an input has that input's number + 1 as its mark.
+ * The mark of a node that is an input is the input's number + 1.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_YAML_FORMULA_H
@@ -10,16 +10,16 @@
 #include "formats/hpctoolkit/yaml_tree.h"
 #include "model/contexts/formula.h"
 
-/* How many more nodes may be visited: aliases make a small text a large tree. */
+/* Nodes that may still be visited: aliases make a small text a large tree. */
 struct cn_yaml_budget {
     size_t left;
 };
 
-/* Pay for `count` steps at a node; CN_ERR_LIMIT when so many are not left. */
+/* Spend `count` steps at a node; fails with CN_ERR_LIMIT if fewer are left. */
 CN_CHECK bool cn_yaml_spend(struct cn_yaml_budget *budget, size_t count,
                             const struct cn_yaml_node *node, struct cn_error *err);
 
-/* Pay for visiting a node and listing its items. */
+/* Spend what visiting a node and listing its items costs. */
 CN_CHECK bool cn_yaml_visit(struct cn_yaml_budget *budget,
                             const struct cn_yaml_node *node, struct cn_error *err);
 

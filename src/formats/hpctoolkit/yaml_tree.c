@@ -70,7 +70,7 @@ static void add_to_parent(struct builder *b, struct cn_yaml_node *node)
     parent->node->item_count++;
 }
 
-/* The place of the node that an anchor names. */
+/* The slot of the node that an anchor names. */
 static struct cn_yaml_node **anchor_at(struct builder *b, const yaml_char_t *anchor)
 {
     size_t known = b->anchors.count;

@@ -1,8 +1,7 @@
 /* A YAML document as a tree of nodes, read with libyaml's events.
  *
- * An alias is the anchored node itself, so nodes may have several parents and may
- * even contain themselves: whoever walks them limits depth and work. Building is
- * linear in the text.
+ * An alias is the anchored node itself, so a node may have several parents and may contain
+ * itself: callers must limit depth and work. Building is linear in the text.
  * Threads: a tree belongs to one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_YAML_TREE_H
@@ -28,10 +27,10 @@ struct cn_yaml_item {
 struct cn_yaml_node {
     enum cn_yaml_type type;
     size_t line, column;        /* from 1 */
-    const char *text;           /* of a scalar; holds no NUL */
+    const char *text;           /* of a scalar; contains no NUL */
     struct cn_yaml_item *items; /* of the others */
     size_t item_count;
-    uint32_t mark; /* the walker's own; 0 at first */
+    uint32_t mark; /* for the caller's use; 0 at first */
 };
 
 struct cn_yaml_tree {
@@ -39,11 +38,11 @@ struct cn_yaml_tree {
     size_t node_count;         /* aliases included */
 };
 
-/* Read the first document of a UTF-8 text; everything is allocated in the arena. */
+/* Read the first document of a UTF-8 text into the arena. */
 CN_CHECK bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
                                 struct cn_arena *arena, struct cn_error *err);
 
-/* The value of a mapping's key; NULL when there is none or the node is no mapping. */
+/* The value of a mapping's key; NULL if there is none or the node is no mapping. */
 struct cn_yaml_node *cn_yaml_find(const struct cn_yaml_node *mapping, const char *key);
 
 /* "line 7, column 12: ..." */

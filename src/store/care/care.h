@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/findings.h"
 
 struct cn_progress;
 struct cn_store_writer;
@@ -64,19 +65,8 @@ struct cn_store_compaction {
 CN_CHECK bool cn_store_compact(const char *path, struct cn_store_compaction *out,
                                struct cn_error *err);
 
-/* One broken rule; `file` is "00002a/traces.dat". */
-struct cn_store_finding {
-    bool is_error;
-    const char *file;
-    uint64_t off;
-    const char *rule; /* short and stable: "chunk-checksum" */
-    const char *text;
-};
-typedef void (*cn_store_finding_fn)(void *arg, const struct cn_store_finding *finding);
-
-/* Report everything that breaks a rule. Fails only when the store cannot be looked at. */
+/* Report everything that breaks a rule, in files like "00002a/traces.dat". Fails only when the store cannot be looked at. */
 CN_CHECK bool cn_store_verify(const char *path, const struct cn_progress *progress,
-                              cn_store_finding_fn report, void *arg,
-                              struct cn_error *err);
+                              cn_finding_fn report, void *arg, struct cn_error *err);
 
 #endif

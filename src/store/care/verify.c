@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -19,8 +18,8 @@
 #include "store/segment/text_log.h"
 
 struct check {
-    cn_store_finding_fn report;
-    void *arg;
+    struct cn_findings findings;
+    uint32_t number; /* of the segment */
     const struct cn_segment *segment;
     uint8_t *plain;
     size_t capacity;
@@ -34,20 +33,14 @@ static void report(struct check *check, bool is_error, const char *file, uint64_
                    const char *rule, const char *fmt, ...)
 {
     struct cn_text name = {0};
-    char text[400];
     va_list args;
 
+    cn_text_printf(&name, "%06x/%s", check->number, file);
+    cn_findings_begin(&check->findings, cn_text_str(&name));
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof(text), fmt, args);
+    cn_findings_vadd(&check->findings, is_error, rule, off, fmt, args);
     va_end(args);
-    cn_text_printf(&name, "%06x/%s", cn_segment_number(check->segment), file);
-    check->report(check->arg, &(struct cn_store_finding){
-                                  .is_error = is_error,
-                                  .file = cn_text_str(&name),
-                                  .off = off,
-                                  .rule = rule,
-                                  .text = text,
-                              });
+    cn_findings_begin(&check->findings, NULL);
     cn_text_done(&name);
 }
 
@@ -250,25 +243,10 @@ static bool check_segment(struct check *check, const struct cn_progress *progres
     return true;
 }
 
-static void report_unreadable(cn_store_finding_fn fn, void *arg, uint32_t number,
-                              const struct cn_error *err)
-{
-    struct cn_text name = {0};
-
-    cn_text_printf(&name, "%06x/" CN_TRACES_NAME, number);
-    fn(arg, &(struct cn_store_finding){
-                .is_error = true,
-                .file = cn_text_str(&name),
-                .rule = "chunk-file",
-                .text = err->text,
-            });
-    cn_text_done(&name);
-}
-
 bool cn_store_verify(const char *path, const struct cn_progress *progress,
-                     cn_store_finding_fn fn, void *arg, struct cn_error *err)
+                     cn_finding_fn fn, void *arg, struct cn_error *err)
 {
-    struct check check = {.report = fn, .arg = arg};
+    struct check check = {.findings = {.report = fn, .arg = arg}};
     uint32_t *numbers = NULL;
     size_t count = 0;
     bool ok = cn_segments_list(path, &numbers, &count, err);
@@ -278,8 +256,9 @@ bool cn_store_verify(const char *path, const struct cn_progress *progress,
         struct cn_segment *segment;
         struct cn_error found = {0};
 
+        check.number = numbers[i];
         if (!cn_segment_open(&segment, path, numbers[i], &found)) {
-            report_unreadable(fn, arg, numbers[i], &found);
+            report(&check, true, CN_TRACES_NAME, 0, "chunk-file", "%s", found.text);
             continue;
         }
         check.segment = segment;

@@ -2,11 +2,9 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/entries.h"
-
-/* The bit by which contexts tell what belongs to a function: the format has no
- * masks. */
-enum { LEXICAL_PROPAGATION = 1 };
+#include "formats/hpctoolkit/scopes.h"
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
                             struct cn_error *err)
@@ -35,30 +33,30 @@ static bool too_short(struct cn_bytes lexical, unsigned flags, struct cn_error *
                    lexical.len, flags);
 }
 
-bool cn_hpc_proto_place_decode(struct cn_bytes lexical, struct cn_hpc_proto_place *out,
-                               struct cn_error *err)
+bool cn_hpc_proto_location_decode(struct cn_bytes lexical,
+                                  struct cn_hpc_proto_location *out, struct cn_error *err)
 {
-    struct cn_hpc_proto_place place = {0};
+    struct cn_hpc_proto_location location = {0};
     struct cn_bytes rest = lexical, part;
 
     if (!cn_bytes_take(&rest, cn_hpc_proto_lexical_size, &part) ||
-        !cn_hpc_proto_lexical_decode(part, &place.head))
+        !cn_hpc_proto_lexical_decode(part, &location.head))
         return cn_fail(err, CN_ERR_FORMAT,
                        "lexical specification of %zu bytes, at least %d needed",
                        lexical.len, cn_hpc_proto_lexical_size);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_FUNCTION) &&
+    if ((location.head.flags & CN_HPC_PROTO_HAS_FUNCTION) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_function_pointer_size, &part) ||
-         !cn_hpc_proto_function_pointer_decode(part, &place.function)))
-        return too_short(lexical, place.head.flags, err);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_SOURCE) &&
+         !cn_hpc_proto_function_pointer_decode(part, &location.function)))
+        return too_short(lexical, location.head.flags, err);
+    if ((location.head.flags & CN_HPC_PROTO_HAS_SOURCE) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_source_size, &part) ||
-         !cn_hpc_proto_source_decode(part, &place.source)))
-        return too_short(lexical, place.head.flags, err);
-    if ((place.head.flags & CN_HPC_PROTO_HAS_POINT) &&
+         !cn_hpc_proto_source_decode(part, &location.source)))
+        return too_short(lexical, location.head.flags, err);
+    if ((location.head.flags & CN_HPC_PROTO_HAS_POINT) &&
         (!cn_bytes_take(&rest, cn_hpc_proto_point_size, &part) ||
-         !cn_hpc_proto_point_decode(part, &place.point)))
-        return too_short(lexical, place.head.flags, err);
-    *out = place;
+         !cn_hpc_proto_point_decode(part, &location.point)))
+        return too_short(lexical, location.head.flags, err);
+    *out = location;
     return true;
 }
 
@@ -74,76 +72,65 @@ static bool find_relation(struct cn_bytes callee, uint8_t *out, struct cn_error 
         return cn_fail(err, CN_ERR_FORMAT,
                        "callee specification of %zu bytes, at least %d needed",
                        callee.len, cn_hpc_proto_callee_size);
-    /* Types of later versions follow ours and must not wrap around to "not
-     * called". */
+    /* Types of later versions must not wrap around to "not called". */
     *out = record.type < UINT8_MAX ? (uint8_t)(record.type + CN_CALL) : UINT8_MAX;
     return true;
 }
 
-/* Kinds of later versions must not look like entry points, a number of our own. */
-static uint8_t known_kind(uint8_t kind)
-{
-    return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
-}
-
 static bool find_elements(const struct cn_hpc_proto_meta *meta,
-                          const struct cn_hpc_proto_place *place, struct cn_context *out,
-                          struct cn_error *err)
+                          const struct cn_hpc_proto_location *location,
+                          struct cn_context *out, struct cn_error *err)
 {
     if (out->has_function &&
-        !cn_hpc_proto_records_find(&meta->functions, place->function.function_off,
-                                   "function", &out->function, err))
+        !cn_hpc_table_find(&meta->functions, location->function.function_off, "function",
+                           &out->function, err))
         return false;
-    if (out->has_source &&
-        !cn_hpc_proto_records_find(&meta->files, place->source.file_off, "file",
-                                   &out->file, err))
+    if (out->has_source && !cn_hpc_table_find(&meta->files, location->source.file_off,
+                                              "file", &out->file, err))
         return false;
-    if (out->has_point &&
-        !cn_hpc_proto_records_find(&meta->modules, place->point.module_off, "module",
-                                   &out->module, err))
+    if (out->has_point && !cn_hpc_table_find(&meta->modules, location->point.module_off,
+                                             "module", &out->module, err))
         return false;
     return true;
 }
 
-/* The context at the start of `rest`, the part of its block that is left. */
-static bool decode_context(const struct cn_hpc_proto_meta *meta, uint64_t off,
-                           struct cn_bytes rest, struct cn_context *out, uint64_t *len,
-                           struct cn_error *err)
+/* Decode the context at the start of `rest`, what is left of its block. */
+static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes rest,
+                           struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
     struct cn_hpc_proto_node node;
-    struct cn_hpc_proto_place place;
+    struct cn_hpc_proto_location location;
     struct cn_context context;
 
     if (!cn_hpc_proto_node_open(rest, &node, err) ||
-        !cn_hpc_proto_place_decode(node.lexical, &place, err))
+        !cn_hpc_proto_location_decode(node.lexical, &location, err))
         return false;
     if (node.head.context == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 is reserved");
     context = (struct cn_context){
         .id = node.head.context,
-        .kind = known_kind(place.head.kind),
-        .has_function = place.head.flags & CN_HPC_PROTO_HAS_FUNCTION,
-        .has_source = place.head.flags & CN_HPC_PROTO_HAS_SOURCE,
-        .has_point = place.head.flags & CN_HPC_PROTO_HAS_POINT,
+        .kind = cn_hpc_known_kind(location.head.kind),
+        .has_function = location.head.flags & CN_HPC_PROTO_HAS_FUNCTION,
+        .has_source = location.head.flags & CN_HPC_PROTO_HAS_SOURCE,
+        .has_point = location.head.flags & CN_HPC_PROTO_HAS_POINT,
         .function = CN_NONE,
         .file = CN_NONE,
-        .line = place.source.line,
+        .line = location.source.line,
         .module = CN_NONE,
-        .offset = place.point.offset,
-        .at = off,
+        .offset = location.point.offset,
         .children_at = node.head.children_off,
         .children_len = node.head.children_len,
     };
     if (!find_relation(node.callee, &context.relation, err) ||
-        !find_elements(meta, &place, &context, err))
+        !find_elements(meta, &location, &context, err))
         return false;
-    context.propagation = context.relation == CN_LEXICAL ? LEXICAL_PROPAGATION : 0;
+    context.propagation = context.relation == CN_LEXICAL ? CN_HPC_LEXICAL_MASK : 0;
     *out = context;
     *len = node.len;
     return true;
 }
 
-/* The name of a root's function; NULL when it has none. */
+/* The name of a root's function; NULL: none. */
 static const char *root_function(const struct cn_hpc_proto_meta *meta,
                                  const struct cn_context *root)
 {
@@ -156,8 +143,7 @@ static const char *root_function(const struct cn_hpc_proto_meta *meta,
                : NULL;
 }
 
-/* A root becomes an entry point: the one its function stands for, or one of that
- * name. */
+/* Make a root an entry point: the one its function represents, or one of that name. */
 static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *root)
 {
     const char *name = root_function(meta, root);
@@ -175,23 +161,14 @@ static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *
     root->offset = 0;
 }
 
-/* What lies at `off`, up to `end`, both offsets inside the section. */
-static bool decode_at(const struct cn_hpc_proto_meta *meta, uint64_t off, uint64_t end,
-                      bool is_root, struct cn_context *out, uint64_t *len,
-                      struct cn_error *err)
+static bool decode(struct cn_database *db, bool is_root, struct cn_bytes rest,
+                   struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
+    const struct cn_hpc_proto_meta *meta = &cn_hpc_proto_of(db)->meta;
     struct cn_context context;
-    struct cn_bytes rest;
 
-    if (off >= end ||
-        !cn_hpc_span_slice(meta->sections[CN_HPC_PROTO_CONTEXTS], off, end - off, &rest))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "context at 0x%" PRIx64 ": not inside section %s", off,
-                       cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS]);
-    if (!decode_context(meta, off, rest, &context, len, err))
-        return cn_fail_in(err, "context at 0x%" PRIx64, off);
-    if (is_root)
-        context.at |= CN_HPC_PROTO_AT_ROOT;
+    if (!decode_context(meta, rest, &context, len, err))
+        return false;
     if (is_root && meta->has_entries)
         make_entry(meta, &context);
     /* Below the roots, a function that only names entry points is none. */
@@ -203,60 +180,21 @@ static bool decode_at(const struct cn_hpc_proto_meta *meta, uint64_t off, uint64
     return true;
 }
 
-bool cn_hpc_proto_contexts_begin(const struct cn_hpc_proto_meta *meta,
-                                 const struct cn_context *parent,
-                                 struct cn_context_cursor *out, struct cn_error *err)
+void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto)
 {
-    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
-    struct cn_hpc_span list = meta->roots;
+    const struct cn_hpc_proto_meta *meta = &proto->meta;
 
-    if (parent) {
-        list = (struct cn_hpc_span){.off = parent->children_at};
-        if (parent->children_len > 0 &&
-            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 ": children of %" PRIu64
-                           " bytes at 0x%" PRIx64 " do not fit section %s, 0x%" PRIx64
-                           " to 0x%" PRIx64,
-                           parent->id, parent->children_len, parent->children_at,
-                           cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS], section.off,
-                           section.off + section.bytes.len);
-    }
-    *out = (struct cn_context_cursor){
-        .at = list.off,
-        .end = list.off + list.bytes.len,
-        .size = list.bytes.len,
-        .is_entry_list = !parent,
+    proto->database.tree = (struct cn_hpc_tree){
+        .section_name = cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS],
+        .section = meta->sections[CN_HPC_PROTO_CONTEXTS],
+        .roots = meta->roots,
+        .are_entries = true,
+        .decode = decode,
     };
-    return true;
+    proto->database.base.context_weight = proto->database.tree.section.bytes.len;
 }
 
-enum cn_step cn_hpc_proto_contexts_next(const struct cn_hpc_proto_meta *meta,
-                                        struct cn_context_cursor *cursor,
-                                        struct cn_context *out, struct cn_error *err)
-{
-    uint64_t len;
-
-    if (cursor->at == cursor->end)
-        return CN_END;
-    if (!decode_at(meta, cursor->at, cursor->end, cursor->is_entry_list, out, &len, err))
-        return CN_FAIL;
-    cursor->at += len;
-    return CN_ITEM;
-}
-
-bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
-                             struct cn_context *out, struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
-    uint64_t len;
-
-    return decode_at(meta, at & ~CN_HPC_PROTO_AT_ROOT, section.off + section.bytes.len,
-                     (at & CN_HPC_PROTO_AT_ROOT) != 0, out, &len, err);
-}
-
-/* The next root as the file has it. Damage ends the list: whoever walks it will
- * see. */
+/* The next root as it is in the file. Damage ends the list; walking the tree reports it. */
 static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *rest,
                       struct cn_context *out)
 {
@@ -264,8 +202,7 @@ static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *
     struct cn_error damage;
     uint64_t len;
 
-    return rest->bytes.len > 0 &&
-           decode_context(meta, rest->off, rest->bytes, out, &len, &damage) &&
+    return rest->bytes.len > 0 && decode_context(meta, rest->bytes, out, &len, &damage) &&
            cn_hpc_span_take(rest, (size_t)len, "context", &ignored, &damage);
 }
 

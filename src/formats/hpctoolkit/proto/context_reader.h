@@ -1,18 +1,12 @@
-/* The context tree of a prototype's meta.db, listed one family at a time.
- *
- * A context is found again by its offset in the file; that of a root has
- * CN_HPC_PROTO_AT_ROOT added, because roots may stand for entry points.
- * Threads: any thread, each with cursors of its own.
+/* The nodes of contexts in a prototype's meta.db.
+ * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_CONTEXT_READER_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_CONTEXT_READER_H
 
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "model/contexts/database.h"
 
-#define CN_HPC_PROTO_AT_ROOT (UINT64_C(1) << 63)
-
-/* One node, taken apart: its specifications have the sizes it states. */
+/* A node and its specifications. */
 struct cn_hpc_proto_node {
     struct cn_hpc_proto_context head;
     struct cn_bytes callee, lexical;
@@ -23,34 +17,21 @@ struct cn_hpc_proto_node {
 CN_CHECK bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
                                      struct cn_error *err);
 
-/* The parts of its lexical specification that its flags promise; `has` says
- * which. */
-struct cn_hpc_proto_place {
+/* A lexical specification; its flags say which of the other records it has. */
+struct cn_hpc_proto_location {
     struct cn_hpc_proto_lexical head;
     struct cn_hpc_proto_function_pointer function;
     struct cn_hpc_proto_source source;
     struct cn_hpc_proto_point point;
 };
-CN_CHECK bool cn_hpc_proto_place_decode(struct cn_bytes lexical,
-                                        struct cn_hpc_proto_place *out,
-                                        struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_location_decode(struct cn_bytes lexical,
+                                           struct cn_hpc_proto_location *out,
+                                           struct cn_error *err);
 
-/* The roots when `parent` is NULL, else its children. */
-CN_CHECK bool cn_hpc_proto_contexts_begin(const struct cn_hpc_proto_meta *meta,
-                                          const struct cn_context *parent,
-                                          struct cn_context_cursor *out,
-                                          struct cn_error *err);
-CN_CHECK enum cn_step cn_hpc_proto_contexts_next(const struct cn_hpc_proto_meta *meta,
-                                                 struct cn_context_cursor *cursor,
-                                                 struct cn_context *out,
-                                                 struct cn_error *err);
-CN_CHECK bool cn_hpc_proto_context_at(const struct cn_hpc_proto_meta *meta, uint64_t at,
-                                      struct cn_context *out, struct cn_error *err);
-
-/* Whether some root stands for an entry point. */
+/* True if a root represents an entry point. */
 bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta);
 
-/* The root whose samples say that a thread does not run; 0 when there is none. */
+/* The root that means "not running" in samples; 0: none. */
 uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta);
 
 #endif

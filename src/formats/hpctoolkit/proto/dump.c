@@ -5,29 +5,16 @@
 #include "formats/hpctoolkit/proto/meta_reader.h"
 #include "formats/hpctoolkit/sparse/dump.h"
 
-static bool dump_directory(const char *dir, cn_dump_fn emit, void *arg,
-                           struct cn_error *err)
-{
-    struct cn_file file = {0};
-    bool is_stopped = false;
-    bool ok;
-
-    if (!cn_file_open_at(&file, dir, "meta.db", err))
-        return false;
-    ok = cn_hpc_proto_dump_meta(file.bytes, emit, arg, &is_stopped, err) ||
-         cn_fail_in(err, "%s/meta.db", dir);
-    cn_file_close(&file);
-    return ok && (is_stopped || cn_hpc_sparse_dump_directory(dir, emit, arg, err));
-}
-
 static bool dump_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg,
                        struct cn_error *err)
 {
     const struct cn_hpc_sparse_kind *kind = cn_hpc_sparse_kind_of(file);
+    struct cn_hpc_dump dump = {
+        .emit = emit, .arg = arg, .file = "meta.db", .bytes = file};
     bool is_stopped;
 
     if (cn_hpc_proto_meta_is(file))
-        return cn_hpc_proto_dump_meta(file, emit, arg, &is_stopped, err);
+        return cn_hpc_proto_dump_meta(&dump, err) || dump.is_stopped;
     if (kind)
         return cn_hpc_sparse_dump_bytes(kind, file, emit, arg, &is_stopped, err);
     return cn_fail(err, CN_ERR_FORMAT, "not a file of an HPCToolkit prototype database");
@@ -35,11 +22,14 @@ static bool dump_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg,
 
 bool cn_hpc_proto_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
+    struct cn_hpc_dump dump = {.emit = emit, .arg = arg};
     struct cn_file file = {0};
     bool ok;
 
     if (!cn_hpc_is_file(path))
-        return dump_directory(path, emit, arg, err);
+        return cn_hpc_dump_file(&dump, path, "meta.db", false, cn_hpc_proto_dump_meta,
+                                err) &&
+               cn_hpc_sparse_dump_directory(&dump, path, err);
     if (!cn_file_open(&file, path, err))
         return false;
     ok = dump_bytes(file.bytes, emit, arg, err) || cn_fail_in(err, "%s", path);

@@ -4,11 +4,11 @@
 #include "base/alloc.h"
 #include "formats/hpctoolkit/proto/context_reader.h"
 #include "formats/hpctoolkit/proto/dump.h"
-#include "formats/hpctoolkit/sparse/dump.h"
+#include "formats/hpctoolkit/values/dump.h"
 
-/* Structures with strings behind them, one after the other. */
+/* Structures followed by strings. */
 struct reading {
-    struct cn_hpc_sparse_dump *dump;
+    struct cn_hpc_dump *dump;
     struct cn_hpc_span rest;
 };
 
@@ -28,8 +28,7 @@ static bool dump_kinds(struct reading *r, struct cn_error *err)
 
     if (!skip(r, &cn_hpc_proto_kinds_header_layout, &bytes, &off, err) ||
         !cn_hpc_proto_kinds_header_decode(bytes, &head) ||
-        !cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_kinds_header_layout, off, 0, NULL,
-                                 err))
+        !cn_hpc_dump_item(r->dump, &cn_hpc_proto_kinds_header_layout, off, 0, NULL, err))
         return false;
     for (uint32_t i = 0; i < head.kind_count; i++)
         if (!cn_hpc_span_take_string(&r->rest, "name of an identifier kind", &name, err))
@@ -37,8 +36,8 @@ static bool dump_kinds(struct reading *r, struct cn_error *err)
     return true;
 }
 
-static bool dump_general(struct cn_hpc_sparse_dump *dump,
-                         const struct cn_hpc_proto_meta *meta, struct cn_error *err)
+static bool dump_general(struct cn_hpc_dump *dump, const struct cn_hpc_proto_meta *meta,
+                         struct cn_error *err)
 {
     struct reading r = {dump, meta->sections[CN_HPC_PROTO_GENERAL]};
     const char *text;
@@ -58,8 +57,8 @@ static bool dump_statistic(struct reading *r, uint32_t i, struct cn_error *err)
 
     return skip(r, &cn_hpc_proto_statistic_layout, &bytes, &off, err) &&
            cn_hpc_span_take_string(&r->rest, "formula", &formula, err) &&
-           cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_statistic_layout, off, i,
-                                   formula, err);
+           cn_hpc_dump_item(r->dump, &cn_hpc_proto_statistic_layout, off, i, formula,
+                            err);
 }
 
 static bool dump_scope(struct reading *r, uint32_t i, struct cn_error *err)
@@ -72,7 +71,7 @@ static bool dump_scope(struct reading *r, uint32_t i, struct cn_error *err)
     if (!skip(r, &cn_hpc_proto_scope_layout, &bytes, &off, err) ||
         !cn_hpc_proto_scope_decode(bytes, &scope) ||
         !cn_hpc_span_take_string(&r->rest, "name of a scope", &name, err) ||
-        !cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_scope_layout, off, i, name, err))
+        !cn_hpc_dump_item(r->dump, &cn_hpc_proto_scope_layout, off, i, name, err))
         return false;
     for (uint32_t k = 0; k < scope.statistic_count; k++)
         if (!dump_statistic(r, k, err))
@@ -90,7 +89,7 @@ static bool dump_metric(struct reading *r, uint32_t i, struct cn_error *err)
     if (!skip(r, &cn_hpc_proto_metric_layout, &bytes, &off, err) ||
         !cn_hpc_proto_metric_decode(bytes, &metric) ||
         !cn_hpc_span_take_string(&r->rest, "name of a metric", &name, err) ||
-        !cn_hpc_sparse_dump_item(r->dump, &cn_hpc_proto_metric_layout, off, i, name, err))
+        !cn_hpc_dump_item(r->dump, &cn_hpc_proto_metric_layout, off, i, name, err))
         return false;
     for (uint32_t k = 0; k < metric.scope_count; k++)
         if (!dump_scope(r, k, err))
@@ -98,8 +97,8 @@ static bool dump_metric(struct reading *r, uint32_t i, struct cn_error *err)
     return true;
 }
 
-static bool dump_metrics(struct cn_hpc_sparse_dump *dump,
-                         const struct cn_hpc_proto_meta *meta, struct cn_error *err)
+static bool dump_metrics(struct cn_hpc_dump *dump, const struct cn_hpc_proto_meta *meta,
+                         struct cn_error *err)
 {
     struct reading r = {dump, meta->sections[CN_HPC_PROTO_METRICS]};
     struct cn_hpc_proto_metrics_header head;
@@ -108,8 +107,7 @@ static bool dump_metrics(struct cn_hpc_sparse_dump *dump,
 
     if (!skip(&r, &cn_hpc_proto_metrics_header_layout, &bytes, &off, err) ||
         !cn_hpc_proto_metrics_header_decode(bytes, &head) ||
-        !cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_metrics_header_layout, off, 0, NULL,
-                                 err))
+        !cn_hpc_dump_item(dump, &cn_hpc_proto_metrics_header_layout, off, 0, NULL, err))
         return false;
     for (uint32_t i = 0; i < head.metric_count; i++)
         if (!dump_metric(&r, i, err))
@@ -117,64 +115,23 @@ static bool dump_metrics(struct cn_hpc_sparse_dump *dump,
     return true;
 }
 
-/* Where a record points at its name or path. */
-typedef uint64_t (*string_fn)(struct cn_bytes record);
-
-static uint64_t module_path(struct cn_bytes record)
-{
-    struct cn_hpc_proto_module module = {0};
-
-    (void)cn_hpc_proto_module_decode(record, &module);
-    return module.path_off;
-}
-
-static uint64_t file_path(struct cn_bytes record)
-{
-    struct cn_hpc_proto_source_file file = {0};
-
-    (void)cn_hpc_proto_source_file_decode(record, &file);
-    return file.path_off;
-}
-
-static uint64_t function_name(struct cn_bytes record)
-{
-    struct cn_hpc_proto_function function = {0};
-
-    (void)cn_hpc_proto_function_decode(record, &function);
-    return function.name_off;
-}
-
-static bool dump_table(struct cn_hpc_sparse_dump *dump,
-                       const struct cn_hpc_proto_meta *meta,
+static bool dump_table(struct cn_hpc_dump *dump, const struct cn_hpc_proto_meta *meta,
                        enum cn_hpc_proto_section_id section,
-                       const struct cn_record_layout *layout, string_fn string_off,
+                       const struct cn_record_layout *layout, const char *field,
                        struct cn_error *err)
 {
-    struct cn_hpc_proto_records records;
+    struct cn_hpc_table table;
 
-    if (!cn_hpc_proto_records_open(meta->sections[section], layout->name,
-                                   (uint32_t)layout->size, &records, err) ||
-        !cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_table_layout,
-                                 meta->sections[section].off, 0,
-                                 cn_hpc_proto_section_names[section], err))
-        return false;
-    for (uint32_t i = 0; i < records.count; i++) {
-        uint64_t off = string_off(cn_hpc_proto_records_at(&records, i));
-        const char *text = NULL;
-
-        if (off != 0 && !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], off,
-                                            "string", &text, err))
-            return cn_fail_in(err, "%s at 0x%" PRIx64, layout->name,
-                              cn_hpc_proto_records_off(&records, i));
-        if (!cn_hpc_sparse_dump_item(dump, layout, cn_hpc_proto_records_off(&records, i),
-                                     i, text, err))
-            return false;
-    }
-    return true;
+    return cn_hpc_proto_table_open(meta->sections[section], layout->name,
+                                   (uint32_t)layout->size, &table, err) &&
+           cn_hpc_dump_item(dump, &cn_hpc_proto_table_layout, meta->sections[section].off,
+                            0, cn_hpc_proto_section_names[section], err) &&
+           cn_hpc_dump_table(dump, layout, &table, meta->sections[CN_HPC_PROTO_STRINGS],
+                             field, err);
 }
 
-static bool dump_callee(struct cn_hpc_sparse_dump *dump, struct cn_bytes callee,
-                        uint64_t off, struct cn_error *err)
+static bool dump_callee(struct cn_hpc_dump *dump, struct cn_bytes callee, uint64_t off,
+                        struct cn_error *err)
 {
     struct cn_hpc_proto_callee record;
 
@@ -184,36 +141,34 @@ static bool dump_callee(struct cn_hpc_sparse_dump *dump, struct cn_bytes callee,
         return cn_fail(err, CN_ERR_FORMAT,
                        "callee specification of %zu bytes at 0x%" PRIx64, callee.len,
                        off);
-    return cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_callee_layout, off, 0, NULL,
-                                   err) &&
+    return cn_hpc_dump_item(dump, &cn_hpc_proto_callee_layout, off, 0, NULL, err) &&
            (!(record.flags & CN_HPC_PROTO_HAS_CALLER) ||
-            cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_source_layout,
-                                    off + cn_hpc_proto_callee_size, 0, "caller", err));
+            cn_hpc_dump_item(dump, &cn_hpc_proto_source_layout,
+                             off + cn_hpc_proto_callee_size, 0, "caller", err));
 }
 
-static bool dump_place(struct cn_hpc_sparse_dump *dump, struct cn_bytes lexical,
-                       uint64_t off, struct cn_error *err)
+static bool dump_location(struct cn_hpc_dump *dump, struct cn_bytes lexical, uint64_t off,
+                          struct cn_error *err)
 {
-    struct cn_hpc_proto_place place;
+    struct cn_hpc_proto_location location;
 
-    if (!cn_hpc_proto_place_decode(lexical, &place, err) ||
-        !cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_lexical_layout, off, 0, NULL, err))
+    if (!cn_hpc_proto_location_decode(lexical, &location, err) ||
+        !cn_hpc_dump_item(dump, &cn_hpc_proto_lexical_layout, off, 0, NULL, err))
         return false;
     off += cn_hpc_proto_lexical_size;
-    if (place.head.flags & CN_HPC_PROTO_HAS_FUNCTION) {
-        if (!cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_function_pointer_layout, off, 0,
-                                     NULL, err))
+    if (location.head.flags & CN_HPC_PROTO_HAS_FUNCTION) {
+        if (!cn_hpc_dump_item(dump, &cn_hpc_proto_function_pointer_layout, off, 0, NULL,
+                              err))
             return false;
         off += cn_hpc_proto_function_pointer_size;
     }
-    if (place.head.flags & CN_HPC_PROTO_HAS_SOURCE) {
-        if (!cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_source_layout, off, 0, NULL,
-                                     err))
+    if (location.head.flags & CN_HPC_PROTO_HAS_SOURCE) {
+        if (!cn_hpc_dump_item(dump, &cn_hpc_proto_source_layout, off, 0, NULL, err))
             return false;
         off += cn_hpc_proto_source_size;
     }
-    return !(place.head.flags & CN_HPC_PROTO_HAS_POINT) ||
-           cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_point_layout, off, 0, NULL, err);
+    return !(location.head.flags & CN_HPC_PROTO_HAS_POINT) ||
+           cn_hpc_dump_item(dump, &cn_hpc_proto_point_layout, off, 0, NULL, err);
 }
 
 struct block {
@@ -235,7 +190,7 @@ static void add_block(struct blocks *blocks, uint64_t off, uint64_t len)
 }
 
 /* All nodes of a block; those with children leave another. */
-static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_span section,
+static bool dump_block(struct cn_hpc_dump *dump, struct cn_hpc_span section,
                        struct block block, struct blocks *more, struct cn_error *err)
 {
     struct cn_hpc_proto_node node;
@@ -250,11 +205,11 @@ static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_span secti
     while (rest.len > 0) {
         off = block.off + block.len - rest.len;
         if (!cn_hpc_proto_node_open(rest, &node, err) ||
-            !cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_context_layout, off, index++,
-                                     NULL, err) ||
+            !cn_hpc_dump_item(dump, &cn_hpc_proto_context_layout, off, index++, NULL,
+                              err) ||
             !dump_callee(dump, node.callee, off + cn_hpc_proto_context_size, err) ||
-            !dump_place(dump, node.lexical,
-                        off + cn_hpc_proto_context_size + node.callee.len, err) ||
+            !dump_location(dump, node.lexical,
+                           off + cn_hpc_proto_context_size + node.callee.len, err) ||
             !cn_bytes_take(&rest, (size_t)node.len, &ignored))
             return cn_fail_in(err, "context at 0x%" PRIx64, off);
         add_block(more, node.head.children_off, node.head.children_len);
@@ -262,8 +217,8 @@ static bool dump_block(struct cn_hpc_sparse_dump *dump, struct cn_hpc_span secti
     return true;
 }
 
-static bool dump_contexts(struct cn_hpc_sparse_dump *dump,
-                          const struct cn_hpc_proto_meta *meta, struct cn_error *err)
+static bool dump_contexts(struct cn_hpc_dump *dump, const struct cn_hpc_proto_meta *meta,
+                          struct cn_error *err)
 {
     struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
     struct cn_hpc_proto_contexts_header head;
@@ -273,8 +228,8 @@ static bool dump_contexts(struct cn_hpc_sparse_dump *dump,
     if (!cn_hpc_proto_contexts_header_decode(section.bytes, &head))
         return cn_fail(err, CN_ERR_FORMAT, "section of contexts is too short: %zu bytes",
                        section.bytes.len);
-    if (!cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_contexts_header_layout, section.off,
-                                 0, NULL, err))
+    if (!cn_hpc_dump_item(dump, &cn_hpc_proto_contexts_header_layout, section.off, 0,
+                          NULL, err))
         return false;
     add_block(&blocks, section.off + cn_hpc_proto_contexts_header_size, head.roots_len);
     while (ok && blocks.count > 0) {
@@ -286,19 +241,19 @@ static bool dump_contexts(struct cn_hpc_sparse_dump *dump,
     return ok;
 }
 
-static bool dump_header(struct cn_hpc_sparse_dump *dump, struct cn_error *err)
+static bool dump_header(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_hpc_proto_header head;
 
     if (!cn_hpc_proto_meta_is(dump->bytes) ||
         !cn_hpc_proto_header_decode(dump->bytes, &head))
         return cn_fail(err, CN_ERR_FORMAT, "not a prototype's meta.db");
-    return cn_hpc_sparse_dump_item(dump, &cn_hpc_proto_header_layout, 0, 0, NULL, err) &&
-           cn_hpc_sparse_dump_records(dump, &cn_hpc_proto_section_layout,
-                                      cn_hpc_proto_header_size, head.section_count, err);
+    return cn_hpc_dump_item(dump, &cn_hpc_proto_header_layout, 0, 0, NULL, err) &&
+           cn_hpc_dump_records(dump, &cn_hpc_proto_section_layout,
+                               cn_hpc_proto_header_size, head.section_count, err);
 }
 
-static bool dump_all(struct cn_hpc_sparse_dump *dump, struct cn_error *err)
+bool cn_hpc_proto_dump_meta(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_hpc_proto_meta meta;
 
@@ -308,21 +263,10 @@ static bool dump_all(struct cn_hpc_sparse_dump *dump, struct cn_error *err)
     if (meta.is_unfinished)
         return true;
     return dump_table(dump, &meta, CN_HPC_PROTO_MODULES, &cn_hpc_proto_module_layout,
-                      module_path, err) &&
+                      "path_off", err) &&
            dump_table(dump, &meta, CN_HPC_PROTO_FILES, &cn_hpc_proto_source_file_layout,
-                      file_path, err) &&
+                      "path_off", err) &&
            dump_table(dump, &meta, CN_HPC_PROTO_FUNCTIONS, &cn_hpc_proto_function_layout,
-                      function_name, err) &&
+                      "name_off", err) &&
            dump_contexts(dump, &meta, err);
-}
-
-bool cn_hpc_proto_dump_meta(struct cn_bytes file, cn_dump_fn emit, void *arg,
-                            bool *is_stopped, struct cn_error *err)
-{
-    struct cn_hpc_sparse_dump dump = {
-        .file = "meta.db", .bytes = file, .emit = emit, .arg = arg};
-    bool ok = dump_all(&dump, err);
-
-    *is_stopped = dump.is_stopped;
-    return ok || dump.is_stopped;
 }

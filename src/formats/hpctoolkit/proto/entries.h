@@ -1,5 +1,5 @@
-/* Entry points, for which the prototype has no records: root contexts whose
- * functions have names that say so.
+/* Entry points, for which the prototype has no records: root contexts whose functions have
+ * certain names.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_ENTRIES_H
@@ -10,18 +10,16 @@
 
 enum { CN_HPC_PROTO_ENTRY_COUNT = 3 };
 
-/* What stands for "not running" in timelines: a root context of its own. */
+/* The name of the root context that means "not running" in timelines. */
 #define CN_HPC_PROTO_IDLE "<no activity>"
 
-/* The function that stands for entry point number `entry`, enum cn_entry; NULL when
- * none does. */
+/* The function that represents entry point `entry`, enum cn_entry; NULL: none. */
 const char *cn_hpc_proto_entry_function(unsigned entry);
 
-/* What databases call that entry point: "main thread". */
+/* The name of that entry point in databases: "main thread". */
 const char *cn_hpc_proto_entry_name(unsigned entry);
 
-/* The entry point that a function stands for. False when it is an ordinary
- * function. */
+/* The entry point that a function represents. False for an ordinary function. */
 bool cn_hpc_proto_entry_find(const char *function, uint16_t *entry);
 
 #endif

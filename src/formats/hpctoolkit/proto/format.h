@@ -1,15 +1,15 @@
-/* The prototype of HPCToolkit's binary databases, byte by byte: its meta.db. The
- * other files are those of sparse/format.h.
+/* The meta.db of the prototype of HPCToolkit's binary databases, byte by byte. The other
+ * files are those of sparse/format.h.
  *
  *   file header -> section headers -> sections -> 8-byte footer
  *
  * Integers are big endian, offsets count from the start of the file, records are
- * packed. Sections start at multiples of 16. Two layouts exist, told by the number
- * of sections:
- *   7 (the text): General is the title and the table of kinds;
+ * packed. Sections start at multiples of 16. The number of sections tells two layouts
+ * apart:
+ *   7 (the specification): General is the title and the table of kinds;
  *   8 (the unfinished writer): General is title and description, kinds have a section.
- * That writer never got beyond the metrics: what its headers say of the sections
- * behind them are placeholders that point into the header.
+ * That writer stops after the metrics: the headers of later sections are placeholders that
+ * point into the header.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
@@ -23,16 +23,15 @@ enum {
     CN_HPC_PROTO_MAGIC_LEN = 16,
     CN_HPC_PROTO_FOOTER_LEN = 8,
     CN_HPC_PROTO_ALIGN = 16,             /* of sections */
-    CN_HPC_PROTO_SECTIONS = 7,           /* of the text, and what we write */
-    CN_HPC_PROTO_SECTIONS_OF_WRITER = 8, /* kinds in a section of their own */
-    /* Copied files get names of their own in memory: at most this many times the
-     * file. */
+    CN_HPC_PROTO_SECTIONS = 7,           /* of the specification, and written */
+    CN_HPC_PROTO_SECTIONS_OF_WRITER = 8, /* kinds have a section */
+    /* Paths of copied files are built in memory: at most this many times the file. */
     CN_HPC_PROTO_SHARING_MAX = 4,
 };
 
 #define CN_HPC_PROTO_MAGIC "HPCTOOLKIT_expmt"
 
-/* A number written in the byte order of the machine; we write the first spelling. */
+/* A number in the byte order of the machine; the first spelling is written. */
 #define CN_HPC_PROTO_FOOTER         "nmBDFORP"
 #define CN_HPC_PROTO_SWAPPED_FOOTER "PROFDBmn"
 
@@ -48,7 +47,7 @@ CN_RECORD_BE(cn_hpc_proto_header, CN_HPC_PROTO_HEADER, 0x18);
     F(0x08, u64, off, "start of the section")
 CN_RECORD_BE(cn_hpc_proto_section, CN_HPC_PROTO_SECTION, 0x10);
 
-/* Sections in the order of the header; that of kinds is there only among 8. */
+/* Sections in the order of the header; kinds are missing among 7. */
 enum cn_hpc_proto_section_id {
     CN_HPC_PROTO_GENERAL,
     CN_HPC_PROTO_KINDS,
@@ -85,7 +84,7 @@ CN_RECORD_BE(cn_hpc_proto_scope, CN_HPC_PROTO_SCOPE, 0x04);
     F(0x02, u8, combine, "0 sum, 1 min, 2 max")
 CN_RECORD_BE(cn_hpc_proto_statistic, CN_HPC_PROTO_STATISTIC, 0x03);
 
-/* Modules, files and functions: the same header, records behind it. */
+/* Modules, files and functions: the same header, followed by records. */
 #define CN_HPC_PROTO_TABLE(F)                \
     F(0x00, u32, count, "number of records") \
     F(0x04, u16, record_len, "size of a record")
@@ -101,7 +100,7 @@ CN_RECORD_BE(cn_hpc_proto_module, CN_HPC_PROTO_MODULE, 0x0c);
     F(0x04, u64, path_off, "path; of a copied file below src/")
 CN_RECORD_BE(cn_hpc_proto_source_file, CN_HPC_PROTO_SOURCE_FILE, 0x0c);
 enum { CN_HPC_PROTO_FILE_COPIED = 1 << 0 };
-#define CN_HPC_PROTO_COPIES "src/" /* where copied files lie in the database */
+#define CN_HPC_PROTO_COPIES "src/" /* the folder of copied files */
 
 #define CN_HPC_PROTO_FUNCTION(F)                                              \
     F(0x00, u32, flags, "reserved")                                           \
@@ -117,8 +116,8 @@ CN_RECORD_BE(cn_hpc_proto_function, CN_HPC_PROTO_FUNCTION, 0x28);
 #define CN_HPC_PROTO_CONTEXTS_HEADER(F) F(0x00, u64, roots_len, "size of the roots")
 CN_RECORD_BE(cn_hpc_proto_contexts_header, CN_HPC_PROTO_CONTEXTS_HEADER, 0x08);
 
-/* A context is followed by its callee specification (none: it was not called) and
- * its lexical specification, of the sizes it states. */
+/* A context is followed by its callee specification (none: it was not called) and its
+ * lexical specification. */
 #define CN_HPC_PROTO_CONTEXT(F)                                 \
     F(0x00, u32, context, "context id")                         \
     F(0x04, u64, children_off, "block of child contexts, or 0") \
@@ -144,8 +143,7 @@ enum {
     CN_HPC_PROTO_IS_CALL_SOURCE = 1 << 3, /* the line of calls below */
 };
 
-/* In this order, as the flags say; a caller location is a cn_hpc_proto_source,
- * too. */
+/* In this order, as the flags say. A caller location is also a cn_hpc_proto_source. */
 #define CN_HPC_PROTO_FUNCTION_POINTER(F) F(0x00, u64, function_off, "the function")
 CN_RECORD_BE(cn_hpc_proto_function_pointer, CN_HPC_PROTO_FUNCTION_POINTER, 0x08);
 
@@ -159,7 +157,7 @@ CN_RECORD_BE(cn_hpc_proto_source, CN_HPC_PROTO_SOURCE, 0x0c);
     F(0x08, u64, offset, "offset in the module")
 CN_RECORD_BE(cn_hpc_proto_point, CN_HPC_PROTO_POINT, 0x10);
 
-/* All that can stand in one node. */
+/* The longest node. */
 enum {
     CN_HPC_PROTO_CALLEE_MAX = cn_hpc_proto_callee_size + cn_hpc_proto_source_size,
     CN_HPC_PROTO_LEXICAL_MAX = cn_hpc_proto_lexical_size +

@@ -68,7 +68,7 @@ static bool check_header(struct cn_hpc_proto_meta *meta, struct cn_error *err)
     return true;
 }
 
-/* What the header says about each section; kinds are empty where they have none. */
+/* The header of each section; that of kinds is empty if there is none. */
 static void read_headers(const struct cn_hpc_proto_meta *meta,
                          struct cn_hpc_proto_section out[CN_HPC_PROTO_SECTION_COUNT])
 {
@@ -85,7 +85,7 @@ static void read_headers(const struct cn_hpc_proto_meta *meta,
     }
 }
 
-/* The writer that never got further left numbers that point into the header. */
+/* The writer that stops after the metrics leaves offsets that point into the header. */
 static bool stops_after_metrics(const struct cn_hpc_proto_meta *meta,
                                 const struct cn_hpc_proto_section *heads)
 {
@@ -109,27 +109,6 @@ static bool open_section(struct cn_hpc_proto_meta *meta, size_t i,
                    cn_hpc_proto_section_names[i], head->len, head->off, meta->file.len);
 }
 
-static bool overlap(struct cn_hpc_span a, struct cn_hpc_span b)
-{
-    return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
-           b.off < a.off + a.bytes.len;
-}
-
-static bool check_apart(const struct cn_hpc_proto_meta *meta, struct cn_error *err)
-{
-    const struct cn_hpc_span *list = meta->sections;
-
-    for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++)
-        for (size_t j = 0; j < i; j++)
-            if (overlap(list[i], list[j]))
-                return cn_fail(err, CN_ERR_FORMAT,
-                               "sections %s at 0x%" PRIx64 " and %s at 0x%" PRIx64
-                               " overlap",
-                               cn_hpc_proto_section_names[j], list[j].off,
-                               cn_hpc_proto_section_names[i], list[i].off);
-    return true;
-}
-
 bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out,
                              struct cn_error *err)
 {
@@ -146,17 +125,16 @@ bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out
     for (size_t i = 0; i < count; i++)
         if (!open_section(&meta, i, &heads[i], err))
             return false;
-    if (!check_apart(&meta, err))
+    if (!cn_hpc_spans_check(meta.sections, cn_hpc_proto_section_names,
+                            CN_HPC_PROTO_SECTION_COUNT, err))
         return false;
     *out = meta;
     return true;
 }
 
-bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
-                               uint32_t least, struct cn_hpc_proto_records *out,
-                               struct cn_error *err)
+bool cn_hpc_proto_table_open(struct cn_hpc_span section, const char *what, uint32_t least,
+                             struct cn_hpc_table *out, struct cn_error *err)
 {
-    struct cn_hpc_proto_records records = {0};
     struct cn_hpc_proto_table head;
 
     if (!cn_hpc_proto_table_decode(section.bytes, &head))
@@ -164,34 +142,11 @@ bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
                        "section of %s at 0x%" PRIx64
                        " is too short for its header: %zu bytes",
                        what, section.off, section.bytes.len);
-    if (head.count > 0 && head.record_len < least)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s of %u bytes each are too short, %" PRIu32 " needed", what,
-                       head.record_len, least);
-    if (!cn_bytes_array(section.bytes, cn_hpc_proto_table_size, head.count,
-                        head.record_len, &records.span.bytes))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu32 " %s of %u bytes do not fit their section of %zu at "
-                       "0x%" PRIx64,
-                       head.count, what, head.record_len, section.bytes.len, section.off);
-    records.span.off = section.off + cn_hpc_proto_table_size;
-    records.count = head.count;
-    records.stride = head.record_len;
-    *out = records;
-    return true;
-}
-
-bool cn_hpc_proto_records_find(const struct cn_hpc_proto_records *records, uint64_t off,
-                               const char *what, uint32_t *out, struct cn_error *err)
-{
-    uint64_t distance = off - records->span.off;
-
-    if (off < records->span.off || distance >= records->span.bytes.len ||
-        distance % records->stride != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
-                       what);
-    *out = (uint32_t)(distance / records->stride);
-    return true;
+    return cn_hpc_table_open(section,
+                             &(struct cn_hpc_array){what,
+                                                    section.off + cn_hpc_proto_table_size,
+                                                    head.count, head.record_len, least},
+                             out, err);
 }
 
 bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
@@ -200,12 +155,11 @@ bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index
     struct cn_hpc_proto_module record;
     const char *path;
 
-    if (!cn_hpc_proto_module_decode(cn_hpc_proto_records_at(&meta->modules, index),
-                                    &record) ||
+    if (!cn_hpc_proto_module_decode(cn_hpc_table_at(&meta->modules, index), &record) ||
         !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off, "path",
                             &path, err))
         return cn_fail_in(err, "module %" PRIu32 " at 0x%" PRIx64, index,
-                          cn_hpc_proto_records_off(&meta->modules, index));
+                          cn_hpc_table_off(&meta->modules, index));
     out->path = path;
     return true;
 }
@@ -215,12 +169,12 @@ static bool read_file(const struct cn_hpc_proto_meta *meta, uint32_t index,
 {
     struct cn_hpc_proto_source_file record;
 
-    if (!cn_hpc_proto_source_file_decode(cn_hpc_proto_records_at(&meta->files, index),
-                                         &record) ||
+    *out = (struct cn_source_file){0};
+    if (!cn_hpc_proto_source_file_decode(cn_hpc_table_at(&meta->files, index), &record) ||
         !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.path_off, "path",
                             &out->path, err))
         return cn_fail_in(err, "file %" PRIu32 " at 0x%" PRIx64, index,
-                          cn_hpc_proto_records_off(&meta->files, index));
+                          cn_hpc_table_off(&meta->files, index));
     out->is_copied = record.flags & CN_HPC_PROTO_FILE_COPIED;
     return true;
 }
@@ -238,31 +192,24 @@ bool cn_hpc_proto_file_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
     return true;
 }
 
-/* A pointer into a table that may be 0: "none". */
-static bool find_optional(const struct cn_hpc_proto_records *records, uint64_t off,
-                          const char *what, uint32_t *out, struct cn_error *err)
-{
-    *out = CN_NONE;
-    return off == 0 || cn_hpc_proto_records_find(records, off, what, out, err);
-}
-
 bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t index,
                               struct cn_function *out, struct cn_error *err)
 {
     struct cn_hpc_proto_function record;
     struct cn_function function = {.name = ""};
 
-    if (!cn_hpc_proto_function_decode(cn_hpc_proto_records_at(&meta->functions, index),
+    if (!cn_hpc_proto_function_decode(cn_hpc_table_at(&meta->functions, index),
                                       &record) ||
         (record.name_off != 0 &&
          !cn_hpc_span_string(meta->sections[CN_HPC_PROTO_STRINGS], record.name_off,
                              "name", &function.name, err)) ||
-        !find_optional(&meta->modules, record.module_off, "module", &function.module,
-                       err) ||
-        !find_optional(&meta->files, record.file_off, "file", &function.file, err))
+        !cn_hpc_table_find_optional(&meta->modules, record.module_off, "module",
+                                    &function.module, err) ||
+        !cn_hpc_table_find_optional(&meta->files, record.file_off, "file", &function.file,
+                                    err))
         return cn_fail_in(err, "function %" PRIu32 " at 0x%" PRIx64, index,
-                          cn_hpc_proto_records_off(&meta->functions, index));
-    /* Without a module or a file, offset and line are to be ignored. */
+                          cn_hpc_table_off(&meta->functions, index));
+    /* Without a module or a file, offset and line are ignored. */
     if (function.module != CN_NONE && record.entry_off != CN_HPC_PROTO_NO_ENTRY)
         function.offset = record.entry_off;
     if (function.file != CN_NONE)
@@ -271,7 +218,7 @@ bool cn_hpc_proto_function_at(const struct cn_hpc_proto_meta *meta, uint32_t ind
     return true;
 }
 
-/* The paths of copied files, as seen from the database: they lie below src/. */
+/* The paths of copied files, which are below src/. */
 static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
                        struct cn_error *err)
 {
@@ -289,7 +236,7 @@ static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
             return cn_fail(err, CN_ERR_LIMIT,
                            "file %" PRIu32 " at 0x%" PRIx64
                            ": paths share their bytes more than %d times",
-                           i, cn_hpc_proto_records_off(&meta->files, i),
+                           i, cn_hpc_table_off(&meta->files, i),
                            CN_HPC_PROTO_SHARING_MAX);
         budget -= strlen(file.path);
         meta->copied_paths[i] = cn_arena_printf(arena, "%s%s", CN_HPC_PROTO_COPIES,
@@ -298,7 +245,7 @@ static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
     return true;
 }
 
-/* Functions at the end of the table that only name entry points. */
+/* The number of functions before those at the end that only name entry points. */
 static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
 {
     uint32_t count = meta->functions.count;
@@ -343,13 +290,12 @@ bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
     if (!cn_hpc_proto_frame_open(file, &meta, err))
         return false;
     if (!meta.is_unfinished) {
-        if (!cn_hpc_proto_records_open(list[CN_HPC_PROTO_MODULES], "modules",
-                                       cn_hpc_proto_module_size, &meta.modules, err) ||
-            !cn_hpc_proto_records_open(list[CN_HPC_PROTO_FILES], "files",
-                                       cn_hpc_proto_source_file_size, &meta.files, err) ||
-            !cn_hpc_proto_records_open(list[CN_HPC_PROTO_FUNCTIONS], "functions",
-                                       cn_hpc_proto_function_size, &meta.functions,
-                                       err) ||
+        if (!cn_hpc_proto_table_open(list[CN_HPC_PROTO_MODULES], "modules",
+                                     cn_hpc_proto_module_size, &meta.modules, err) ||
+            !cn_hpc_proto_table_open(list[CN_HPC_PROTO_FILES], "files",
+                                     cn_hpc_proto_source_file_size, &meta.files, err) ||
+            !cn_hpc_proto_table_open(list[CN_HPC_PROTO_FUNCTIONS], "functions",
+                                     cn_hpc_proto_function_size, &meta.functions, err) ||
             !make_paths(&meta, arena, err) || !find_roots(&meta, err))
             return false;
         meta.listed_functions = count_listed(&meta);

@@ -1,10 +1,7 @@
-/* The prototype's meta.db: its sections, and the tables of modules, files and
- * functions.
+/* The prototype's meta.db: its sections, and the tables of modules, files and functions.
  *
- * cn_hpc_proto_meta_open() finds them; contexts are listed by context_reader.h,
- * metrics decoded by metrics_reader.h.
- * Threads: immutable after open; strings and tables borrow the file's bytes or the
- * arena.
+ * Contexts are decoded by context_reader.h, metrics by metrics_reader.h.
+ * Threads: immutable after open; strings and tables borrow the file's bytes or the arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_META_READER_H
@@ -12,70 +9,46 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/proto/format.h"
-#include "formats/hpctoolkit/span.h"
+#include "formats/hpctoolkit/table.h"
 #include "model/contexts/context.h"
 #include "model/contexts/identity.h"
-
-/* Records of one size, one behind the other. */
-struct cn_hpc_proto_records {
-    struct cn_hpc_span span;
-    uint32_t count, stride;
-};
 
 struct cn_hpc_proto_meta {
     struct cn_bytes file; /* without the footer */
     bool has_footer;
-    bool is_unfinished; /* it stops after the metrics */
+    bool is_unfinished; /* the file stops after the metrics */
     uint16_t section_count;
     struct cn_hpc_span sections[CN_HPC_PROTO_SECTION_COUNT]; /* kinds: may be empty */
-    struct cn_hpc_proto_records modules, files, functions;
+    struct cn_hpc_table modules, files, functions;
     struct cn_hpc_span roots;
-    const char **copied_paths; /* of files that were copied, where they lie; else NULL */
-    /* Functions from here on only name entry points, and are not listed. */
-    uint32_t listed_functions;
-    bool has_entries; /* some root is an entry point: then all are */
+    const char **copied_paths; /* of copied files, relative to the database; else NULL */
+    uint32_t listed_functions; /* later ones only name entry points */
+    bool has_entries;          /* a root is an entry point: then all are */
 };
 
 extern const char *const cn_hpc_proto_section_names[CN_HPC_PROTO_SECTION_COUNT];
 
-/* Whether the bytes start like a prototype's meta.db. */
+/* True if the bytes start like a prototype's meta.db. */
 bool cn_hpc_proto_meta_is(struct cn_bytes file);
 
-/* Header, sections and footer: without looking into sections. */
+/* Read header, sections and footer, but not the contents of sections. */
 CN_CHECK bool cn_hpc_proto_frame_open(struct cn_bytes file, struct cn_hpc_proto_meta *out,
                                       struct cn_error *err);
 
-/* All of it. Paths that have to be made live in the arena. */
+/* Read all of it. Paths of copied files live in the arena. */
 CN_CHECK bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
                                      struct cn_hpc_proto_meta *out, struct cn_error *err);
 
-/* Title, description ("" where the layout has none) and kinds. */
+/* Title, description ("" if the layout has none) and kinds. */
 CN_CHECK bool cn_hpc_proto_general(const struct cn_hpc_proto_meta *meta,
                                    struct cn_arena *arena, const char **title,
                                    const char **description, struct cn_kinds *kinds,
                                    struct cn_error *err);
 
 /* The table in a section of modules, files or functions. */
-CN_CHECK bool cn_hpc_proto_records_open(struct cn_hpc_span section, const char *what,
-                                        uint32_t least, struct cn_hpc_proto_records *out,
-                                        struct cn_error *err);
-
-static inline struct cn_bytes
-cn_hpc_proto_records_at(const struct cn_hpc_proto_records *records, uint64_t i)
-{
-    return cn_bytes_element(records->span.bytes, i, records->stride);
-}
-
-static inline uint64_t
-cn_hpc_proto_records_off(const struct cn_hpc_proto_records *records, uint64_t i)
-{
-    return records->span.off + i * records->stride;
-}
-
-/* The number of the record that starts at `off`. False when none does. */
-CN_CHECK bool cn_hpc_proto_records_find(const struct cn_hpc_proto_records *records,
-                                        uint64_t off, const char *what, uint32_t *out,
-                                        struct cn_error *err);
+CN_CHECK bool cn_hpc_proto_table_open(struct cn_hpc_span section, const char *what,
+                                      uint32_t least, struct cn_hpc_table *out,
+                                      struct cn_error *err);
 
 /* One record of a table; the index must exist. */
 CN_CHECK bool cn_hpc_proto_module_at(const struct cn_hpc_proto_meta *meta, uint32_t index,

@@ -1,23 +1,6 @@
 #include "formats/hpctoolkit/proto/meta_writer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
-static uint64_t add_string(struct cn_hpc_proto_writing *w, const char *text)
-{
-    size_t known = w->names.count;
-    uint32_t i = cn_names_add(&w->names, text);
-
-    if (i == known) {
-        w->name_offs =
-            cn_grow(w->name_offs, known, &w->name_capacity, sizeof(*w->name_offs));
-        w->name_offs[i] = w->next_name_off;
-        w->next_name_off += strlen(text) + 1;
-    }
-    return w->name_offs[i];
-}
 
 static bool write_string(struct cn_hpc_proto_writing *w, const char *text,
                          struct cn_error *err)
@@ -43,7 +26,7 @@ static bool write_general(struct cn_hpc_proto_writing *w, struct cn_error *err)
     return true;
 }
 
-/* Copied files lie below src/, and their paths count from there. */
+/* Paths of copied files are relative to src/. */
 static const char *stored_path(const struct cn_hpc_proto_writing *w,
                                const struct cn_source_file *file, bool *is_copied)
 {
@@ -63,7 +46,7 @@ const char *cn_hpc_proto_root_name(const struct cn_context *entry)
                                              : name;
 }
 
-/* Those with names of their own first: the others are known by standing last. */
+/* Unusual entry points first: readers recognise the usual ones at the end of the table. */
 static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
                             struct cn_error *err)
 {
@@ -84,12 +67,12 @@ static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
             continue;
         w->odd_entry_count += !is_usual;
         (void)cn_names_add(&w->entry_functions, name);
-        (void)add_string(w, name);
+        (void)cn_hpc_strings_add(&w->strings, name);
     }
     return step == CN_END;
 }
 
-/* Every string that the tables name. */
+/* Add every string that the tables use. */
 static bool collect_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
     struct cn_database *db = w->db;
@@ -101,30 +84,26 @@ static bool collect_strings(struct cn_hpc_proto_writing *w, struct cn_error *err
     for (uint32_t i = 0; i < db->module_count; i++) {
         if (!cn_database_module(db, i, &module, err))
             return false;
-        (void)add_string(w, module.path);
+        (void)cn_hpc_strings_add(&w->strings, module.path);
     }
     for (uint32_t i = 0; i < db->file_count; i++) {
         if (!cn_database_file(db, i, &file, err))
             return false;
-        (void)add_string(w, stored_path(w, &file, &is_copied));
+        (void)cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
     }
     for (uint32_t i = 0; i < db->function_count; i++) {
         if (!cn_database_function(db, i, &function, err))
             return false;
-        (void)add_string(w, function.name);
+        (void)cn_hpc_strings_add(&w->strings, function.name);
     }
     return collect_entries(w, false, err) && collect_entries(w, true, err);
 }
 
 static bool write_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
-    w->next_name_off = w->out.end_off;
-    if (!collect_strings(w, err))
-        return false;
-    for (size_t i = 0; i < w->names.count; i++)
-        if (!write_string(w, w->names.list[i], err))
-            return false;
-    return true;
+    w->strings =
+        (struct cn_hpc_strings){.end_off = w->out.end_off, .takes_any_bytes = true};
+    return collect_strings(w, err) && cn_hpc_strings_write(&w->strings, &w->out, err);
 }
 
 static bool write_table_head(struct cn_hpc_proto_writing *w, uint64_t count,
@@ -156,7 +135,7 @@ static bool write_modules(struct cn_hpc_proto_writing *w, struct cn_error *err)
 
         if (!cn_database_module(w->db, i, &module, err))
             return false;
-        record.path_off = add_string(w, module.path);
+        record.path_off = cn_hpc_strings_add(&w->strings, module.path);
         cn_hpc_proto_module_encode(&record, bytes);
         if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
             return false;
@@ -177,7 +156,8 @@ static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
 
         if (!cn_database_file(w->db, i, &file, err))
             return false;
-        record.path_off = add_string(w, stored_path(w, &file, &is_copied));
+        record.path_off =
+            cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
         record.flags = is_copied ? CN_HPC_PROTO_FILE_COPIED : 0;
         cn_hpc_proto_source_file_encode(&record, bytes);
         if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
@@ -199,7 +179,7 @@ static bool write_function(struct cn_hpc_proto_writing *w,
                            const struct cn_function *function, struct cn_error *err)
 {
     struct cn_hpc_proto_function record = {
-        .name_off = add_string(w, function->name),
+        .name_off = cn_hpc_strings_add(&w->strings, function->name),
         .entry_off = CN_HPC_PROTO_NO_ENTRY,
     };
     uint8_t bytes[cn_hpc_proto_function_size];
@@ -258,36 +238,36 @@ static const struct {
 };
 
 static bool write_sections(struct cn_hpc_proto_writing *w,
-                           struct cn_hpc_proto_section *places, struct cn_error *err)
+                           struct cn_hpc_proto_section *heads, struct cn_error *err)
 {
     for (size_t i = 0; i < CN_HPC_PROTO_SECTIONS; i++) {
-        struct cn_hpc_proto_section *place = &places[sections[i].id];
+        struct cn_hpc_proto_section *head = &heads[sections[i].id];
 
         if (!cn_out_pad(&w->out, CN_HPC_PROTO_ALIGN, err))
             return false;
-        place->off = w->out.end_off;
+        head->off = w->out.end_off;
         if (!sections[i].write(w, err))
             return false;
-        place->len = w->out.end_off - place->off;
+        head->len = w->out.end_off - head->off;
     }
     return true;
 }
 
 static bool write_header(struct cn_hpc_proto_writing *w,
-                         const struct cn_hpc_proto_section *places, struct cn_error *err)
+                         const struct cn_hpc_proto_section *heads, struct cn_error *err)
 {
-    struct cn_hpc_proto_header head = {CN_HPC_PROTO_MAJOR, CN_HPC_PROTO_MINOR,
-                                       CN_HPC_PROTO_SECTIONS};
+    struct cn_hpc_proto_header version = {CN_HPC_PROTO_MAJOR, CN_HPC_PROTO_MINOR,
+                                          CN_HPC_PROTO_SECTIONS};
     uint8_t bytes[cn_hpc_proto_header_size +
                   CN_HPC_PROTO_SECTIONS * cn_hpc_proto_section_size];
     uint8_t *at = bytes + cn_hpc_proto_header_size;
 
-    cn_hpc_proto_header_encode(&head, bytes);
+    cn_hpc_proto_header_encode(&version, bytes);
     memcpy(bytes, CN_HPC_PROTO_MAGIC, CN_HPC_PROTO_MAGIC_LEN);
     for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++) {
         if (i == CN_HPC_PROTO_KINDS)
             continue;
-        cn_hpc_proto_section_encode(&places[i], at);
+        cn_hpc_proto_section_encode(&heads[i], at);
         at += cn_hpc_proto_section_size;
     }
     return cn_out_write_at(&w->out, 0, bytes, sizeof(bytes), err);
@@ -295,7 +275,7 @@ static bool write_header(struct cn_hpc_proto_writing *w,
 
 static bool write_file(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
-    struct cn_hpc_proto_section places[CN_HPC_PROTO_SECTION_COUNT] = {0};
+    struct cn_hpc_proto_section heads[CN_HPC_PROTO_SECTION_COUNT] = {0};
     uint64_t off;
 
     return cn_out_open_at(&w->out, w->dir, "meta.db", err) &&
@@ -303,7 +283,7 @@ static bool write_file(struct cn_hpc_proto_writing *w, struct cn_error *err)
                           cn_hpc_proto_header_size +
                               CN_HPC_PROTO_SECTIONS * cn_hpc_proto_section_size,
                           &off, err) &&
-           write_sections(w, places, err) && write_header(w, places, err) &&
+           write_sections(w, heads, err) && write_header(w, heads, err) &&
            cn_out_write(&w->out, CN_HPC_PROTO_FOOTER, CN_HPC_PROTO_FOOTER_LEN, err) &&
            cn_out_close(&w->out, err);
 }
@@ -313,9 +293,8 @@ bool cn_hpc_proto_meta_write(struct cn_hpc_proto_writing *w, struct cn_error *er
     bool ok = write_file(w, err) || cn_fail_in(err, "meta.db");
 
     cn_out_abandon(&w->out);
-    cn_names_done(&w->names);
+    cn_hpc_strings_done(&w->strings);
     cn_names_done(&w->entry_functions);
-    free(w->name_offs);
     if (!ok)
         return false;
     cn_write_lose(w->options, "source lines of contexts that name no file",
@@ -325,7 +304,8 @@ bool cn_hpc_proto_meta_write(struct cn_hpc_proto_writing *w, struct cn_error *er
     cn_write_lose(w->options,
                   "propagation masks that differ from the relation of a context",
                   w->masked_count);
-    cn_write_lose(w->options, "entry points of other kinds or names: kept as functions",
+    cn_write_lose(w->options,
+                  "entry points of other kinds or names: written as functions",
                   w->odd_entry_count);
     return true;
 }

@@ -1,7 +1,7 @@
-/* Writing the prototype's meta.db.
+/* Write the prototype's meta.db.
  *
- * The sections in the order in which they refer to each other, so that every pointer
- * is known when it is written:
+ * Sections are in the order in which they refer to each other, so that every pointer is
+ * known when it is written:
  *   General, Metrics, Strings, Modules, Files, Functions, Contexts
  * Threads: one thread at a time.
  */
@@ -9,39 +9,30 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_META_WRITER_H
 
 #include "base/files/out.h"
-#include "base/map.h"
 #include "formats/hpctoolkit/proto/entries.h"
 #include "formats/hpctoolkit/proto/format.h"
+#include "formats/hpctoolkit/strings.h"
 #include "model/contexts/database.h"
 #include "model/format.h"
 
 struct cn_hpc_proto_writing {
     struct cn_database *db;
     const struct cn_write_options *options;
-    const char *dir; /* where the file goes */
+    const char *dir; /* of the file */
     struct cn_out out;
+    struct cn_hpc_strings strings;
+    uint64_t modules_off, files_off, functions_off; /* record 0 of each table */
+    struct cn_names entry_functions; /* after those of the database: entry points */
 
-    /* Strings of the section of that name, each kept once. */
-    struct cn_names names;
-    uint64_t *name_offs;
-    size_t name_capacity;
-    uint64_t next_name_off;
-
-    /* Where record 0 of each table is. */
-    uint64_t modules_off, files_off, functions_off;
-    /* Functions behind those of the database that stand for entry points. */
-    struct cn_names entry_functions;
-
-    /* What was found on the way. */
     uint64_t context_count;
     uint32_t largest_id;
     uint64_t no_file_count, no_module_count, masked_count, odd_entry_count;
 };
 
-/* The name of the function that stands for an entry point. */
+/* The name of the function that represents an entry point. */
 const char *cn_hpc_proto_root_name(const struct cn_context *entry);
 
-/* Write meta.db into w->dir. Sets what was found on the way. */
+/* Write meta.db into w->dir and set the counts. */
 CN_CHECK bool cn_hpc_proto_meta_write(struct cn_hpc_proto_writing *w,
                                       struct cn_error *err);
 

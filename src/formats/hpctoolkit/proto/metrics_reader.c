@@ -5,11 +5,9 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
+#include "formats/hpctoolkit/scopes.h"
 
-/* The bit of contexts' masks that "function" follows; others follow none. */
-enum { FUNCTION_BIT = 0, NO_BIT = 255 };
-
-/* With its string, the least that each of them takes. */
+/* The least length of each, with its string. */
 enum {
     METRIC_MIN = cn_hpc_proto_metric_size + 1,
     SCOPE_MIN = cn_hpc_proto_scope_size + 1,
@@ -21,19 +19,6 @@ struct reader {
     struct cn_arena *arena;
     struct cn_names scopes;
 };
-
-struct cn_scope cn_hpc_proto_scope_of(const char *name)
-{
-    struct cn_scope scope = {name, CN_SCOPE_CUSTOM, NO_BIT};
-
-    if (strcmp(name, "point") == 0)
-        scope.type = CN_SCOPE_POINT;
-    else if (strcmp(name, "execution") == 0)
-        scope.type = CN_SCOPE_EXECUTION;
-    else if (strcmp(name, "function") == 0)
-        scope = (struct cn_scope){name, CN_SCOPE_TRANSITIVE, FUNCTION_BIT};
-    return scope;
-}
 
 static bool check_count(const struct reader *r, uint64_t count, uint64_t least,
                         const char *what, struct cn_error *err)
@@ -83,7 +68,7 @@ static bool read_scope(struct reader *r, struct cn_hpc_proto_scope *record,
     return true;
 }
 
-/* How many statistics the scopes that follow have together: looks ahead. */
+/* Count the statistics of the scopes that follow, without moving on. */
 static bool count_statistics(struct reader *r, size_t scope_count, size_t *out,
                              struct cn_error *err)
 {
@@ -166,7 +151,7 @@ static bool read_all(struct reader *r, struct cn_metrics *out, struct cn_error *
     }
     scopes = cn_arena_alloc(r->arena, r->scopes.count, sizeof(*scopes));
     for (size_t i = 0; i < r->scopes.count; i++)
-        scopes[i] = cn_hpc_proto_scope_of(cn_arena_strdup(r->arena, r->scopes.list[i]));
+        scopes[i] = cn_hpc_scope_of(cn_arena_strdup(r->arena, r->scopes.list[i]));
     *out = (struct cn_metrics){scopes, list, r->scopes.count, head.metric_count};
     return true;
 }

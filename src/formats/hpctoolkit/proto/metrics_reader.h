@@ -1,5 +1,4 @@
-/* The metrics of a prototype's meta.db: metrics, the scopes of each, the statistics
- * of each.
+/* The metrics of a prototype's meta.db, with their scopes and statistics.
  * Threads: any thread, each with an arena of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_METRICS_READER_H
@@ -15,8 +14,5 @@ struct cn_hpc_proto_meta;
 CN_CHECK bool cn_hpc_proto_metrics_read(const struct cn_hpc_proto_meta *meta,
                                         struct cn_arena *arena, struct cn_metrics *out,
                                         struct cn_error *err);
-
-/* The prototype knows scopes by their names: what a name means. */
-struct cn_scope cn_hpc_proto_scope_of(const char *name);
 
 #endif

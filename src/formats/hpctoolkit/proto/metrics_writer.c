@@ -1,9 +1,8 @@
-/* The section of metrics: each followed by its scopes, each scope by its
- * statistics. */
+/* The section of metrics: each is followed by its scopes, each scope by its statistics. */
 #include <inttypes.h>
 
 #include "formats/hpctoolkit/proto/meta_writer.h"
-#include "formats/hpctoolkit/proto/metrics_reader.h"
+#include "formats/hpctoolkit/scopes.h"
 
 static bool write_string(struct cn_out *out, const char *text, struct cn_error *err)
 {
@@ -79,8 +78,8 @@ static bool write_metric(struct cn_out *out, const struct cn_metrics *metrics,
     return true;
 }
 
-/* Statistics whose scope has no values of threads have no place. */
-static uint64_t count_homeless(const struct cn_metric *metric)
+/* Statistics whose scope has no values of threads cannot be written. */
+static uint64_t count_lost_statistics(const struct cn_metric *metric)
 {
     uint64_t count = 0;
 
@@ -89,14 +88,14 @@ static uint64_t count_homeless(const struct cn_metric *metric)
     return count;
 }
 
-/* Scopes that their name alone does not describe. */
+/* Scopes whose type does not follow from their name. */
 static uint64_t count_odd_scopes(const struct cn_metrics *metrics)
 {
     uint64_t count = 0;
 
     for (size_t i = 0; i < metrics->scope_count; i++) {
         const struct cn_scope *scope = &metrics->scopes[i];
-        struct cn_scope known = cn_hpc_proto_scope_of(scope->name);
+        struct cn_scope known = cn_hpc_scope_of(scope->name);
 
         count += scope->type != known.type || (scope->type == CN_SCOPE_TRANSITIVE &&
                                                scope->propagation != known.propagation);
@@ -109,7 +108,7 @@ bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error 
     const struct cn_metrics *metrics = &w->db->metrics;
     struct cn_hpc_proto_metrics_header head = {(uint32_t)metrics->count};
     uint8_t bytes[cn_hpc_proto_metrics_header_size];
-    uint64_t homeless_count = 0;
+    uint64_t lost_count = 0;
 
     cn_hpc_proto_metrics_header_encode(&head, bytes);
     if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
@@ -117,11 +116,11 @@ bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error 
     for (size_t i = 0; i < metrics->count; i++) {
         if (!write_metric(&w->out, metrics, &metrics->list[i], err))
             return cn_fail_in(err, "metric %s", metrics->list[i].name);
-        homeless_count += count_homeless(&metrics->list[i]);
+        lost_count += count_lost_statistics(&metrics->list[i]);
     }
     cn_write_lose(w->options, "statistics of scopes without values of threads",
-                  homeless_count);
-    cn_write_lose(w->options, "scopes whose type their name does not tell",
+                  lost_count);
+    cn_write_lose(w->options, "scopes whose type does not follow from their name",
                   count_odd_scopes(metrics));
     return true;
 }

@@ -1,16 +1,52 @@
 #include "formats/hpctoolkit/proto/open.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "formats/hpctoolkit/proto/context_reader.h"
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/metrics_reader.h"
+#include "formats/hpctoolkit/sparse/frame.h"
+
+static bool module(struct cn_database *db, uint32_t index, struct cn_module *out,
+                   struct cn_error *err)
+{
+    return cn_hpc_proto_module_at(&cn_hpc_proto_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
+                 struct cn_error *err)
+{
+    return cn_hpc_proto_file_at(&cn_hpc_proto_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool function(struct cn_database *db, uint32_t index, struct cn_function *out,
+                     struct cn_error *err)
+{
+    return cn_hpc_proto_function_at(&cn_hpc_proto_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static const struct cn_database_ops operations = {
+    .profile = cn_hpc_database_profile,
+    .module = module,
+    .file = file,
+    .function = function,
+    .children = cn_hpc_database_children,
+    .child_next = cn_hpc_database_child_next,
+    .context_at = cn_hpc_database_context_at,
+    .values_begin = cn_hpc_database_values_begin,
+    .values_next = cn_hpc_database_values_next,
+    .timeline = cn_hpc_database_timeline,
+    .samples = cn_hpc_database_samples,
+    .forget = cn_hpc_database_forget,
+    .close = cn_hpc_database_close,
+};
 
 static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
                       struct cn_error *err)
 {
-    struct cn_database *db = &proto->base;
+    struct cn_database *db = &proto->database.base;
 
     if (!cn_hpc_proto_meta_open(file, &db->arena, &proto->meta, err) ||
         !cn_hpc_proto_general(&proto->meta, &db->arena, &db->title, &db->description,
@@ -25,17 +61,17 @@ static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
     db->module_count = proto->meta.modules.count;
     db->file_count = proto->meta.files.count;
     db->function_count = proto->meta.listed_functions;
-    db->context_weight = proto->meta.sections[CN_HPC_PROTO_CONTEXTS].bytes.len;
+    cn_hpc_proto_tree_init(proto);
     return true;
 }
 
 static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_files *files,
                        struct cn_error *err)
 {
-    struct cn_database *db = &proto->base;
+    struct cn_database *db = &proto->database.base;
     struct cn_hpc_sparse_options options = {0};
 
-    db->ops = &cn_hpc_proto_ops;
+    db->ops = &operations;
     db->path = "";
     if (!open_meta(proto, files->meta, err))
         return false;
@@ -43,7 +79,7 @@ static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_fil
     options.idle_context = cn_hpc_proto_contexts_idle(&proto->meta);
     if (proto->meta.is_unfinished)
         options.distrust_cct = "is inconsistent in unfinished databases";
-    if (!cn_hpc_sparse_open(&proto->sparse, db, &files->values, &options, err))
+    if (!cn_hpc_sparse_open(&proto->database.values, db, &files->values, &options, err))
         return false;
     cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
     return true;
@@ -55,43 +91,21 @@ bool cn_hpc_proto_open_bytes(struct cn_database **out,
     struct cn_hpc_proto *proto = cn_alloc(1, sizeof(*proto));
 
     if (!open_files(proto, files, err)) {
-        cn_hpc_proto_ops.close(&proto->base);
+        cn_hpc_database_close(&proto->database.base);
         return false;
     }
-    *out = &proto->base;
+    *out = &proto->database.base;
     return true;
 }
 
-static bool is_meta(const char *dir)
+static bool is_member(struct cn_bytes file)
 {
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    bool ok = cn_file_open_at(&file, dir, "meta.db", &ignored) &&
-              cn_hpc_proto_meta_is(file.bytes);
-
-    cn_file_close(&file);
-    return ok;
-}
-
-static bool is_member(const char *path)
-{
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    bool ok =
-        cn_file_open(&file, path, &ignored) &&
-        (cn_hpc_proto_meta_is(file.bytes) || cn_hpc_sparse_kind_of(file.bytes) != NULL);
-
-    cn_file_close(&file);
-    return ok;
+    return cn_hpc_proto_meta_is(file) || cn_hpc_sparse_kind_of(file) != NULL;
 }
 
 bool cn_hpc_proto_probe(const char *path)
 {
-    char *dir = cn_hpc_directory(path);
-    bool found = is_meta(dir) && (cn_hpc_is_directory(path) || is_member(path));
-
-    free(dir);
-    return found;
+    return cn_hpc_maps_probe(path, "meta.db", cn_hpc_proto_meta_is, is_member);
 }
 
 static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
@@ -106,11 +120,7 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
     (void)dir;
     if (!cn_hpc_proto_open_bytes(out, &files, err))
         return false;
-    cn_hpc_proto_of(*out)->maps = *maps;
-    if (damage->trace.kind != CN_ERR_NONE) {
-        (*out)->has_timelines = true;
-        cn_hpc_proto_of(*out)->sparse.trace_damage = damage->trace;
-    }
+    cn_hpc_database_take_maps(*out, maps, damage);
     return true;
 }
 

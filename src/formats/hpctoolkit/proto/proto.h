@@ -1,4 +1,4 @@
-/* Databases of HPCToolkit's prototype as a format cairn knows.
+/* The format of databases of HPCToolkit's prototype.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_PROTO_H

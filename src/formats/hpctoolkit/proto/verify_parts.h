@@ -1,31 +1,27 @@
-/* What the parts of the verifier share: findings, and what other files need to know
- * of meta.db.
+/* What the parts of the verifier share.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_VERIFY_PARTS_H
 
+#include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/proto/meta_reader.h"
-#include "formats/hpctoolkit/sparse/findings.h"
 #include "model/contexts/metric.h"
 
 struct cn_hpc_proto_check {
-    struct cn_hpc_findings f;
+    struct cn_hpc_check c;
     struct cn_arena arena;
     struct cn_hpc_proto_meta meta;
-    bool has_frame, has_metrics, has_contexts; /* these could be read */
-    bool is_unfinished;                        /* the file stops after the metrics */
+    bool is_unfinished; /* the file stops after the metrics */
     struct cn_kinds kinds;
     struct cn_metrics metrics;
-    struct cn_hpc_set prop_ids, stat_ids;
-    struct cn_hpc_set contexts;
-    uint32_t context_last;  /* the largest id */
+    struct cn_hpc_set prop_ids, stat_ids, contexts;
     uint64_t string_budget; /* bytes of strings that may still be checked */
 };
 
-void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *c, struct cn_bytes file);
+void cn_hpc_proto_check_meta(struct cn_hpc_proto_check *p, struct cn_bytes file);
 
-/* The context tree; the tables could be read. */
-void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *c);
+/* Check the context tree. The tables must have been read. */
+void cn_hpc_proto_check_contexts(struct cn_hpc_proto_check *p);
 
 #endif

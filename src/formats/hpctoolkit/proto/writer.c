@@ -8,8 +8,7 @@
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/sparse/writer.h"
 
-/* A reader will make columns from the metrics: those that it would not make are
- * lost. */
+/* Readers make columns from the metrics: other columns are lost. */
 static uint64_t count_lost_columns(const struct cn_database *db)
 {
     struct cn_arena arena = {0};

@@ -1,5 +1,5 @@
 /* What the writers of the three files share: the frame of a file, the job.
- * Threads: one thread at a time a file.
+ * Threads: one thread at a time for each file.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FILE_WRITER_H
@@ -7,14 +7,17 @@
 #include "base/files/out.h"
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/writer.h"
-#include "formats/hpctoolkit/value_job.h"
+#include "formats/hpctoolkit/values/value_job.h"
 
-/* The job as the engines of hpctoolkit/ want it. */
+/* The job for the engines in values/. */
 static inline struct cn_hpc_value_job
 cn_hpc_sparse_job(const struct cn_hpc_sparse_writing *w, uint32_t context_count)
 {
-    return (struct cn_hpc_value_job){w->db, w->options, w->dir, w->workers,
-                                     context_count};
+    return (struct cn_hpc_value_job){.db = w->db,
+                                     .options = w->options,
+                                     .dir = w->dir,
+                                     .workers = w->workers,
+                                     .context_count = context_count};
 }
 
 /* Create a file of this kind with room for its header area and `count` records. */
@@ -23,12 +26,11 @@ CN_CHECK bool cn_hpc_sparse_file_begin(struct cn_out *out,
                                        const struct cn_hpc_sparse_kind *kind,
                                        uint32_t count, struct cn_error *err);
 
-/* Fill in what all headers hold: into an encoded header of kind->header_len
- * bytes. */
+/* Encode the fields that all headers have into a header of kind->header_len bytes. */
 void cn_hpc_sparse_header_fill(const struct cn_hpc_sparse_kind *kind, uint8_t major,
                                uint32_t count, uint8_t *header);
 
-/* Write the header and, where the kind has one, the footer; close. */
+/* Write the header and the footer, if the kind has one; close the file. */
 CN_CHECK bool cn_hpc_sparse_file_end(struct cn_out *out,
                                      const struct cn_hpc_sparse_kind *kind,
                                      const uint8_t *header, struct cn_error *err);

@@ -1,12 +1,11 @@
-/* The big-endian value files of HPCToolkit's older databases, byte by byte:
- * profile.db, cct.db and trace.db beside an experiment.xml 4.0 or a prototype
- * meta.db.
+/* The big-endian value files of HPCToolkit's older databases, byte by byte: profile.db,
+ * cct.db and trace.db next to an experiment.xml 4.0 or a prototype meta.db.
  *
  *   header area of 128 bytes -> records -> value blocks or samples -> footer
  *
- * Integers and doubles are big endian, values stand before ids, offsets count from
- * the start of the file. A block is its pairs (value, id), then an index whose last
- * entry is an end marker. Blocks follow each other without padding.
+ * Integers and doubles are big endian, offsets count from the start of the file. A block is
+ * an array of pairs (value, id), then an index whose last entry is an end marker. Blocks
+ * follow each other without padding.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FORMAT_H
@@ -18,27 +17,24 @@ enum {
     CN_HPC_SPARSE_MAGIC_LEN = 16,
     CN_HPC_SPARSE_HEADER_LEN = 128, /* zero padded; the first section starts here */
     CN_HPC_SPARSE_FOOTER_LEN = 8,
-    /* The text says 4.0, real files say 1.0; a prototype's trace.db says 4.0. */
+    /* 4.0 in the specification, 1.0 in real files, 4.0 in a prototype's trace.db. */
     CN_HPC_SPARSE_MAJOR_MIN = 1,
     CN_HPC_SPARSE_MAJOR_MAX = 4,
     CN_HPC_SPARSE_MAJOR = 1,
-    CN_HPC_SPARSE_TIMED_MAJOR = 4, /* of a trace.db that states its time range */
+    CN_HPC_SPARSE_TIMED_MAJOR = 4, /* of a trace.db that declares its time range */
     CN_HPC_SPARSE_ALIGN = 8,       /* of the first block and of the identity tuples */
     CN_HPC_SPARSE_METRIC_ID_MAX = 32767, /* readers of the time: ids are signed */
-    /* Ids out of this proportion to the contexts there are would cost memory out of
-     * proportion to the file. */
-    CN_HPC_SPARSE_SPREAD_MAX = 64,
 };
 
-/* Each file has two magics: very early writers called two of them otherwise. */
+/* Two magics for each file: early writers used others for two of them. */
 #define CN_HPC_SPARSE_PROFILE_MAGIC       "HPCPROF-profdb__"
 #define CN_HPC_SPARSE_PROFILE_EARLY_MAGIC "HPCPROF-pmsdb___"
 #define CN_HPC_SPARSE_CCT_MAGIC           "HPCPROF-cctdb___"
 #define CN_HPC_SPARSE_CCT_EARLY_MAGIC     "HPCPROF-cmsdb___"
 #define CN_HPC_SPARSE_TRACE_MAGIC         "HPCPROF-tracedb_"
 
-/* Footers are numbers written in the byte order of the machine, which is why there
- * are two spellings of each; we write the first. trace.db never had one. */
+/* Footers are numbers in the byte order of the machine, hence the two spellings; the first
+ * is written. trace.db has none. */
 #define CN_HPC_SPARSE_PROFILE_FOOTER         "tfBDFORP"
 #define CN_HPC_SPARSE_PROFILE_SWAPPED_FOOTER "PROFDBft"
 #define CN_HPC_SPARSE_CCT_FOOTER             "rtfBDTCC"
@@ -54,7 +50,7 @@ enum {
     F(0x20, u64, infos_off, "the records")
 CN_RECORD_BE(cn_hpc_sparse_header, CN_HPC_SPARSE_HEADER, 0x28);
 
-/* profile.db: behind the header. */
+/* profile.db: after the header. */
 #define CN_HPC_SPARSE_PROFILE_HEADER(F)                     \
     F(0x28, u64, tuples_len, "size of the identity tuples") \
     F(0x30, u64, tuples_off, "the identity tuples")
@@ -93,7 +89,7 @@ CN_RECORD_BE(cn_hpc_sparse_tuple, CN_HPC_SPARSE_TUPLE, 0x02);
 CN_RECORD_BE(cn_hpc_sparse_identity, CN_HPC_SPARSE_IDENTITY, 0x12);
 enum {
     CN_HPC_SPARSE_KIND_MASK = 0x3fff,
-    CN_HPC_SPARSE_LOGICAL_ONLY = 0xc000, /* both bits: the physical id says nothing */
+    CN_HPC_SPARSE_LOGICAL_ONLY = 0xc000, /* both bits: the physical id is unused */
     CN_HPC_SPARSE_KIND_SUMMARY = 0,
 };
 
@@ -118,7 +114,7 @@ CN_RECORD_BE(cn_hpc_sparse_context_value, CN_HPC_SPARSE_CONTEXT_VALUE, 0x0c);
 CN_RECORD_BE(cn_hpc_sparse_context_index, CN_HPC_SPARSE_CONTEXT_INDEX, 0x0a);
 enum { CN_HPC_SPARSE_CONTEXT_END = 0x6564 };
 
-/* trace.db: behind the header; zero unless the file states its time range. */
+/* trace.db: after the header; zero unless the file declares its time range. */
 #define CN_HPC_SPARSE_TRACE_HEADER(F)                      \
     F(0x28, u64, begin_ns, "smallest time of all samples") \
     F(0x30, u64, end_ns, "largest time of all samples")

@@ -70,6 +70,18 @@ bool cn_hpc_sparse_has_footer(struct cn_bytes file, const struct cn_hpc_sparse_k
             memcmp(footer.ptr, kind->swapped_footer, CN_HPC_SPARSE_FOOTER_LEN) == 0);
 }
 
+bool cn_hpc_sparse_records_find(struct cn_hpc_sparse_frame *frame,
+                                const struct cn_hpc_sparse_kind *kind)
+{
+    const struct cn_hpc_sparse_header *head = &frame->head;
+
+    frame->records = (struct cn_hpc_table){
+        .span.off = head->infos_off, .count = head->count, .stride = kind->record_len};
+    return head->count == 0 ||
+           cn_bytes_array(frame->file, head->infos_off, head->count, kind->record_len,
+                          &frame->records.span.bytes);
+}
+
 static bool check_head(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind,
                        struct cn_hpc_sparse_header *head, struct cn_error *err)
 {
@@ -103,12 +115,11 @@ bool cn_hpc_sparse_frame_open(struct cn_bytes file, const struct cn_hpc_sparse_k
                            "file of %zu bytes is incomplete: no footer", file.len);
         frame.file.len -= CN_HPC_SPARSE_FOOTER_LEN;
     }
-    if (head->count > 0 && !cn_bytes_array(frame.file, head->infos_off, head->count,
-                                           kind->record_len, &frame.records))
+    if (!cn_hpc_sparse_records_find(&frame, kind))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %zu",
                        head->count, kind->records, head->infos_off, file.len);
-    if (frame.records.len > head->infos_len)
+    if (frame.records.span.bytes.len > head->infos_len)
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu32 " %s do not fit their section of %" PRIu64 " bytes",
                        head->count, kind->records, head->infos_len);

@@ -1,7 +1,6 @@
-/* What the three files have in common: magic, version, an array of records, a
- * footer.
+/* The frame of the three files: magic, version, an array of records, a footer.
  *
- * Messages do not name the file: whoever knows it adds it.
+ * Messages do not name the file.
  * Threads: immutable after open; borrows the file's bytes.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_FRAME_H
@@ -9,13 +8,14 @@
 
 #include "base/error.h"
 #include "formats/hpctoolkit/sparse/format.h"
+#include "formats/hpctoolkit/table.h"
 
-/* What tells the files apart. */
+/* What differs between the files. */
 struct cn_hpc_sparse_kind {
     const char *name; /* "profile.db" */
     const char *magic, *early_magic;
     const char *footer, *swapped_footer; /* NULL: the file has none */
-    const char *records;                 /* what they describe: "profiles" */
+    const char *records;                 /* "profiles" */
     uint16_t section_count;
     uint32_t header_len, record_len;
 };
@@ -23,7 +23,7 @@ struct cn_hpc_sparse_kind {
 extern const struct cn_hpc_sparse_kind cn_hpc_sparse_profile_kind, cn_hpc_sparse_cct_kind,
     cn_hpc_sparse_trace_kind;
 
-/* All of them, as they follow each other in a dump. */
+/* All kinds, in the order of a dump. */
 enum { CN_HPC_SPARSE_KIND_COUNT = 3 };
 extern const struct cn_hpc_sparse_kind
     *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT];
@@ -31,18 +31,22 @@ extern const struct cn_hpc_sparse_kind
 struct cn_hpc_sparse_frame {
     struct cn_bytes file; /* without the footer */
     struct cn_hpc_sparse_header head;
-    struct cn_bytes records; /* head.count of them */
+    struct cn_hpc_table records;
 };
 
-/* Whether the bytes start like a file of this kind, whatever its version. */
+/* True if the bytes start like a file of this kind, of any version. */
 bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind);
 
-/* The kind of which that is true; NULL: none. */
+/* The kind of a file; NULL: none of these. */
 const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file);
 
-/* Whether the bytes end with a footer of this kind. */
+/* True if the bytes end with a footer of this kind. */
 bool cn_hpc_sparse_has_footer(struct cn_bytes file,
                               const struct cn_hpc_sparse_kind *kind);
+
+/* Set frame->records from the header. False if they do not lie inside the file. */
+bool cn_hpc_sparse_records_find(struct cn_hpc_sparse_frame *frame,
+                                const struct cn_hpc_sparse_kind *kind);
 
 /* Check magic, version, footer, and that the records lie inside the file. */
 CN_CHECK bool cn_hpc_sparse_frame_open(struct cn_bytes file,

@@ -1,12 +1,10 @@
-/* profile.db: header, profile records, identity tuples, then a block a profile:
- * values, and behind them where each context's values start. The summary's block is
- * the last.
- */
+/* profile.db: header, profile records, identity tuples, then a block for each profile:
+ * values and their index. The summary's block is the last. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
+#include "formats/hpctoolkit/values/profile_blocks.h"
 #include "model/format.h"
 
 struct profile_writer {
@@ -14,7 +12,7 @@ struct profile_writer {
     struct cn_out out;
     struct cn_hpc_sparse_profile *records;
     struct cn_hpc_profile_block *blocks;
-    bool *is_left_out;    /* profiles whose values cannot be kept */
+    bool *is_left_out;    /* profiles whose values are dropped */
     uint64_t *dropped[2]; /* of threads, of the summary: by worker, then by id */
 };
 
@@ -44,12 +42,11 @@ static void put_end(uint64_t value_count, uint8_t *at)
     put_index(CN_HPC_SPARSE_PROFILE_END, value_count, at);
 }
 
-/* Values that are not zero, with the ids they have in the file. */
-static size_t keep(void *arg, unsigned worker, bool is_summary,
-                   struct cn_value_batch batch, bool is_first, struct cn_value *out)
+static size_t translate(void *arg, unsigned worker, bool is_summary,
+                        struct cn_value_batch batch, bool is_first, struct cn_value *out)
 {
     const struct profile_writer *p = arg;
-    const struct cn_hpc_sparse_ids *ids = is_summary ? &p->w->summaries : &p->w->threads;
+    const struct cn_hpc_metric_ids *ids = is_summary ? &p->w->summaries : &p->w->threads;
     uint64_t *dropped = p->dropped[is_summary] + (size_t)worker * CN_HPC_SPARSE_ID_COUNT;
     size_t count = 0;
 
@@ -58,7 +55,7 @@ static size_t keep(void *arg, unsigned worker, bool is_summary,
 
         if (value.value == 0)
             continue;
-        if (cn_hpc_sparse_ids_find(ids, batch.values[i].metric, &value.metric))
+        if (cn_hpc_metric_ids_find(ids, batch.values[i].metric, &value.metric))
             out[count++] = value;
         else if (is_first)
             dropped[batch.values[i].metric]++;
@@ -74,33 +71,27 @@ static const struct cn_hpc_profile_encoding encoding = {
     .is_summary_last = true,
     .encode = encode,
     .put_end = put_end,
-    .keep = keep,
+    .translate = translate,
 };
-
-/* What all workers have dropped. */
-static void add_up_dropped(const struct profile_writer *p)
-{
-    uint64_t *totals[2] = {p->w->dropped_threads, p->w->dropped_summaries};
-
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; totals[k] && i < p->w->workers * CN_HPC_SPARSE_ID_COUNT; i++)
-            totals[k][i % CN_HPC_SPARSE_ID_COUNT] += p->dropped[k][i];
-}
 
 static bool write_blocks(struct profile_writer *p, uint32_t context_count,
                          struct cn_error *err)
 {
     struct cn_hpc_value_job job = cn_hpc_sparse_job(p->w, context_count);
+    uint64_t *totals[2] = {p->w->dropped_threads, p->w->dropped_summaries};
     size_t dropped_count = (size_t)p->w->workers * CN_HPC_SPARSE_ID_COUNT;
     bool ok;
 
     for (size_t k = 0; k < 2; k++)
         p->dropped[k] = cn_alloc(dropped_count, sizeof(*p->dropped[k]));
-    ok = cn_hpc_profile_blocks_write(&job, &encoding, p, p->is_left_out, &p->out,
-                                     p->blocks, err);
-    add_up_dropped(p);
-    for (size_t k = 0; k < 2; k++)
+    job.arg = p;
+    job.is_left_out = p->is_left_out;
+    ok = cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; totals[k] && i < dropped_count; i++)
+            totals[k][i % CN_HPC_SPARSE_ID_COUNT] += p->dropped[k][i];
         free(p->dropped[k]);
+    }
     return ok;
 }
 
@@ -143,7 +134,7 @@ static bool write_tuples(struct profile_writer *p, struct cn_error *err)
 
         if (!cn_database_profile(p->w->db, i, &profile, err))
             return false;
-        /* The format knows one summary; another would look like a thread. */
+        /* The format has one summary; another would look like a thread. */
         p->is_left_out[i] = i > 0 && profile.is_summary;
         lost_count += p->is_left_out[i];
         p->records[i].tuple_off = p->out.end_off;

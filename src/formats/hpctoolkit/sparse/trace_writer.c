@@ -1,12 +1,11 @@
-/* trace.db: header, one record for every profile but the first, then the samples of
- * each, one behind the other. Record i belongs to profile i + 1, with or without
- * samples. No footer: the file ends with its last sample.
- */
+/* trace.db: header, a record for each profile except the first, then the samples of each.
+ * Record i belongs to profile i + 1, with or without samples. No footer: the file ends with
+ * its last sample. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/sparse/file_writer.h"
-#include "formats/hpctoolkit/trace_lines.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {

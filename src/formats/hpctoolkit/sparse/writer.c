@@ -1,8 +1,9 @@
 #include "formats/hpctoolkit/sparse/writer.h"
 
-#include <inttypes.h>
+#include <assert.h>
 
 #include "formats/hpctoolkit/sparse/file_writer.h"
+#include "formats/hpctoolkit/values/cct_blocks.h"
 #include "model/contexts/database.h"
 #include "model/format.h"
 
@@ -43,37 +44,16 @@ bool cn_hpc_sparse_file_end(struct cn_out *out, const struct cn_hpc_sparse_kind 
            cn_out_close(out, err);
 }
 
-/* cct.db has a record for every id below the largest, used or not. */
-static bool count_contexts(const struct cn_hpc_sparse_writing *w, uint32_t *out,
-                           struct cn_error *err)
-{
-    uint64_t known = w->listed_count + 1;
-    uint64_t count = (uint64_t)w->largest_listed + 1;
-
-    if (count < w->db->context_limit)
-        count = w->db->context_limit;
-    for (uint32_t i = 0; i < w->db->profile_count; i++) {
-        struct cn_profile profile;
-
-        if (!cn_database_profile(w->db, i, &profile, err))
-            return false;
-        known += profile.context_count;
-    }
-    if (count > UINT32_MAX || count / CN_HPC_SPARSE_SPREAD_MAX > known)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "context ids up to %" PRIu64 " for %" PRIu64 " contexts",
-                       count - 1, known);
-    *out = (uint32_t)count;
-    return true;
-}
-
 bool cn_hpc_sparse_write(const struct cn_hpc_sparse_writing *w, struct cn_error *err)
 {
     uint32_t context_count;
 
+    assert(cn_hpc_metric_ids_are_ordered(&w->threads) &&
+           cn_hpc_metric_ids_are_ordered(&w->summaries));
     if (w->db->profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
-    return count_contexts(w, &context_count, err) &&
+    return cn_hpc_cct_count(w->db, w->listed_count + 1, w->largest_listed, &context_count,
+                            err) &&
            cn_hpc_sparse_profiles_write(w, context_count, err) &&
            cn_hpc_sparse_cct_write(w, context_count, err) &&
            (w->options->without_timelines || cn_hpc_sparse_traces_write(w, err));

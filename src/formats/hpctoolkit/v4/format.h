@@ -18,11 +18,9 @@ enum {
     CN_HPC_MAGIC_LEN = 10,
     CN_HPC_FORMAT_LEN = 4,
     CN_HPC_FOOTER_LEN = 8,
-    CN_HPC_SECTION_MAX = 8, /* sections of any file header */
-    /* Ids are sparse because writers leave instructions out, but not sparser than this: a
-     * larger one would cost memory out of proportion to the file. */
-    CN_HPC_ID_SPREAD_MAX = 64,
-    CN_HPC_YAML_MAX = 64, /* files in metrics/ */
+    CN_HPC_SECTION_MAX = 8,       /* sections of any file header */
+    CN_HPC_YAML_MAX = 64,         /* files in metrics/ */
+    CN_HPC_METRIC_ID_MAX = 32767, /* hpcviewer: ids are signed */
 };
 
 #define CN_HPC_MAGIC          "HPCTOOLKIT"
@@ -185,7 +183,7 @@ CN_RECORD(cn_hpc_flex_source, CN_HPC_FLEX_SOURCE, 0x10);
     F(0x08, u64, offset, "offset in the module")
 CN_RECORD(cn_hpc_flex_point, CN_HPC_FLEX_POINT, 0x10);
 
-/* profile.db: the value block of a profile stands first in its record. */
+/* profile.db: a record starts with the value block of its profile. */
 enum { CN_HPC_PROFILE_INFOS, CN_HPC_ID_TUPLES, CN_HPC_PROFILE_SECTION_COUNT };
 
 #define CN_HPC_PROFILES_HEADER(F)                     \
@@ -275,7 +273,7 @@ CN_RECORD(cn_hpc_trace, CN_HPC_TRACE, 0x18);
 CN_RECORD(cn_hpc_sample, CN_HPC_SAMPLE, 0x0c);
 
 /* Draft A (February to May 2022): metrics nest scopes, scopes nest statistics, the context
- * tree has no entry points and contexts no propagation mask. Told by metric_len 24. */
+ * tree has no entry points and contexts no propagation mask. Recognised by metric_len 24. */
 enum { CN_HPC_DRAFT_METRIC_LEN = 0x18 };
 
 #define CN_HPC_DRAFT_METRIC(F)                    \
@@ -302,7 +300,7 @@ CN_RECORD(cn_hpc_draft_statistic, CN_HPC_DRAFT_STATISTIC, 0x10);
     F(0x08, u64, roots_off, "root contexts")
 CN_RECORD(cn_hpc_draft_contexts_header, CN_HPC_DRAFT_CONTEXTS_HEADER, 0x10);
 
-/* A context without propagation mask; its flex words follow at once. */
+/* A context without propagation mask, followed by its flex words. */
 #define CN_HPC_DRAFT_CONTEXT(F)                                           \
     F(0x00, u64, children_len, "size of the array of children, in bytes") \
     F(0x08, u64, children_off, "array of child contexts")                 \

@@ -1,4 +1,4 @@
-/* HPCToolkit v4.0 databases as a format cairn knows; drafts of it are read too.
+/* The format of HPCToolkit v4.0 databases; its drafts are read as well.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_V4_H

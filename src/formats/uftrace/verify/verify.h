@@ -11,26 +11,11 @@
 CN_CHECK bool cn_uft_verify(const char *path, const struct cn_progress *progress,
                             cn_finding_fn report, void *arg, struct cn_error *err);
 
-/* A check in progress. Of each rule and file, the first findings are reported and
- * the rest is counted. */
+/* A check in progress. */
 struct cn_uft_checking {
     const struct cn_uft_directory *dir;
-    cn_finding_fn report;
-    void *arg;
-    const char *file;
-    struct {
-        const char *rule;
-        uint64_t count;
-        bool is_error;
-    } rules[16];
-    size_t rule_count;
+    struct cn_findings f;
 };
-
-/* Findings from here on are about this file. */
-void cn_uft_check_file(struct cn_uft_checking *c, const char *file);
-CN_PRINTF(5, 6)
-void cn_uft_check_found(struct cn_uft_checking *c, bool is_error, const char *rule,
-                        uint64_t off, const char *fmt, ...);
 
 /* The text files, and the files of records. */
 void cn_uft_check_texts(struct cn_uft_checking *c);

@@ -36,10 +36,10 @@ static void check_depth(struct cn_uft_checking *c, struct nesting *n, uint64_t o
     uint32_t expected = call->kind == CN_CALL_ENTER ? n->depth : n->depth - 1;
 
     if (n->is_known && call->depth != expected)
-        cn_uft_check_found(c, false, "depth-nesting", off,
-                           "%s at depth %u where %" PRId32 " is expected",
-                           call->kind == CN_CALL_ENTER ? "an entry" : "an exit",
-                           call->depth, (int32_t)expected);
+        cn_findings_warn(&c->f, "depth-nesting", off,
+                         "%s at depth %u where %" PRId32 " is expected",
+                         call->kind == CN_CALL_ENTER ? "an entry" : "an exit",
+                         call->depth, (int32_t)expected);
     n->depth = call->kind == CN_CALL_ENTER ? call->depth + 1U : call->depth;
     n->is_known = true;
 }
@@ -54,20 +54,20 @@ static void check_call(struct cn_uft_checking *c, uint32_t task, struct nesting 
         return;
     }
     if (call->time_ns < n->last_ns)
-        cn_uft_check_found(c, !is_estimated, "time-order", off,
-                           "time runs backwards: %" PRIu64 " after %" PRIu64,
-                           call->time_ns, n->last_ns);
+        cn_findings_add(&c->f, !is_estimated, "time-order", off,
+                        "time runs backwards: %" PRIu64 " after %" PRIu64, call->time_ns,
+                        n->last_ns);
     n->last_ns = call->time_ns;
     if (call->flags & CN_CALL_DATA_SKIPPED)
-        cn_uft_check_found(c, false, "payload-known", off,
-                           "nothing says which arguments follow address 0x%" PRIx64,
-                           call->address);
+        cn_findings_warn(&c->f, "payload-known", off,
+                         "nothing says which arguments follow address 0x%" PRIx64,
+                         call->address);
     if (call->kind == CN_CALL_EVENT)
         return;
     check_depth(c, n, off, call);
     if (call->function == CN_NONE && !is_mapped(c->dir, task, call))
-        cn_uft_check_found(c, false, "address-mapped", off,
-                           "nothing is mapped at address 0x%" PRIx64, call->address);
+        cn_findings_warn(&c->f, "address-mapped", off,
+                         "nothing is mapped at address 0x%" PRIx64, call->address);
 }
 
 static const char *rule_of(const char *text)
@@ -95,7 +95,7 @@ static bool check_task(struct cn_uft_checking *c, uint32_t source, struct cn_err
             off += batch.raw[i].len;
         }
     if (step == CN_FAIL)
-        cn_uft_check_found(c, true, rule_of(damage.text), off, "%s", damage.text);
+        cn_findings_error(&c->f, rule_of(damage.text), off, "%s", damage.text);
     cn_call_stream_close(stream);
     return true;
 }
@@ -112,13 +112,13 @@ static void check_perf(struct cn_uft_checking *c, struct cn_bytes file)
         if (event.id == 0)
             continue;
         if (event.time_ns < last_ns)
-            cn_uft_check_found(c, false, "time-order", at,
-                               "time runs backwards: %" PRIu64 " after %" PRIu64,
-                               event.time_ns, last_ns);
+            cn_findings_warn(&c->f, "time-order", at,
+                             "time runs backwards: %" PRIu64 " after %" PRIu64,
+                             event.time_ns, last_ns);
         last_ns = event.time_ns;
     }
     if (step == CN_FAIL)
-        cn_uft_check_found(c, true, "perf-record", at, "%s", damage.text);
+        cn_findings_error(&c->f, "perf-record", at, "%s", damage.text);
 }
 
 bool cn_uft_check_records(struct cn_uft_checking *c, const struct cn_progress *progress,
@@ -131,7 +131,7 @@ bool cn_uft_check_records(struct cn_uft_checking *c, const struct cn_progress *p
         if (!cn_progress_report(progress, "verifying records", i, dir->source_count,
                                 "files", err))
             return false;
-        cn_uft_check_file(c, dir->sources[i].name);
+        cn_findings_begin(&c->f, dir->sources[i].name);
         if (dir->sources[i].kind == CN_SOURCE_TASK && !check_task(c, i, err))
             return false;
         if (dir->sources[i].kind == CN_SOURCE_PERF)

@@ -13,7 +13,9 @@
 
 static void bad_line(void *arg, uint64_t off, const struct cn_error *err)
 {
-    cn_uft_check_found(arg, true, "line-syntax", off, "%s", err->text);
+    struct cn_uft_checking *c = arg;
+
+    cn_findings_error(&c->f, "line-syntax", off, "%s", err->text);
 }
 
 static void check_info(struct cn_uft_checking *c)
@@ -23,15 +25,13 @@ static void check_info(struct cn_uft_checking *c)
     struct cn_error err = {0};
     struct cn_bytes file;
 
-    cn_uft_check_file(c, "info");
+    cn_findings_begin(&c->f, "info");
     if (cn_uft_directory_find(c->dir, "info", &file) &&
         !cn_uft_facts_read(file, c->dir->rec.info_mask, &arena, &facts, &err))
-        cn_uft_check_found(c, true, "info-lines", cn_uft_info_header_size, "%s",
-                           err.text);
+        cn_findings_error(&c->f, "info-lines", cn_uft_info_header_size, "%s", err.text);
     if (c->dir->rec.header_len != cn_uft_info_header_size)
-        cn_uft_check_found(c, false, "info-header-size", 12,
-                           "header size is %u instead of %d", c->dir->rec.header_len,
-                           cn_uft_info_header_size);
+        cn_findings_warn(&c->f, "info-header-size", 12, "header size is %u instead of %d",
+                         c->dir->rec.header_len, cn_uft_info_header_size);
     free(facts.list);
     cn_arena_done(&arena);
 }
@@ -44,9 +44,9 @@ static void check_tasks(struct cn_uft_checking *c)
     struct cn_bytes file;
     enum cn_step step;
 
-    cn_uft_check_file(c, "task.txt");
+    cn_findings_begin(&c->f, "task.txt");
     if (!cn_uft_directory_find(c->dir, "task.txt", &file)) {
-        cn_uft_check_found(c, true, "file-missing", 0, "not there: sessions are unknown");
+        cn_findings_error(&c->f, "file-missing", 0, "not there: sessions are unknown");
         return;
     }
     cn_uft_lines_begin(&lines, file);
@@ -61,16 +61,16 @@ static void check_tasks(struct cn_uft_checking *c)
         (void)cn_uft_scan_hex(&digits, &sid);
         if (line.kind == CN_UFT_DLOP &&
             cn_map_find(&c->dir->session_ids, sid, CN_NONE) == CN_NONE)
-            cn_uft_check_found(c, true, "session-known", lines.off,
-                               "session %.*s of %.*s is unknown", (int)line.sid.len,
-                               (const char *)line.sid.ptr, (int)line.path.len,
-                               (const char *)line.path.ptr);
+            cn_findings_error(&c->f, "session-known", lines.off,
+                              "session %.*s of %.*s is unknown", (int)line.sid.len,
+                              (const char *)line.sid.ptr, (int)line.path.len,
+                              (const char *)line.path.ptr);
     }
     for (size_t i = 0; i < c->dir->task_count; i++)
         if (c->dir->tasks[i].session_count == 0 && c->dir->tasks[i].data_len > 0)
-            cn_uft_check_found(c, true, "task-session", 0,
-                               "task %" PRIu32 " has records but no session",
-                               c->dir->tasks[i].tid);
+            cn_findings_error(&c->f, "task-session", 0,
+                              "task %" PRIu32 " has records but no session",
+                              c->dir->tasks[i].tid);
 }
 
 static void check_map(struct cn_uft_checking *c, const struct cn_session *session)
@@ -84,10 +84,10 @@ static void check_map(struct cn_uft_checking *c, const struct cn_session *sessio
     enum cn_step step;
 
     (void)snprintf(name, sizeof(name), "sid-%s.map", session->sid);
-    cn_uft_check_file(c, name);
+    cn_findings_begin(&c->f, name);
     if (!cn_uft_directory_find(c->dir, name, &file))
-        cn_uft_check_found(c, true, "file-missing", 0, "not there: %s has no functions",
-                           session->exename);
+        cn_findings_error(&c->f, "file-missing", 0, "not there: %s has no functions",
+                          session->exename);
     else {
         cn_uft_lines_begin(&lines, file);
         while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
@@ -96,14 +96,14 @@ static void check_map(struct cn_uft_checking *c, const struct cn_session *sessio
                 continue;
             }
             if (line.begin < last_end)
-                cn_uft_check_found(c, true, "map-overlap", lines.off,
-                                   "0x%" PRIx64 " lies before the end of the line "
-                                   "before, 0x%" PRIx64,
-                                   line.begin, last_end);
+                cn_findings_error(&c->f, "map-overlap", lines.off,
+                                  "0x%" PRIx64 " lies before the end of the line "
+                                  "before, 0x%" PRIx64,
+                                  line.begin, last_end);
             last_end = line.end;
         }
     }
-    cn_uft_check_file(c, "");
+    cn_findings_begin(&c->f, NULL);
 }
 
 static void check_symbols(struct cn_uft_checking *c, uint32_t module)
@@ -114,22 +114,22 @@ static void check_symbols(struct cn_uft_checking *c, uint32_t module)
 
     if (!cn_uft_module_file(c->dir, module, ".sym", name, &file))
         return;
-    cn_uft_check_file(c, name);
+    cn_findings_begin(&c->f, name);
     cn_uft_symbols_read(file, &symbols, bad_line, c);
     for (size_t i = 0; i + 1 < symbols.count; i++) {
         const struct cn_uft_symbol *here = &symbols.list[i], *next = here + 1;
 
         if (here->has_size && next->offset - here->offset < here->size)
-            cn_uft_check_found(c, false, "symbol-overlap",
-                               (uint64_t)(next->name.ptr - file.ptr),
-                               "%.*s at 0x%" PRIx64 " lies inside %.*s",
-                               (int)(next->name.len < 80 ? next->name.len : 80),
-                               (const char *)next->name.ptr, next->offset,
-                               (int)(here->name.len < 80 ? here->name.len : 80),
-                               (const char *)here->name.ptr);
+            cn_findings_warn(&c->f, "symbol-overlap",
+                             (uint64_t)(next->name.ptr - file.ptr),
+                             "%.*s at 0x%" PRIx64 " lies inside %.*s",
+                             (int)(next->name.len < 80 ? next->name.len : 80),
+                             (const char *)next->name.ptr, next->offset,
+                             (int)(here->name.len < 80 ? here->name.len : 80),
+                             (const char *)here->name.ptr);
     }
     cn_uft_symbols_done(&symbols);
-    cn_uft_check_file(c, "");
+    cn_findings_begin(&c->f, NULL);
 }
 
 static void check_debug(struct cn_uft_checking *c, uint32_t module)
@@ -140,10 +140,10 @@ static void check_debug(struct cn_uft_checking *c, uint32_t module)
 
     if (!cn_uft_module_file(c->dir, module, ".dbg", name, &file))
         return;
-    cn_uft_check_file(c, name);
+    cn_findings_begin(&c->f, name);
     cn_uft_debug_read(file, &debug, bad_line, c);
     cn_uft_debug_done(&debug);
-    cn_uft_check_file(c, "");
+    cn_findings_begin(&c->f, NULL);
 }
 
 void cn_uft_check_texts(struct cn_uft_checking *c)

@@ -173,7 +173,7 @@ static uint64_t count_traces(void)
     return count;
 }
 
-static void on_finding(void *arg, const struct cn_store_finding *finding)
+static void on_finding(void *arg, const struct cn_finding *finding)
 {
     unsigned *count = arg;
 

@@ -113,7 +113,7 @@ static void expect_traces(uint32_t end)
             fail_msg("trace %u is there %u times", i, counts[i]);
 }
 
-static void print_finding(void *arg, const struct cn_store_finding *finding)
+static void print_finding(void *arg, const struct cn_finding *finding)
 {
     unsigned *count = arg;
 

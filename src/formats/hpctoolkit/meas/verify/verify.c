@@ -14,7 +14,7 @@
 #include "model/contexts/context.h"
 
 /* hpcrun writes samples nearly in order; readers sort them. */
-static void check_samples(const struct cn_hpc_verify *v, struct cn_bytes records)
+static void check_samples(struct cn_hpc_verify *v, struct cn_bytes records)
 {
     uint64_t last_ns = 0;
 
@@ -43,7 +43,7 @@ static void check_trace(struct cn_hpc_verify *v, const char *name, struct cn_byt
     size_t stray_len;
     uint64_t flags;
 
-    v->file = name;
+    cn_findings_begin(&v->f, name);
     v->bytes = trace;
     if (!cn_hpc_trace_file_open(trace, &flags, &records, &stray_len, &err)) {
         cn_hpc_verify_report(v, true, trace, "trace", "%s", err.text);
@@ -65,8 +65,8 @@ void cn_hpc_meas_verify_bytes(const char *run_name, struct cn_bytes run,
                               const char *trace_name, struct cn_bytes trace,
                               cn_finding_fn report, void *arg)
 {
-    struct cn_hpc_verify v = {
-        .file = run_name, .bytes = run, .report = report, .arg = arg};
+    struct cn_hpc_verify v = {.f = {.report = report, .arg = arg, .file = run_name},
+                              .bytes = run};
     struct cn_error err = {0};
     struct cn_hpc_run opened;
     bool ok = cn_hpc_run_open(run, &opened, &err);
@@ -83,7 +83,7 @@ void cn_hpc_meas_verify_bytes(const char *run_name, struct cn_bytes run,
 static void verify_profile(const char *dir, const char *name, struct cn_hpc_load *run,
                            struct cn_hpc_load *trace, cn_finding_fn report, void *arg)
 {
-    struct cn_hpc_verify v = {.file = name, .report = report, .arg = arg};
+    struct cn_hpc_verify v = {.f = {.report = report, .arg = arg, .file = name}};
     struct cn_text path = {0}, trace_name = {0};
     struct cn_error err = {0}, trace_err = {0};
     const char *dot = strrchr(name, '.');
@@ -114,7 +114,7 @@ static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
     cn_text_printf(&folder, "%s/structs", dir);
     names = cn_hpc_list_names(cn_text_str(&folder), ".hpcstruct", &count);
     for (size_t i = 0; i < count; i++) {
-        struct cn_hpc_verify v = {.file = names[i], .report = report, .arg = arg};
+        struct cn_hpc_verify v = {.f = {.report = report, .arg = arg, .file = names[i]}};
         struct cn_hpc_structures structures = {0};
         struct cn_hpc_tables tables = {0};
         struct cn_file file = {0};

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -23,23 +22,15 @@ struct tables {
     size_t kind_count;
 };
 
-void cn_hpc_verify_report(const struct cn_hpc_verify *v, bool is_error,
-                          struct cn_bytes where, const char *rule, const char *fmt, ...)
+void cn_hpc_verify_report(struct cn_hpc_verify *v, bool is_error, struct cn_bytes where,
+                          const char *rule, const char *fmt, ...)
 {
-    struct cn_error text;
-    struct cn_finding finding = {
-        .is_error = is_error,
-        .file = v->file,
-        .off = where.ptr && v->bytes.ptr ? (uint64_t)(where.ptr - v->bytes.ptr) : 0,
-        .rule = rule,
-        .text = text.text,
-    };
+    uint64_t off = where.ptr && v->bytes.ptr ? (uint64_t)(where.ptr - v->bytes.ptr) : 0;
     va_list args;
 
     va_start(args, fmt);
-    (void)vsnprintf(text.text, sizeof(text.text), fmt, args);
+    cn_findings_vadd(&v->f, is_error, rule, off, fmt, args);
     va_end(args);
-    v->report(v->arg, &finding);
 }
 
 static void check_header(struct cn_hpc_verify *v, const struct cn_hpc_run *run)

@@ -1,5 +1,5 @@
-/* Every structure of a v4 database, file by file, in the order in which they refer
- * to each other, for `cairn dump`.
+/* The structures of a v4 database, file by file, in the order in which they refer to each
+ * other, for `cairn dump`.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_DUMP_DUMP_H
@@ -9,8 +9,8 @@
 
 struct cn_hpc_file_kind;
 
-/* All files of a directory, or the one file that `path` names. Damage: what comes
- * before it is emitted, then the dump fails. */
+/* Dump all files of a directory, or the file `path`. At damage the dump fails, after what
+ * comes before it. */
 CN_CHECK bool cn_hpc_v4_dump(const char *path, cn_dump_fn emit, void *arg,
                              struct cn_error *err);
 

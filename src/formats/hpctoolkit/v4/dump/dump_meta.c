@@ -1,84 +1,20 @@
 #include <inttypes.h>
 
-#include "formats/hpctoolkit/v4/dump/dump_emit.h"
+#include "formats/hpctoolkit/v4/dump/dump_meta.h"
 #include "formats/hpctoolkit/v4/read/context_reader.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "model/contexts/walk.h"
 
-/* Records whose first fields point at a string. */
-typedef uint64_t (*name_fn)(struct cn_bytes record);
-
-static uint64_t first_word(struct cn_bytes record)
-{
-    struct cn_hpc_name_pointer pointer = {0};
-
-    (void)cn_hpc_name_pointer_decode(record, &pointer);
-    return pointer.name_off;
-}
-
-static uint64_t module_path(struct cn_bytes record)
-{
-    struct cn_hpc_module module = {0};
-
-    (void)cn_hpc_module_decode(record, &module);
-    return module.path_off;
-}
-
-static uint64_t file_path(struct cn_bytes record)
-{
-    struct cn_hpc_source_file file = {0};
-
-    (void)cn_hpc_source_file_decode(record, &file);
-    return file.path_off;
-}
-
-static uint64_t entry_name(struct cn_bytes record)
-{
-    struct cn_hpc_entry entry = {0};
-
-    (void)cn_hpc_entry_decode(record, &entry);
-    return entry.name_off;
-}
-
-static uint64_t statistic_formula(struct cn_bytes record)
-{
-    struct cn_hpc_statistic statistic = {0};
-
-    (void)cn_hpc_statistic_decode(record, &statistic);
-    return statistic.formula_off;
-}
-
-/* Emit records with the strings they point at; 0 points at nothing. */
-static bool dump_named(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
-                       const struct cn_hpc_table *table, struct cn_hpc_span strings,
-                       name_fn name_off, struct cn_error *err)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint64_t off = name_off(cn_hpc_table_at(table, i));
-        const char *text = NULL;
-
-        if (off != 0 && !cn_hpc_span_string(strings, off, "string", &text, err))
-            return cn_fail_in(err, "%s at 0x%" PRIx64, layout->name,
-                              cn_hpc_table_off(table, i));
-        if (!cn_hpc_dump_item(dump, layout, cn_hpc_table_off(table, i), table->stride, i,
-                              text, err))
-            return false;
-    }
-    return true;
-}
-
-/* An array that a record points at, opened and emitted. */
+/* Open and emit an array that a record points to. */
 static bool dump_array(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
                        struct cn_hpc_span section, struct cn_hpc_array array,
-                       name_fn name_off, struct cn_error *err)
+                       const char *field, struct cn_error *err)
 {
     struct cn_hpc_table table;
 
     array.least = layout->size;
-    if (!cn_hpc_table_open(section, &array, &table, err))
-        return false;
-    return name_off ? dump_named(dump, layout, &table, section, name_off, err)
-                    : cn_hpc_dump_table(dump, layout, &table, err);
+    return cn_hpc_table_open(section, &array, &table, err) &&
+           cn_hpc_dump_table(dump, layout, &table, section, field, err);
 }
 
 static bool dump_general(struct cn_hpc_dump *dump, struct cn_hpc_span section,
@@ -90,8 +26,8 @@ static bool dump_general(struct cn_hpc_dump *dump, struct cn_hpc_span section,
     if (!cn_hpc_general_header_decode(section.bytes, &head))
         return cn_fail(err, CN_ERR_FORMAT, "section General is too short");
     return cn_hpc_span_string(section, head.title_off, "title", &title, err) &&
-           cn_hpc_dump_item(dump, &cn_hpc_general_header_layout, section.off,
-                            cn_hpc_general_header_size, 0, title, err);
+           cn_hpc_dump_item(dump, &cn_hpc_general_header_layout, section.off, 0, title,
+                            err);
 }
 
 static bool dump_id_names(struct cn_hpc_dump *dump, struct cn_hpc_span section,
@@ -101,14 +37,14 @@ static bool dump_id_names(struct cn_hpc_dump *dump, struct cn_hpc_span section,
 
     if (!cn_hpc_id_names_header_decode(section.bytes, &head))
         return cn_fail(err, CN_ERR_FORMAT, "section IdNames is too short");
-    return cn_hpc_dump_item(dump, &cn_hpc_id_names_header_layout, section.off,
-                            cn_hpc_id_names_header_size, 0, NULL, err) &&
+    return cn_hpc_dump_item(dump, &cn_hpc_id_names_header_layout, section.off, 0, NULL,
+                            err) &&
            dump_array(dump, &cn_hpc_name_pointer_layout, section,
                       (struct cn_hpc_array){.what = "names of kinds",
                                             .off = head.names_off,
                                             .count = head.kind_count,
                                             .stride = cn_hpc_name_pointer_size},
-                      first_word, err);
+                      "name_off", err);
 }
 
 static bool dump_metric(struct cn_hpc_dump *dump, struct cn_hpc_span section,
@@ -129,7 +65,7 @@ static bool dump_metric(struct cn_hpc_dump *dump, struct cn_hpc_span section,
                                             .off = metric.statistics_off,
                                             .count = metric.statistic_count,
                                             .stride = head->statistic_len},
-                      statistic_formula, err);
+                      "formula_off", err);
 }
 
 static bool dump_draft_metric(struct cn_hpc_dump *dump, struct cn_hpc_span section,
@@ -146,7 +82,8 @@ static bool dump_draft_metric(struct cn_hpc_dump *dump, struct cn_hpc_span secti
     array.off = metric.scopes_off;
     array.count = metric.scope_count;
     if (!cn_hpc_table_open(section, &array, &scopes, err) ||
-        !dump_named(dump, &cn_hpc_draft_scope_layout, &scopes, section, first_word, err))
+        !cn_hpc_dump_table(dump, &cn_hpc_draft_scope_layout, &scopes, section, "name_off",
+                           err))
         return false;
     for (uint32_t i = 0; i < scopes.count; i++) {
         (void)cn_hpc_draft_scope_decode(cn_hpc_table_at(&scopes, i), &scope);
@@ -155,7 +92,7 @@ static bool dump_draft_metric(struct cn_hpc_dump *dump, struct cn_hpc_span secti
                                               .off = scope.statistics_off,
                                               .count = scope.statistic_count,
                                               .stride = head->statistic_len},
-                        first_word, err))
+                        "formula_off", err))
             return false;
     }
     return true;
@@ -170,14 +107,14 @@ static bool dump_metrics(struct cn_hpc_dump *dump, struct cn_hpc_span section,
     struct cn_hpc_table metrics;
 
     (void)cn_hpc_metrics_header_decode(section.bytes, &head);
-    if (!cn_hpc_dump_item(dump, &cn_hpc_metrics_header_layout, section.off,
-                          cn_hpc_metrics_header_size, 0, NULL, err) ||
+    if (!cn_hpc_dump_item(dump, &cn_hpc_metrics_header_layout, section.off, 0, NULL,
+                          err) ||
         (!is_draft && !dump_array(dump, &cn_hpc_scope_layout, section,
                                   (struct cn_hpc_array){.what = "scopes",
                                                         .off = head.scopes_off,
                                                         .count = head.scope_count,
                                                         .stride = head.scope_len},
-                                  first_word, err)) ||
+                                  "name_off", err)) ||
         !cn_hpc_table_open(section,
                            &(struct cn_hpc_array){.what = "metrics",
                                                   .off = head.metrics_off,
@@ -185,7 +122,7 @@ static bool dump_metrics(struct cn_hpc_dump *dump, struct cn_hpc_span section,
                                                   .stride = head.metric_len,
                                                   .least = layout->size},
                            &metrics, err) ||
-        !dump_named(dump, layout, &metrics, section, first_word, err))
+        !cn_hpc_dump_table(dump, layout, &metrics, section, "name_off", err))
         return false;
     for (uint32_t i = 0; i < metrics.count; i++) {
         struct cn_bytes bytes = cn_hpc_table_at(&metrics, i);
@@ -197,21 +134,23 @@ static bool dump_metrics(struct cn_hpc_dump *dump, struct cn_hpc_span section,
     return true;
 }
 
-/* Modules, files or functions, behind their section's header. */
-static bool dump_listed(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
-                        const char *what, struct cn_hpc_span section,
-                        struct cn_hpc_span strings, name_fn name_off,
-                        struct cn_error *err)
+/* Modules, files or functions, after the header of their section. */
+static bool dump_listed(struct cn_hpc_dump *dump, const struct cn_hpc_sections *sections,
+                        size_t i, const struct cn_record_layout *layout,
+                        const char *field, struct cn_error *err)
 {
+    struct cn_hpc_span section = sections->list[i];
     struct cn_hpc_table table;
 
-    return cn_hpc_meta_table(section, what, layout->size, &table, err) &&
-           cn_hpc_dump_item(dump, &cn_hpc_table_header_layout, section.off,
-                            cn_hpc_table_header_size, 0, NULL, err) &&
-           dump_named(dump, layout, &table, strings, name_off, err);
+    return cn_hpc_meta_table(section, sections->kind->section[i], layout->size, &table,
+                             err) &&
+           cn_hpc_dump_item(dump, &cn_hpc_table_header_layout, section.off, 0, NULL,
+                            err) &&
+           cn_hpc_dump_table(dump, layout, &table, sections->list[CN_HPC_STRINGS], field,
+                             err);
 }
 
-/* The words behind a context, as its flags say; `off` is where they start. */
+/* The words after a context, as its flags say; they start at `off`. */
 static bool dump_flex(struct cn_hpc_dump *dump, const struct cn_context *context,
                       uint64_t off, struct cn_error *err)
 {
@@ -227,8 +166,7 @@ static bool dump_flex(struct cn_hpc_dump *dump, const struct cn_context *context
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (!parts[i].is_there)
             continue;
-        if (!cn_hpc_dump_item(dump, parts[i].layout, off, parts[i].layout->size, 0, NULL,
-                              err))
+        if (!cn_hpc_dump_item(dump, parts[i].layout, off, 0, NULL, err))
             return false;
         off += parts[i].layout->size;
     }
@@ -251,25 +189,13 @@ static bool dump_context(struct cn_hpc_dump *dump, const struct cn_hpc_meta *met
             return false;
         name = function.name;
     }
-    return cn_hpc_dump_item(dump, layout, context->at, layout->size, index, name, err) &&
+    return cn_hpc_dump_item(dump, layout, context->at, index, name, err) &&
            dump_flex(dump, context, context->at + layout->size, err);
 }
 
-/* The tree is walked through the interface of a database that has nothing else. */
-static bool children(struct cn_database *db, const struct cn_context *parent,
-                     struct cn_context_cursor *out, struct cn_error *err)
-{
-    return cn_hpc_contexts_begin(&cn_hpc_v4_of(db)->meta, parent, out, err);
-}
-
-static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
-                               struct cn_context *out, struct cn_error *err)
-{
-    return cn_hpc_contexts_next(&cn_hpc_v4_of(db)->meta, cursor, out, err);
-}
-
-static const struct cn_database_ops tree_ops = {.children = children,
-                                                .child_next = child_next};
+/* A database that has nothing but a tree. */
+static const struct cn_database_ops tree_ops = {.children = cn_hpc_database_children,
+                                                .child_next = cn_hpc_database_child_next};
 
 static bool dump_tree(struct cn_hpc_dump *dump, struct cn_hpc_v4 *tree,
                       struct cn_error *err)
@@ -280,7 +206,7 @@ static bool dump_tree(struct cn_hpc_dump *dump, struct cn_hpc_v4 *tree,
     enum cn_step step = CN_FAIL;
     uint64_t index = 0;
 
-    if (cn_walk_begin(&walk, &tree->base, err))
+    if (cn_walk_begin(&walk, &tree->database.base, err))
         while ((step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM)
             if (event == CN_WALK_ENTER &&
                 !dump_context(dump, &tree->meta, context, index++, err)) {
@@ -293,7 +219,7 @@ static bool dump_tree(struct cn_hpc_dump *dump, struct cn_hpc_v4 *tree,
 
 static bool dump_contexts(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    struct cn_hpc_v4 tree = {.base.ops = &tree_ops};
+    struct cn_hpc_v4 tree = {.database.base.ops = &tree_ops};
     struct cn_hpc_span section;
     const struct cn_record_layout *layout;
 
@@ -302,29 +228,28 @@ static bool dump_contexts(struct cn_hpc_dump *dump, struct cn_error *err)
     section = tree.meta.sections.list[CN_HPC_CONTEXTS];
     layout = tree.meta.is_draft ? &cn_hpc_draft_contexts_header_layout
                                 : &cn_hpc_contexts_header_layout;
-    tree.base.context_weight = section.bytes.len;
-    return cn_hpc_dump_item(dump, layout, section.off, layout->size, 0, NULL, err) &&
-           dump_named(dump, &cn_hpc_entry_layout, &tree.meta.entries,
-                      tree.meta.sections.list[CN_HPC_STRINGS], entry_name, err) &&
+    cn_hpc_v4_tree_init(&tree);
+    return cn_hpc_dump_item(dump, layout, section.off, 0, NULL, err) &&
+           cn_hpc_dump_table(dump, &cn_hpc_entry_layout, &tree.meta.entries,
+                             tree.meta.sections.list[CN_HPC_STRINGS], "name_off", err) &&
            dump_tree(dump, &tree, err);
 }
 
-bool cn_hpc_dump_meta(struct cn_hpc_dump *dump, const struct cn_hpc_sections *sections,
-                      struct cn_error *err)
+bool cn_hpc_v4_dump_meta(struct cn_hpc_dump *dump, const struct cn_hpc_sections *sections,
+                         struct cn_error *err)
 {
     const struct cn_hpc_span *list = sections->list;
-    struct cn_hpc_span strings = list[CN_HPC_STRINGS];
     bool is_draft;
 
     return dump_general(dump, list[CN_HPC_GENERAL], err) &&
            dump_id_names(dump, list[CN_HPC_ID_NAMES], err) &&
            cn_hpc_meta_is_draft(sections, &is_draft, err) &&
            dump_metrics(dump, list[CN_HPC_METRICS], is_draft, err) &&
-           dump_listed(dump, &cn_hpc_module_layout, "modules", list[CN_HPC_MODULES],
-                       strings, module_path, err) &&
-           dump_listed(dump, &cn_hpc_source_file_layout, "files", list[CN_HPC_FILES],
-                       strings, file_path, err) &&
-           dump_listed(dump, &cn_hpc_function_layout, "functions", list[CN_HPC_FUNCTIONS],
-                       strings, first_word, err) &&
+           dump_listed(dump, sections, CN_HPC_MODULES, &cn_hpc_module_layout, "path_off",
+                       err) &&
+           dump_listed(dump, sections, CN_HPC_FILES, &cn_hpc_source_file_layout,
+                       "path_off", err) &&
+           dump_listed(dump, sections, CN_HPC_FUNCTIONS, &cn_hpc_function_layout,
+                       "name_off", err) &&
            dump_contexts(dump, err);
 }

@@ -2,40 +2,11 @@
 
 #include <inttypes.h>
 
-/* The bit by which drafts, too, tell what belongs to a function. */
-enum { DRAFT_PROPAGATION = 1 };
+#include "formats/hpctoolkit/scopes.h"
+#include "formats/hpctoolkit/v4/read/database.h"
 
-bool cn_hpc_contexts_begin(const struct cn_hpc_meta *meta,
-                           const struct cn_context *parent, struct cn_context_cursor *out,
-                           struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
-    struct cn_hpc_span list = meta->is_draft ? meta->roots : meta->entries.span;
-
-    if (parent) {
-        list = (struct cn_hpc_span){.off = parent->children_at};
-        /* A leaf may have a pointer all the same: its children were left out. */
-        if (parent->children_len > 0 &&
-            !cn_hpc_span_slice(section, list.off, parent->children_len, &list.bytes))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 ": children of %" PRIu64
-                           " bytes at 0x%" PRIx64
-                           " do not fit section Context, 0x%" PRIx64 " to 0x%" PRIx64,
-                           parent->id, parent->children_len, parent->children_at,
-                           section.off, section.off + section.bytes.len);
-    }
-    *out = (struct cn_context_cursor){
-        .at = list.off,
-        .end = list.off + list.bytes.len,
-        .size = list.bytes.len,
-        .is_entry_list = !parent && !meta->is_draft,
-    };
-    return true;
-}
-
-static bool decode_entry(const struct cn_hpc_meta *meta, uint64_t off,
-                         struct cn_bytes bytes, struct cn_context *out,
-                         struct cn_error *err)
+static bool decode_entry(const struct cn_hpc_meta *meta, struct cn_bytes bytes,
+                         struct cn_context *out, struct cn_error *err)
 {
     struct cn_hpc_entry record;
     const char *name;
@@ -55,66 +26,44 @@ static bool decode_entry(const struct cn_hpc_meta *meta, uint64_t off,
         .function = CN_NONE,
         .file = CN_NONE,
         .module = CN_NONE,
-        .at = off | CN_HPC_AT_ENTRY,
         .children_at = record.children_off,
         .children_len = record.children_len,
     };
     return true;
 }
 
-static bool decode_draft(struct cn_bytes *rest, struct cn_hpc_context *out)
-{
-    struct cn_hpc_draft_context draft;
-    struct cn_bytes record;
-
-    if (!cn_bytes_take(rest, cn_hpc_draft_context_size, &record) ||
-        !cn_hpc_draft_context_decode(record, &draft))
-        return false;
-    *out = (struct cn_hpc_context){
-        .children_len = draft.children_len,
-        .children_off = draft.children_off,
-        .context = draft.context,
-        .flags = draft.flags,
-        .relation = draft.relation,
-        .kind = draft.kind,
-        .flex_count = draft.flex_count,
-        .propagation = draft.relation == CN_LEXICAL ? DRAFT_PROPAGATION : 0,
-    };
-    return true;
-}
-
-static bool decode_final(struct cn_bytes *rest, struct cn_hpc_context *out)
-{
-    struct cn_bytes record;
-
-    return cn_bytes_take(rest, cn_hpc_context_size, &record) &&
-           cn_hpc_context_decode(record, out);
-}
-
 bool cn_hpc_context_record(const struct cn_hpc_meta *meta, struct cn_bytes rest,
                            struct cn_hpc_context *out, struct cn_bytes *flex,
                            struct cn_error *err)
 {
-    struct cn_hpc_context record;
+    struct cn_hpc_context record = {0};
+    struct cn_hpc_draft_context draft;
     size_t len = rest.len;
+    struct cn_bytes bytes;
 
-    if (!(meta->is_draft ? decode_draft(&rest, &record) : decode_final(&rest, &record)))
+    if (!cn_bytes_take(&rest,
+                       meta->is_draft ? cn_hpc_draft_context_size : cn_hpc_context_size,
+                       &bytes))
         return cn_fail(err, CN_ERR_FORMAT, "cut off after %zu bytes of its list", len);
+    if (meta->is_draft && cn_hpc_draft_context_decode(bytes, &draft))
+        record = (struct cn_hpc_context){
+            .children_len = draft.children_len,
+            .children_off = draft.children_off,
+            .context = draft.context,
+            .flags = draft.flags,
+            .relation = draft.relation,
+            .kind = draft.kind,
+            .flex_count = draft.flex_count,
+            .propagation = draft.relation == CN_LEXICAL ? CN_HPC_LEXICAL_MASK : 0,
+        };
+    else
+        (void)cn_hpc_context_decode(bytes, &record);
     if (!cn_bytes_take(&rest, (size_t)record.flex_count * CN_HPC_FLEX_WORD, flex))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%u flex words do not fit the %zu bytes left of its list",
                        record.flex_count, rest.len);
     *out = record;
     return true;
-}
-
-static bool find_element(const struct cn_hpc_table *table, uint64_t off, const char *what,
-                         uint32_t *out, struct cn_error *err)
-{
-    if (cn_hpc_table_find(table, off, out))
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
-                   what);
 }
 
 static bool too_few_words(const struct cn_hpc_context *record, struct cn_error *err)
@@ -136,15 +85,15 @@ static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
         if (!cn_bytes_take(&flex, cn_hpc_flex_function_size, &part) ||
             !cn_hpc_flex_function_decode(part, &function))
             return too_few_words(record, err);
-        if (!find_element(&meta->functions, function.function_off, "function",
-                          &out->function, err))
+        if (!cn_hpc_table_find(&meta->functions, function.function_off, "function",
+                               &out->function, err))
             return false;
     }
     if (out->has_source) {
         if (!cn_bytes_take(&flex, cn_hpc_flex_source_size, &part) ||
             !cn_hpc_flex_source_decode(part, &source))
             return too_few_words(record, err);
-        if (!find_element(&meta->files, source.file_off, "file", &out->file, err))
+        if (!cn_hpc_table_find(&meta->files, source.file_off, "file", &out->file, err))
             return false;
         out->line = source.line;
     }
@@ -152,28 +101,26 @@ static bool decode_flex(const struct cn_hpc_meta *meta, struct cn_bytes flex,
         if (!cn_bytes_take(&flex, cn_hpc_flex_point_size, &part) ||
             !cn_hpc_flex_point_decode(part, &point))
             return too_few_words(record, err);
-        if (!find_element(&meta->modules, point.module_off, "module", &out->module, err))
+        if (!cn_hpc_table_find(&meta->modules, point.module_off, "module", &out->module,
+                               err))
             return false;
         out->offset = point.offset;
     }
     return true;
 }
 
-/* Kinds of later versions must not look like entry points, a number of our own. */
-static uint8_t known_kind(uint8_t kind)
+static bool decode_context(struct cn_database *db, bool is_entry, struct cn_bytes rest,
+                           struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
-    return kind < CN_CONTEXT_ENTRY ? kind : UINT8_MAX;
-}
-
-/* The context at the start of `rest`, the part of its list that is left. */
-static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
-                           struct cn_bytes rest, struct cn_context *out, uint64_t *len,
-                           struct cn_error *err)
-{
+    const struct cn_hpc_meta *meta = &cn_hpc_v4_of(db)->meta;
     struct cn_hpc_context record;
     struct cn_context context;
     struct cn_bytes flex;
 
+    if (is_entry) {
+        *len = meta->entries.stride;
+        return decode_entry(meta, rest, out, err);
+    }
     if (!cn_hpc_context_record(meta, rest, &record, &flex, err))
         return false;
     if (record.context == 0)
@@ -181,7 +128,7 @@ static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
     context = (struct cn_context){
         .id = record.context,
         .relation = record.relation,
-        .kind = known_kind(record.kind),
+        .kind = cn_hpc_known_kind(record.kind),
         .propagation = record.propagation,
         .has_function = record.flags & CN_HPC_HAS_FUNCTION,
         .has_source = record.flags & CN_HPC_HAS_SOURCE,
@@ -189,7 +136,6 @@ static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
         .function = CN_NONE,
         .file = CN_NONE,
         .module = CN_NONE,
-        .at = off,
         .children_at = record.children_off,
         .children_len = record.children_len,
     };
@@ -200,45 +146,16 @@ static bool decode_context(const struct cn_hpc_meta *meta, uint64_t off,
     return true;
 }
 
-/* What lies at `off`, up to `end`, both offsets inside the section. */
-static bool decode_at(const struct cn_hpc_meta *meta, uint64_t off, uint64_t end,
-                      bool is_entry, struct cn_context *out, uint64_t *len,
-                      struct cn_error *err)
+void cn_hpc_v4_tree_init(struct cn_hpc_v4 *v4)
 {
-    struct cn_bytes rest;
+    const struct cn_hpc_meta *meta = &v4->meta;
 
-    *len = meta->entries.stride;
-    if (off < end &&
-        cn_hpc_span_slice(meta->sections.list[CN_HPC_CONTEXTS], off, end - off, &rest)) {
-        if (is_entry ? decode_entry(meta, off, rest, out, err)
-                     : decode_context(meta, off, rest, out, len, err))
-            return true;
-    } else {
-        (void)cn_fail(err, CN_ERR_FORMAT, "not inside section Context");
-    }
-    return cn_fail_in(err, "%s at 0x%" PRIx64, is_entry ? "entry point" : "context", off);
-}
-
-enum cn_step cn_hpc_contexts_next(const struct cn_hpc_meta *meta,
-                                  struct cn_context_cursor *cursor,
-                                  struct cn_context *out, struct cn_error *err)
-{
-    uint64_t len;
-
-    if (cursor->at == cursor->end)
-        return CN_END;
-    if (!decode_at(meta, cursor->at, cursor->end, cursor->is_entry_list, out, &len, err))
-        return CN_FAIL;
-    cursor->at += len;
-    return CN_ITEM;
-}
-
-bool cn_hpc_context_at(const struct cn_hpc_meta *meta, uint64_t at,
-                       struct cn_context *out, struct cn_error *err)
-{
-    struct cn_hpc_span section = meta->sections.list[CN_HPC_CONTEXTS];
-    uint64_t len;
-
-    return decode_at(meta, at & ~CN_HPC_AT_ENTRY, section.off + section.bytes.len,
-                     (at & CN_HPC_AT_ENTRY) != 0, out, &len, err);
+    v4->database.tree = (struct cn_hpc_tree){
+        .section_name = cn_hpc_meta_kind.section[CN_HPC_CONTEXTS],
+        .section = meta->sections.list[CN_HPC_CONTEXTS],
+        .roots = meta->is_draft ? meta->roots : meta->entries.span,
+        .are_entries = !meta->is_draft,
+        .decode = decode_context,
+    };
+    v4->database.base.context_weight = v4->database.tree.section.bytes.len;
 }

@@ -5,13 +5,6 @@
 #include "base/arena.h"
 #include "model/contexts/identity.h"
 
-static bool section_too_short(struct cn_hpc_span section, size_t i, struct cn_error *err)
-{
-    return cn_fail(err, CN_ERR_FORMAT,
-                   "section %s at 0x%" PRIx64 " is too short for its header: %zu bytes",
-                   cn_hpc_meta_kind.section[i], section.off, section.bytes.len);
-}
-
 bool cn_hpc_meta_table(struct cn_hpc_span section, const char *what, uint64_t least,
                        struct cn_hpc_table *out, struct cn_error *err)
 {
@@ -38,7 +31,7 @@ bool cn_hpc_meta_is_draft(const struct cn_hpc_sections *sections, bool *out,
     struct cn_hpc_metrics_header head;
 
     if (!cn_hpc_metrics_header_decode(section.bytes, &head))
-        return section_too_short(section, CN_HPC_METRICS, err);
+        return cn_hpc_section_too_short(sections, CN_HPC_METRICS, err);
     *out = head.metric_len == CN_HPC_DRAFT_METRIC_LEN;
     return true;
 }
@@ -49,7 +42,7 @@ static bool find_roots(struct cn_hpc_meta *meta, struct cn_hpc_span section,
     struct cn_hpc_draft_contexts_header head;
 
     if (!cn_hpc_draft_contexts_header_decode(section.bytes, &head))
-        return section_too_short(section, CN_HPC_CONTEXTS, err);
+        return cn_hpc_section_too_short(&meta->sections, CN_HPC_CONTEXTS, err);
     if (head.roots_len == 0)
         return true;
     if (!cn_hpc_span_slice(section, head.roots_off, head.roots_len, &meta->roots.bytes))
@@ -67,7 +60,7 @@ static bool find_entries(struct cn_hpc_meta *meta, struct cn_hpc_span section,
     struct cn_hpc_contexts_header head;
 
     if (!cn_hpc_contexts_header_decode(section.bytes, &head))
-        return section_too_short(section, CN_HPC_CONTEXTS, err);
+        return cn_hpc_section_too_short(&meta->sections, CN_HPC_CONTEXTS, err);
     return cn_hpc_table_open(section,
                              &(struct cn_hpc_array){.what = "entry points",
                                                     .off = head.entries_off,
@@ -106,7 +99,7 @@ bool cn_hpc_meta_title(const struct cn_hpc_meta *meta, const char **title,
     const char *name;
 
     if (!cn_hpc_general_header_decode(section.bytes, &head))
-        return section_too_short(section, CN_HPC_GENERAL, err);
+        return cn_hpc_section_too_short(&meta->sections, CN_HPC_GENERAL, err);
     if (!cn_hpc_span_string(section, head.title_off, "title", &name, err) ||
         !cn_hpc_span_string(section, head.description_off, "description", description,
                             err))
@@ -125,7 +118,7 @@ bool cn_hpc_meta_kinds(const struct cn_hpc_meta *meta, struct cn_arena *arena,
     const char **list;
 
     if (!cn_hpc_id_names_header_decode(section.bytes, &head))
-        return section_too_short(section, CN_HPC_ID_NAMES, err);
+        return cn_hpc_section_too_short(&meta->sections, CN_HPC_ID_NAMES, err);
     if (!cn_hpc_table_open(section,
                            &(struct cn_hpc_array){.what = "names of kinds",
                                                   .off = head.names_off,
@@ -175,17 +168,6 @@ bool cn_hpc_meta_file(const struct cn_hpc_meta *meta, uint32_t index,
     return true;
 }
 
-/* A pointer into a table that may be 0: "none". */
-static bool find_optional(const struct cn_hpc_table *table, uint64_t off,
-                          const char *what, uint32_t *out, struct cn_error *err)
-{
-    *out = CN_NONE;
-    if (off == 0 || cn_hpc_table_find(table, off, out))
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a %s", off,
-                   what);
-}
-
 bool cn_hpc_meta_function(const struct cn_hpc_meta *meta, uint32_t index,
                           struct cn_function *out, struct cn_error *err)
 {
@@ -196,9 +178,10 @@ bool cn_hpc_meta_function(const struct cn_hpc_meta *meta, uint32_t index,
         (record.name_off != 0 &&
          !cn_hpc_span_string(meta->sections.list[CN_HPC_STRINGS], record.name_off, "name",
                              &function.name, err)) ||
-        !find_optional(&meta->modules, record.module_off, "module", &function.module,
-                       err) ||
-        !find_optional(&meta->files, record.file_off, "file", &function.file, err))
+        !cn_hpc_table_find_optional(&meta->modules, record.module_off, "module",
+                                    &function.module, err) ||
+        !cn_hpc_table_find_optional(&meta->files, record.file_off, "file", &function.file,
+                                    err))
         return cn_fail_in(err, "function %" PRIu32 " at 0x%" PRIx64, index,
                           cn_hpc_table_off(&meta->functions, index));
     function.offset = record.entry_off;

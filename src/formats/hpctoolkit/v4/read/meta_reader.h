@@ -1,8 +1,7 @@
-/* meta.db: the tables of modules, files and functions, and where contexts and
- * metrics are.
+/* meta.db: its sections, and the tables of modules, files and functions.
  *
- * cn_hpc_meta_open() finds the tables; nothing proportional to them is read.
- * Contexts are listed by context_reader.h, metrics decoded by metrics_reader.h.
+ * Opening costs the same for tables of any size. Contexts are decoded by context_reader.h,
+ * metrics by metrics_reader.h.
  * Threads: immutable after open; strings and tables borrow the file's bytes.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_META_READER_H
@@ -18,19 +17,19 @@ struct cn_hpc_meta {
     struct cn_hpc_sections sections;
     struct cn_hpc_table modules, files, functions;
     struct cn_hpc_table entries; /* empty in a draft without entry points */
-    struct cn_hpc_span roots;    /* of such a draft, else empty */
+    struct cn_hpc_span roots;    /* of such a draft, otherwise empty */
     bool is_draft;               /* draft A: nested metrics, no entry points */
 };
 
 CN_CHECK bool cn_hpc_meta_open(struct cn_bytes file, struct cn_hpc_meta *out,
                                struct cn_error *err);
 
-/* Modules, files or functions: the table in a section of that kind. */
+/* The table in a section of modules, files or functions. */
 CN_CHECK bool cn_hpc_meta_table(struct cn_hpc_span section, const char *what,
                                 uint64_t least, struct cn_hpc_table *out,
                                 struct cn_error *err);
 
-/* Whether the Metrics section is laid out as draft A has it. */
+/* Set `*out` if the Metrics section has the layout of draft A. */
 CN_CHECK bool cn_hpc_meta_is_draft(const struct cn_hpc_sections *sections, bool *out,
                                    struct cn_error *err);
 

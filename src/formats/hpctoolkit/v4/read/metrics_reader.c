@@ -4,22 +4,20 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "formats/hpctoolkit/scopes.h"
 #include "formats/hpctoolkit/v4/read/meta_reader.h"
 #include "model/contexts/metric.h"
-
-/* The bit of the contexts' mask that the drafts' "function" scope follows. */
-enum { DRAFT_FUNCTION_BIT = 0, NO_BIT = 255 };
 
 struct reader {
     struct cn_hpc_span section;
     struct cn_hpc_metrics_header head;
     struct cn_hpc_table metrics, scopes;
     struct cn_arena *arena;
-    uint64_t nested_len; /* of all arrays that metrics point at */
+    uint64_t nested_len; /* of all arrays that metrics point to */
     struct cn_names *draft_scopes;
 };
 
-/* An array that a record of this section points at. */
+/* Open an array that a record of this section points to. */
 static bool open_nested(struct reader *r, const struct cn_hpc_array *array,
                         struct cn_hpc_table *out, struct cn_error *err)
 {
@@ -57,10 +55,9 @@ static bool find_scope(const struct reader *r, uint64_t off, uint16_t *out,
 {
     uint32_t index;
 
-    if (!cn_hpc_table_find(&r->scopes, off, &index))
-        return cn_fail(err, CN_ERR_FORMAT, "0x%" PRIx64 " is not the start of a scope",
-                       off);
-    *out = (uint16_t)index; /* the number of scopes is 16 bits wide */
+    if (!cn_hpc_table_find(&r->scopes, off, "scope", &index, err))
+        return false;
+    *out = (uint16_t)index; /* the file counts scopes in 16 bits */
     return true;
 }
 
@@ -123,21 +120,9 @@ static bool read_statistics(struct reader *r, const struct cn_hpc_metric *record
     return true;
 }
 
-static bool read_metric(struct reader *r, uint32_t i, struct cn_metric *out,
-                        struct cn_error *err)
-{
-    struct cn_hpc_metric record;
-
-    if (cn_hpc_metric_decode(cn_hpc_table_at(&r->metrics, i), &record) &&
-        cn_hpc_span_string(r->section, record.name_off, "name", &out->name, err) &&
-        read_instances(r, &record, out, err) && read_statistics(r, &record, out, err))
-        return true;
-    return cn_fail_in(err, "metric %" PRIu32 " at 0x%" PRIx64, i,
-                      cn_hpc_table_off(&r->metrics, i));
-}
-
 static bool read_final(struct reader *r, struct cn_metrics *out, struct cn_error *err)
 {
+    struct cn_hpc_metric record;
     struct cn_metric *list;
 
     if (!cn_hpc_table_open(r->section,
@@ -158,8 +143,13 @@ static bool read_final(struct reader *r, struct cn_metrics *out, struct cn_error
         return false;
     list = cn_arena_alloc(r->arena, r->metrics.count, sizeof(*list));
     for (uint32_t i = 0; i < r->metrics.count; i++)
-        if (!read_metric(r, i, &list[i], err))
-            return false;
+        if (!cn_hpc_metric_decode(cn_hpc_table_at(&r->metrics, i), &record) ||
+            !cn_hpc_span_string(r->section, record.name_off, "name", &list[i].name,
+                                err) ||
+            !read_instances(r, &record, &list[i], err) ||
+            !read_statistics(r, &record, &list[i], err))
+            return cn_fail_in(err, "metric %" PRIu32 " at 0x%" PRIx64, i,
+                              cn_hpc_table_off(&r->metrics, i));
     out->list = list;
     out->count = r->metrics.count;
     return true;
@@ -180,7 +170,7 @@ static bool add_draft_scope(struct reader *r, const struct cn_hpc_draft_scope *r
     return true;
 }
 
-/* The statistics of one scope of a draft's metric. */
+/* Read the statistics of one scope of a draft's metric. */
 static bool read_draft_statistics(struct reader *r, const struct cn_hpc_table *table,
                                   uint16_t scope, struct cn_statistic *list,
                                   struct cn_error *err)
@@ -200,7 +190,7 @@ static bool read_draft_statistics(struct reader *r, const struct cn_hpc_table *t
     return true;
 }
 
-/* Where the statistics of each scope are, and how many in all. */
+/* Open the statistics of each scope, and count them. */
 static bool open_draft_statistics(struct reader *r, const struct cn_hpc_table *scopes,
                                   struct cn_hpc_table *tables, size_t *total,
                                   struct cn_error *err)
@@ -224,7 +214,7 @@ static bool open_draft_statistics(struct reader *r, const struct cn_hpc_table *s
     return true;
 }
 
-/* A draft nests: metrics hold scopes, scopes hold statistics. */
+/* In drafts, metrics contain scopes, and scopes contain statistics. */
 static bool read_draft_scopes(struct reader *r, const struct cn_hpc_table *scopes,
                               struct cn_metric *metric, struct cn_error *err)
 {
@@ -275,20 +265,6 @@ static bool read_draft_metric(struct reader *r, uint32_t i, struct cn_metric *ou
                       cn_hpc_table_off(&r->metrics, i));
 }
 
-/* Drafts know scopes by their names only. */
-static struct cn_scope draft_scope(const char *name)
-{
-    struct cn_scope scope = {name, CN_SCOPE_CUSTOM, NO_BIT};
-
-    if (strcmp(name, "point") == 0)
-        scope.type = CN_SCOPE_POINT;
-    else if (strcmp(name, "execution") == 0)
-        scope.type = CN_SCOPE_EXECUTION;
-    else if (strcmp(name, "function") == 0)
-        scope = (struct cn_scope){name, CN_SCOPE_TRANSITIVE, DRAFT_FUNCTION_BIT};
-    return scope;
-}
-
 static bool read_draft(struct reader *r, struct cn_metrics *out, struct cn_error *err)
 {
     struct cn_metric *list;
@@ -308,7 +284,7 @@ static bool read_draft(struct reader *r, struct cn_metrics *out, struct cn_error
             return false;
     scopes = cn_arena_alloc(r->arena, r->draft_scopes->count, sizeof(*scopes));
     for (size_t i = 0; i < r->draft_scopes->count; i++)
-        scopes[i] = draft_scope(cn_arena_strdup(r->arena, r->draft_scopes->list[i]));
+        scopes[i] = cn_hpc_scope_of(cn_arena_strdup(r->arena, r->draft_scopes->list[i]));
     *out = (struct cn_metrics){scopes, list, r->draft_scopes->count, r->metrics.count};
     return true;
 }
@@ -324,7 +300,7 @@ bool cn_hpc_metrics_read(const struct cn_hpc_meta *meta, struct cn_arena *arena,
     bool ok;
 
     if (!cn_hpc_metrics_header_decode(r.section.bytes, &r.head))
-        return cn_fail(err, CN_ERR_FORMAT, "section Metrics is too short for its header");
+        return cn_hpc_section_too_short(&meta->sections, CN_HPC_METRICS, err);
     ok = meta->is_draft ? read_draft(&r, &metrics, err) : read_final(&r, &metrics, err);
     cn_names_done(&draft_scopes);
     if (ok)

@@ -1,5 +1,5 @@
-/* The Metrics section of meta.db: metrics, propagation scopes, statistics, in the
- * final layout and in that of draft A.
+/* The Metrics section of meta.db: metrics, propagation scopes, statistics, in the final
+ * layout and in that of draft A.
  * Threads: any thread, each with an arena of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_METRICS_READER_H

@@ -2,10 +2,10 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/metrics_reader.h"
@@ -22,9 +22,46 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
     };
 }
 
+static bool module(struct cn_database *db, uint32_t index, struct cn_module *out,
+                   struct cn_error *err)
+{
+    return cn_hpc_meta_module(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
+                 struct cn_error *err)
+{
+    return cn_hpc_meta_file(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static bool function(struct cn_database *db, uint32_t index, struct cn_function *out,
+                     struct cn_error *err)
+{
+    return cn_hpc_meta_function(&cn_hpc_v4_of(db)->meta, index, out, err) ||
+           cn_fail_in(err, "meta.db");
+}
+
+static const struct cn_database_ops operations = {
+    .profile = cn_hpc_database_profile,
+    .module = module,
+    .file = file,
+    .function = function,
+    .children = cn_hpc_database_children,
+    .child_next = cn_hpc_database_child_next,
+    .context_at = cn_hpc_database_context_at,
+    .values_begin = cn_hpc_database_values_begin,
+    .values_next = cn_hpc_database_values_next,
+    .timeline = cn_hpc_database_timeline,
+    .samples = cn_hpc_database_samples,
+    .forget = cn_hpc_database_forget,
+    .close = cn_hpc_database_close,
+};
+
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
 {
-    struct cn_database *db = &v4->base;
+    struct cn_database *db = &v4->database.base;
 
     if (!cn_hpc_meta_open(file, &v4->meta, err) ||
         !cn_hpc_meta_title(&v4->meta, &db->title, &db->description, err) ||
@@ -34,65 +71,40 @@ static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_erro
     db->module_count = v4->meta.modules.count;
     db->file_count = v4->meta.files.count;
     db->function_count = v4->meta.functions.count;
-    db->context_weight = v4->meta.sections.list[CN_HPC_CONTEXTS].bytes.len;
+    cn_hpc_v4_tree_init(v4);
     return true;
 }
 
-/* Without cct.db, the summary knows which contexts have values. */
-static bool limit_by_summary(struct cn_hpc_v4 *v4, struct cn_error *err)
+static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
+                        struct cn_error *err)
 {
-    uint64_t listed = v4->base.context_weight / cn_hpc_draft_context_size;
-    struct cn_profile summary;
-    uint64_t limit;
-    uint32_t last;
-
-    if (!cn_hpc_profiles_at(&v4->profiles, 0, &summary, err) ||
-        !cn_hpc_profiles_last_context(&v4->profiles, 0, &last, err))
-        return cn_fail_in(err, "profile.db");
-    limit = (listed + summary.context_count + 1) * CN_HPC_ID_SPREAD_MAX;
-    if (last >= limit || last == UINT32_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "profile.db: context %" PRIu32
-                       " of the summary is out of proportion, can read up to %" PRIu64,
-                       last, limit - 1);
-    v4->base.context_limit = last + 1;
-    return true;
-}
-
-static bool open_cct(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
-                     struct cn_error *err)
-{
+    struct cn_hpc_values *values = &v4->database.values;
+    struct cn_database *db = &v4->database.base;
     struct cn_error damage;
 
-    if (files->has_cct && cn_hpc_cct_open(files->cct, &v4->cct, &damage)) {
-        v4->base.has_context_values = true;
-        v4->base.context_limit = v4->cct.table.count;
-        return true;
+    if (!cn_hpc_v4_profiles_open(files->profile, &values->profiles, err))
+        return cn_fail_in(err, "profile.db");
+    values->has_cct =
+        files->has_cct && cn_hpc_v4_cct_open(files->cct, &values->cct, &damage);
+    values->context_limit = values->cct.records.count;
+    if (!values->has_cct) {
+        cn_database_warn(db, "cct.db: %s; no values by context",
+                         files->has_cct ? damage.text : "does not exist");
+        if (!cn_hpc_values_limit(values, db->context_weight / cn_hpc_draft_context_size,
+                                 err))
+            return false;
     }
-    if (files->has_cct)
-        cn_database_warn(&v4->base, "cct.db: %s; no values by context", damage.text);
-    else
-        cn_database_warn(&v4->base, "cct.db: not there; no values by context");
-    return limit_by_summary(v4, err);
+    if (files->has_trace)
+        cn_hpc_values_add_traces(
+            values, db,
+            cn_hpc_v4_traces_open(files->trace, &values->traces, &values->trace_damage));
+    db->profile_count = values->profiles.records.count;
+    db->context_limit = values->context_limit;
+    db->has_context_values = values->has_cct;
+    return true;
 }
 
-static void open_traces(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files)
-{
-    if (!files->has_trace)
-        return;
-    v4->base.has_timelines = true;
-    if (!cn_hpc_traces_open(files->trace, &v4->traces, &v4->trace_damage)) {
-        (void)cn_fail_in(&v4->trace_damage, "trace.db");
-        cn_database_warn(&v4->base, "%s; no timelines", v4->trace_damage.text);
-        return;
-    }
-    cn_hpc_traces_sort(&v4->traces, &v4->base.arena);
-    v4->base.begin_ns = v4->traces.begin_ns;
-    v4->base.end_ns = v4->traces.end_ns;
-}
-
-/* A taxonomy from the first file that is default.yaml, or made from the metrics;
- * further files add to it. */
+/* Read the taxonomy from default.yaml, or make one from the metrics; append other files. */
 static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *files)
 {
     struct cn_error damage;
@@ -120,17 +132,13 @@ static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                        struct cn_error *err)
 {
-    v4->base.ops = &cn_hpc_v4_ops;
-    v4->base.path = "";
-    if (!open_meta(v4, files->meta, err))
+    struct cn_database *db = &v4->database.base;
+
+    db->ops = &operations;
+    db->path = "";
+    if (!open_meta(v4, files->meta, err) || !open_values(v4, files, err))
         return false;
-    if (!cn_hpc_profiles_open(files->profile, &v4->profiles, err))
-        return cn_fail_in(err, "profile.db");
-    v4->base.profile_count = v4->profiles.table.count;
-    if (!open_cct(v4, files, err))
-        return false;
-    open_traces(v4, files);
-    read_taxonomy(&v4->base, files);
+    read_taxonomy(db, files);
     return true;
 }
 
@@ -140,37 +148,28 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
 
     if (!open_files(v4, files, err)) {
-        cn_hpc_v4_ops.close(&v4->base);
+        cn_hpc_database_close(&v4->database.base);
         return false;
     }
-    *out = &v4->base;
+    *out = &v4->database.base;
     return true;
 }
 
-static bool file_is(const char *dir, const char *path,
-                    const struct cn_hpc_file_kind *kind)
+static bool is_meta(struct cn_bytes file)
 {
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    bool is_kind = (dir ? cn_file_open_at(&file, dir, path, &ignored)
-                        : cn_file_open(&file, path, &ignored)) &&
-                   cn_hpc_file_is(file.bytes, kind);
+    return cn_hpc_file_is(file, &cn_hpc_meta_kind);
+}
 
-    cn_file_close(&file);
-    return is_kind;
+static bool is_member(struct cn_bytes file)
+{
+    return is_meta(file) || cn_hpc_file_is(file, &cn_hpc_profile_kind) ||
+           cn_hpc_file_is(file, &cn_hpc_cct_kind) ||
+           cn_hpc_file_is(file, &cn_hpc_trace_kind);
 }
 
 bool cn_hpc_v4_probe(const char *path)
 {
-    char *dir = cn_hpc_directory(path);
-    bool found = file_is(dir, "meta.db", &cn_hpc_meta_kind) &&
-                 (cn_hpc_is_directory(path) || file_is(NULL, path, &cn_hpc_meta_kind) ||
-                  file_is(NULL, path, &cn_hpc_profile_kind) ||
-                  file_is(NULL, path, &cn_hpc_cct_kind) ||
-                  file_is(NULL, path, &cn_hpc_trace_kind));
-
-    free(dir);
-    return found;
+    return cn_hpc_maps_probe(path, "meta.db", is_meta, is_member);
 }
 
 /* default.yaml first, the others by name. */
@@ -191,35 +190,28 @@ static int is_yaml(const struct dirent *entry)
     return dot && dot != entry->d_name && strcmp(dot, ".yaml") == 0;
 }
 
-/* The maps of metrics/, needed only while opening. */
-struct yaml_maps {
-    struct dirent **names;
-    int name_count, skipped_count;
-    struct cn_file maps[CN_HPC_YAML_MAX];
-};
-
-static void map_yaml(struct yaml_maps *yaml, const char *dir,
-                     struct cn_hpc_v4_files *files)
+void cn_hpc_v4_yaml_map(struct cn_hpc_v4_yaml_maps *yaml, const char *dir,
+                        struct cn_hpc_v4_files *files)
 {
-    char *folder = NULL;
-    struct cn_error ignored;
+    struct cn_text folder = {0};
 
-    if (asprintf(&folder, "%s/metrics", dir) < 0)
-        return;
-    yaml->name_count = scandir(folder, &yaml->names, is_yaml, compare_yaml);
+    cn_text_printf(&folder, "%s/metrics", dir);
+    yaml->name_count = scandir(cn_text_str(&folder), &yaml->names, is_yaml, compare_yaml);
     for (int i = 0; i < yaml->name_count; i++) {
+        const char *name = yaml->names[i]->d_name;
+
         if (i >= CN_HPC_YAML_MAX ||
-            !cn_file_open_at(&yaml->maps[i], folder, yaml->names[i]->d_name, &ignored)) {
+            !cn_file_open_at(&yaml->maps[i], cn_text_str(&folder), name, &yaml->damage)) {
             yaml->skipped_count++;
             continue;
         }
         files->yaml[files->yaml_count++] =
-            (struct cn_hpc_v4_yaml){yaml->names[i]->d_name, yaml->maps[i].bytes};
+            (struct cn_hpc_v4_yaml){name, yaml->maps[i].bytes};
     }
-    free(folder);
+    cn_text_done(&folder);
 }
 
-static void yaml_maps_done(struct yaml_maps *yaml)
+void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml)
 {
     for (size_t i = 0; i < CN_HPC_YAML_MAX; i++)
         cn_file_close(&yaml->maps[i]);
@@ -233,22 +225,18 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
                         struct cn_error *err)
 {
     struct cn_hpc_v4_files files;
-    struct yaml_maps yaml = {0};
+    struct cn_hpc_v4_yaml_maps yaml = {0};
     bool ok;
 
     cn_hpc_v4_files_init(&files, maps);
-    map_yaml(&yaml, dir, &files);
+    cn_hpc_v4_yaml_map(&yaml, dir, &files);
     ok = cn_hpc_v4_open_bytes(out, &files, err);
-    yaml_maps_done(&yaml);
+    cn_hpc_v4_yaml_unmap(&yaml);
     if (!ok)
         return false;
-    cn_hpc_v4_of(*out)->maps = *maps;
+    cn_hpc_database_take_maps(*out, maps, damage);
     if (yaml.skipped_count > 0)
         cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
-    if (damage->trace.kind != CN_ERR_NONE) {
-        (*out)->has_timelines = true;
-        cn_hpc_v4_of(*out)->trace_damage = damage->trace;
-    }
     return true;
 }
 

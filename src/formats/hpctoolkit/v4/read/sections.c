@@ -34,8 +34,7 @@ bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind)
 static bool check_frame(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
                         struct cn_hpc_sections *out, struct cn_error *err)
 {
-    uint64_t head_len =
-        cn_hpc_file_header_size + (uint64_t)kind->section_count * cn_hpc_section_size;
+    uint64_t head_len = cn_hpc_header_len(kind);
     struct cn_hpc_file_header head;
     struct cn_bytes footer;
 
@@ -85,77 +84,28 @@ static bool read_section(struct cn_hpc_span file, size_t i, const char *name,
     return true;
 }
 
-static bool overlap(struct cn_hpc_span a, struct cn_hpc_span b)
-{
-    return a.bytes.len > 0 && b.bytes.len > 0 && a.off < b.off + b.bytes.len &&
-           b.off < a.off + a.bytes.len;
-}
-
-static bool check_apart(const struct cn_hpc_sections *sections,
-                        const struct cn_hpc_file_kind *kind, struct cn_error *err)
-{
-    for (size_t i = 0; i < kind->section_count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (overlap(sections->list[i], sections->list[j]))
-                return cn_fail(err, CN_ERR_FORMAT,
-                               "sections %s at 0x%" PRIx64 " and %s at 0x%" PRIx64
-                               " overlap",
-                               kind->section[j], sections->list[j].off, kind->section[i],
-                               sections->list[i].off);
-    return true;
-}
-
 bool cn_hpc_sections_open(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
                           struct cn_hpc_sections *out, struct cn_error *err)
 {
-    struct cn_hpc_sections sections = {0};
+    struct cn_hpc_sections sections = {.kind = kind};
 
     if (!check_frame(file, kind, &sections, err))
         return false;
     for (size_t i = 0; i < kind->section_count; i++)
         if (!read_section(sections.file, i, kind->section[i], &sections.list[i], err))
             return false;
-    if (!check_apart(&sections, kind, err))
+    if (!cn_hpc_spans_check(sections.list, kind->section, kind->section_count, err))
         return false;
     *out = sections;
     return true;
 }
 
-bool cn_hpc_table_open(struct cn_hpc_span in, const struct cn_hpc_array *array,
-                       struct cn_hpc_table *out, struct cn_error *err)
+bool cn_hpc_section_too_short(const struct cn_hpc_sections *sections, size_t i,
+                              struct cn_error *err)
 {
-    struct cn_bytes bytes;
-    uint64_t len;
+    struct cn_hpc_span section = sections->list[i];
 
-    if (array->count == 0) {
-        *out = (struct cn_hpc_table){0};
-        return true;
-    }
-    if (array->stride < array->least || array->stride > UINT32_MAX)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s of %" PRIu64 " bytes each are too short, %" PRIu64 " needed",
-                       array->what, array->stride, array->least);
-    if (!cn_u64_mul(array->count, array->stride, &len) || array->count > UINT32_MAX ||
-        !cn_hpc_span_slice(in, array->off, len, &bytes))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu64 " %s of %" PRIu64 " bytes at 0x%" PRIx64
-                       " do not fit their section, 0x%" PRIx64 " to 0x%" PRIx64,
-                       array->count, array->what, array->stride, array->off, in.off,
-                       in.off + in.bytes.len);
-    *out = (struct cn_hpc_table){
-        {bytes, array->off}, (uint32_t)array->count, (uint32_t)array->stride};
-    return true;
-}
-
-bool cn_hpc_table_find(const struct cn_hpc_table *table, uint64_t off, uint32_t *out)
-{
-    uint64_t distance;
-
-    if (off < table->span.off || off - table->span.off >= table->span.bytes.len)
-        return false;
-    distance = off - table->span.off;
-    if (distance % table->stride != 0)
-        return false;
-    *out = (uint32_t)(distance / table->stride);
-    return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "section %s at 0x%" PRIx64 " is too short for its header: %zu bytes",
+                   sections->kind->section[i], section.off, section.bytes.len);
 }

@@ -13,10 +13,10 @@ struct parts {
     struct cn_hpc_metrics_header head;
     struct cn_hpc_table metrics, scopes;
     struct cn_names names;
-    uint64_t nested_left; /* bytes of arrays that metrics may still point at */
+    uint64_t nested_left; /* bytes of arrays that metrics may still point to */
 };
 
-static void check_scopes(struct cn_verify *v, const struct parts *p)
+static void check_scopes(struct cn_hpc_v4_check *v, const struct parts *p)
 {
     struct cn_hpc_scope record;
 
@@ -25,62 +25,54 @@ static void check_scopes(struct cn_verify *v, const struct parts *p)
 
         if (!cn_hpc_scope_decode(cn_hpc_table_at(&p->scopes, i), &record))
             continue;
-        (void)cn_verify_string(v, p->section, record.name_off, "scope name");
+        (void)cn_hpc_v4_check_string(v, p->section, record.name_off, "scope name");
         if (record.type > CN_SCOPE_TRANSITIVE)
-            cn_verify_warn(v, "unknown-value", off, "scope type %u is unknown",
-                           record.type);
+            cn_findings_warn(&v->c.f, "unknown-value", off, "scope type %u is unknown",
+                             record.type);
         if (record.propagation < PROPAGATION_BITS)
             continue;
         if (record.type == CN_SCOPE_TRANSITIVE)
-            cn_verify_error(v, "propagation-index", off,
-                            "transitive scope follows bit %u, there are %d",
-                            record.propagation, PROPAGATION_BITS);
+            cn_findings_error(&v->c.f, "propagation-index", off,
+                              "transitive scope follows bit %u, there are %d",
+                              record.propagation, PROPAGATION_BITS);
         else
-            cn_verify_warn(v, "propagation-index", off,
-                           "propagation index %u of a scope that is not transitive, "
-                           "limit %d",
-                           record.propagation, PROPAGATION_BITS);
+            cn_findings_warn(&v->c.f, "propagation-index", off,
+                             "propagation index %u of a scope that is not transitive, "
+                             "limit %d",
+                             record.propagation, PROPAGATION_BITS);
     }
 }
 
-static void check_scope_pointer(struct cn_verify *v, const struct parts *p,
-                                uint64_t pointer, uint64_t off)
-{
-    uint32_t index;
-
-    if (!cn_hpc_table_find(&p->scopes, pointer, &index))
-        cn_verify_error(v, "pointer-element", off,
-                        "0x%" PRIx64 " is not the start of a scope", pointer);
-}
-
-static void check_id(struct cn_verify *v, struct cn_verify_set *ids, uint16_t id,
+static void check_id(struct cn_hpc_v4_check *v, struct cn_hpc_set *ids, uint16_t id,
                      uint64_t off, const char *what)
 {
-    if (!cn_verify_set_add(ids, id))
-        cn_verify_error(v, "metric-id-unique", off, "%s id %u is used twice", what, id);
-    if (id > CN_VERIFY_METRIC_ID_MAX)
-        cn_verify_warn(v, "metric-id-signed", off,
-                       "%s id %u: hpcviewer reads ids up to %d", what, id,
-                       CN_VERIFY_METRIC_ID_MAX);
+    if (!cn_hpc_set_add(ids, id))
+        cn_findings_error(&v->c.f, "metric-id-unique", off, "%s id %u is used twice",
+                          what, id);
+    if (id > CN_HPC_METRIC_ID_MAX)
+        cn_findings_warn(&v->c.f, "metric-id-signed", off,
+                         "%s id %u: hpcviewer reads ids up to %d", what, id,
+                         CN_HPC_METRIC_ID_MAX);
 }
 
-/* An array that a metric points at. Each has its own: together they fit the section. */
-static bool open_nested(struct cn_verify *v, struct parts *p,
+/* Open an array that a metric points to. Arrays are not shared: together they fit the
+ * section. */
+static bool open_nested(struct cn_hpc_v4_check *v, struct parts *p,
                         const struct cn_hpc_array *array, struct cn_hpc_table *out)
 {
-    if (!cn_verify_table(v, p->section, array, out))
+    if (!cn_hpc_v4_check_table(v, p->section, array, out))
         return false;
     if (out->span.bytes.len > p->nested_left) {
-        cn_verify_error(v, "arrays-overlap", array->off,
-                        "%s at 0x%" PRIx64 " overlap those of other metrics", array->what,
-                        array->off);
+        cn_findings_error(&v->c.f, "arrays-overlap", array->off,
+                          "%s at 0x%" PRIx64 " overlap those of other metrics",
+                          array->what, array->off);
         return false;
     }
     p->nested_left -= out->span.bytes.len;
     return true;
 }
 
-static void check_instances(struct cn_verify *v, struct parts *p,
+static void check_instances(struct cn_hpc_v4_check *v, struct parts *p,
                             const struct cn_hpc_metric *metric)
 {
     struct cn_hpc_table table;
@@ -97,24 +89,26 @@ static void check_instances(struct cn_verify *v, struct parts *p,
 
         if (!cn_hpc_scope_instance_decode(cn_hpc_table_at(&table, i), &record))
             continue;
-        check_scope_pointer(v, p, record.scope_off, off);
+        cn_hpc_check_pointer(&v->c.f, "pointer-element", &p->scopes, record.scope_off,
+                             off, "scope");
         check_id(v, &v->prop_ids, record.prop_id, off, "propagated metric");
     }
 }
 
-static void check_formula(struct cn_verify *v, const struct parts *p, uint64_t pointer)
+static void check_formula(struct cn_hpc_v4_check *v, const struct parts *p,
+                          uint64_t pointer)
 {
-    const char *text = cn_verify_string(v, p->section, pointer, "formula");
+    const char *text = cn_hpc_v4_check_string(v, p->section, pointer, "formula");
     const struct cn_formula *formula;
     struct cn_arena arena = {0};
     struct cn_error err = {0};
 
     if (text && !cn_formula_parse(&formula, text, &arena, &err))
-        cn_verify_error(v, "formula", pointer, "%s", err.text);
+        cn_findings_error(&v->c.f, "formula", pointer, "%s", err.text);
     cn_arena_done(&arena);
 }
 
-static void check_statistics(struct cn_verify *v, struct parts *p,
+static void check_statistics(struct cn_hpc_v4_check *v, struct parts *p,
                              const struct cn_hpc_metric *metric)
 {
     struct cn_hpc_table table;
@@ -131,16 +125,17 @@ static void check_statistics(struct cn_verify *v, struct parts *p,
 
         if (!cn_hpc_statistic_decode(cn_hpc_table_at(&table, i), &record))
             continue;
-        check_scope_pointer(v, p, record.scope_off, off);
+        cn_hpc_check_pointer(&v->c.f, "pointer-element", &p->scopes, record.scope_off,
+                             off, "scope");
         check_formula(v, p, record.formula_off);
         check_id(v, &v->stat_ids, record.stat_id, off, "statistic");
         if (record.combine > CN_COMBINE_MAX)
-            cn_verify_warn(v, "unknown-value", off, "combine %u is unknown",
-                           record.combine);
+            cn_findings_warn(&v->c.f, "unknown-value", off, "combine %u is unknown",
+                             record.combine);
     }
 }
 
-static void check_metrics(struct cn_verify *v, struct parts *p)
+static void check_metrics(struct cn_hpc_v4_check *v, struct parts *p)
 {
     struct cn_hpc_metric record;
 
@@ -151,36 +146,36 @@ static void check_metrics(struct cn_verify *v, struct parts *p)
 
         if (!cn_hpc_metric_decode(cn_hpc_table_at(&p->metrics, i), &record))
             continue;
-        name = cn_verify_string(v, p->section, record.name_off, "metric name");
+        name = cn_hpc_v4_check_string(v, p->section, record.name_off, "metric name");
         if (name && cn_names_add(&p->names, name) < known)
-            cn_verify_warn(v, "metric-name-unique", off, "two metrics are called %.80s",
-                           name);
+            cn_findings_warn(&v->c.f, "metric-name-unique", off,
+                             "two metrics are called %.80s", name);
         check_instances(v, p, &record);
         check_statistics(v, p, &record);
     }
 }
 
-static void check_final_layout(struct cn_verify *v, struct parts *p)
+static void check_final_layout(struct cn_hpc_v4_check *v, struct parts *p)
 {
     const struct cn_hpc_metrics_header *head = &p->head;
 
-    (void)cn_verify_table(v, p->section,
-                          &(struct cn_hpc_array){"scopes", head->scopes_off,
-                                                 head->scope_count, head->scope_len,
-                                                 cn_hpc_scope_size},
-                          &p->scopes);
-    (void)cn_verify_table(v, p->section,
-                          &(struct cn_hpc_array){"metrics", head->metrics_off,
-                                                 head->metric_count, head->metric_len,
-                                                 cn_hpc_metric_size},
-                          &p->metrics);
+    (void)cn_hpc_v4_check_table(v, p->section,
+                                &(struct cn_hpc_array){"scopes", head->scopes_off,
+                                                       head->scope_count, head->scope_len,
+                                                       cn_hpc_scope_size},
+                                &p->scopes);
+    (void)cn_hpc_v4_check_table(
+        v, p->section,
+        &(struct cn_hpc_array){"metrics", head->metrics_off, head->metric_count,
+                               head->metric_len, cn_hpc_metric_size},
+        &p->metrics);
     check_scopes(v, p);
     check_metrics(v, p);
     cn_names_done(&p->names);
 }
 
 /* Ids of a draft, which the reader knows how to find. */
-static void add_draft_ids(struct cn_verify *v)
+static void add_draft_ids(struct cn_hpc_v4_check *v)
 {
     for (size_t i = 0; i < v->metrics.count; i++) {
         const struct cn_metric *metric = &v->metrics.list[i];
@@ -193,32 +188,33 @@ static void add_draft_ids(struct cn_verify *v)
     }
 }
 
-void cn_verify_metrics(struct cn_verify *v)
+void cn_hpc_v4_check_metrics(struct cn_hpc_v4_check *v)
 {
     struct parts p = {.section = v->meta.sections.list[CN_HPC_METRICS]};
     struct cn_hpc_meta meta = {.sections = v->meta.sections};
     struct cn_error err = {0};
-    uint64_t errors = v->file_errors;
+    uint64_t errors = v->c.f.error_count;
 
-    cn_verify_set_init(&v->prop_ids, ID_COUNT);
-    cn_verify_set_init(&v->stat_ids, ID_COUNT);
+    cn_hpc_set_init(&v->prop_ids, ID_COUNT);
+    cn_hpc_set_init(&v->stat_ids, ID_COUNT);
     if (!cn_hpc_metrics_header_decode(p.section.bytes, &p.head)) {
-        cn_verify_error(v, "section-header", p.section.off,
-                        "section Metrics of %zu bytes is too short for its header",
-                        p.section.bytes.len);
+        (void)cn_hpc_v4_check_too_short(v, &v->meta, CN_HPC_METRICS);
         return;
     }
     v->is_draft = meta.is_draft = p.head.metric_len == CN_HPC_DRAFT_METRIC_LEN;
     p.nested_left = p.section.bytes.len;
     if (v->is_draft)
-        cn_verify_warn(v, "draft-layout", p.section.off,
-                       "metrics of %u bytes: the layout of a draft of early 2022",
-                       p.head.metric_len);
+        cn_findings_warn(&v->c.f, "draft-layout", p.section.off,
+                         "metrics of %u bytes: the layout of a draft of early 2022",
+                         p.head.metric_len);
     else
         check_final_layout(v, &p);
-    v->has_metrics = cn_hpc_metrics_read(&meta, &v->arena, &v->metrics, &err);
-    if (v->has_metrics && v->is_draft)
-        add_draft_ids(v);
-    if (!v->has_metrics && v->file_errors == errors)
-        cn_verify_error(v, "metrics", p.section.off, "%s", err.text);
+    if (cn_hpc_metrics_read(&meta, &v->arena, &v->metrics, &err)) {
+        if (v->is_draft)
+            add_draft_ids(v);
+        v->c.thread_ids = &v->prop_ids;
+        v->c.summary_ids = &v->stat_ids;
+    } else if (v->c.f.error_count == errors) {
+        cn_findings_error(&v->c.f, "metrics", p.section.off, "%s", err.text);
+    }
 }

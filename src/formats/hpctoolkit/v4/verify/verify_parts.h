@@ -1,188 +1,69 @@
-/* What the parts of the verifier share: findings, the frame of a file, what other
- * files need to know about meta.db and profile.db.
+/* What the parts of the verifier share.
  *
- * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db,
- * the YAML files, and, where nothing was wrong so far, the values of one file
- * against those of the others. Work is linear in the size of the files: what several
- * records point at is checked once and reported as an overlap.
+ * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db, the YAML
+ * files, and, if nothing was wrong so far, the values of one file against those of the
+ * others. Work is linear in the size of the files.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_VERIFY_VERIFY_PARTS_H
 #define CN_FORMATS_HPCTOOLKIT_V4_VERIFY_VERIFY_PARTS_H
 
 #include "base/arena.h"
-#include "base/run/progress.h"
+#include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
 #include "model/contexts/metric.h"
 #include "model/format.h"
 
-enum {
-    CN_VERIFY_ERROR_MAX = 20, /* of one rule in one file; then only their number */
-    CN_VERIFY_WARNING_MAX = 3,
-    CN_VERIFY_RULE_MAX = 96,
-    /* Sizes of records and metric ids are signed numbers in the Java reader. */
-    CN_VERIFY_STRIDE_MAX = 127,
-    CN_VERIFY_METRIC_ID_MAX = 32767,
-};
+enum { CN_HPC_V4_STRIDE_MAX = 127 }; /* hpcviewer: sizes of records are signed */
 
-struct cn_verify_rule {
-    const char *file, *rule;
-    bool is_error;
-    uint64_t count;
-};
-
-/* A set of small numbers. */
-struct cn_verify_set {
-    uint64_t *words;
-    uint64_t limit; /* numbers from here on are not in it */
-};
-
-struct cn_verify_file {
+struct cn_hpc_v4_check_file {
     const struct cn_hpc_file_kind *kind;
     struct cn_bytes bytes;
-    bool is_readable; /* the frame is right */
+    bool is_readable; /* the frame is intact */
     struct cn_hpc_sections sections;
 };
 
-struct cn_verify {
+struct cn_hpc_v4_check {
+    struct cn_hpc_check c;
     const char *dir; /* whose files are mapped; NULL: they are in memory */
     const struct cn_hpc_v4_files *files;
-    const struct cn_progress *progress;
-    cn_finding_fn report;
-    void *arg;
-    struct cn_verify_rule rules[CN_VERIFY_RULE_MAX];
-    size_t rule_count;
-    const char *file; /* that findings are about */
-    uint64_t file_errors, all_errors;
-    uint64_t touched_len; /* of mapped files, since their memory was given back */
+    struct cn_hpc_v4_check_file meta, profile, cct, trace;
 
-    struct cn_verify_file meta, profile, cct, trace;
-
-    /* What meta.db said. */
+    /* What meta.db says. */
     bool is_draft;
-    bool has_metrics, has_contexts; /* these could be read */
-    uint32_t kind_count;
     struct cn_arena arena;
     struct cn_metrics metrics;
-    struct cn_verify_set prop_ids, stat_ids;
-    struct cn_verify_set contexts;
-    uint32_t context_last; /* the largest id */
-    uint64_t string_budget;
-
-    /* What profile.db said. */
-    bool has_profiles;
-    uint32_t profile_count;
-    struct cn_verify_set summaries; /* profiles that are not threads */
-    uint32_t value_context_last;    /* the largest id that has values */
+    struct cn_hpc_set prop_ids, stat_ids, contexts;
+    uint64_t string_budget; /* bytes of strings that may still be checked */
 };
 
-/* Report a violation, or a known deviation. `rule` lives forever. */
-CN_PRINTF(4, 5)
-void cn_verify_error(struct cn_verify *v, const char *rule, uint64_t off, const char *fmt,
-                     ...);
-CN_PRINTF(4, 5)
-void cn_verify_warn(struct cn_verify *v, const char *rule, uint64_t off, const char *fmt,
-                    ...);
+/* Check header, footer, version and sections of a file. */
+void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file);
 
-/* Findings from here on are about this file. */
-void cn_verify_begin_file(struct cn_verify *v, const char *file);
+/* Check and open an array of records. False if it is not inside `in`. */
+bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                           const struct cn_hpc_array *array, struct cn_hpc_table *out);
 
-/* Say how many findings were left out. */
-void cn_verify_flush(struct cn_verify *v);
+/* Check a string: it must end inside `in` and be UTF-8. NULL if it does not end. */
+const char *cn_hpc_v4_check_string(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
+                                   uint64_t off, const char *what);
 
-void cn_verify_set_init(struct cn_verify_set *set, uint64_t limit);
-void cn_verify_set_done(struct cn_verify_set *set);
-bool cn_verify_set_has(const struct cn_verify_set *set, uint64_t number);
+/* Report a section that is shorter than its header. Returns true. */
+bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
+                               const struct cn_hpc_v4_check_file *file, size_t section);
 
-/* False when it was there before. The number must be below the limit. */
-bool cn_verify_set_add(struct cn_verify_set *set, uint64_t number);
-
-/* Parts of a file that must not overlap. Neighbours become one, so that a file in
- * its natural order costs no memory. */
-struct cn_verify_span {
-    uint64_t begin, end;
-};
-
-struct cn_verify_spans {
-    struct cn_verify_span *list;
-    size_t count, capacity;
-};
-
-void cn_verify_spans_add(struct cn_verify_spans *spans, uint64_t begin, uint64_t end);
-
-/* Sort and report each overlap under this rule; empties the spans. */
-void cn_verify_spans_check(struct cn_verify *v, struct cn_verify_spans *spans,
-                           const char *rule, const char *what);
-
-/* `len` more bytes of a mapped file were looked at: give its memory back now and
- * then. */
-void cn_verify_forget(struct cn_verify *v, const struct cn_verify_file *file,
-                      uint64_t len);
-
-/* Header, footer, version and sections of a file. */
-void cn_verify_frame(struct cn_verify *v, struct cn_verify_file *file);
-
-/* An array of records; false when it is not inside `in`. */
-bool cn_verify_table(struct cn_verify *v, struct cn_hpc_span in,
-                     const struct cn_hpc_array *array, struct cn_hpc_table *out);
-
-/* A string that must end inside `in` and be UTF-8; NULL, after a report, when it
- * does not. */
-const char *cn_verify_string(struct cn_verify *v, struct cn_hpc_span in, uint64_t off,
-                             const char *what);
-
-void cn_verify_aligned(struct cn_verify *v, uint64_t off, unsigned align,
-                       const char *what);
-
-/* A block of values and, behind it, where the values of each key start: the keys are the
- * contexts of a profile, or the metrics of a context. */
-struct cn_verify_shape {
-    const char *owner, *key, *keys; /* "profile", "context", "contexts" */
-    const char *index_name;         /* "index of contexts" */
-    const char *empty_rule;         /* of a key without values */
-    uint8_t value_len, value_align, index_len, index_align;
-};
-
-struct cn_verify_block {
-    const struct cn_verify_shape *shape;
-    uint32_t owner;
-    uint64_t values_off, value_count, index_off;
-    uint32_t index_count;
-    struct cn_bytes values, index; /* set when it is opened */
-};
-
-/* The blocks of a file: where they are, and how much may still be looked at. */
-struct cn_verify_blocks {
-    struct cn_verify_spans spans;
-    uint64_t budget;
-};
-
-/* Find and check the place of a block whose record is at `off`. False when there is nothing
- * to look at in it. */
-bool cn_verify_block_open(struct cn_verify *v, const struct cn_verify_file *file,
-                          struct cn_verify_blocks *blocks, struct cn_verify_block *b,
-                          uint64_t off);
-
-/* The values start..end of entry `i` of the index; false when they are not in the block. */
-bool cn_verify_block_range(struct cn_verify *v, const struct cn_verify_block *b,
-                           uint32_t i, uint32_t key, uint64_t start, uint64_t end);
-
-void cn_verify_number(struct cn_verify *v, double value, uint64_t off);
-
-void cn_verify_meta(struct cn_verify *v);
-void cn_verify_metrics(struct cn_verify *v);
-void cn_verify_contexts(struct cn_verify *v, const struct cn_hpc_table *modules,
-                        const struct cn_hpc_table *files,
-                        const struct cn_hpc_table *functions);
+void cn_hpc_v4_check_meta(struct cn_hpc_v4_check *v);
+void cn_hpc_v4_check_metrics(struct cn_hpc_v4_check *v);
+void cn_hpc_v4_check_contexts(struct cn_hpc_v4_check *v,
+                              const struct cn_hpc_table *modules,
+                              const struct cn_hpc_table *files,
+                              const struct cn_hpc_table *functions);
 
 /* These fail only when the user asks to stop. */
-CN_CHECK bool cn_verify_profile(struct cn_verify *v, struct cn_error *err);
-CN_CHECK bool cn_verify_cct(struct cn_verify *v, struct cn_error *err);
-CN_CHECK bool cn_verify_trace(struct cn_verify *v, struct cn_error *err);
-void cn_verify_yaml(struct cn_verify *v);
-
-/* cct.db against profile.db, and the summary against the threads. */
-CN_CHECK bool cn_verify_values(struct cn_verify *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err);
+void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v);
 
 #endif

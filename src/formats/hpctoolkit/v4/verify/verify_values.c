@@ -1,276 +1,156 @@
-/* Values of one file against those of another, context by context: cct.db must be
- * the transpose of profile.db, and the summary what its statistics make of the
- * threads.
- *
- * Workers compare; what they find is reported in the order of contexts. */
-
+/* The rules of profile.db, cct.db and trace.db that only v4 has. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/run/pool.h"
-#include "formats/hpctoolkit/v4/read/database.h"
+#include "formats/hpctoolkit/v4/read/value_files.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
-#include "formats/hpctoolkit/verify_summary.h"
-#include "model/contexts/transpose.h"
+#include "formats/hpctoolkit/values/value_checks.h"
 
-struct note {
-    bool is_summary;
-    uint32_t context;
-    char text[160];
-};
-
-struct worker {
-    struct cn_value_cursor cursor;
-    struct cn_verify_summary *summary; /* NULL: statistics are not checked */
-    uint32_t next;                     /* the first context not compared yet */
-    struct note notes[2 * CN_VERIFY_ERROR_MAX];
-    size_t note_count;
-    uint64_t cct_differ, summary_differ; /* contexts, those without a note included */
-};
-
-struct check {
-    struct cn_verify *v;
-    struct cn_database *db;
-    struct worker *workers;
-    uint64_t cct_differ, summary_differ;
-    struct note summary_notes[CN_VERIFY_WARNING_MAX];
-    size_t summary_note_count;
-};
-
-CN_PRINTF(4, 5)
-static void add_note(struct worker *self, bool is_summary, uint32_t context,
-                     const char *fmt, ...)
+static void check_profile(struct cn_hpc_plane_check *p, uint32_t number, uint64_t off)
 {
-    uint64_t *count = is_summary ? &self->summary_differ : &self->cct_differ;
-    struct note *note = &self->notes[self->note_count];
-    va_list args;
+    struct cn_findings *f = &p->c->f;
+    struct cn_hpc_plane_record record = cn_hpc_planes_record(&p->planes, number);
+    struct cn_hpc_profile final = {0};
 
-    if (++*count > CN_VERIFY_ERROR_MAX)
-        return;
-    self->note_count++;
-    note->is_summary = is_summary;
-    note->context = context;
-    va_start(args, fmt);
-    (void)vsnprintf(note->text, sizeof(note->text), fmt, args);
-    va_end(args);
+    if (number == 0 && !record.is_summary)
+        cn_findings_error(f, "summary-first", off, "profile 0 is not a summary");
+    if (number == 0 && record.tuple_off != 0)
+        cn_findings_warn(f, "summary-tuple", off,
+                         "the summary has an identity tuple at 0x%" PRIx64,
+                         record.tuple_off);
+    if (number > 0 && record.is_summary)
+        cn_findings_warn(f, "summary-extra", off,
+                         "profile %" PRIu32
+                         " is another summary: hpcviewer takes it for a thread",
+                         number);
+    if (number > 0 && record.tuple_off == 0)
+        cn_findings_error(f, "tuple-missing", off,
+                          "profile %" PRIu32 " has no identity tuple", number);
+    (void)cn_hpc_profile_decode(cn_hpc_table_at(&p->planes.records, number), &final);
+    if (final.flags & ~(uint32_t)CN_HPC_IS_SUMMARY)
+        cn_findings_warn(f, "reserved-bits", off,
+                         "profile %" PRIu32 ": reserved bits of flags 0x%x are set",
+                         number, final.flags);
 }
 
-static bool same(const struct cn_value *a, const struct cn_value *b)
+static void check_identity(struct cn_hpc_plane_check *p, uint32_t number,
+                           struct cn_bytes bytes, uint64_t off)
 {
-    return a->key == b->key && a->metric == b->metric &&
-           memcmp(&a->value, &b->value, sizeof(a->value)) == 0;
+    struct cn_findings *f = &p->c->f;
+    struct cn_hpc_identity id = {0};
+
+    (void)number;
+    (void)cn_hpc_identity_decode(bytes, &id);
+    if (id.kind >= p->c->kind_count)
+        cn_findings_error(f, "identity-kind", off,
+                          "kind %u has no name, there are %" PRIu32, id.kind,
+                          p->c->kind_count);
+    if (!(id.flags & CN_HPC_IS_PHYSICAL) && id.physical != id.logical)
+        cn_findings_warn(f, "identity-physical", off,
+                         "logical id %" PRIu32 ", but physical id %" PRIu64, id.logical,
+                         id.physical);
+    if (id.flags & ~CN_HPC_IS_PHYSICAL)
+        cn_findings_warn(f, "reserved-bits", off,
+                         "identity: reserved bits of flags 0x%x are set", id.flags);
 }
 
-/* The values of a context in cct.db against its plane from profile.db. */
-static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
-                        struct cn_value_batch plane, struct cn_error *err)
+/* The check of a file's blocks, without its records. */
+static struct cn_hpc_plane_check plane_check(struct cn_hpc_v4_check *v,
+                                             const struct cn_hpc_v4_check_file *file,
+                                             const struct cn_hpc_plane_encoding *encoding)
 {
-    struct cn_value_batch batch;
-    enum cn_step step;
-    size_t at = 0;
-
-    if (!cn_context_values(c->db, context, &self->cursor, err))
-        return false;
-    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
-        for (size_t i = 0; i < batch.count; i++) {
-            const struct cn_value *value = &batch.values[i];
-
-            if (value->value == 0)
-                continue;
-            if (at == plane.count || !same(value, &plane.values[at])) {
-                add_note(self, false, context,
-                         "metric %u of profile %" PRIu32
-                         " is %.17g, profile.db has another value or none",
-                         value->metric, value->key, value->value);
-                return true;
-            }
-            at++;
-        }
-    }
-    if (step == CN_END && at < plane.count)
-        add_note(self, false, context,
-                 "metric %u of profile %" PRIu32 " is missing, profile.db has %.17g",
-                 plane.values[at].metric, plane.values[at].key, plane.values[at].value);
-    return step == CN_END;
-}
-
-static bool compare_summary(struct worker *self, uint32_t context,
-                            struct cn_value_batch plane, struct cn_error *err)
-{
-    char text[128];
-    bool differs;
-
-    if (!self->summary)
-        return true;
-    if (!cn_verify_summary_context(self->summary, context, plane, &differs, text,
-                                   sizeof(text), err))
-        return false;
-    if (differs)
-        add_note(self, true, context, "%s", text);
-    return true;
-}
-
-static bool compare_one(struct check *c, struct worker *self, uint32_t context,
-                        struct cn_value_batch plane, struct cn_error *err)
-{
-    return compare_cct(c, self, context, plane, err) &&
-           compare_summary(self, context, plane, err);
-}
-
-/* Contexts before `end` for which no thread has a value. */
-static bool compare_empty(struct check *c, struct worker *self, uint64_t end,
-                          struct cn_error *err)
-{
-    const struct cn_value_batch nothing = {0};
-
-    for (uint64_t i = self->next; i < end; i++)
-        if (!compare_one(c, self, (uint32_t)i, nothing, err))
-            return false;
-    return true;
-}
-
-static bool begin(void *arg, unsigned worker, const struct cn_context_range *range,
-                  struct cn_error *err)
-{
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
-
-    (void)err;
-    self->next = range->first;
-    self->note_count = 0;
-    self->cct_differ = self->summary_differ = 0;
-    return true;
-}
-
-static bool on_context(void *arg, unsigned worker, uint32_t context,
-                       struct cn_value_batch plane, struct cn_error *err)
-{
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
-
-    if (!compare_empty(c, self, context, err) ||
-        !compare_one(c, self, context, plane, err))
-        return false;
-    self->next = context + 1;
-    return true;
-}
-
-/* Notes on the summary are about another file and wait until this one is done. */
-static void report_notes(struct check *c, const struct worker *self)
-{
-    const struct cn_hpc_table *table = &cn_hpc_v4_of(c->db)->cct.table;
-
-    for (size_t i = 0; i < self->note_count; i++) {
-        const struct note *note = &self->notes[i];
-
-        if (!note->is_summary)
-            cn_verify_error(c->v, "transpose", cn_hpc_table_off(table, note->context),
-                            "context %" PRIu32 ": %s", note->context, note->text);
-        else if (c->summary_note_count < CN_VERIFY_WARNING_MAX)
-            c->summary_notes[c->summary_note_count++] = *note;
-    }
-}
-
-static bool take(void *arg, unsigned worker, const struct cn_context_range *range,
-                 struct cn_error *err)
-{
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
-
-    if (!compare_empty(c, self, (uint64_t)range->last + 1, err))
-        return false;
-    report_notes(c, self);
-    c->cct_differ += self->cct_differ;
-    c->summary_differ += self->summary_differ;
-    return true;
-}
-
-static bool run(struct check *c, unsigned worker_count, struct cn_error *err)
-{
-    const struct cn_transpose_options options = {
-        .workers = worker_count,
-        .what = "comparing cct.db with profile.db",
-        .progress = c->v->progress,
+    return (struct cn_hpc_plane_check){
+        .c = &v->c,
+        .planes = {.encoding = encoding,
+                   .file = file->sections.file.bytes,
+                   .file_len = file->bytes.len},
+        .taken = {file->sections.list, file->kind->section, file->kind->section_count},
+        .is_strict = true,
     };
-    const struct cn_transpose_sink sink = {
-        .arg = c,
-        .begin = begin,
-        .context = on_context,
-        .take = take,
-    };
-
-    return cn_transpose_run(c->db, &options, &sink, err);
 }
 
-static void report_summary(struct check *c)
+bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
-    uint64_t off = cn_hpc_table_off(&cn_hpc_v4_of(c->db)->profiles.table, 0);
+    struct cn_hpc_plane_check p = plane_check(v, &v->profile, &cn_hpc_v4_profile_planes);
+    struct cn_hpc_span section = v->profile.sections.list[CN_HPC_PROFILE_INFOS];
+    struct cn_hpc_profiles_header head;
 
-    cn_verify_begin_file(c->v, cn_hpc_profile_kind.name);
-    for (size_t i = 0; i < c->summary_note_count; i++)
-        cn_verify_warn(c->v, "summary-differs", off, "context %" PRIu32 ": %s",
-                       c->summary_notes[i].context, c->summary_notes[i].text);
-    if (c->summary_differ > c->summary_note_count)
-        cn_verify_warn(c->v, "summary-differs-total", off,
-                       "the summary of %" PRIu64
-                       " contexts differs from what the threads give",
-                       c->summary_differ);
-}
-
-static void report_totals(struct check *c)
-{
-    if (c->cct_differ > CN_VERIFY_ERROR_MAX)
-        cn_verify_error(c->v, "transpose-total",
-                        cn_hpc_table_off(&cn_hpc_v4_of(c->db)->cct.table, 0),
-                        "%" PRIu64 " contexts differ from the transpose of profile.db",
-                        c->cct_differ);
-    report_summary(c);
-}
-
-static bool compare_database(struct cn_verify *v, struct cn_database *db,
-                             struct cn_error *err)
-{
-    unsigned worker_count = cn_pool_default_workers();
-    struct check c = {
-        .v = v,
-        .db = db,
-        .workers = cn_alloc(worker_count, sizeof(*c.workers)),
-    };
-    struct cn_error damage = {0};
-    bool ok = true;
-
-    for (unsigned i = 0; i < worker_count; i++)
-        c.workers[i].summary = cn_verify_summary_new(db);
-    if (run(&c, worker_count, &damage)) {
-        report_totals(&c);
-    } else if (damage.kind == CN_ERR_INTERRUPTED) {
-        *err = damage;
-        ok = false;
-    } else {
-        cn_verify_error(v, "values", 0, "%s", damage.text);
-    }
-    for (unsigned i = 0; i < worker_count; i++)
-        cn_verify_summary_free(c.workers[i].summary);
-    free(c.workers);
-    return ok;
-}
-
-bool cn_verify_values(struct cn_verify *v, struct cn_error *err)
-{
-    struct cn_database *db;
-    struct cn_error damage = {0};
-    bool ok;
-
-    /* Opened by its path, the database can give back the memory of its maps. */
-    if (!(v->dir ? cn_hpc_v4_open(&db, v->dir, &damage)
-                 : cn_hpc_v4_open_bytes(&db, v->files, &damage))) {
-        cn_verify_error(v, "open", 0, "%s", damage.text);
+    if (!cn_hpc_profiles_header_decode(section.bytes, &head))
+        return cn_hpc_v4_check_too_short(v, &v->profile, CN_HPC_PROFILE_INFOS);
+    if (head.profile_count == 0) {
+        cn_findings_error(&v->c.f, "summary-first", section.off,
+                          "no profile, not even a summary");
         return true;
     }
-    ok = compare_database(v, db, err);
-    cn_database_close(db);
-    return ok;
+    if (head.profile_len >= cn_hpc_draft_profile_size &&
+        head.profile_len < cn_hpc_profile_size)
+        cn_findings_warn(&v->c.f, "draft-layout", section.off,
+                         "profiles of %u bytes without flags: the layout of a draft",
+                         head.profile_len);
+    if (!cn_hpc_v4_check_table(
+            v, section,
+            &(struct cn_hpc_array){"profiles", head.profiles_off, head.profile_count,
+                                   head.profile_len, cn_hpc_draft_profile_size},
+            &p.planes.records))
+        return true;
+    p.planes.tuples = v->profile.sections.list[CN_HPC_ID_TUPLES];
+    p.value_align = 2;
+    p.index_align = 4;
+    p.tuple_align = 8;
+    p.check_record = check_profile;
+    p.check_identity = check_identity;
+    return cn_hpc_check_planes(&p, err);
+}
+
+bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err)
+{
+    struct cn_hpc_plane_check p = plane_check(v, &v->cct, &cn_hpc_v4_context_planes);
+    struct cn_hpc_span section = v->cct.sections.list[CN_HPC_CONTEXT_INFOS];
+    struct cn_hpc_context_infos_header head;
+
+    if (!cn_hpc_context_infos_header_decode(section.bytes, &head))
+        return cn_hpc_v4_check_too_short(v, &v->cct, CN_HPC_CONTEXT_INFOS);
+    cn_hpc_check_context_count(&v->c, head.context_count, section.off);
+    p.value_align = 4;
+    p.index_align = 2;
+    return !cn_hpc_v4_check_table(
+               v, section,
+               &(struct cn_hpc_array){"contexts", head.infos_off, head.context_count,
+                                      head.info_len, cn_hpc_context_info_size},
+               &p.planes.records) ||
+           cn_hpc_check_planes(&p, err);
+}
+
+bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
+{
+    const struct cn_hpc_v4_check_file *file = &v->trace;
+    struct cn_hpc_span section = file->sections.list[CN_HPC_TRACES];
+    struct cn_hpc_traces_header head;
+    struct cn_hpc_trace_check t = {
+        .c = &v->c,
+        .traces = {.encoding = &cn_hpc_v4_samples,
+                   .file = file->sections.file.bytes,
+                   .file_len = file->bytes.len},
+        .taken = {file->sections.list, file->kind->section, file->kind->section_count},
+        .has_range = true,
+        .range_off = section.off,
+        .is_strict = true,
+    };
+
+    if (!cn_hpc_traces_header_decode(section.bytes, &head))
+        return cn_hpc_v4_check_too_short(v, file, CN_HPC_TRACES);
+    if (!cn_hpc_v4_check_table(v, section,
+                               &(struct cn_hpc_array){"traces", head.traces_off,
+                                                      head.trace_count, head.trace_len,
+                                                      cn_hpc_trace_size},
+                               &t.traces.records))
+        return true;
+    if (v->c.profile_count > 0 &&
+        (uint64_t)t.traces.records.count + 1 != v->c.profile_count)
+        cn_findings_warn(&v->c.f, "trace-count", section.off,
+                         "%" PRIu32 " traces, but %" PRIu32
+                         " profiles: older hpcviewers expect one for each thread",
+                         t.traces.records.count, v->c.profile_count);
+    t.traces.begin_ns = head.begin_ns;
+    t.traces.end_ns = head.end_ns;
+    return cn_hpc_check_traces(&t, err);
 }

@@ -7,7 +7,7 @@
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 
-/* How many statistics of meta.db answer to each key. */
+/* The number of statistics of meta.db for each key. */
 struct matches {
     struct cn_names keys;
     uint32_t *counts;
@@ -32,7 +32,7 @@ static uint32_t *count_at(struct matches *m, const char *metric, const char *sco
     return &m->counts[number];
 }
 
-static void count_statistics(struct cn_verify *v, struct matches *m)
+static void count_statistics(struct cn_hpc_v4_check *v, struct matches *m)
 {
     for (size_t i = 0; i < v->metrics.count; i++) {
         const struct cn_metric *metric = &v->metrics.list[i];
@@ -46,8 +46,8 @@ static void count_statistics(struct cn_verify *v, struct matches *m)
     }
 }
 
-/* hpcviewer throws when an input is not exactly one statistic. */
-static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy)
+/* hpcviewer fails if an input is not exactly one statistic. */
+static void check_inputs(struct cn_hpc_v4_check *v, const struct cn_taxonomy *taxonomy)
 {
     struct matches m = {0};
 
@@ -58,8 +58,8 @@ static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy
             *count_at(&m, input->metric, input->scope, input->formula, input->combine);
 
         if (count != 1)
-            cn_verify_error(
-                v, "yaml-input", 0,
+            cn_findings_error(
+                &v->c.f, "yaml-input", 0,
                 "input %.80s, scope %.40s, formula %.40s, combine %s is %" PRIu32
                 " statistics of meta.db instead of one",
                 input->metric, input->scope, input->formula,
@@ -69,7 +69,7 @@ static void check_inputs(struct cn_verify *v, const struct cn_taxonomy *taxonomy
     free(m.counts);
 }
 
-static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
+static void check_file(struct cn_hpc_v4_check *v, const struct cn_hpc_v4_yaml *yaml,
                        bool is_default)
 {
     struct cn_arena arena = {0};
@@ -77,19 +77,19 @@ static void check_file(struct cn_verify *v, const struct cn_hpc_v4_yaml *yaml,
     struct cn_taxonomy taxonomy;
 
     if (cn_hpc_metrics_yaml_read(yaml->text, &taxonomy, &arena, &err)) {
-        if (v->has_metrics)
+        if (v->c.thread_ids)
             check_inputs(v, &taxonomy);
         if (is_default && taxonomy.root_count == 0)
-            cn_verify_warn(v, "yaml-roots", 0, "presents no metric");
+            cn_findings_warn(&v->c.f, "yaml-roots", 0, "presents no metric");
     } else if (is_default) {
-        cn_verify_error(v, "yaml-parse", 0, "%s", err.text);
+        cn_findings_error(&v->c.f, "yaml-parse", 0, "%s", err.text);
     } else {
-        cn_verify_warn(v, "yaml-parse", 0, "%s", err.text);
+        cn_findings_warn(&v->c.f, "yaml-parse", 0, "%s", err.text);
     }
     cn_arena_done(&arena);
 }
 
-void cn_verify_yaml(struct cn_verify *v)
+void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v)
 {
     bool has_default = false;
 
@@ -97,14 +97,15 @@ void cn_verify_yaml(struct cn_verify *v)
         const struct cn_hpc_v4_yaml *yaml = &v->files->yaml[i];
         bool is_default = strcmp(yaml->name, "default.yaml") == 0;
 
-        cn_verify_begin_file(
-            v, is_default ? "metrics/default.yaml"
-                          : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
+        cn_findings_begin(
+            &v->c.f, is_default ? "metrics/default.yaml"
+                                : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
         check_file(v, yaml, is_default);
         has_default |= is_default;
     }
     if (has_default)
         return;
-    cn_verify_begin_file(v, "metrics/default.yaml");
-    cn_verify_error(v, "file-missing", 0, "not there: hpcviewer and Hatchet need it");
+    cn_findings_begin(&v->c.f, "metrics/default.yaml");
+    cn_findings_error(&v->c.f, "file-missing", 0,
+                      "does not exist, but hpcviewer and Hatchet need it");
 }

@@ -1,9 +1,8 @@
-/* cct.db: header, one record a context, then a block a context with values: the values, and
- * behind them where each metric's values start. Blocks start at multiples of 4.
- */
+/* cct.db: header, a record for each context, then a block for each context with values:
+ * the values and their index. Blocks start at multiples of 4. */
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/cct_blocks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/cct_blocks.h"
 
 static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch plane,
                            uint8_t *at, struct cn_hpc_cct_block *block)
@@ -51,7 +50,7 @@ static const struct cn_hpc_cct_encoding encoding = {
     .record = encode_record,
 };
 
-/* What rank 0 adds to the blocks that all have written. */
+/* What rank 0 adds to the blocks that all ranks have written. */
 static bool write_frame(struct cn_out *out,
                         const struct cn_hpc_context_infos_header *head,
                         const struct cn_hpc_section *section, struct cn_error *err)
@@ -81,7 +80,7 @@ static bool write_file(const struct cn_hpc_writing *w, struct cn_out *out,
         !cn_out_reserve(out, section.len, &section.off, err))
         return false;
     head.infos_off = section.off + head_len;
-    return cn_hpc_cct_blocks_write(&job, &encoding, NULL, out, head.infos_off, err) &&
+    return cn_hpc_cct_blocks_write(&job, &encoding, out, head.infos_off, err) &&
            (!cn_ranks_is_first(w->ranks) || write_frame(out, &head, &section, err));
 }
 

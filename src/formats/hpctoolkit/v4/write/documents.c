@@ -1,5 +1,5 @@
-/* The documents that travel with a database. Layouts are printed from the tables of
- * format.h, so that the text cannot disagree with the files. */
+/* The documents of a database. Layouts are printed from the tables of format.h, so that the
+ * text cannot disagree with the files. */
 #include "formats/hpctoolkit/v4/write/companions.h"
 
 #include "base/text.h"

@@ -51,7 +51,7 @@ static bool write_id_names(struct cn_out *out, const struct cn_kinds *kinds,
     return ok;
 }
 
-/* Every string that the tables and the entry points name. */
+/* Add every string that the tables and the entry points use. */
 static bool collect_strings(struct cn_database *db, struct cn_hpc_strings *strings,
                             struct cn_error *err)
 {

@@ -1,8 +1,8 @@
-/* Writing meta.db.
+/* Write meta.db.
  *
- * The sections in the order real files have them:
+ * Sections are in the order of real files:
  *   General, IdNames, Metrics, Strings, Modules, Files, Functions, Context
- * Strings of the first three stand in their own section, all others in Strings.
+ * The first three contain their strings; all others are in Strings.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_WRITE_META_WRITER_H
@@ -13,7 +13,7 @@
 /* Also sets w->context_count. */
 CN_CHECK bool cn_hpc_meta_write(struct cn_hpc_writing *w, struct cn_error *err);
 
-/* Where records that others point at will be. */
+/* The offsets of records that others point to. */
 struct cn_hpc_meta_layout {
     uint64_t modules_off, files_off, functions_off; /* record 0 of each table */
     struct cn_hpc_strings strings;                  /* the Strings section */

@@ -4,7 +4,7 @@
 
 struct layout {
     uint64_t scopes_off, metrics_off;
-    uint64_t parts_off; /* of the next metric's instances, its statistics behind them */
+    uint64_t parts_off; /* of the next metric's instances, then its statistics */
     struct cn_hpc_strings strings;
 };
 
@@ -12,7 +12,7 @@ static bool check_id(unsigned id, const char *what, struct cn_error *err)
 {
     if (id <= CN_HPC_METRIC_ID_MAX)
         return true;
-    return cn_fail(err, CN_ERR_LIMIT, "%s id %u, readers know ids up to %d", what, id,
+    return cn_fail(err, CN_ERR_LIMIT, "%s id %u, readers accept ids up to %d", what, id,
                    CN_HPC_METRIC_ID_MAX);
 }
 

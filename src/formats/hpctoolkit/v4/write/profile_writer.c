@@ -1,12 +1,11 @@
-/* profile.db: header, profile records, identity tuples, then a block a profile: values, and
- * behind them where each context's values start, at multiples of 4.
- */
+/* profile.db: header, profile records, identity tuples, then a block for each profile:
+ * values, and their index at a multiple of 4. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/profile_blocks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/profile_blocks.h"
 
 struct profile_writer {
     const struct cn_hpc_writing *w;
@@ -44,14 +43,6 @@ static const struct cn_hpc_profile_encoding encoding = {
     .encode = encode,
 };
 
-static bool write_blocks(struct profile_writer *p, struct cn_error *err)
-{
-    struct cn_hpc_value_job job = cn_hpc_writing_job(p->w);
-
-    return cn_hpc_profile_blocks_write(&job, &encoding, NULL, NULL, &p->out, p->blocks,
-                                       err);
-}
-
 static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *identity,
                         struct cn_error *err)
 {
@@ -87,7 +78,7 @@ static bool write_tuples(struct profile_writer *p, struct cn_error *err)
             return false;
         if (i == 0 || profile.is_summary)
             p->records[i].flags = CN_HPC_IS_SUMMARY;
-        /* Readers know the summary over all threads by its having no tuple. */
+        /* Readers recognise the summary over all threads by its missing tuple. */
         if (i == 0)
             continue;
         p->records[i].tuple_off = p->out.end_off;
@@ -129,6 +120,7 @@ static bool write_file(struct profile_writer *p, struct cn_error *err)
         .profile_count = p->w->db->profile_count,
         .profile_len = cn_hpc_profile_size,
     };
+    struct cn_hpc_value_job job = cn_hpc_writing_job(p->w);
     uint64_t head_len = cn_align_up(cn_hpc_profiles_header_size, 8);
     bool is_first = cn_ranks_is_first(p->w->ranks);
 
@@ -143,7 +135,9 @@ static bool write_file(struct profile_writer *p, struct cn_error *err)
         !cn_ranks_combine(p->w->ranks, CN_RANKS_MAX, &p->out.end_off, 1, err))
         return false;
     tuples->len = p->out.end_off - tuples->off;
-    if (!cn_ranks_agree(p->w->ranks, write_blocks(p, err), err))
+    if (!cn_ranks_agree(
+            p->w->ranks,
+            cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err), err))
         return false;
     return !is_first ||
            (write_records(p, &header, infos, err) &&

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 
-/* A formula that cannot be kept. */
+/* An input that meta.db lacks. */
 #define DROPPED UINT32_MAX
 
 struct pruning {
@@ -51,8 +51,8 @@ static size_t keep_inputs(struct pruning *p, const struct cn_taxonomy *from,
     return count;
 }
 
-/* The formula with the new numbers of its inputs, or NULL when one of them is gone. The
- * depth of formulas is limited by CN_FORMULA_DEPTH_MAX. */
+/* The formula with the new numbers of its inputs; NULL if one was dropped. Recursion is at
+ * most CN_FORMULA_DEPTH_MAX deep. */
 static const struct cn_formula *renumber(struct pruning *p,
                                          const struct cn_formula *formula)
 {
@@ -117,7 +117,7 @@ static bool keep_metric(struct pruning *p, struct cn_presented_metric *metric)
     return count > 0 || metric->child_count > 0;
 }
 
-/* Recursion is as deep as the taxonomy, whose reader limits its nesting. */
+/* Recursion is as deep as the taxonomy, which its reader limits. */
 static const struct cn_presented_metric *
 keep_metrics(struct pruning *p, const struct cn_presented_metric *from, size_t count,
              size_t *kept_count)
@@ -153,7 +153,7 @@ bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err)
     bool ok;
 
     prune(&p, &w->db->taxonomy, &taxonomy);
-    /* Inputs without any root: nothing is to be presented. */
+    /* Inputs without roots present nothing. */
     if (taxonomy.root_count == 0 &&
         (w->db->taxonomy.root_count > 0 || w->db->taxonomy.input_count == 0)) {
         struct cn_taxonomy usual;

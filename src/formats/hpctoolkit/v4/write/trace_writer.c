@@ -1,13 +1,11 @@
-/* trace.db: header, one record for every profile but the first, then the samples of each.
- *
- * Record i belongs to profile i + 1, with or without samples: readers look it up so.
- */
+/* trace.db: header, a record for each profile except the first, then the samples of each.
+ * Record i belongs to profile i + 1, with or without samples: readers expect it. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/run/ranks.h"
-#include "formats/hpctoolkit/trace_lines.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {

@@ -28,7 +28,7 @@ static bool make_folder(const char *dir, const char *name, struct cn_error *err)
     return ok;
 }
 
-/* The other ranks need to know which contexts rank 0 has listed. */
+/* Send the contexts that rank 0 has listed to the other ranks. */
 static bool share_contexts(struct cn_hpc_writing *w, struct cn_error *err)
 {
     size_t len = (size_t)w->db->context_limit / 8 + 1;
@@ -48,13 +48,6 @@ static bool share_contexts(struct cn_hpc_writing *w, struct cn_error *err)
     return ok;
 }
 
-static bool write_meta(struct cn_hpc_writing *w, struct cn_error *err)
-{
-    bool ok = !cn_ranks_is_first(w->ranks) || cn_hpc_meta_write(w, err);
-
-    return cn_ranks_agree(w->ranks, ok, err) && share_contexts(w, err);
-}
-
 static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
 {
     return !cn_ranks_is_first(w->ranks) ||
@@ -66,8 +59,9 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
 static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
 {
     struct cn_ranks *ranks = w->ranks;
+    bool ok = !cn_ranks_is_first(ranks) || cn_hpc_meta_write(w, err);
 
-    return write_meta(w, err) &&
+    return cn_ranks_agree(ranks, ok, err) && share_contexts(w, err) &&
            cn_ranks_agree(ranks, cn_hpc_profiles_write(w, err), err) &&
            cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
            (w->options->without_timelines ||
@@ -75,7 +69,7 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
            cn_ranks_agree(ranks, write_texts(w, err), err);
 }
 
-/* Rank 0 makes the folder; the others learn its name. */
+/* Rank 0 makes the folder and sends its name to the others. */
 static bool begin_folder(struct cn_hpc_writing *w, struct cn_outdir *dir,
                          const char *path, struct cn_text *name, struct cn_error *err)
 {
@@ -100,7 +94,7 @@ bool cn_hpc_v4_write(struct cn_database *db, const char *path,
         .options = options,
         .workers = options->workers ? options->workers : cn_pool_default_workers(),
     };
-    /* What several processes have together was analysed: it has entry points. */
+    /* A database of several ranks comes from an analysis, which makes entry points. */
     bool ok = (w.ranks->size > 1 || cn_hpc_rooted_init(&rooted, db, &w.db, err)) &&
               begin_folder(&w, &dir, path, &name, err);
 

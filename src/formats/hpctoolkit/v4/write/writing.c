@@ -1,12 +1,8 @@
 #include "formats/hpctoolkit/v4/write/writing.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/bytes/utf8.h"
 #include "base/run/ranks.h"
-#include "base/text.h"
 
 static size_t header_len(size_t section_count)
 {
@@ -52,52 +48,4 @@ bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,
         cn_hpc_section_encode(&sections[i], head + header_len(i));
     return cn_out_write_at(out, 0, head, header_len(section_count), err) &&
            cn_out_write(out, footer, CN_HPC_FOOTER_LEN, err) && cn_out_close(out, err);
-}
-
-/* Paths and names come from files that may have been written in any encoding. */
-static uint64_t add_as_utf8(struct cn_hpc_strings *strings, const char *text)
-{
-    struct cn_text plain = {0};
-    uint64_t off;
-
-    cn_utf8_add_printable(&plain, text);
-    off = cn_hpc_strings_add(strings, cn_text_str(&plain));
-    cn_text_done(&plain);
-    return off;
-}
-
-uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
-{
-    size_t known = strings->names.count;
-    uint32_t i;
-
-    if (!cn_utf8_is_valid(text, strlen(text)))
-        return add_as_utf8(strings, text);
-    i = cn_names_add(&strings->names, text);
-    if (i == known) {
-        strings->offs =
-            cn_grow(strings->offs, known, &strings->capacity, sizeof(*strings->offs));
-        strings->offs[i] = strings->end_off;
-        strings->end_off += strlen(text) + 1;
-    }
-    return strings->offs[i];
-}
-
-bool cn_hpc_strings_write(const struct cn_hpc_strings *strings, struct cn_out *out,
-                          struct cn_error *err)
-{
-    for (size_t i = 0; i < strings->names.count; i++) {
-        const char *text = strings->names.list[i];
-
-        if (!cn_out_write(out, text, strlen(text) + 1, err))
-            return false;
-    }
-    return true;
-}
-
-void cn_hpc_strings_done(struct cn_hpc_strings *strings)
-{
-    cn_names_done(&strings->names);
-    free(strings->offs);
-    *strings = (struct cn_hpc_strings){0};
 }

@@ -11,7 +11,7 @@
 
 struct database {
     struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
-    struct cn_hpc_sparse sparse;
+    struct cn_hpc_values values;
     struct cn_hpc_maps maps; /* none when bytes were given */
 };
 
@@ -23,7 +23,7 @@ static struct database *self_of(struct cn_database *db)
 static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
                         struct cn_error *err)
 {
-    return cn_hpc_sparse_profile_at(&self_of(db)->sparse, index, out, err);
+    return cn_hpc_values_profile(&self_of(db)->values, index, out, err);
 }
 
 /* True for lines that were numbered here: the files have no values for them. */
@@ -31,7 +31,7 @@ static bool is_beyond_files(const struct database *self,
                             const struct cn_value_cursor *cursor)
 {
     return cursor->plane == CN_PLANE_OF_CONTEXT &&
-           cursor->owner >= self->sparse.context_limit;
+           cursor->owner >= self->values.context_limit;
 }
 
 static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor *cursor,
@@ -40,7 +40,7 @@ static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor 
     const struct database *self = self_of(&xml->base);
 
     return is_beyond_files(self, cursor) ||
-           cn_hpc_sparse_values_begin(&self->sparse, cursor, err);
+           cn_hpc_values_begin(&self->values, cursor, err);
 }
 
 static enum cn_step plane_next(struct cn_hpc_xml_database *xml,
@@ -51,20 +51,20 @@ static enum cn_step plane_next(struct cn_hpc_xml_database *xml,
 
     if (is_beyond_files(self, cursor))
         return CN_END;
-    return cn_hpc_sparse_values_next(&self->sparse, cursor, out, err);
+    return cn_hpc_values_next(&self->values, cursor, out, err);
 }
 
 static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline *out,
                      struct cn_error *err)
 {
-    return cn_hpc_sparse_timeline(&self_of(db)->sparse, index, out, err);
+    return cn_hpc_values_timeline(&self_of(db)->values, index, out, err);
 }
 
 static bool samples(struct cn_database *db, const struct cn_timeline *line,
                     uint64_t first, size_t count, struct cn_sample *out,
                     struct cn_error *err)
 {
-    return cn_hpc_sparse_samples(&self_of(db)->sparse, line, first, count, out, err);
+    return cn_hpc_values_samples(&self_of(db)->values, line, first, count, out, err);
 }
 
 static void forget(struct cn_database *db)
@@ -101,7 +101,7 @@ static bool open_values(struct database *self, const struct cn_hpc_xml_files *fi
         .idle_context = self->xml.tree.idle_context,
     };
 
-    if (!cn_hpc_sparse_open(&self->sparse, db, &files->values, &options, err))
+    if (!cn_hpc_sparse_open(&self->values, db, &files->values, &options, err))
         return false;
     if (head->has_times) {
         db->begin_ns = head->begin;
@@ -132,9 +132,9 @@ bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_fil
     return ok;
 }
 
-const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db)
+const struct cn_hpc_values *cn_hpc_xml_values(const struct cn_database *db)
 {
-    return &((const struct database *)db)->sparse;
+    return &((const struct database *)db)->values;
 }
 
 /* True if `path` names one of the files of a database. */

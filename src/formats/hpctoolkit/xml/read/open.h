@@ -9,7 +9,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_XML_READ_OPEN_H
 
-#include "formats/hpctoolkit/sparse/reader.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 struct cn_hpc_xml_files {
     struct cn_bytes experiment;
@@ -27,7 +27,7 @@ CN_CHECK bool cn_hpc_xml_open(struct cn_database **out, const char *path,
                               struct cn_error *err);
 
 /* The value files of an open database. */
-const struct cn_hpc_sparse *cn_hpc_xml_sparse(const struct cn_database *db);
+const struct cn_hpc_values *cn_hpc_xml_values(const struct cn_database *db);
 
 /* True for a directory of version 4.0, or of version 2.x, and for their files. */
 bool cn_hpc_xml_probe(const char *path);

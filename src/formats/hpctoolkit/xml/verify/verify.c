@@ -9,11 +9,9 @@
 #include "formats/hpctoolkit/xml/read/open.h"
 #include "formats/hpctoolkit/xml/verify/verify_document.h"
 
-/* Values are compared through the reader, which stops at the first damage: only where nothing
- * was wrong so far. */
-static bool compare_values(struct cn_hpc_findings *f,
-                           const struct cn_hpc_xml_files *files,
-                           const struct cn_progress *progress, struct cn_error *err)
+/* The reader stops at the first damage: compare values only where nothing was wrong. */
+static bool compare_values(struct cn_hpc_check *c, const struct cn_hpc_xml_files *files,
+                           struct cn_error *err)
 {
     struct cn_hpc_xml_files as_written = *files;
     struct cn_error damage = {0};
@@ -22,41 +20,11 @@ static bool compare_values(struct cn_hpc_findings *f,
 
     as_written.keep_lines = true;
     if (!cn_hpc_xml_open_bytes(&db, &as_written, &damage)) {
-        cn_hpc_findings_error(f, "open", 0, "%s", damage.text);
+        cn_findings_error(&c->f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_sparse_verify_values(f, db, cn_hpc_xml_sparse(db), progress, err);
+    ok = cn_hpc_check_values(c, db, cn_hpc_xml_values(db), err);
     cn_database_close(db);
-    return ok;
-}
-
-static bool verify(struct cn_hpc_findings *f, const struct cn_hpc_xml_files *files,
-                   const struct cn_progress *progress, struct cn_error *err)
-{
-    struct cn_hpc_xml_document document = {0};
-    struct cn_hpc_sparse_known known = {0};
-    unsigned major = CN_HPC_XML_MAJOR;
-    bool ok;
-
-    cn_hpc_findings_begin(f, CN_HPC_XML_FILE);
-    if (!files->experiment.ptr)
-        cn_hpc_findings_error(f, "file-missing", 0, "not there: a database needs it");
-    else if (cn_hpc_xml_sniff(files->experiment, &major) && major != CN_HPC_XML_MAJOR)
-        cn_hpc_findings_error(f, "version", 0, "version %u, can verify %d", major,
-                              CN_HPC_XML_MAJOR);
-    else
-        cn_hpc_xml_document_verify(&document, f, files->experiment, major);
-    if (document.is_readable) {
-        known.thread_ids = &document.thread_ids;
-        known.summary_ids = &document.summary_ids;
-        known.contexts = &document.contexts;
-        known.context_last = document.context_last;
-        known.kind_count = document.kind_count;
-    }
-    ok = cn_hpc_sparse_verify(f, &files->values, &known, progress, err) &&
-         (f->error_count > 0 || compare_values(f, files, progress, err));
-    cn_hpc_xml_document_done(&document);
-    cn_hpc_findings_begin(f, NULL);
     return ok;
 }
 
@@ -64,9 +32,32 @@ bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
                              const struct cn_progress *progress, cn_finding_fn report,
                              void *arg, struct cn_error *err)
 {
-    struct cn_hpc_findings f = {.report = report, .arg = arg};
+    struct cn_hpc_check c = {
+        .f = cn_hpc_findings(report, arg), .progress = progress, .tree = CN_HPC_XML_FILE};
+    struct cn_hpc_sparse_verify values = {.c = &c, .files = &files->values};
+    struct cn_hpc_xml_document document = {0};
+    unsigned major = CN_HPC_XML_MAJOR;
+    bool ok;
 
-    return verify(&f, files, progress, err);
+    if (cn_hpc_check_begin(&c, CN_HPC_XML_FILE, files->experiment.ptr)) {
+        if (cn_hpc_xml_sniff(files->experiment, &major) && major != CN_HPC_XML_MAJOR)
+            cn_findings_error(&c.f, "version", 0, "version %u, can verify %d", major,
+                              CN_HPC_XML_MAJOR);
+        else
+            cn_hpc_xml_document_verify(&document, &c.f, files->experiment, major);
+    }
+    if (document.is_readable) {
+        c.thread_ids = &document.thread_ids;
+        c.summary_ids = &document.summary_ids;
+        c.contexts = &document.contexts;
+        c.context_last = document.context_last;
+        c.kind_count = document.kind_count;
+    }
+    ok = cn_hpc_sparse_verify(&values, err) &&
+         (c.f.error_count > 0 || compare_values(&c, files, err));
+    cn_hpc_xml_document_done(&document);
+    cn_hpc_check_done(&c);
+    return ok;
 }
 
 bool cn_hpc_xml_verify(const char *path, const struct cn_progress *progress,

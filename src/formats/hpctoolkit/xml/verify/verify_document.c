@@ -58,7 +58,7 @@ struct reference {
 
 struct check {
     struct cn_hpc_xml_document *out;
-    struct cn_hpc_findings *f;
+    struct cn_findings *f;
     bool is_legacy;
     uint8_t *path; /* indexes in `elements` */
     size_t depth, capacity;
@@ -90,22 +90,22 @@ static void check_place(struct check *c, const struct cn_hpc_xml_event *e, uint8
     uint8_t parent = c->depth == 0 ? NO_ELEMENT : c->path[c->depth - 1];
 
     if (which == NO_ELEMENT) {
-        cn_hpc_findings_error(c->f, "element-known", e->off,
-                              "line %" PRIu64 ": <%.64s> is no element of the format",
-                              e->line, e->name);
+        cn_findings_error(c->f, "element-known", e->off,
+                          "line %" PRIu64 ": <%.64s> is no element of the format",
+                          e->line, e->name);
         return;
     }
     if (elements[which].which & LEGACY_ONLY && !c->is_legacy)
-        cn_hpc_findings_error(c->f, "element-version", e->off,
-                              "line %" PRIu64 ": <%s> belongs to version 2.x", e->line,
-                              e->name);
+        cn_findings_error(c->f, "element-version", e->off,
+                          "line %" PRIu64 ": <%s> belongs to version 2.x", e->line,
+                          e->name);
     if (c->depth == 0 ? elements[which].parents[0] == '\0'
                       : parent == NO_ELEMENT ||
                             has_word(elements[which].parents, elements[parent].name))
         return;
-    cn_hpc_findings_error(c->f, "element-place", e->off,
-                          "line %" PRIu64 ": <%s> inside <%s>", e->line, e->name,
-                          parent == NO_ELEMENT ? "" : elements[parent].name);
+    cn_findings_error(c->f, "element-place", e->off, "line %" PRIu64 ": <%s> inside <%s>",
+                      e->line, e->name,
+                      parent == NO_ELEMENT ? "" : elements[parent].name);
 }
 
 static void check_needs(struct check *c, const struct cn_hpc_xml_event *e, uint8_t which)
@@ -118,9 +118,8 @@ static void check_needs(struct check *c, const struct cn_hpc_xml_event *e, uint8
 
         memcpy(name, at, len < sizeof(name) ? len : sizeof(name) - 1);
         if (!cn_hpc_xml_event_get(e, name))
-            cn_hpc_findings_error(c->f, "attribute-missing", e->off,
-                                  "line %" PRIu64 ": <%s> has no %s", e->line, e->name,
-                                  name);
+            cn_findings_error(c->f, "attribute-missing", e->off,
+                              "line %" PRIu64 ": <%s> has no %s", e->line, e->name, name);
         at += len + (at[len] == ' ');
     }
 }
@@ -136,9 +135,9 @@ static bool get_number(struct check *c, const struct cn_hpc_xml_event *e,
     if (cn_hpc_xml_parse_i64((struct cn_bytes){(const uint8_t *)value, strlen(value)},
                              out))
         return true;
-    cn_hpc_findings_error(c->f, "attribute-number", e->off,
-                          "line %" PRIu64 ": %s=\"%.64s\" of <%s> is no whole number",
-                          e->line, name, value, e->name);
+    cn_findings_error(c->f, "attribute-number", e->off,
+                      "line %" PRIu64 ": %s=\"%.64s\" of <%s> is no whole number",
+                      e->line, name, value, e->name);
     return false;
 }
 
@@ -152,9 +151,9 @@ static void check_row(struct check *c, const struct cn_hpc_xml_event *e,
         return;
     row = cn_map_at(rows, (uint64_t)id, 0);
     if ((*row)++ > 0)
-        cn_hpc_findings_error(c->f, "row-unique", e->off,
-                              "line %" PRIu64 ": there is another <%s> %" PRId64, e->line,
-                              e->name, id);
+        cn_findings_error(c->f, "row-unique", e->off,
+                          "line %" PRIu64 ": there is another <%s> %" PRId64, e->line,
+                          e->name, id);
 }
 
 static void check_reference(struct check *c, const struct cn_hpc_xml_event *e,
@@ -163,10 +162,9 @@ static void check_reference(struct check *c, const struct cn_hpc_xml_event *e,
     int64_t id;
 
     if (get_number(c, e, name, &id) && cn_map_find(rows, (uint64_t)id, 0) == 0)
-        cn_hpc_findings_error(c->f, "reference", e->off,
-                              "line %" PRIu64 ": %s=\"%" PRId64
-                              "\" of <%s> is in no table",
-                              e->line, name, id, e->name);
+        cn_findings_error(c->f, "reference", e->off,
+                          "line %" PRIu64 ": %s=\"%" PRId64 "\" of <%s> is in no table",
+                          e->line, name, id, e->name);
 }
 
 static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
@@ -177,9 +175,9 @@ static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
     if (!get_number(c, e, "i", &id))
         return;
     if (id <= 0 && strcmp(e->name, "C") != 0 && strcmp(e->name, "S") != 0) {
-        cn_hpc_findings_error(c->f, "context-id", e->off,
-                              "line %" PRIu64 ": <%s> with the id %" PRId64, e->line,
-                              e->name, id);
+        cn_findings_error(c->f, "context-id", e->off,
+                          "line %" PRIu64 ": <%s> with the id %" PRId64, e->line, e->name,
+                          id);
         return;
     }
     if (has_sample_id && sample_id > 0)
@@ -187,18 +185,18 @@ static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
     if (id <= 0)
         return;
     if (!c->is_legacy && has_sample_id && sample_id != id)
-        cn_hpc_findings_warn(c->f, "sample-id", e->off,
-                             "line %" PRIu64 ": it=\"%" PRId64 "\" of context %" PRId64,
-                             e->line, sample_id, id);
+        cn_findings_warn(c->f, "sample-id", e->off,
+                         "line %" PRIu64 ": it=\"%" PRId64 "\" of context %" PRId64,
+                         e->line, sample_id, id);
     if ((uint64_t)id >= c->out->contexts.limit)
-        cn_hpc_findings_error(c->f, "context-id", e->off,
-                              "line %" PRIu64 ": context %" PRId64
-                              " is out of proportion to the file",
-                              e->line, id);
+        cn_findings_error(c->f, "context-id", e->off,
+                          "line %" PRIu64 ": context %" PRId64
+                          " is out of proportion to the file",
+                          e->line, id);
     else if (!cn_hpc_set_add(&c->out->contexts, (uint64_t)id))
-        cn_hpc_findings_error(c->f, "context-unique", e->off,
-                              "line %" PRIu64 ": there is another context %" PRId64,
-                              e->line, id);
+        cn_findings_error(c->f, "context-unique", e->off,
+                          "line %" PRIu64 ": there is another context %" PRId64, e->line,
+                          id);
     else if ((uint64_t)id > c->out->context_last)
         c->out->context_last = (uint32_t)id;
 }
@@ -225,20 +223,20 @@ static void check_metric(struct check *c, const struct cn_hpc_xml_event *e)
     cn_hpc_xml_metric_name_parse(name, type ? type : "", &parsed);
     row = cn_map_at(&c->metrics, (uint64_t)id, 0);
     if ((*row)++ > 0 && parsed.is_partial && parsed.partial > 0)
-        cn_hpc_findings_warn(c->f, "partial-id", e->off,
-                             "line %" PRIu64 ": %s has the id %" PRId64
-                             " of another statistic",
-                             e->line, name, id);
+        cn_findings_warn(c->f, "partial-id", e->off,
+                         "line %" PRIu64 ": %s has the id %" PRId64
+                         " of another statistic",
+                         e->line, name, id);
     else if (*row > 1)
-        cn_hpc_findings_error(c->f, "row-unique", e->off,
-                              "line %" PRIu64 ": there is another <Metric> %" PRId64,
-                              e->line, id);
+        cn_findings_error(c->f, "row-unique", e->off,
+                          "line %" PRIu64 ": there is another <Metric> %" PRId64, e->line,
+                          id);
     if (!parsed.is_partial && !c->is_legacy)
         return;
     if (id < 0 || id > CN_HPC_SPARSE_METRIC_ID_MAX)
-        cn_hpc_findings_error(c->f, "metric-id", e->off,
-                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d",
-                              e->line, id, CN_HPC_SPARSE_METRIC_ID_MAX);
+        cn_findings_error(c->f, "metric-id", e->off,
+                          "line %" PRIu64 ": metric id %" PRId64 ", limit %d", e->line,
+                          id, CN_HPC_SPARSE_METRIC_ID_MAX);
     else
         (void)cn_hpc_set_add(&c->out->summary_ids, (uint64_t)id);
 }
@@ -250,13 +248,13 @@ static void check_metric_db(struct check *c, const struct cn_hpc_xml_event *e)
     if (!get_number(c, e, "i", &id))
         return;
     if (id < 0 || id > CN_HPC_SPARSE_METRIC_ID_MAX)
-        cn_hpc_findings_error(c->f, "metric-id", e->off,
-                              "line %" PRIu64 ": metric id %" PRId64 ", limit %d",
-                              e->line, id, CN_HPC_SPARSE_METRIC_ID_MAX);
+        cn_findings_error(c->f, "metric-id", e->off,
+                          "line %" PRIu64 ": metric id %" PRId64 ", limit %d", e->line,
+                          id, CN_HPC_SPARSE_METRIC_ID_MAX);
     else if (!cn_hpc_set_add(&c->out->thread_ids, (uint64_t)id))
-        cn_hpc_findings_error(c->f, "row-unique", e->off,
-                              "line %" PRIu64 ": there is another <MetricDB> %" PRId64,
-                              e->line, id);
+        cn_findings_error(c->f, "row-unique", e->off,
+                          "line %" PRIu64 ": there is another <MetricDB> %" PRId64,
+                          e->line, id);
 }
 
 /* `$2` and the like. */
@@ -271,8 +269,8 @@ static void check_formula(struct check *c, const struct cn_hpc_xml_event *e)
         if (len == 0 ||
             !cn_hpc_xml_parse_u64((struct cn_bytes){(const uint8_t *)at, len}, &id) ||
             id > INT64_MAX)
-            cn_hpc_findings_error(c->f, "formula", e->off,
-                                  "line %" PRIu64 ": a $ without a number", e->line);
+            cn_findings_error(c->f, "formula", e->off,
+                              "line %" PRIu64 ": a $ without a number", e->line);
         else
             refer(c, e->off, (int64_t)id, false);
     }
@@ -285,9 +283,9 @@ static void check_kind(struct check *c, const struct cn_hpc_xml_event *e)
     if (!get_number(c, e, "i", &id))
         return;
     if (id < 0 || id > CN_HPC_XML_KIND_MAX)
-        cn_hpc_findings_error(c->f, "kind", e->off,
-                              "line %" PRIu64 ": identifier kind %" PRId64 ", limit %d",
-                              e->line, id, CN_HPC_XML_KIND_MAX);
+        cn_findings_error(c->f, "kind", e->off,
+                          "line %" PRIu64 ": identifier kind %" PRId64 ", limit %d",
+                          e->line, id, CN_HPC_XML_KIND_MAX);
     else if ((uint64_t)id >= c->out->kind_count)
         c->out->kind_count = (uint32_t)id + 1;
 }
@@ -298,9 +296,9 @@ static void check_times(struct check *c, const struct cn_hpc_xml_event *e)
 
     if (get_number(c, e, "db-min-time", &begin) &&
         get_number(c, e, "db-max-time", &end) && begin > end)
-        cn_hpc_findings_error(c->f, "time-range", e->off,
-                              "line %" PRIu64 ": times from %" PRId64 " to %" PRId64,
-                              e->line, begin, end);
+        cn_findings_error(c->f, "time-range", e->off,
+                          "line %" PRIu64 ": times from %" PRId64 " to %" PRId64, e->line,
+                          begin, end);
 }
 
 static void check_context(struct check *c, const struct cn_hpc_xml_event *e)
@@ -370,15 +368,14 @@ static void check_references(struct check *c)
         const struct reference *r = &c->references[i];
 
         if (cn_map_find(&c->metrics, (uint64_t)r->id, 0) == 0)
-            cn_hpc_findings_error(c->f, r->is_partner ? "metric-partner" : "formula",
-                                  r->off, "%s %" PRId64 " is no <Metric>",
-                                  r->is_partner ? "partner" : "the formula's", r->id);
+            cn_findings_error(c->f, r->is_partner ? "metric-partner" : "formula", r->off,
+                              "%s %" PRId64 " is no <Metric>",
+                              r->is_partner ? "partner" : "the formula's", r->id);
     }
 }
 
-void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
-                                struct cn_hpc_findings *f, struct cn_bytes text,
-                                unsigned major)
+void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out, struct cn_findings *f,
+                                struct cn_bytes text, unsigned major)
 {
     struct check c = {.out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
     struct cn_hpc_xml_reading reading = {
@@ -395,7 +392,7 @@ void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
     reading.damage_off = &damage_off;
     out->is_readable = cn_hpc_xml_events_read(&reading, &is_complete, &damage);
     if (!out->is_readable)
-        cn_hpc_findings_error(f, "xml", damage_off, "%s", damage.text);
+        cn_findings_error(f, "xml", damage_off, "%s", damage.text);
     check_references(&c);
     free(c.path);
     free(c.references);

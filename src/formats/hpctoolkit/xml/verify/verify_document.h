@@ -5,8 +5,9 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_DOCUMENT_H
 #define CN_FORMATS_HPCTOOLKIT_XML_VERIFY_VERIFY_DOCUMENT_H
 
+#include "base/bytes/bytes.h"
 #include "base/map.h"
-#include "formats/hpctoolkit/sparse/findings.h"
+#include "formats/hpctoolkit/check.h"
 
 /* What the value files must agree with. */
 struct cn_hpc_xml_document {
@@ -19,9 +20,8 @@ struct cn_hpc_xml_document {
 };
 
 /* Findings are about the file that `f` has begun. */
-void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out,
-                                struct cn_hpc_findings *f, struct cn_bytes text,
-                                unsigned major);
+void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out, struct cn_findings *f,
+                                struct cn_bytes text, unsigned major);
 void cn_hpc_xml_document_done(struct cn_hpc_xml_document *document);
 
 #endif

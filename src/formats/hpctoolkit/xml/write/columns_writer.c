@@ -102,10 +102,10 @@ static void set_id(int32_t *ids, int32_t id, int64_t number)
 /* Number the ids consecutively if the usual numbers would not keep their order. */
 static void keep_order(int32_t *ids)
 {
-    struct cn_hpc_sparse_ids table = {ids, CN_HPC_SPARSE_ID_COUNT};
+    struct cn_hpc_metric_ids table = {ids, CN_HPC_SPARSE_ID_COUNT};
     int32_t next = 0;
 
-    if (cn_hpc_sparse_ids_are_ordered(&table))
+    if (cn_hpc_metric_ids_are_ordered(&table))
         return;
     for (size_t i = 0; i < CN_HPC_SPARSE_ID_COUNT; i++)
         if (ids[i] != CN_NO_ID)

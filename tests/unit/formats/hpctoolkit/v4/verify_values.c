@@ -48,7 +48,8 @@ static void checks_who_profiles_are(void **state)
 
     (void)state;
     SET(profile, cn_hpc_profile, thread, "flags", 3);
-    EXPECT("warning profile.db 0x%" PRIx64 " summary-extra: profile 1 is a summary too: "
+    EXPECT("warning profile.db 0x%" PRIx64
+           " summary-extra: profile 1 is another summary: "
            "hpcviewer takes it for a thread",
            thread);
     EXPECT("warning profile.db 0x%" PRIx64
@@ -88,7 +89,7 @@ static void checks_identities(void **state)
            tiny.tuple_off[1]);
     SET(profile, cn_hpc_tuple, tiny.tuple_off[1], "id_count", 60000);
     EXPECT("error profile.db 0x%" PRIx64 " tuple-bounds: identity tuple at 0x%" PRIx64
-           " does not fit section IdTuples, 0x%" PRIx64 " to 0x%" PRIx64,
+           " does not fit its section, 0x%" PRIx64 " to 0x%" PRIx64,
            tiny.tuple_off[1], tiny.tuple_off[1], section, end);
 }
 
@@ -427,7 +428,7 @@ static void checks_yaml(void **state)
     check_yaml("extra.yaml", "roots: {", "warning metrics/extra.yaml 0x0 yaml-parse: ");
     check_yaml("extra.yaml", "roots: []",
                "error metrics/default.yaml 0x0 file-missing: "
-               "not there: hpcviewer and Hatchet need it\n");
+               "does not exist, but hpcviewer and Hatchet need it\n");
     check_yaml("default.yaml", "roots: []",
                "warning metrics/default.yaml 0x0 yaml-roots: presents no metric\n");
     check_yaml("default.yaml", "inputs: [{metric: m, scope: s, combine: max}]",
@@ -447,10 +448,12 @@ static void misses_files(void **state)
     files.profile.ptr = NULL;
     cn_findings_list(&files, &found, &error_count);
     assert_int_equal(error_count, 2);
-    assert_non_null(strstr(cn_text_str(&found), "error profile.db 0x0 file-missing: "
-                                                "not there: a database needs it\n"));
-    assert_non_null(strstr(cn_text_str(&found), "error cct.db 0x0 file-missing: "
-                                                "not there: a database needs it\n"));
+    assert_non_null(strstr(cn_text_str(&found),
+                           "error profile.db 0x0 file-missing: "
+                           "does not exist, but a database needs it\n"));
+    assert_non_null(strstr(cn_text_str(&found),
+                           "error cct.db 0x0 file-missing: "
+                           "does not exist, but a database needs it\n"));
     cn_text_done(&found);
 }
 

@@ -1,4 +1,4 @@
-/* A database that is written is whole, the same bytes each time, or not there at all. */
+/* Writing a database gives the same bytes each time, or no database at all. */
 
 #include <setjmp.h>
 #include <signal.h>
@@ -123,8 +123,8 @@ static void replaces_only_when_asked(void **state)
     cn_database_close(sample);
 }
 
-/* Whatever file cannot be written, and wherever: an error, and no trace of the attempt. */
-static void a_failing_disk_leaves_nothing_behind(void **state)
+/* Writing fails at any byte of any file: an error, and nothing is left. */
+static void a_failing_disk_leaves_nothing(void **state)
 {
     struct cn_database *sample = cn_sample_database();
     struct rlimit old, limit;
@@ -167,7 +167,7 @@ static bool stop_at(void *arg, const char *what, uint64_t done, uint64_t total,
     return --*left > 0;
 }
 
-static void an_interruption_leaves_nothing_behind(void **state)
+static void an_interruption_leaves_nothing(void **state)
 {
     struct cn_database *sample = cn_sample_database();
     int reports = 0;
@@ -227,8 +227,8 @@ int main(void)
         CN_SCRATCH_TEST(writing_what_was_read_gives_the_same_bytes),
         CN_SCRATCH_TEST(bytes_do_not_depend_on_workers_or_memory),
         CN_SCRATCH_TEST(replaces_only_when_asked),
-        CN_SCRATCH_TEST(a_failing_disk_leaves_nothing_behind),
-        CN_SCRATCH_TEST(an_interruption_leaves_nothing_behind),
+        CN_SCRATCH_TEST(a_failing_disk_leaves_nothing),
+        CN_SCRATCH_TEST(an_interruption_leaves_nothing),
         CN_SCRATCH_TEST(sorts_planes_that_are_not),
     };
 

@@ -71,7 +71,7 @@ static void leaves_zeros_out(void **state)
     cn_database_close(from);
 }
 
-static void refuses_two_values_for_one_place(void **state)
+static void refuses_two_values_for_one_context_and_metric(void **state)
 {
     struct cn_memory_database *m = small();
     struct cn_database *db;
@@ -105,13 +105,13 @@ static void refuses_ids_that_readers_do_not_know(void **state)
     (void)state;
     cn_memory_database_add_instance(m, 0, (struct cn_scope_instance){0, 32768});
     db = cn_memory_database_finish(m);
-    must_refuse(db, "metric time: metric id 32768, readers know ids up to 32767");
+    must_refuse(db, "metric time: metric id 32768, readers accept ids up to 32767");
     cn_database_close(db);
 
     m = small();
     cn_memory_database_add_value(m, 1, 1, 40000, 1);
     db = cn_memory_database_finish(m);
-    must_refuse(db, "profile 1: a metric id above 32767, which readers do not know");
+    must_refuse(db, "profile 1: a metric id above 32767, which readers do not accept");
     cn_database_close(db);
 }
 
@@ -209,8 +209,8 @@ static void samples_of_contexts_without_a_record_are_idle(void **state)
     from = cn_memory_database_finish(m);
     cn_v4_must_write(from, "db", options);
     assert_int_equal(losses.count, 1);
-    assert_string_equal(losses.text,
-                        "samples of contexts that are not described, shown as idle");
+    assert_string_equal(
+        losses.text, "samples of contexts that are not listed, written as not running");
     to = cn_v4_must_open("db");
     assert_true(cn_timeline_open(to, 1, &timeline, &err));
     assert_int_equal(timeline.count, 2);
@@ -434,7 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(leaves_zeros_out),
-        CN_SCRATCH_TEST(refuses_two_values_for_one_place),
+        CN_SCRATCH_TEST(refuses_two_values_for_one_context_and_metric),
         CN_SCRATCH_TEST(refuses_time_that_runs_backwards),
         CN_SCRATCH_TEST(refuses_ids_that_readers_do_not_know),
         CN_SCRATCH_TEST(refuses_absurd_context_ids),

@@ -1,4 +1,4 @@
-/* Real databases, rewritten: what comes out holds the same. */
+/* Real databases have the same contents after they are rewritten. */
 #include <dirent.h>
 #include <limits.h>
 #include <setjmp.h>

@@ -1,0 +1,439 @@
+#include "formats/hpctoolkit/sparse/value_files.h"
+
+#include <inttypes.h>
+
+/* A context can have no more values than there are metric ids. */
+enum { RUN_MAX = 65536 };
+
+static struct cn_hpc_plane_record decode_profile(struct cn_bytes bytes, uint32_t number)
+{
+    struct cn_hpc_sparse_profile record = {0};
+
+    (void)cn_hpc_sparse_profile_decode(bytes, &record);
+    return (struct cn_hpc_plane_record){
+        .value_count = record.value_count,
+        .values_off = record.block_off,
+        .index_off =
+            record.block_off + record.value_count * cn_hpc_sparse_profile_value_size,
+        .key_count = record.context_count,
+        .tuple_off = record.tuple_off,
+        .is_summary = number == 0,
+    };
+}
+
+static struct cn_hpc_plane_entry decode_profile_entry(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_profile_index entry = {0};
+
+    (void)cn_hpc_sparse_profile_index_decode(bytes, &entry);
+    return (struct cn_hpc_plane_entry){entry.context, entry.start};
+}
+
+static struct cn_hpc_plane_value decode_profile_value(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_profile_value value = {0};
+
+    (void)cn_hpc_sparse_profile_value_decode(bytes, &value);
+    return (struct cn_hpc_plane_value){value.value, value.metric};
+}
+
+static uint16_t decode_id_count(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_tuple tuple = {0};
+
+    (void)cn_hpc_sparse_tuple_decode(bytes, &tuple);
+    return tuple.id_count;
+}
+
+static bool decode_identity(struct cn_bytes bytes, struct cn_identity *out,
+                            struct cn_error *err)
+{
+    struct cn_hpc_sparse_identity id = {0};
+    unsigned kind;
+
+    (void)cn_hpc_sparse_identity_decode(bytes, &id);
+    kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
+    if (kind >= CN_KINDS_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "identity of kind %u, can read %d", kind,
+                       CN_KINDS_MAX - 1);
+    if (id.logical > UINT32_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "logical id %" PRIu64 " of kind %u, can read %" PRIu32, id.logical,
+                       kind, UINT32_MAX);
+    out->kind = (uint8_t)kind;
+    out->is_physical =
+        (id.kind & CN_HPC_SPARSE_LOGICAL_ONLY) != CN_HPC_SPARSE_LOGICAL_ONLY;
+    out->logical = (uint32_t)id.logical;
+    out->physical = out->is_physical ? id.physical : id.logical;
+    return true;
+}
+
+/* The values of one context. */
+struct run {
+    const struct cn_hpc_plane_read *read;
+    uint64_t start, end;
+    uint32_t context;
+};
+
+/* Value `i` as the model names it. False when it is dropped. */
+static bool decode_value(const struct run *run, uint64_t i, struct cn_value *out)
+{
+    struct cn_hpc_plane_value value = decode_profile_value(
+        cn_bytes_element(run->read->block.values, i, cn_hpc_sparse_profile_value_size));
+    uint16_t metric;
+
+    if (!cn_hpc_metric_ids_find(run->read->ids, (uint16_t)value.id, &metric))
+        return false;
+    *out = (struct cn_value){value.value, run->context, metric};
+    return true;
+}
+
+static bool metric_twice(const struct run *run, uint16_t metric, struct cn_error *err)
+{
+    return cn_fail(
+        err, CN_ERR_FORMAT,
+        "values at 0x%" PRIx64 ": context %" PRIu32 " has two values for metric %u",
+        run->read->block.values_off + run->start * cn_hpc_sparse_profile_value_size,
+        run->context, metric);
+}
+
+/* All values of a short run, sorted as they are inserted: most come sorted. */
+static bool take_short_run(const struct run *run, struct cn_value *out, size_t *count,
+                           struct cn_error *err)
+{
+    struct cn_value value;
+    size_t filled = 0, at;
+
+    for (uint64_t i = run->start; i < run->end; i++) {
+        if (!decode_value(run, i, &value))
+            continue;
+        for (at = filled; at > 0 && out[at - 1].metric > value.metric; at--)
+            out[at] = out[at - 1];
+        out[at] = value;
+        if (at > 0 && out[at - 1].metric == value.metric)
+            return metric_twice(run, value.metric, err);
+        filled++;
+    }
+    *count += filled;
+    return true;
+}
+
+/* Of a run longer than a batch, the values whose ids lie in the next window of ids that
+ * has any: each id has its own slot. `*next_id` is where that window may start, and then
+ * where it ends; beyond all ids when none is left. */
+static bool take_window(const struct run *run, uint64_t *next_id, struct cn_value *out,
+                        size_t *count, struct cn_error *err)
+{
+    bool is_there[CN_VALUE_BATCH] = {0};
+    uint64_t first = RUN_MAX;
+    struct cn_value value;
+    size_t filled = 0;
+
+    for (uint64_t i = run->start; i < run->end; i++)
+        if (decode_value(run, i, &value) && value.metric >= *next_id &&
+            value.metric < first)
+            first = value.metric;
+    for (uint64_t i = run->start; i < run->end; i++) {
+        if (!decode_value(run, i, &value) || value.metric < first ||
+            value.metric - first >= CN_VALUE_BATCH)
+            continue;
+        if (is_there[value.metric - first])
+            return metric_twice(run, value.metric, err);
+        is_there[value.metric - first] = true;
+        out[value.metric - first] = value;
+    }
+    for (size_t i = 0; i < CN_VALUE_BATCH; i++)
+        if (is_there[i])
+            out[filled++] = out[i];
+    *next_id = first + CN_VALUE_BATCH;
+    *count = filled;
+    return true;
+}
+
+static inline struct cn_hpc_plane_entry entry_at(const struct cn_hpc_block *block,
+                                                 uint64_t i)
+{
+    if (i >= block->key_count)
+        return (struct cn_hpc_plane_entry){0, block->value_count};
+    return decode_profile_entry(
+        cn_bytes_element(block->index, i, cn_hpc_sparse_profile_index_size));
+}
+
+static inline bool open_run(const struct cn_hpc_block *block, uint64_t i, uint32_t limit,
+                            struct run *out)
+{
+    struct cn_hpc_plane_entry entry = entry_at(block, i);
+    uint64_t end = entry_at(block, i + 1).start;
+
+    if (entry.key >= limit || entry.start > end || end > block->value_count ||
+        end - entry.start > RUN_MAX || (i > 0 && entry.key <= entry_at(block, i - 1).key))
+        return false;
+    out->start = entry.start;
+    out->end = end;
+    out->context = entry.key;
+    return true;
+}
+
+/* cursor->at: metric ids of the current context below this were delivered. */
+static bool fill_profile(struct cn_hpc_plane_read *read, struct cn_error *err)
+{
+    struct cn_value_cursor *cursor = read->cursor;
+    struct run run = {.read = read};
+
+    while (cursor->index_at < cursor->index_end &&
+           entry_at(&read->block, cursor->index_at).key <= cursor->last_key) {
+        if (!open_run(&read->block, cursor->index_at, read->limit, &run))
+            return cn_hpc_block_bad_entry(&read->block, cursor->index_at, read->limit,
+                                          err);
+        if (run.end - run.start <= CN_VALUE_BATCH - read->count) {
+            if (!take_short_run(&run, cursor->batch + read->count, &read->count, err))
+                return false;
+        } else if (read->count > 0) {
+            return true;
+        } else {
+            if (!take_window(&run, &cursor->at, cursor->batch, &read->count, err))
+                return false;
+            if (read->count > 0)
+                return true;
+        }
+        cursor->index_at++;
+        cursor->at = 0;
+    }
+    return true;
+}
+
+const struct cn_hpc_plane_encoding cn_hpc_sparse_profile_planes = {
+    .owner = "profile",
+    .key = "context",
+    .value = &cn_hpc_sparse_profile_value_layout,
+    .index = &cn_hpc_sparse_profile_index_layout,
+    .tuple = &cn_hpc_sparse_tuple_layout,
+    .identity = &cn_hpc_sparse_identity_layout,
+    .has_end = true,
+    .end_key = CN_HPC_SPARSE_PROFILE_END,
+    .decode_record = decode_profile,
+    .decode_entry = decode_profile_entry,
+    .decode_value = decode_profile_value,
+    .decode_id_count = decode_id_count,
+    .decode_identity = decode_identity,
+    .fill = fill_profile,
+};
+
+static struct cn_hpc_plane_record decode_context(struct cn_bytes bytes, uint32_t number)
+{
+    struct cn_hpc_sparse_context record = {0};
+
+    (void)number;
+    (void)cn_hpc_sparse_context_decode(bytes, &record);
+    return (struct cn_hpc_plane_record){
+        .value_count = record.value_count,
+        .values_off = record.block_off,
+        .index_off =
+            record.block_off + record.value_count * cn_hpc_sparse_context_value_size,
+        .key_count = record.metric_count,
+    };
+}
+
+static struct cn_hpc_plane_entry decode_context_entry(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_context_index entry = {0};
+
+    (void)cn_hpc_sparse_context_index_decode(bytes, &entry);
+    return (struct cn_hpc_plane_entry){entry.metric, entry.start};
+}
+
+static struct cn_hpc_plane_value decode_context_value(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_context_value value = {0};
+
+    (void)cn_hpc_sparse_context_value_decode(bytes, &value);
+    return (struct cn_hpc_plane_value){value.value, value.profile};
+}
+
+static bool fill_context(struct cn_hpc_plane_read *read, struct cn_error *err)
+{
+    return cn_hpc_context_fill(read, &cn_hpc_sparse_context_planes, err);
+}
+
+const struct cn_hpc_plane_encoding cn_hpc_sparse_context_planes = {
+    .owner = "context",
+    .key = "metric",
+    .value = &cn_hpc_sparse_context_value_layout,
+    .index = &cn_hpc_sparse_context_index_layout,
+    .has_end = true,
+    .is_end_read = true,
+    .end_key = CN_HPC_SPARSE_CONTEXT_END,
+    .decode_record = decode_context,
+    .decode_entry = decode_context_entry,
+    .decode_value = decode_context_value,
+    .fill = fill_context,
+};
+
+static struct cn_hpc_trace_record decode_trace(struct cn_bytes bytes)
+{
+    struct cn_hpc_sparse_trace record = {0};
+
+    (void)cn_hpc_sparse_trace_decode(bytes, &record);
+    return (struct cn_hpc_trace_record){record.profile,
+                                        record.type == CN_HPC_SPARSE_TRACE_OF_CONTEXTS,
+                                        record.begin_off, record.end_off};
+}
+
+static void decode_samples(struct cn_bytes samples, size_t count, struct cn_sample *out)
+{
+    struct cn_hpc_sparse_sample sample = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        (void)cn_hpc_sparse_sample_decode(
+            cn_bytes_element(samples, i, cn_hpc_sparse_sample_size), &sample);
+        out[i] = (struct cn_sample){sample.time_ns, sample.context};
+    }
+}
+
+const struct cn_hpc_sample_encoding cn_hpc_sparse_samples = {
+    .sample_len = cn_hpc_sparse_sample_size,
+    .decode_record = decode_trace,
+    .decode_samples = decode_samples,
+};
+
+struct cn_hpc_planes cn_hpc_sparse_planes(const struct cn_hpc_sparse_frame *frame,
+                                          const struct cn_hpc_plane_encoding *encoding)
+{
+    return (struct cn_hpc_planes){
+        .encoding = encoding,
+        .file = frame->file,
+        .file_len = frame->file.len,
+        .records = frame->records,
+    };
+}
+
+static bool blocks_overlap(const char *owner, const struct cn_hpc_table *records,
+                           uint32_t i, uint64_t total, size_t file_len,
+                           struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "%s %" PRIu32 " at 0x%" PRIx64 ": blocks overlap: %" PRIu64
+                   " bytes of them in a file of %zu",
+                   owner, i, cn_hpc_table_off(records, i), total, file_len);
+}
+
+bool cn_hpc_sparse_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
+                                 struct cn_error *err)
+{
+    struct cn_hpc_sparse_profile_header head;
+    struct cn_hpc_sparse_frame frame;
+    struct cn_hpc_planes planes;
+    uint64_t total = 0, values_len;
+
+    if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_profile_kind, &frame, err))
+        return false;
+    planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_profile_planes);
+    if (!cn_hpc_sparse_profile_header_decode(file, &head))
+        return cn_fail(err, CN_ERR_FORMAT, "header is cut off");
+    if (planes.records.count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "no profiles, not even a summary");
+    if (!cn_bytes_slice(planes.file, head.tuples_off, head.tuples_len,
+                        &planes.tuples.bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "identity tuples of %" PRIu64 " bytes at 0x%" PRIx64
+                       " do not fit the file of %zu",
+                       head.tuples_len, head.tuples_off, file.len);
+    planes.tuples.off = head.tuples_off;
+    for (uint32_t i = 0; i < planes.records.count; i++) {
+        struct cn_hpc_plane_record record = cn_hpc_planes_record(&planes, i);
+        uint64_t index_len =
+            (uint64_t)record.key_count * cn_hpc_sparse_profile_index_size;
+
+        /* One that cannot fit fails when it is read. */
+        if (!cn_u64_mul(record.value_count, cn_hpc_sparse_profile_value_size,
+                        &values_len) ||
+            values_len > planes.file.len || index_len > planes.file.len)
+            continue;
+        total += values_len + index_len;
+        if (total > planes.file.len)
+            return blocks_overlap("profile", &planes.records, i, total, planes.file.len,
+                                  err);
+    }
+    *out = planes;
+    return true;
+}
+
+static bool is_zero(struct cn_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.len; i++)
+        if (bytes.ptr[i] != 0)
+            return false;
+    return true;
+}
+
+bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
+                            bool *is_zeroed, struct cn_error *err)
+{
+    struct cn_hpc_sparse_frame frame;
+    struct cn_hpc_planes planes;
+    struct cn_bytes values;
+    uint64_t total = 0;
+
+    if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_cct_kind, &frame, err))
+        return false;
+    planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_context_planes);
+    *is_zeroed = false;
+    for (uint32_t i = 0; i < planes.records.count; i++) {
+        struct cn_hpc_sparse_context record = {0};
+
+        (void)cn_hpc_sparse_context_decode(cn_hpc_table_at(&planes.records, i), &record);
+        if (record.context != i)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "context %" PRIu32 " at 0x%" PRIx64 ": has id %" PRIu32
+                           ", ids must be dense and ascending",
+                           i, cn_hpc_table_off(&planes.records, i), record.context);
+        /* One that does not fit fails when it is read. */
+        if (record.value_count == 0 ||
+            !cn_bytes_array(planes.file, record.block_off, record.value_count,
+                            cn_hpc_sparse_context_value_size, &values))
+            continue;
+        if (total == 0)
+            *is_zeroed = is_zero(values);
+        total += values.len;
+        if (total > planes.file.len)
+            return blocks_overlap("context", &planes.records, i, total, planes.file.len,
+                                  err);
+    }
+    *out = planes;
+    return true;
+}
+
+bool cn_hpc_sparse_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+                               struct cn_error *err)
+{
+    struct cn_hpc_sparse_trace_header head;
+    struct cn_hpc_sparse_frame frame;
+    struct cn_hpc_traces traces;
+    uint64_t total = 0;
+
+    if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_trace_kind, &frame, err))
+        return false;
+    if (!cn_hpc_sparse_trace_header_decode(file, &head))
+        return cn_fail(err, CN_ERR_FORMAT, "header is cut off");
+    traces = (struct cn_hpc_traces){
+        .encoding = &cn_hpc_sparse_samples,
+        .file = frame.file,
+        .file_len = frame.file.len,
+        .records = frame.records,
+        .begin_ns = head.begin_ns,
+        .end_ns = head.end_ns,
+    };
+    for (uint32_t i = 0; i < traces.records.count; i++) {
+        struct cn_hpc_trace_record record = cn_hpc_traces_record(&traces, i);
+
+        /* One that does not fit fails when it is read. */
+        if (record.end_off > traces.file.len || record.end_off < record.begin_off)
+            continue;
+        total += record.end_off - record.begin_off;
+        if (total > traces.file.len)
+            return blocks_overlap("trace", &traces.records, i, total, traces.file.len,
+                                  err);
+    }
+    *out = traces;
+    return true;
+}

@@ -1,0 +1,57 @@
+#include "formats/hpctoolkit/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/files/out.h"
+#include "base/text.h"
+
+/* Paths and names may have any encoding. */
+static uint64_t add_escaped(struct cn_hpc_strings *strings, const char *text)
+{
+    struct cn_text plain = {0};
+    uint64_t off;
+
+    cn_utf8_add_printable(&plain, text);
+    off = cn_hpc_strings_add(strings, cn_text_str(&plain));
+    cn_text_done(&plain);
+    return off;
+}
+
+uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
+{
+    size_t known = strings->names.count;
+    uint32_t i;
+
+    if (!strings->takes_any_bytes && !cn_utf8_is_valid(text, strlen(text)))
+        return add_escaped(strings, text);
+    i = cn_names_add(&strings->names, text);
+    if (i == known) {
+        strings->offs =
+            cn_grow(strings->offs, known, &strings->capacity, sizeof(*strings->offs));
+        strings->offs[i] = strings->end_off;
+        strings->end_off += strlen(text) + 1;
+    }
+    return strings->offs[i];
+}
+
+bool cn_hpc_strings_write(const struct cn_hpc_strings *strings, struct cn_out *out,
+                          struct cn_error *err)
+{
+    for (size_t i = 0; i < strings->names.count; i++) {
+        const char *text = strings->names.list[i];
+
+        if (!cn_out_write(out, text, strlen(text) + 1, err))
+            return false;
+    }
+    return true;
+}
+
+void cn_hpc_strings_done(struct cn_hpc_strings *strings)
+{
+    cn_names_done(&strings->names);
+    free(strings->offs);
+    *strings = (struct cn_hpc_strings){0};
+}

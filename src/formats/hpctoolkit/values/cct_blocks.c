@@ -1,0 +1,208 @@
+#include "formats/hpctoolkit/values/cct_blocks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/bytes.h"
+#include "base/files/out.h"
+#include "base/run/ranks.h"
+#include "formats/hpctoolkit/span.h"
+#include "model/contexts/transpose.h"
+#include "model/format.h"
+
+struct worker {
+    uint8_t *bytes; /* blocks */
+    size_t len, capacity;
+    struct cn_hpc_cct_block *records; /* of the range's contexts, offsets relative */
+    uint8_t *encoded;                 /* records */
+    size_t record_capacity;
+    uint32_t first, next; /* contexts: the first of the range, the next to be added */
+    uint64_t off;         /* of the blocks in the file */
+};
+
+struct cct_writer {
+    const struct cn_hpc_value_job *job;
+    const struct cn_hpc_cct_encoding *encoding;
+    struct cn_out *out;
+    uint64_t records_off;
+    struct worker *workers;
+};
+
+static bool begin(void *arg, unsigned worker, const struct cn_context_range *range,
+                  struct cn_error *err)
+{
+    struct cct_writer *c = arg;
+    struct worker *self = &c->workers[worker];
+    size_t count = (size_t)range->last - range->first + 1;
+
+    (void)err;
+    if (self->record_capacity < count) {
+        self->record_capacity = count;
+        self->records = cn_realloc(self->records, count, sizeof(*self->records));
+        self->encoded = cn_realloc(self->encoded, count, c->encoding->record_len);
+    }
+    self->len = 0;
+    self->first = range->first;
+    self->next = range->first;
+    return true;
+}
+
+/* Contexts without values point at the next block, as in real files. */
+static void skip_until(struct worker *self, uint32_t context)
+{
+    for (; self->next < context; self->next++)
+        self->records[self->next - self->first] = (struct cn_hpc_cct_block){
+            .context = self->next,
+            .values_off = self->len,
+            .index_off = self->len,
+        };
+}
+
+static bool add_context(void *arg, unsigned worker, uint32_t context,
+                        struct cn_value_batch plane, struct cn_error *err)
+{
+    struct cct_writer *c = arg;
+    const struct cn_hpc_cct_encoding *encoding = c->encoding;
+    struct worker *self = &c->workers[worker];
+    struct cn_hpc_cct_block block = {.context = context, .values_off = self->len};
+    size_t len_max = plane.count * encoding->value_len +
+                     (plane.count + 1) * encoding->index_len + encoding->align;
+    size_t len, padded_len;
+    uint8_t *at;
+
+    (void)err;
+    skip_until(self, context);
+    self->bytes = cn_grow_to(self->bytes, self->len + len_max, &self->capacity, 1);
+    at = self->bytes + self->len;
+    len = encoding->block(c->job->arg, worker, plane, at, &block);
+    padded_len = (size_t)cn_align_up(len, encoding->align);
+    if (len == 0)
+        return true;
+    memset(at + len, 0, padded_len - len);
+    block.index_off += self->len;
+    self->records[self->next++ - self->first] = block;
+    self->len += padded_len;
+    return true;
+}
+
+static bool take(void *arg, unsigned worker, const struct cn_context_range *range,
+                 struct cn_error *err)
+{
+    struct cct_writer *c = arg;
+    struct worker *self = &c->workers[worker];
+
+    (void)range;
+    return cn_out_reserve(c->out, self->len, &self->off, err);
+}
+
+static bool write_records(const struct cct_writer *c, uint32_t first,
+                          const uint8_t *bytes, size_t count, struct cn_error *err)
+{
+    size_t len = c->encoding->record_len;
+
+    return cn_out_write_at(c->out, c->records_off + (uint64_t)first * len, bytes,
+                           count * len, err);
+}
+
+static bool finish(void *arg, unsigned worker, const struct cn_context_range *range,
+                   struct cn_error *err)
+{
+    struct cct_writer *c = arg;
+    struct worker *self = &c->workers[worker];
+    size_t count = (size_t)range->last - range->first + 1;
+
+    skip_until(self, range->last + 1);
+    for (size_t i = 0; i < count; i++) {
+        self->records[i].values_off += self->off;
+        self->records[i].index_off += self->off;
+        c->encoding->record(&self->records[i],
+                            self->encoded + i * c->encoding->record_len);
+    }
+    return cn_out_write_at(c->out, self->off, self->bytes, self->len, err) &&
+           write_records(c, range->first, self->encoded, count, err);
+}
+
+/* Records of contexts whose ids are above all that have values. */
+static bool write_rest(struct cct_writer *c, struct cn_error *err)
+{
+    enum { CHUNK = 256 };
+    uint8_t *bytes = cn_alloc(CHUNK, c->encoding->record_len);
+    uint32_t end = c->job->context_count, count;
+    bool ok = true;
+
+    for (uint32_t i = c->job->db->context_limit; ok && i < end; i += count) {
+        count = end - i < CHUNK ? end - i : CHUNK;
+        for (uint32_t k = 0; k < count; k++)
+            c->encoding->record(
+                &(struct cn_hpc_cct_block){
+                    .context = i + k,
+                    .values_off = c->out->end_off,
+                    .index_off = c->out->end_off,
+                },
+                bytes + k * c->encoding->record_len);
+        ok = write_records(c, i, bytes, count, err);
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool transpose(struct cct_writer *c, struct cn_error *err)
+{
+    struct cn_transpose_options options = {
+        .workers = c->job->workers,
+        .memory_len = c->job->options->memory_len,
+        .value_len = c->encoding->value_len,
+        .context_len = sizeof(struct cn_hpc_cct_block) + c->encoding->record_len,
+        .what = "writing cct.db",
+        .folder = c->job->dir,
+        .progress = c->job->options->progress,
+    };
+    struct cn_transpose_sink sink = {c,    begin,  add_context,
+                                     take, finish, &c->out->end_off};
+
+    return cn_transpose_run(c->job->db, &options, &sink, err);
+}
+
+bool cn_hpc_cct_count(struct cn_database *db, uint64_t listed_count,
+                      uint32_t largest_listed, uint32_t *out, struct cn_error *err)
+{
+    uint64_t known = listed_count, count = (uint64_t)largest_listed + 1;
+
+    if (count < db->context_limit)
+        count = db->context_limit;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(db, i, &profile, err))
+            return false;
+        known += profile.context_count;
+    }
+    if (count > UINT32_MAX || count / CN_HPC_ID_SPREAD_MAX > known)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "context ids up to %" PRIu64 " for %" PRIu64 " contexts",
+                       count - 1, known);
+    *out = (uint32_t)count;
+    return true;
+}
+
+bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
+                             const struct cn_hpc_cct_encoding *encoding,
+                             struct cn_out *out, uint64_t records_off,
+                             struct cn_error *err)
+{
+    struct cct_writer c = {job, encoding, out, records_off, NULL};
+    bool ok;
+
+    c.workers = cn_alloc(job->workers, sizeof(*c.workers));
+    ok = transpose(&c, err) &&
+         (!cn_ranks_is_first(cn_database_ranks(job->db)) || write_rest(&c, err));
+    for (unsigned i = 0; i < job->workers; i++) {
+        free(c.workers[i].bytes);
+        free(c.workers[i].records);
+        free(c.workers[i].encoded);
+    }
+    free(c.workers);
+    return ok;
+}

@@ -1,0 +1,241 @@
+#include "formats/hpctoolkit/values/planes_reader.h"
+
+#include <inttypes.h>
+
+#include "base/search.h"
+
+struct cn_hpc_plane_record cn_hpc_planes_record(const struct cn_hpc_planes *planes,
+                                                uint32_t number)
+{
+    return planes->encoding->decode_record(cn_hpc_table_at(&planes->records, number),
+                                           number);
+}
+
+/* A block that was never written reads as zeros: without the marker they would look like
+ * values. */
+static bool check_end(const struct cn_hpc_block *block, struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = block->encoding;
+    uint32_t key =
+        e->decode_entry(cn_bytes_element(block->index, block->key_count, e->index->size))
+            .key;
+
+    if (key == e->end_key)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "index at 0x%" PRIx64 " ends with 0x%" PRIx32 " instead of 0x%" PRIx32,
+                   block->index_off, key, e->end_key);
+}
+
+/* Fills in the caller's struct at once: planes of contexts are small, and this is most of
+ * the work of reading one. */
+static bool find_block(const struct cn_hpc_planes *planes,
+                       const struct cn_hpc_plane_record *record, struct cn_hpc_block *out,
+                       struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = planes->encoding;
+    bool needs_end = e->is_end_read && (record->value_count > 0 || record->key_count > 0);
+
+    *out = (struct cn_hpc_block){.encoding = e,
+                                 .value_count = record->value_count,
+                                 .values_off = record->values_off,
+                                 .index_off = record->index_off,
+                                 .key_count = record->key_count};
+    if (out->value_count > 0 &&
+        !cn_bytes_array(planes->file, out->values_off, out->value_count, e->value->size,
+                        &out->values))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%" PRIu64 " values at 0x%" PRIx64 " do not fit the file of %zu",
+                       out->value_count, out->values_off, planes->file_len);
+    if ((out->key_count > 0 || needs_end) &&
+        !cn_bytes_array(planes->file, out->index_off,
+                        (uint64_t)out->key_count + needs_end, e->index->size,
+                        &out->index))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "index of %" PRIu32 " %ss at 0x%" PRIx64
+                       " does not fit the file of %zu",
+                       out->key_count, e->key, out->index_off, planes->file_len);
+    return !needs_end || check_end(out, err);
+}
+
+static bool fail_in_record(const struct cn_hpc_planes *planes, uint32_t number,
+                           struct cn_error *err)
+{
+    return cn_fail_in(err, "%s %" PRIu32 " at 0x%" PRIx64, planes->encoding->owner,
+                      number, cn_hpc_table_off(&planes->records, number));
+}
+
+bool cn_hpc_planes_block(const struct cn_hpc_planes *planes, uint32_t number,
+                         struct cn_hpc_block *out, struct cn_error *err)
+{
+    struct cn_hpc_plane_record record = cn_hpc_planes_record(planes, number);
+
+    return find_block(planes, &record, out, err) || fail_in_record(planes, number, err);
+}
+
+struct cn_hpc_plane_entry cn_hpc_block_entry(const struct cn_hpc_block *block, uint64_t i)
+{
+    const struct cn_hpc_plane_encoding *e = block->encoding;
+
+    if (i >= block->key_count)
+        return (struct cn_hpc_plane_entry){e->end_key, block->value_count};
+    return e->decode_entry(cn_bytes_element(block->index, i, e->index->size));
+}
+
+/* What a search reads of a block, without indirections. */
+struct keys {
+    struct cn_bytes index;
+    size_t entry_len;
+    struct cn_hpc_plane_entry (*decode_entry)(struct cn_bytes bytes);
+};
+
+static bool is_below(const void *data, uint64_t i, uint64_t key)
+{
+    const struct keys *keys = data;
+
+    return keys->decode_entry(cn_bytes_element(keys->index, i, keys->entry_len)).key <
+           key;
+}
+
+uint64_t cn_hpc_block_find(const struct cn_hpc_block *block, uint64_t key)
+{
+    const struct keys keys = {block->index, block->encoding->index->size,
+                              block->encoding->decode_entry};
+
+    return key == 0 ? 0 : cn_search(0, block->key_count, is_below, &keys, key);
+}
+
+bool cn_hpc_block_bad_entry(const struct cn_hpc_block *block, uint64_t i, uint64_t limit,
+                            struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = block->encoding;
+    struct cn_hpc_plane_entry entry = cn_hpc_block_entry(block, i);
+    uint64_t off = block->index_off + i * e->index->size;
+
+    if (i > 0 && entry.key <= cn_hpc_block_entry(block, i - 1).key)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "index at 0x%" PRIx64 ": %s %" PRIu32 " after %" PRIu32
+                       ", not ascending",
+                       off, e->key, entry.key, cn_hpc_block_entry(block, i - 1).key);
+    if (entry.key >= limit)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "index at 0x%" PRIx64 ": %s %" PRIu32
+                       " does not exist, ids end at %" PRIu64,
+                       off, e->key, entry.key, limit);
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "index at 0x%" PRIx64 ": %s %" PRIu32 " has values %" PRIu64
+                   " to %" PRIu64 " of %" PRIu64,
+                   off, e->key, entry.key, entry.start,
+                   cn_hpc_block_entry(block, i + 1).start, block->value_count);
+}
+
+bool cn_hpc_planes_no_profile(const struct cn_hpc_plane_read *read, struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = read->block.encoding;
+    uint64_t at = read->cursor->at;
+
+    return cn_fail(
+        err, CN_ERR_FORMAT,
+        "value at 0x%" PRIx64 ": profile %" PRIu32 " does not exist: there are %" PRIu32,
+        read->block.values_off + at * e->value->size,
+        e->decode_value(cn_bytes_element(read->block.values, at, e->value->size)).id,
+        read->limit);
+}
+
+bool cn_hpc_planes_tuple(const struct cn_hpc_planes *planes, uint64_t off,
+                         uint16_t *id_count, struct cn_bytes *ids, struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = planes->encoding;
+    struct cn_hpc_span section = planes->tuples;
+    struct cn_bytes tuple;
+
+    if (cn_hpc_span_slice(section, off, e->tuple->size, &tuple)) {
+        *id_count = e->decode_id_count(tuple);
+        if (cn_hpc_span_slice(section, off + e->tuple->size,
+                              *id_count * e->identity->size, ids))
+            return true;
+    }
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "identity tuple at 0x%" PRIx64 " does not fit its section, 0x%" PRIx64
+                   " to 0x%" PRIx64,
+                   off, section.off, section.off + section.bytes.len);
+}
+
+static bool read_identity(const struct cn_hpc_planes *planes, uint64_t off,
+                          struct cn_identity_tuple *out, struct cn_error *err)
+{
+    const struct cn_hpc_plane_encoding *e = planes->encoding;
+    struct cn_bytes ids;
+    uint16_t count;
+
+    if (!cn_hpc_planes_tuple(planes, off, &count, &ids, err))
+        return false;
+    if (count > CN_IDENTITY_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "identity tuple at 0x%" PRIx64 " has %u ids, can read %d", off,
+                       count, CN_IDENTITY_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!e->decode_identity(cn_bytes_element(ids, i, e->identity->size), &out->ids[i],
+                                err))
+            return cn_fail_in(err, "identity tuple at 0x%" PRIx64, off);
+    out->count = count;
+    return true;
+}
+
+bool cn_hpc_planes_profile(const struct cn_hpc_planes *planes, uint32_t number,
+                           struct cn_profile *out, struct cn_error *err)
+{
+    struct cn_hpc_plane_record record = cn_hpc_planes_record(planes, number);
+    struct cn_profile profile = {.is_summary = record.is_summary,
+                                 .value_count = record.value_count,
+                                 .context_count = record.key_count};
+    struct cn_hpc_block block;
+
+    if (!find_block(planes, &record, &block, err) ||
+        (number > 0 && record.tuple_off != 0 &&
+         !read_identity(planes, record.tuple_off, &profile.identity, err)))
+        return fail_in_record(planes, number, err);
+    *out = profile;
+    return true;
+}
+
+bool cn_hpc_planes_begin(const struct cn_hpc_planes *planes,
+                         struct cn_value_cursor *cursor, struct cn_error *err)
+{
+    struct cn_hpc_block block;
+
+    if (!cn_hpc_planes_block(planes, cursor->owner, &block, err))
+        return false;
+    cursor->index_at = cursor->plane == CN_PLANE_OF_PROFILE
+                           ? cn_hpc_block_find(&block, cursor->first_key)
+                           : 0;
+    cursor->index_end = block.key_count;
+    cursor->at = cursor->run_end = 0;
+    return true;
+}
+
+enum cn_step cn_hpc_planes_next(const struct cn_hpc_planes *planes,
+                                const struct cn_hpc_metric_ids *ids, uint32_t limit,
+                                struct cn_value_cursor *cursor,
+                                struct cn_value_batch *out, struct cn_error *err)
+{
+    struct cn_hpc_plane_read read;
+    struct cn_error damage;
+
+    if (cursor->index_at == cursor->index_end && cursor->at >= cursor->run_end)
+        return CN_END;
+    read.ids = ids;
+    read.limit = limit;
+    read.cursor = cursor;
+    read.count = 0;
+    if (!cn_hpc_planes_block(planes, cursor->owner, &read.block, err))
+        return CN_FAIL;
+    if (!planes->encoding->fill(&read, &damage) && read.count == 0) {
+        *err = damage;
+        return cn_fail_in(err, "%s %" PRIu32, planes->encoding->owner, cursor->owner);
+    }
+    if (read.count == 0)
+        return CN_END;
+    *out = (struct cn_value_batch){cursor->batch, read.count};
+    return CN_ITEM;
+}

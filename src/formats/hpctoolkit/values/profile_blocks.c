@@ -1,0 +1,453 @@
+#include "formats/hpctoolkit/values/profile_blocks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/bytes.h"
+#include "base/files/out.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "model/format.h"
+
+enum {
+    VALUES_LEN = 4 * 1024 * 1024,
+    INDEX_LEN = 2 * 1024 * 1024,
+    /* After this many values, pages of mapped files are given back. */
+    FORGET_EVERY = 1024 * 1024,
+    SMALL_LEN = 64 * 1024, /* blocks up to this length are written many at once */
+};
+
+/* What the first pass over a plane finds. */
+struct plane {
+    uint64_t value_count;
+    uint32_t context_count;
+    uint32_t largest_key;
+    uint16_t metric_bits; /* of all ids together */
+    bool is_sorted;
+    struct cn_value last;
+};
+
+struct worker {
+    unsigned number;
+    struct cn_value_cursor cursor;
+    struct cn_value translated[CN_VALUE_BATCH];
+    struct plane plane;
+    struct cn_value *sorted; /* the plane, if it was not sorted */
+    size_t sorted_count, sorted_capacity;
+    struct cn_hpc_plane_bytes bytes;
+    bool is_whole;   /* the buffers contain the whole plane */
+    bool is_written; /* appended to the file in order */
+};
+
+struct block_writer {
+    const struct cn_hpc_value_job *job;
+    const struct cn_hpc_profile_encoding *encoding;
+    struct cn_out *out;
+    struct cn_hpc_profile_block *blocks;
+    uint32_t own_first, own_end; /* profiles that this process writes */
+    uint64_t touched_count;      /* values read since pages were given back */
+    struct worker *workers;
+    struct cn_failures failures;
+};
+
+static uint32_t profile_of(const struct block_writer *p, size_t job)
+{
+    uint32_t count = p->own_end - p->own_first;
+
+    return p->own_first + (uint32_t)((job + p->encoding->is_summary_last) % count);
+}
+
+typedef bool (*visit_fn)(struct block_writer *p, struct worker *self,
+                         const struct cn_value *values, size_t count,
+                         struct cn_error *err);
+
+/* Read a plane and pass its values to `visit`. */
+static bool read_plane(struct block_writer *p, uint32_t profile, struct worker *self,
+                       bool is_first, visit_fn visit, struct cn_error *err)
+{
+    struct cn_value_batch batch;
+    enum cn_step step;
+
+    if (p->job->is_left_out && p->job->is_left_out[profile])
+        return true;
+    if (!cn_profile_values(p->job->db, profile, 0, UINT32_MAX, &self->cursor, err))
+        return false;
+    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
+        while (batch.count > 0) {
+            struct cn_value_batch part = batch, found = batch;
+
+            if (p->encoding->translate) {
+                if (part.count > CN_VALUE_BATCH)
+                    part.count = CN_VALUE_BATCH;
+                found.values = self->translated;
+                found.count =
+                    p->encoding->translate(p->job->arg, self->number, profile == 0, part,
+                                           is_first, self->translated);
+            }
+            if (!visit(p, self, found.values, found.count, err))
+                return false;
+            batch.values += part.count;
+            batch.count -= part.count;
+        }
+    return step == CN_END;
+}
+
+static void scan(struct plane *plane, const struct cn_value *values, size_t count)
+{
+    struct plane p = *plane;
+
+    for (size_t i = 0; i < count; i++) {
+        struct cn_value value = values[i];
+
+        if (value.value == 0)
+            continue;
+        if (p.value_count == 0 || value.key != p.last.key) {
+            p.is_sorted = p.is_sorted && (p.value_count == 0 || value.key > p.last.key);
+            p.context_count++;
+        } else {
+            p.is_sorted = p.is_sorted && value.metric > p.last.metric;
+        }
+        if (value.key > p.largest_key)
+            p.largest_key = value.key;
+        p.metric_bits |= value.metric;
+        p.value_count++;
+        p.last = value;
+    }
+    *plane = p;
+}
+
+static void begin_encoding(struct worker *self)
+{
+    self->bytes.values.len = 0;
+    self->bytes.index.len = 0;
+    self->bytes.value_count = 0;
+}
+
+static void end_encoding(const struct block_writer *p, struct worker *self)
+{
+    struct cn_hpc_buffered *index = &self->bytes.index;
+
+    if (!p->encoding->put_end)
+        return;
+    p->encoding->put_end(self->bytes.value_count, index->buffer + index->len);
+    index->len += p->encoding->index_len;
+}
+
+static bool scan_batch(struct block_writer *p, struct worker *self,
+                       const struct cn_value *values, size_t count, struct cn_error *err)
+{
+    (void)err;
+    scan(&self->plane, values, count);
+    if (self->is_whole && self->plane.is_sorted)
+        self->is_whole = p->encoding->encode(&self->bytes, values, count) == count;
+    return true;
+}
+
+static bool scan_plane(struct block_writer *p, uint32_t profile, struct worker *self,
+                       struct cn_error *err)
+{
+    self->plane = (struct plane){.is_sorted = true};
+    self->is_whole = true;
+    begin_encoding(self);
+    if (!read_plane(p, profile, self, true, scan_batch, err))
+        return false;
+    end_encoding(p, self);
+    if (self->plane.value_count > 0 && self->plane.largest_key >= p->job->context_count)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "value for context %" PRIu32 ", but ids end at %" PRIu32,
+                       self->plane.largest_key, p->job->context_count);
+    if (self->plane.metric_bits > p->encoding->metric_max)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "a metric id above %u, which readers do not accept",
+                       p->encoding->metric_max);
+    return true;
+}
+
+static int compare_values(const void *left, const void *right)
+{
+    const struct cn_value *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+static bool load_batch(struct block_writer *p, struct worker *self,
+                       const struct cn_value *values, size_t count, struct cn_error *err)
+{
+    (void)p, (void)err;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].value == 0)
+            continue;
+        self->sorted = cn_grow(self->sorted, self->sorted_count, &self->sorted_capacity,
+                               sizeof(*self->sorted));
+        self->sorted[self->sorted_count++] = values[i];
+    }
+    return true;
+}
+
+static bool sort_plane(struct block_writer *p, uint32_t profile, struct worker *self,
+                       struct cn_error *err)
+{
+    if (!read_plane(p, profile, self, false, load_batch, err))
+        return false;
+    if (self->sorted_count > 1)
+        qsort(self->sorted, self->sorted_count, sizeof(*self->sorted), compare_values);
+    self->plane = (struct plane){.is_sorted = true};
+    scan(&self->plane, self->sorted, self->sorted_count);
+    for (size_t i = 1; !self->plane.is_sorted && i < self->sorted_count; i++)
+        if (compare_values(&self->sorted[i - 1], &self->sorted[i]) == 0)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "context %" PRIu32 " has two values for metric %u",
+                           self->sorted[i].key, self->sorted[i].metric);
+    return true;
+}
+
+static void scan_run(void *arg, size_t job, unsigned worker)
+{
+    struct block_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+    uint32_t profile = profile_of(p, job);
+
+    if (cn_failures_stopped(&p->failures, worker))
+        return;
+    free(self->sorted);
+    self->sorted = NULL;
+    self->sorted_count = self->sorted_capacity = 0;
+    if (scan_plane(p, profile, self, err) &&
+        (self->plane.is_sorted || sort_plane(p, profile, self, err)))
+        return;
+    (void)cn_fail_in(err, "profile %" PRIu32, profile);
+    cn_failures_note(&p->failures, worker, job);
+}
+
+/* Set the offsets of a block that starts at `off`; returns its length. */
+static uint64_t fill_in_block(struct block_writer *p, uint32_t profile,
+                              uint64_t value_count, uint32_t context_count, uint64_t off)
+{
+    const struct cn_hpc_profile_encoding *e = p->encoding;
+    uint64_t values_len = cn_align_up(value_count * e->value_len, e->align);
+    uint64_t entry_count = (uint64_t)context_count + (e->put_end != NULL);
+
+    p->blocks[profile] = (struct cn_hpc_profile_block){
+        .value_count = value_count,
+        .context_count = context_count,
+        .values_off = off,
+        .index_off = off + values_len,
+    };
+    return values_len + entry_count * e->index_len;
+}
+
+/* Leave room for the blocks of other ranks. */
+static bool skip_blocks(struct block_writer *p, uint32_t first, uint32_t end,
+                        struct cn_error *err)
+{
+    for (uint32_t i = first; i < end; i++) {
+        struct cn_profile profile;
+        uint64_t off;
+
+        if (!cn_database_profile(p->job->db, i, &profile, err) ||
+            !cn_out_reserve(p->out,
+                            fill_in_block(p, i, profile.value_count,
+                                          profile.context_count, p->out->end_off),
+                            &off, err))
+            return false;
+    }
+    return true;
+}
+
+/* Other ranks have left room for the counts of the database. */
+static bool check_counts(struct block_writer *p, uint32_t profile,
+                         const struct plane *plane, struct cn_error *err)
+{
+    struct cn_profile declared;
+
+    if (!p->job->db->has_exact_counts || p->encoding->translate)
+        return true;
+    if (!cn_database_profile(p->job->db, profile, &declared, err))
+        return false;
+    return (declared.value_count == plane->value_count &&
+            declared.context_count == plane->context_count) ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "profile %" PRIu32 ": changed while it was being read", profile);
+}
+
+static bool is_encoded(const struct worker *self)
+{
+    return self->is_whole && self->plane.is_sorted && !self->sorted;
+}
+
+/* Append a small block; reserve room for a large one, which its worker writes. */
+static bool add_block(struct block_writer *p, uint32_t profile, struct worker *self,
+                      struct cn_error *err)
+{
+    const struct plane *plane = &self->plane;
+    struct cn_hpc_buffered *values = &self->bytes.values, *index = &self->bytes.index;
+    uint64_t begin_off = p->out->end_off, off;
+    uint64_t len =
+        fill_in_block(p, profile, plane->value_count, plane->context_count, begin_off);
+
+    values->next_off = begin_off;
+    values->end_off = p->blocks[profile].index_off;
+    index->next_off = values->end_off;
+    index->end_off = begin_off + len;
+    if (!check_counts(p, profile, plane, err))
+        return false;
+    self->is_written = is_encoded(self) && len <= SMALL_LEN;
+    if (!self->is_written)
+        return cn_out_reserve(p->out, len, &off, err);
+    return cn_out_write(p->out, values->buffer, values->len, err) &&
+           cn_out_pad(p->out, p->encoding->align, err) &&
+           cn_out_write(p->out, index->buffer, index->len, err);
+}
+
+static void scan_take(void *arg, size_t job, unsigned worker)
+{
+    struct block_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+
+    if (!cn_failures_share(&p->failures, worker))
+        return;
+    if (!add_block(p, profile_of(p, job), self, err) ||
+        !cn_progress_report(p->job->options->progress, "writing profile.db", job + 1,
+                            p->own_end - p->own_first, "profiles", err)) {
+        cn_failures_note(&p->failures, worker, job);
+        return;
+    }
+    p->touched_count += self->plane.value_count;
+    if (p->touched_count >= FORGET_EVERY) {
+        cn_database_forget(p->job->db);
+        p->touched_count = 0;
+    }
+}
+
+static bool flush(const struct cn_out *out, struct cn_hpc_buffered *b,
+                  struct cn_error *err)
+{
+    /* The input may have changed since it was counted: do not write beyond the end. */
+    if (b->len > b->end_off - b->next_off)
+        return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+    if (!cn_out_write_at(out, b->next_off, b->buffer, b->len, err))
+        return false;
+    b->next_off += b->len;
+    b->len = 0;
+    return true;
+}
+
+static bool encode_batch(struct block_writer *p, struct worker *self,
+                         const struct cn_value *values, size_t count,
+                         struct cn_error *err)
+{
+    size_t done = 0;
+
+    while (done < count) {
+        if (!cn_hpc_plane_has_room(&self->bytes) &&
+            (!flush(p->out, &self->bytes.values, err) ||
+             !flush(p->out, &self->bytes.index, err)))
+            return false;
+        done += p->encoding->encode(&self->bytes, values + done, count - done);
+    }
+    return true;
+}
+
+/* Encode a plane that does not fit the buffers, flushing them. */
+static bool encode_plane(struct block_writer *p, uint32_t profile, struct worker *self,
+                         struct cn_error *err)
+{
+    begin_encoding(self);
+    if (!(self->sorted ? encode_batch(p, self, self->sorted, self->sorted_count, err)
+                       : read_plane(p, profile, self, false, encode_batch, err)))
+        return false;
+    end_encoding(p, self);
+    return true;
+}
+
+static bool write_block(struct block_writer *p, uint32_t profile, struct worker *self,
+                        struct cn_error *err)
+{
+    struct cn_hpc_plane_bytes *bytes = &self->bytes;
+
+    if (!(is_encoded(self) || encode_plane(p, profile, self, err)) ||
+        !flush(p->out, &bytes->values, err) || !flush(p->out, &bytes->index, err))
+        return false;
+    return (bytes->value_count == self->plane.value_count &&
+            bytes->index.next_off == bytes->index.end_off) ||
+           cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+}
+
+static void write_finish(void *arg, size_t job, unsigned worker)
+{
+    struct block_writer *p = arg;
+    struct worker *self = &p->workers[worker];
+    struct cn_error *err = cn_failures_error(&p->failures, worker);
+    uint32_t profile = profile_of(p, job);
+
+    if (cn_failures_stopped(&p->failures, worker) || self->is_written)
+        return;
+    if (!write_block(p, profile, self, err)) {
+        (void)cn_fail_in(err, "profile %" PRIu32, profile);
+        cn_failures_note(&p->failures, worker, job);
+    }
+}
+
+static struct cn_hpc_buffered buffered_new(size_t len, size_t element_len)
+{
+    size_t capacity = len / element_len * element_len;
+
+    return (struct cn_hpc_buffered){
+        .buffer = cn_alloc(capacity + element_len, 1),
+        .capacity = capacity,
+    };
+}
+
+static bool write_blocks(struct block_writer *p, struct cn_error *err)
+{
+    struct cn_jobs jobs = {p->own_end - p->own_first, p, scan_run, scan_take,
+                           write_finish};
+    unsigned count = p->job->workers;
+    bool ok;
+
+    p->workers = cn_alloc(count, sizeof(*p->workers));
+    for (unsigned i = 0; i < count; i++) {
+        struct worker *self = &p->workers[i];
+
+        self->number = i;
+        self->bytes.values = buffered_new(VALUES_LEN, p->encoding->value_len);
+        self->bytes.index = buffered_new(INDEX_LEN, p->encoding->index_len);
+    }
+    cn_failures_init(&p->failures, count);
+    cn_pool_run(&jobs, count);
+    ok = cn_failures_result(&p->failures, err);
+    cn_failures_done(&p->failures);
+    for (unsigned i = 0; i < count; i++) {
+        free(p->workers[i].sorted);
+        free(p->workers[i].bytes.values.buffer);
+        free(p->workers[i].bytes.index.buffer);
+    }
+    free(p->workers);
+    return ok;
+}
+
+bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
+                                 const struct cn_hpc_profile_encoding *encoding,
+                                 struct cn_out *out, struct cn_hpc_profile_block *blocks,
+                                 struct cn_error *err)
+{
+    struct block_writer p = {
+        .job = job,
+        .encoding = encoding,
+        .out = out,
+        .blocks = blocks,
+        .own_first = cn_database_own_first(job->db),
+        .own_end = cn_database_own_end(job->db),
+    };
+    uint64_t off;
+
+    return skip_blocks(&p, 0, p.own_first, err) && write_blocks(&p, err) &&
+           cn_out_reserve(out, 0, &off, err) &&
+           skip_blocks(&p, p.own_end, job->db->profile_count, err);
+}
