@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "formats/uftrace/text/value_rules.h"
 
 struct cn_argument_finder;
-struct cn_asked;
 struct cn_elf_file;
 struct cn_elf_symbol;
 struct cn_rec_rule;
@@ -22,15 +22,15 @@ struct cn_shared_memory;
 
 /* What was asked for, and what the finders add to it. */
 struct cn_arguments {
-    struct cn_asked *lists[2]; /* arguments, results; in the order given */
-    size_t counts[2], capacities[2];
-    struct cn_text texts[2]; /* the same as text, for readers */
-    bool is_automatic, is_glob;
+    struct cn_uft_values values;
+    struct cn_text texts[2]; /* the rules as text, for readers: arguments, results */
+    struct cn_text known[2]; /* the same for well-known functions */
+    bool is_glob;
     bool needs_debug; /* some function is recorded as its debug information says */
     bool needs_lines; /* readers are to know where functions are defined */
 };
 
-/* "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone. */
+/* "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone; the text must outlive `arguments`. */
 CN_CHECK bool cn_arguments_add(struct cn_arguments *arguments, const char *text,
                                bool is_result, struct cn_error *err);
 bool cn_arguments_is_empty(const struct cn_arguments *arguments);

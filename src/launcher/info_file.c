@@ -165,29 +165,13 @@ static void add_usage(struct info *info)
     }
 }
 
-static void add_known(struct cn_text *text, const char *key, bool is_result)
-{
-    bool is_any = false;
-
-    cn_text_printf(text, "%s:", key);
-    for (size_t i = 0; i < cn_known_function_count; i++) {
-        const struct cn_known_function *known = &cn_known_functions[i];
-        const char *specs = is_result ? known->result : known->arguments;
-
-        if (*specs)
-            cn_text_printf(text, "%s%s@%s", is_any ? ";" : "", known->name, specs);
-        is_any = is_any || *specs;
-    }
-    cn_text_char(text, '\n');
-}
-
 /* Without these lines nobody could tell how long the values behind a record are. */
 static void add_arguments(struct info *info)
 {
     const struct cn_arguments *arguments = info->facts->arguments;
     struct cn_text *text = &info->text;
     unsigned count = 3u + (arguments->texts[0].len > 0) + (arguments->texts[1].len > 0) +
-                     arguments->is_automatic;
+                     arguments->values.is_automatic;
 
     if (cn_arguments_is_empty(arguments))
         return;
@@ -197,10 +181,12 @@ static void add_arguments(struct info *info)
         cn_text_printf(text, "argspec:%s\n", arguments->texts[0].chars);
     if (arguments->texts[1].len > 0)
         cn_text_printf(text, "retspec:%s\n", arguments->texts[1].chars);
-    add_known(text, "argauto", false);
-    add_known(text, "retauto", true);
-    cn_text_str_add(text, "enumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
-    if (arguments->is_automatic)
+    cn_text_str_add(text, "argauto:");
+    cn_known_functions_print(false, text);
+    cn_text_str_add(text, "\nretauto:");
+    cn_known_functions_print(true, text);
+    cn_text_str_add(text, "\nenumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
+    if (arguments->values.is_automatic)
         cn_text_str_add(text, "auto-args:1\n");
 }
 
@@ -213,11 +199,11 @@ static uint64_t features_of(const struct cn_info_facts *facts)
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
     features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
-    if (arguments->is_automatic || arguments->counts[0] > 0)
+    if (arguments->values.is_automatic || arguments->values.asked[0].count > 0)
         features |= CN_FEATURE_ARGUMENT;
-    if (arguments->is_automatic || arguments->counts[1] > 0)
+    if (arguments->values.is_automatic || arguments->values.asked[1].count > 0)
         features |= CN_FEATURE_RETVAL;
-    if (arguments->is_automatic)
+    if (arguments->values.is_automatic)
         features |= CN_FEATURE_AUTO_ARGS;
     if (cn_arguments_has_debug(arguments))
         features |= CN_FEATURE_DEBUG_INFO;

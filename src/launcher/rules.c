@@ -5,24 +5,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name_filter.h"
 #include "base/text.h"
+#include "formats/uftrace/text/value_rules.h"
 #include "launcher/arguments.h"
 #include "launcher/elf_file.h"
-#include "launcher/pattern.h"
 #include "launcher/shared_memory.h"
 #include "symbols/demangle.h"
 
 struct cn_pattern_rule {
-    struct cn_pattern pattern;
-    struct cn_rec_rule what; /* without addresses */
+    struct cn_name_filter names; /* one pattern */
+    struct cn_rec_rule what;     /* without addresses */
 };
 
-static bool add(struct cn_rules *rules, const char *pattern, size_t len,
+static bool add(struct cn_rules *rules, const char *pattern,
                 const struct cn_rec_rule *what, struct cn_error *err)
 {
     struct cn_pattern_rule rule = {.what = *what};
 
-    if (!cn_pattern_init(&rule.pattern, pattern, len, rules->is_glob, err))
+    if (!cn_name_filter_add(&rule.names, pattern,
+                            cn_uft_match_of(pattern, rules->is_glob), err))
         return false;
     rules->list =
         cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
@@ -33,8 +35,7 @@ static bool add(struct cn_rules *rules, const char *pattern, size_t len,
 bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t actions,
                   struct cn_error *err)
 {
-    return add(rules, pattern, strlen(pattern), &(struct cn_rec_rule){.actions = actions},
-               err);
+    return add(rules, pattern, &(struct cn_rec_rule){.actions = actions}, err);
 }
 
 static bool parse_number(const char *text, size_t len, uint64_t *out, const char **rest)
@@ -113,6 +114,8 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
 {
     const char *at = strchr(text, '@');
     struct cn_rec_rule what = {0};
+    char *pattern;
+    bool ok;
 
     if (!at || at == text)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is no trigger such as main@trace_on",
@@ -130,7 +133,11 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
             break;
         action += len + 1;
     }
-    return add(rules, text, (size_t)(at - text), &what, err);
+    pattern = cn_strdup(text);
+    pattern[at - text] = '\0';
+    ok = add(rules, pattern, &what, err);
+    free(pattern);
+    return ok;
 }
 
 static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
@@ -159,7 +166,7 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
         cn_text_str_add(name, symbol->name);
     for (size_t i = 0; i < rules->count; i++) {
-        if (cn_pattern_matches(&rules->list[i].pattern, cn_text_str(name)))
+        if (cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
             merge(&rule, &rules->list[i].what);
     }
     if (is_function && symbol->size < rules->size_min)
@@ -214,7 +221,7 @@ uint32_t cn_rules_actions(const struct cn_rules *rules)
 void cn_rules_done(struct cn_rules *rules)
 {
     for (size_t i = 0; i < rules->count; i++)
-        cn_pattern_done(&rules->list[i].pattern);
+        cn_name_filter_done(&rules->list[i].names);
     free(rules->list);
     *rules = (struct cn_rules){0};
 }

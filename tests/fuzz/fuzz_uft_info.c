@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_uft_facts facts = {0};
     struct cn_uft_enums enums = {0};
     struct cn_arena arena = {0};
+    struct cn_uft_spec_parser parser = {8, &arena, &enums};
     struct cn_error err = {0};
 
     if (cn_uft_info_header_read(file, &head, &err)) {
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             struct cn_argument_spec spec;
 
             cn_uft_enums_add(&enums, value, &arena);
-            if (cn_uft_spec_parse(value, 8, &arena, &enums, &spec))
+            if (cn_uft_spec_parse(&parser, value, &spec))
                 assert(spec.size <= CN_UFT_PAYLOAD_MAX && spec.text && spec.type_name);
         }
     } else {

@@ -147,15 +147,15 @@ static bool scan_size(struct cn_bytes *text, struct cn_argument_spec *spec)
     return true;
 }
 
-static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_arena *arena,
-                        struct cn_uft_enums *enums, struct cn_argument_spec *spec)
+static bool scan_format(const struct cn_uft_spec_parser *parser, struct cn_bytes *text,
+                        struct cn_argument_spec *spec)
 {
     struct cn_bytes letter, name;
 
     if (text->len > 0 && memchr("diuxoscfSpet", text->ptr[0], 12)) {
         (void)cn_bytes_take(text, 1, &letter);
         spec->format = (char)letter.ptr[0];
-        spec->size = (uint16_t)word_len;
+        spec->size = (uint16_t)parser->word_len;
         if (spec->format == 'c')
             spec->size = 1;
         else if (spec->format == 's' || spec->format == 'S' || spec->format == 't')
@@ -169,16 +169,16 @@ static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_aren
         return false;
     if (cn_uft_scan_literal(text, ":")) {
         (void)(cn_uft_scan_until(text, '%', &name) || cn_bytes_slice(*text, 0, 0, &name));
-        spec->type_name = cn_uft_text_copy(arena, name);
+        spec->type_name = cn_uft_text_copy(parser->arena, name);
         if (spec->format == 'e')
-            spec->enumeration = cn_uft_enums_find(enums, spec->type_name);
+            spec->enumeration = cn_uft_enums_find(parser->enums, spec->type_name);
         *text = (struct cn_bytes){0};
     }
     return true;
 }
 
-bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena *arena,
-                       struct cn_uft_enums *enums, struct cn_argument_spec *out)
+bool cn_uft_spec_parse(const struct cn_uft_spec_parser *parser, struct cn_bytes text,
+                       struct cn_argument_spec *out)
 {
     struct cn_bytes whole = text;
     struct cn_argument_spec spec = {.type_name = ""};
@@ -186,13 +186,12 @@ bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena 
     if (!scan_what(&text, &spec))
         return false;
     spec.format = spec.is_float ? 'f' : 'd';
-    spec.size = (uint16_t)(spec.is_float ? sizeof(double) : word_len);
-    if (cn_uft_scan_literal(&text, "/") &&
-        !scan_format(&text, word_len, arena, enums, &spec))
+    spec.size = (uint16_t)(spec.is_float ? sizeof(double) : parser->word_len);
+    if (cn_uft_scan_literal(&text, "/") && !scan_format(parser, &text, &spec))
         return false;
     if (text.len > 0 && text.ptr[0] != '%')
         return false;
-    spec.text = cn_uft_text_copy(arena, whole);
+    spec.text = cn_uft_text_copy(parser->arena, whole);
     *out = spec;
     return true;
 }

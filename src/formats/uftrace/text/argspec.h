@@ -37,9 +37,16 @@ struct cn_uft_specs {
     size_t count;
 };
 
+/* What specs are read with. */
+struct cn_uft_spec_parser {
+    unsigned word_len;          /* bytes of an address */
+    struct cn_arena *arena;     /* for the strings of specs */
+    struct cn_uft_enums *enums; /* that specs may name */
+};
+
 /* One spec, "arg2/x32%rsi". False when it is none. */
-bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena *arena,
-                       struct cn_uft_enums *enums, struct cn_argument_spec *out);
+bool cn_uft_spec_parse(const struct cn_uft_spec_parser *parser, struct cn_bytes text,
+                       struct cn_argument_spec *out);
 
 /* Add a spec at the end. The same argument again takes the place of the one before
  * when it `is_exact`, and is left out otherwise. */
