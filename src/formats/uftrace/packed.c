@@ -3,7 +3,7 @@
 #include <dirent.h>
 
 #include "base/files/outdir.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/open.h"
 #include "formats/uftrace/packed/packed_file.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/verify/verify.h"

@@ -1,6 +1,6 @@
 #include "formats/uftrace/uftrace.h"
 
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/open.h"
 #include "formats/uftrace/verify/verify.h"
 #include "formats/uftrace/write/writer.h"
 

@@ -1,8 +1,7 @@
-/* An open uftrace data directory: what its text files say, as a recording.
+/* What an open uftrace data directory contains: its files, and what they say.
  *
- * directory.c lists and maps the files, session_builder.c and task_builder.c make
- * sessions and tasks of task.txt, module_builder.c loads symbols, perf_index.c sorts
- * the events of the processors by task. Everything lives as long as the recording.
+ * open.c opens one and hands it out as a recording; builders.h lists the steps. Everything
+ * lives as long as the recording.
  * Threads: one thread opens it; immutable afterwards.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_DIRECTORY_H
@@ -64,7 +63,7 @@ struct cn_uft_directory {
     /* perf-cpuN.dat: files[], and the records of each task in the order of time. A
      * record is its file in the upper 16 bits and its offset divided by 8. */
     struct cn_bytes *perf_files;
-    size_t perf_file_count, perf_file_capacity;
+    size_t perf_file_count;
     uint64_t *perf_records;
     size_t *perf_begins; /* of each task, and one more for the end */
 
@@ -77,12 +76,8 @@ struct cn_uft_directory {
     enum cn_demangle demangle;
 };
 
-/* Probe, open and close, as formats.h wants them. */
-bool cn_uft_probe(const char *path);
-CN_CHECK bool cn_uft_open(struct cn_recording **out, const char *path,
-                          const struct cn_recording_options *options,
-                          struct cn_error *err);
-void cn_uft_close(struct cn_recording *rec);
+/* List and map the files of the directory at `rec.path`. On failure some are mapped. */
+CN_CHECK bool cn_uft_directory_list(struct cn_uft_directory *dir, struct cn_error *err);
 
 /* The bytes of a file of the directory; false when there is none. */
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
@@ -101,13 +96,22 @@ cn_uft_directory_of(const struct cn_recording *rec)
     return (const struct cn_uft_directory *)rec;
 }
 
-/* Steps of opening. None can fail: what they cannot use becomes a warning. */
-void cn_uft_sessions_build(struct cn_uft_directory *dir);
-void cn_uft_modules_build(struct cn_uft_directory *dir);
-void cn_uft_arguments_build(struct cn_uft_directory *dir);
-void cn_uft_tasks_build(struct cn_uft_directory *dir);
-void cn_uft_perf_build(struct cn_uft_directory *dir);
-void cn_uft_extras_build(struct cn_uft_directory *dir);
+/* Add to the lists above. */
+void cn_uft_source_add(struct cn_uft_directory *dir, const char *name,
+                       enum cn_source_kind kind, uint32_t task);
+void cn_uft_function_add(struct cn_uft_directory *dir, struct cn_call_function function);
+
+/* A file of one processor, "perf-cpu12.dat". */
+struct cn_uft_cpu_file {
+    uint32_t cpu;
+    const char *name;
+    struct cn_bytes bytes;
+};
+
+/* The files PREFIXN.dat by processor, which become sources of the recording. The caller
+ * frees the list. */
+struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const char *prefix,
+                                         enum cn_source_kind kind, size_t *count);
 
 /* The module with this path and build-id ("" when unknown), added when it is new. */
 uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/scan.h"
 
 /* "12.345678901 what happened" */
@@ -68,10 +68,7 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
     if (dir->extern_count > 1)
         qsort(dir->externs, dir->extern_count, sizeof(*dir->externs), by_time);
     dir->extern_task = first_task(dir);
-    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                           sizeof(*dir->sources));
-    dir->sources[dir->source_count++] =
-        (struct cn_source){"extern.dat", CN_SOURCE_EXTERN, dir->extern_task};
+    cn_uft_source_add(dir, "extern.dat", CN_SOURCE_EXTERN, dir->extern_task);
 }
 
 /* "EVENT: 1000000 provider:name" */

@@ -10,64 +10,19 @@
 #include "formats/uftrace/records/kernel_page.h"
 #include "formats/uftrace/text/scan.h"
 
-enum { FILES_MAX = 1 << 16 };
-
-struct kernel_file {
-    uint32_t cpu;
-    const char *name;
-    struct cn_bytes bytes;
-};
-
 struct cn_uft_kernel {
     struct cn_uft_kernel_format format;
     const struct cn_uft_kernel_event *enter,
         *leave;                                   /* of the function graph; may be NULL */
     const struct cn_uft_kernel_field *type, *pid; /* common to all events */
-    struct kernel_file *files;
-    size_t file_count, file_capacity;
+    struct cn_uft_cpu_file *files;
+    size_t file_count;
     struct cn_uft_kernel_record *records; /* by task, then by time */
     uint32_t *owners;                     /* of each, while they are sorted */
     size_t record_count, record_capacity, owner_capacity;
     size_t *begins;  /* of each task, and one more for the end */
     uint32_t module; /* of kallsyms */
 };
-
-/* "kernel-cpu3.dat" */
-static bool is_kernel_file(const char *name, uint32_t *cpu)
-{
-    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
-
-    return cn_uft_scan_literal(&text, "kernel-cpu") && cn_uft_scan_u32(&text, cpu) &&
-           cn_uft_text_equals(text, ".dat");
-}
-
-static int by_cpu(const void *a, const void *b)
-{
-    const struct kernel_file *x = a, *y = b;
-
-    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
-}
-
-static void add_files(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
-{
-    uint32_t cpu;
-
-    for (size_t i = 0; i < dir->entry_count && k->file_count < FILES_MAX; i++)
-        if (is_kernel_file(dir->entries[i].name, &cpu)) {
-            k->files =
-                cn_grow(k->files, k->file_count, &k->file_capacity, sizeof(*k->files));
-            k->files[k->file_count++] = (struct kernel_file){cpu, dir->entries[i].name,
-                                                             dir->entries[i].file.bytes};
-        }
-    if (k->file_count > 1)
-        qsort(k->files, k->file_count, sizeof(*k->files), by_cpu);
-    for (size_t i = 0; i < k->file_count; i++) {
-        dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                               sizeof(*dir->sources));
-        dir->sources[dir->source_count++] =
-            (struct cn_source){k->files[i].name, CN_SOURCE_KERNEL, CN_NONE};
-    }
-}
 
 static void find_formats(struct cn_uft_kernel *k)
 {
@@ -100,43 +55,26 @@ static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
     cn_uft_bad_lines_done(&bad);
     for (size_t i = 0; i < symbols.count && dir->function_count < CN_UFT_SYMBOLS_MAX;
          i++) {
-        struct cn_bytes rest = symbols.list[i].name, name;
+        struct cn_bytes rest = symbols.list[i].name, text;
+        const char *name;
 
         /* "name\t[module]" */
-        if (!cn_uft_scan_word(&rest, &name) || !strchr("TtWw", symbols.list[i].type))
+        if (!cn_uft_scan_word(&rest, &text) || !strchr("TtWw", symbols.list[i].type))
             continue;
-        dir->functions = cn_grow(dir->functions, dir->function_count,
-                                 &dir->function_capacity, sizeof(*dir->functions));
-        dir->functions[dir->function_count] = (struct cn_call_function){
-            .name = cn_uft_text_copy(&dir->rec.arena, name),
-            .module = k->module,
-            .type = 'K',
-            .offset = symbols.list[i].offset,
-            .size = symbols.list[i].size,
-            .file = "",
-        };
-        dir->functions[dir->function_count].raw_name =
-            dir->functions[dir->function_count].name;
-        dir->function_count++;
+        name = cn_uft_text_copy(&dir->rec.arena, text);
+        cn_uft_function_add(dir, (struct cn_call_function){
+                                     .name = name,
+                                     .raw_name = name,
+                                     .module = k->module,
+                                     .type = 'K',
+                                     .offset = symbols.list[i].offset,
+                                     .size = symbols.list[i].size,
+                                     .file = "",
+                                 });
     }
     dir->modules[k->module].function_count =
         (uint32_t)dir->function_count - dir->modules[k->module].first_function;
     cn_uft_symbols_done(&symbols);
-}
-
-static uint32_t find_task(const struct cn_uft_directory *dir, uint64_t tid)
-{
-    size_t low = 0, high = dir->task_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (dir->tasks[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < dir->task_count && dir->tasks[low].tid == tid ? (uint32_t)low : CN_NONE;
 }
 
 static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, size_t i)
@@ -150,7 +88,9 @@ static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, 
     cn_uft_kernel_cursor_init(&cursor, &k->format, k->files[i].bytes);
     while ((step = cn_uft_kernel_next(&cursor, &event, &record.time_ns, &record.off,
                                       &err)) == CN_ITEM) {
-        uint32_t task = find_task(dir, cn_uft_kernel_number(&k->format, k->pid, event));
+        uint64_t tid = cn_uft_kernel_number(&k->format, k->pid, event);
+        uint32_t task =
+            tid > UINT32_MAX ? CN_NONE : cn_recording_find_task(&dir->rec, (uint32_t)tid);
 
         if (task == CN_NONE)
             continue;
@@ -231,7 +171,7 @@ void cn_uft_kernel_build(struct cn_uft_directory *dir)
         return;
     }
     find_formats(k);
-    add_files(dir, k);
+    k->files = cn_uft_cpu_files(dir, "kernel-cpu", CN_SOURCE_KERNEL, &k->file_count);
     load_symbols(dir, k);
     name_events(dir, k);
     for (size_t i = 0; i < k->file_count; i++)

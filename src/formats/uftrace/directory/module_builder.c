@@ -1,78 +1,13 @@
-/* Modules of a directory: which .sym and .dbg file belongs to which, and the
- * functions they describe. */
+/* The functions of the modules of a directory, from their .sym files. */
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "symbols/demangle.h"
-
-uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
-                           const char *build_id)
-{
-    const char *key = cn_arena_printf(&dir->rec.arena, "%s\n%s", path, build_id);
-    uint32_t known = (uint32_t)dir->module_keys.count;
-    uint32_t id = cn_names_add(&dir->module_keys, key);
-    const char *slash = strrchr(path, '/');
-
-    if (id == known) {
-        dir->modules = cn_grow(dir->modules, dir->module_count, &dir->module_capacity,
-                               sizeof(*dir->modules));
-        dir->modules[dir->module_count++] = (struct cn_call_module){
-            .path = path,
-            .name = slash ? slash + 1 : path,
-            .build_id = build_id,
-        };
-    }
-    return id;
-}
-
-/* Modules of the same name are told apart by the start of their build-id or, without
- * one, by the sum of the bytes of their path. */
-static unsigned path_sum(const char *path)
-{
-    unsigned sum = 0;
-
-    for (; *path; path++)
-        sum = (sum + (unsigned char)*path) & UINT16_MAX;
-    return sum;
-}
-
-static bool belongs(const struct cn_call_module *module, struct cn_bytes file)
-{
-    struct cn_uft_module_head head;
-
-    cn_uft_module_head_read(file, &head);
-    if (head.build_id.len > 0 && module->build_id[0] != '\0')
-        return cn_uft_text_equals(head.build_id, module->build_id);
-    if (head.path.len == 0 || cn_uft_text_equals(head.path, module->path))
-        return true;
-    /* A library may be loaded under a relative path and mapped under an absolute
-     * one. */
-    return module->path[0] != '/' && module->build_id[0] == '\0';
-}
-
-bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
-                        const char *suffix, char name[static NAME_MAX],
-                        struct cn_bytes *out)
-{
-    const struct cn_call_module *module = &dir->modules[index];
-    int len = module->build_id[0] != '\0'
-                  ? snprintf(name, NAME_MAX, "%s-%.4s%s", module->name, module->build_id,
-                             suffix)
-                  : snprintf(name, NAME_MAX, "%s-%04x%s", module->name,
-                             path_sum(module->path), suffix);
-
-    if (len < NAME_MAX && cn_uft_directory_find(dir, name, out) && belongs(module, *out))
-        return true;
-    len = snprintf(name, NAME_MAX, "%s%s", module->name, suffix);
-    return len < NAME_MAX && cn_uft_directory_find(dir, name, out) &&
-           belongs(module, *out);
-}
 
 static void add_function(struct cn_uft_directory *dir, uint32_t module,
                          const struct cn_uft_symbol *symbol, struct cn_text *scratch)
@@ -91,9 +26,7 @@ static void add_function(struct cn_uft_directory *dir, uint32_t module,
     function.name = cn_demangle(function.raw_name, dir->demangle, scratch)
                         ? cn_arena_strdup(arena, cn_text_str(scratch))
                         : function.raw_name;
-    dir->functions = cn_grow(dir->functions, dir->function_count, &dir->function_capacity,
-                             sizeof(*dir->functions));
-    dir->functions[dir->function_count++] = function;
+    cn_uft_function_add(dir, function);
 }
 
 static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t begin,

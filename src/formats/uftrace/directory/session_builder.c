@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 

@@ -7,8 +7,6 @@
 
 #include "formats/uftrace/directory/directory.h"
 
-extern const struct cn_recording_ops cn_uft_recording_ops;
-
 /* What every stream of this format begins with. */
 struct cn_uft_stream {
     struct cn_call_stream base;

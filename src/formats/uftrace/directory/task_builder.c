@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 
@@ -204,15 +204,6 @@ static int by_time(const void *a, const void *b)
     return x->session < y->session ? -1 : x->session > y->session;
 }
 
-static uint32_t find_task(const struct cn_uft_directory *dir, uint32_t tid)
-{
-    struct cn_task key = {.tid = tid};
-    const struct cn_task *found =
-        bsearch(&key, dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
-
-    return found ? (uint32_t)(found - dir->tasks) : CN_NONE;
-}
-
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -249,16 +240,9 @@ static void settle_task(struct building *b, struct cn_task *task)
         task->name = last_part(dir->sessions[last].exename);
     }
     if (task->tid != task->pid)
-        task->parent = find_task(dir, task->pid);
+        task->parent = cn_recording_find_task(&dir->rec, task->pid);
     else if (process && process->is_forked)
-        task->parent = find_task(dir, process->parent_pid);
-}
-
-static void add_source(struct cn_uft_directory *dir, struct cn_source source)
-{
-    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                           sizeof(*dir->sources));
-    dir->sources[dir->source_count++] = source;
+        task->parent = cn_recording_find_task(&dir->rec, process->parent_pid);
 }
 
 void cn_uft_tasks_build(struct cn_uft_directory *dir)
@@ -271,6 +255,8 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     add_files(&b);
     if (dir->task_count > 1)
         qsort(dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+    dir->rec.tasks = dir->tasks;
+    dir->rec.task_count = (uint32_t)dir->task_count;
     dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));
     for (size_t i = 0; i < dir->task_count; i++)
         add_records(dir, i);
@@ -279,9 +265,9 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     for (size_t i = 0; i < dir->task_count; i++) {
         settle_task(&b, &dir->tasks[i]);
         if (dir->tasks[i].has_file)
-            add_source(dir, (struct cn_source){cn_arena_printf(&dir->rec.arena, "%u.dat",
-                                                               dir->tasks[i].tid),
-                                               CN_SOURCE_TASK, (uint32_t)i});
+            cn_uft_source_add(
+                dir, cn_arena_printf(&dir->rec.arena, "%u.dat", dir->tasks[i].tid),
+                CN_SOURCE_TASK, (uint32_t)i);
     }
     for (size_t i = 0; i < b.count; i++)
         if (b.processes[i].count == 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/kernel.h"
 #include "formats/uftrace/directory/perf_index.h"
@@ -488,35 +489,25 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
     return &s->base;
 }
 
-/* The first of `count` events from elsewhere that is not before a time. */
-static const uint64_t *find_perf(const struct cn_uft_directory *dir, const uint64_t *list,
-                                 size_t count, uint64_t time_ns)
+static bool is_perf_before(const void *stream, uint64_t index, uint64_t time_ns)
 {
-    while (count > 0) {
-        size_t half = count / 2;
-        struct cn_uft_perf_event event = {0};
+    const struct task_stream *s = stream;
+    struct cn_uft_perf_event event = {0};
 
-        (void)cn_uft_perf_event_at(dir, list[half], &event);
-        if (event.time_ns < time_ns) {
-            list += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return list;
+    (void)cn_uft_perf_event_at(s->dir, s->perf_next[index], &event);
+    return event.time_ns < time_ns;
 }
 
 /* Leave events that belong to other pieces to them. */
 static void limit_side(struct task_stream *s, const struct cn_call_part *part)
 {
-    const uint64_t *perf = s->perf_next;
     size_t count = (size_t)(s->perf_end - s->perf_next);
 
     if (count > 0) {
-        s->perf_next = find_perf(s->dir, perf, count, part->begin_ns);
         if (part->end_ns < UINT64_MAX)
-            s->perf_end = find_perf(s->dir, perf, count, part->end_ns);
+            s->perf_end =
+                s->perf_next + cn_search(0, count, is_perf_before, s, part->end_ns);
+        s->perf_next += cn_search(0, count, is_perf_before, s, part->begin_ns);
         load_perf(s);
     }
     while (s->extern_next != s->extern_end && s->extern_next->time_ns < part->begin_ns)

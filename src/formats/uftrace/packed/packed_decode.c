@@ -132,15 +132,6 @@ static bool split_columns(const struct cn_uft_packed_lead *lead, struct cn_bytes
            cn_bytes_take(&body, lead->payload_len, &out->payload);
 }
 
-static void make_room(uint8_t **buffer, size_t *capacity, size_t len)
-{
-    if (len <= *capacity)
-        return;
-    free(*buffer);
-    *buffer = cn_alloc(len, 1);
-    *capacity = len;
-}
-
 static bool read_body(struct cn_uft_unpacker *unpacker,
                       const struct cn_uft_packed_lead *lead, struct cn_bytes stored,
                       struct columns *out, struct cn_error *err)
@@ -152,7 +143,7 @@ static bool read_body(struct cn_uft_unpacker *unpacker,
         return cn_fail(err, CN_ERR_LIMIT, "packed chunk makes %zu bytes of %zu", len,
                        stored.len);
     if (lead->compression != CN_COMPRESSION_NONE) {
-        make_room(&unpacker->body, &unpacker->body_capacity, len);
+        unpacker->body = cn_grow_to(unpacker->body, len, &unpacker->body_capacity, 1);
         if (!cn_decompress(unpacker->decompressor, lead->compression, stored,
                            unpacker->body, len, err))
             return false;
@@ -401,8 +392,9 @@ enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_by
     if (count > STEP_ITEMS)
         count = STEP_ITEMS;
     /* Room for whatever the columns can make, so that writing needs no checks. */
-    make_room(&unpacker->records, &unpacker->records_capacity,
-              (size_t)count * cn_uft_record_size + walk->columns.payload.len);
+    unpacker->records = cn_grow_to(
+        unpacker->records, (size_t)count * cn_uft_record_size + walk->columns.payload.len,
+        &unpacker->records_capacity, 1);
     walk->out = unpacker->records;
     if (!unpack_items(walk, walk->item + count, err))
         return CN_FAIL;

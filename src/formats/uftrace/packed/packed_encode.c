@@ -76,15 +76,11 @@ static void put_low_bytes(struct column *column, uint64_t value, size_t len)
 static void put_payload(struct cn_uft_packer *packer, struct cn_bytes bytes)
 {
     struct column *column = &packer->payload;
-    size_t len = column->len + bytes.len;
-
-    if (len > packer->payload_capacity) {
-        packer->payload_capacity = 2 * len;
-        column->bytes = cn_realloc(column->bytes, 2 * len, 1);
-    }
+    column->bytes =
+        cn_grow_to(column->bytes, column->len + bytes.len, &packer->payload_capacity, 1);
     if (bytes.len)
         memcpy(column->bytes + column->len, bytes.ptr, bytes.len);
-    column->len = len;
+    column->len += bytes.len;
 }
 
 static size_t slot_of(uint64_t word)
@@ -487,15 +483,6 @@ static uint8_t *pack_choices(struct cn_uft_packer *packer, uint8_t *to)
     return to;
 }
 
-static void make_room(uint8_t **buffer, size_t *capacity, size_t len)
-{
-    if (len <= *capacity)
-        return;
-    free(*buffer);
-    *buffer = cn_alloc(len, 1);
-    *capacity = len;
-}
-
 static size_t body_length(const struct cn_uft_packer *packer)
 {
     return packer->lead.word_count * sizeof(uint64_t) + 2 * packer->lead.item_count +
@@ -509,7 +496,8 @@ static size_t gather_body(struct cn_uft_packer *packer)
                                       &packer->payload};
     uint8_t *end;
 
-    make_room(&packer->body, &packer->body_capacity, body_length(packer));
+    packer->body =
+        cn_grow_to(packer->body, body_length(packer), &packer->body_capacity, 1);
     end = packer->body;
     for (uint32_t i = 0; i < packer->lead.word_count; i++, end += sizeof(uint64_t))
         cn_u64_put(end, packer->words[CN_UFT_PICK_WORD + i]);
@@ -532,7 +520,8 @@ static bool store_body(struct cn_uft_packer *packer, size_t body_len, size_t *st
     size_t bound = cn_compressor_bound(packer->compressor, body_len);
     uint8_t *to;
 
-    make_room(&packer->chunk, &packer->chunk_capacity, cn_uft_packed_lead_size + bound);
+    packer->chunk = cn_grow_to(packer->chunk, cn_uft_packed_lead_size + bound,
+                               &packer->chunk_capacity, 1);
     to = packer->chunk + cn_uft_packed_lead_size;
     packer->lead.compression = packer->method;
     if (!cn_compress(packer->compressor, (struct cn_bytes){packer->body, body_len}, to,

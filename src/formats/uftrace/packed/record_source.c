@@ -156,11 +156,7 @@ static struct cn_bytes join_kept(struct cn_uft_record_reader *reader,
 
     if (reader->kept_len == 0)
         return bytes;
-    if (len > reader->joined_capacity) {
-        free(reader->joined);
-        reader->joined = cn_alloc(len, 1);
-        reader->joined_capacity = len;
-    }
+    reader->joined = cn_grow_to(reader->joined, len, &reader->joined_capacity, 1);
     memcpy(reader->joined, reader->kept, reader->kept_len);
     if (bytes.len)
         memcpy(reader->joined + reader->kept_len, bytes.ptr, bytes.len);

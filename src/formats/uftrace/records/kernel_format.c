@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "formats/uftrace/text/scan.h"
 
 enum { FIELDS_MAX = 256, PAGE_LEN_MAX = 1 << 20 };
@@ -168,18 +169,14 @@ void cn_uft_kernel_format_done(struct cn_uft_kernel_format *format)
 const struct cn_uft_kernel_event *
 cn_uft_kernel_event_find(const struct cn_uft_kernel_format *format, uint64_t id)
 {
-    size_t low = 0, high = format->count;
+    size_t after;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (format->events[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < format->count && format->events[low].id == id ? &format->events[low]
-                                                               : NULL;
+    if (format->count == 0 || id > UINT32_MAX)
+        return NULL;
+    after = cn_search_u32(&format->events->id, format->count, sizeof(*format->events),
+                          (uint32_t)id);
+    return after > 0 && format->events[after - 1].id == id ? &format->events[after - 1]
+                                                           : NULL;
 }
 
 const struct cn_uft_kernel_field *

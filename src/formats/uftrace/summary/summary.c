@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
+#include "base/search.h"
 #include "model/contexts/context.h"
 
 void cn_uft_summary_free(struct cn_uft_summary *summary)
@@ -131,18 +132,13 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
 
 uint32_t cn_uft_summary_find_task(const struct cn_uft_summary *summary, uint32_t tid)
 {
-    uint32_t begin = 0, end = summary->task_count;
+    size_t after = 0;
 
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-
-        if (summary->tasks[middle].tid < tid)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < summary->task_count && summary->tasks[begin].tid == tid ? begin
-                                                                           : CN_NONE;
+    if (summary->task_count > 0)
+        after = cn_search_u32(&summary->tasks->tid, summary->task_count,
+                              sizeof(*summary->tasks), tid);
+    return after > 0 && summary->tasks[after - 1].tid == tid ? (uint32_t)after - 1
+                                                             : CN_NONE;
 }
 
 /* Block by block: the records of a task need not be in the order of time, and there is one

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
 {
@@ -95,16 +96,11 @@ void cn_uft_debug_done(struct cn_uft_debug *debug)
 const struct cn_uft_debug_function *cn_uft_debug_find(const struct cn_uft_debug *debug,
                                                       uint64_t offset)
 {
-    size_t low = 0, high = debug->count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (debug->list[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < debug->count && debug->list[low].offset == offset ? &debug->list[low]
-                                                                   : NULL;
+    if (debug->count > 0 && offset > 0)
+        at = cn_search_u64(&debug->list->offset, debug->count, sizeof(*debug->list),
+                           offset - 1);
+    return at < debug->count && debug->list[at].offset == offset ? &debug->list[at]
+                                                                 : NULL;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/text/info_groups.h"
 #include "formats/uftrace/text/scan.h"
 
 #define COST_MAX_NS 1e6 /* what a recorder may take for a call, at most */

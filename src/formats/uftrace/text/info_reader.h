@@ -16,6 +16,15 @@ CN_CHECK bool cn_uft_info_header_read(struct cn_bytes file,
                                       struct cn_uft_info_header *out,
                                       struct cn_error *err);
 
+/* A group has a line for each of its keys or, counted, as many lines as its first
+ * one says. */
+struct cn_uft_info_group {
+    const char *keys[2];
+    bool is_counted;
+};
+
+extern const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT];
+
 struct cn_uft_facts {
     struct cn_fact *list; /* released with free() */
     size_t count, capacity;

@@ -50,6 +50,17 @@ bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
                    (const char *)line.ptr);
 }
 
+enum cn_step cn_uft_lines_scan(struct cn_uft_lines *lines, cn_uft_scan_fn scan, void *out,
+                               struct cn_error *err)
+{
+    struct cn_bytes line;
+    enum cn_step step = cn_uft_lines_next(lines, &line, err);
+
+    if (step == CN_ITEM && !scan(line, out))
+        return cn_uft_lines_fail(lines, line, err);
+    return step;
+}
+
 bool cn_uft_scan_literal(struct cn_bytes *text, const char *literal)
 {
     size_t len = strlen(literal);

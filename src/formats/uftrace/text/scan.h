@@ -29,6 +29,12 @@ void cn_uft_lines_begin(struct cn_uft_lines *lines, struct cn_bytes file);
 CN_CHECK enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                         struct cn_error *err);
 
+/* The next line as `scan` understands it. Fails where it does not, and can go on after
+ * that line. */
+typedef bool (*cn_uft_scan_fn)(struct cn_bytes line, void *out);
+CN_CHECK enum cn_step cn_uft_lines_scan(struct cn_uft_lines *lines, cn_uft_scan_fn scan,
+                                        void *out, struct cn_error *err);
+
 /* Say that the line handed out last is not understood; returns false. */
 bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
                        struct cn_error *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/open.h"
 
 enum { SHOWN_MAX = 8 };
 

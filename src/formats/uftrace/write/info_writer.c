@@ -7,7 +7,7 @@
 #include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/text/info_groups.h"
+#include "formats/uftrace/text/info_reader.h"
 #include "formats/uftrace/write/writer.h"
 
 static bool has_specs(const struct cn_recording *rec, bool is_result)
