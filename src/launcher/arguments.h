@@ -52,8 +52,4 @@ void cn_argument_finder_print(const struct cn_argument_finder *finder,
                               const struct cn_elf_file *elf, struct cn_text *text);
 void cn_argument_finder_close(struct cn_argument_finder *finder); /* NULL is fine */
 
-/* The name of an enum with the one member "unknown", and its definition. */
-#define CN_ARGUMENT_UNKNOWN      "cairn_unknown"
-#define CN_ARGUMENT_UNKNOWN_ENUM "enum " CN_ARGUMENT_UNKNOWN " {unknown}"
-
 #endif

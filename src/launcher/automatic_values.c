@@ -1,8 +1,5 @@
 #include "launcher/automatic_values.h"
 
-#include "launcher/arguments.h"
-#include "launcher/calling.h"
-
 enum {
     WORD = 8,
     STRUCT_MAX = 128, /* bytes recorded of a struct */

@@ -10,6 +10,10 @@
 #include "record/shared.h"
 #include "symbols/prototypes.h"
 
+/* The name of an enum with the one member "unknown", and its definition. */
+#define CN_ARGUMENT_UNKNOWN      "cairn_unknown"
+#define CN_ARGUMENT_UNKNOWN_ENUM "enum " CN_ARGUMENT_UNKNOWN " {unknown}"
+
 struct cn_automatic_values {
     struct cn_rec_value arguments[CN_PARAMETERS_MAX], result;
     size_t argument_count;

@@ -15,7 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "launcher/drain_packed.h"
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
@@ -95,7 +94,6 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
             return cn_fail_errno(err, "cannot write %u.dat", track->tid);
         atomic_fetch_add(&track->drained, (uint64_t)done);
         atomic_fetch_add(&drain->memory->head->byte_count, (uint64_t)done);
-        drain->stored_len += (uint64_t)done;
     }
 }
 
@@ -128,7 +126,7 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
                                              drain->memory->head->launcher_pid))
         return true;
     ok = drain->is_packed
-             ? cn_drain_packed_write(drain, track, ring_of(drain, track), err)
+             ? cn_packed_files_write(&drain->packed, track, ring_of(drain, track), err)
              : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
@@ -229,7 +227,7 @@ bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
         uint32_t writer = before;
 
         if (drain->is_packed && atomic_load(&track->state) != CN_REC_FREE)
-            ok = cn_drain_packed_resume(drain, track, err) && ok;
+            ok = cn_packed_files_resume(&drain->packed, track, err) && ok;
         (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
     }
     return ok;
@@ -255,10 +253,10 @@ bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
 {
     drain->step_count = 0;
     return cn_drain_step(drain, err) &&
-           (!drain->is_packed || cn_drain_packed_finish(drain, err));
+           (!drain->is_packed || cn_packed_files_finish(&drain->packed, err));
 }
 
 void cn_drain_done(struct cn_drain *drain)
 {
-    cn_drain_packed_done(drain);
+    cn_packed_files_done(&drain->packed);
 }

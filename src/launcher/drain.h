@@ -11,18 +11,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/packed_files.h"
 #include "launcher/shared_memory.h"
-
-struct cn_drain_file;
 
 struct cn_drain {
     struct cn_shared_memory *memory;
     const char *dir;
     bool is_packed;
-    uint32_t open_count;         /* tracks in use when we last looked */
-    uint64_t stored_len;         /* bytes written, packed or not, by us */
-    struct cn_drain_file *files; /* of packed tasks */
-    size_t file_count, file_capacity;
+    struct cn_packed_files packed; /* if it is packed */
+    uint32_t open_count;           /* tracks in use when we last looked */
     uint64_t step_count;
     uint32_t bell; /* as it was before that */
 };

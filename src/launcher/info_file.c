@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/arguments.h"
+#include "launcher/automatic_values.h"
 #include "launcher/elf_file.h"
 #include "launcher/known_functions.h"
 #include "launcher/recording_dir.h"

@@ -142,6 +142,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         .memory = &launch->memory,
         .dir = launch->dir,
         .is_packed = options->is_packed,
+        .packed = {.memory = &launch->memory, .dir = launch->dir},
     };
     launch->modules.dir = launch->dir;
     return configure(launch, err) &&
@@ -338,7 +339,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .record_len = atomic_load(&head->byte_count),
         .call_count = (atomic_load(&head->byte_count) - atomic_load(&head->extra_len)) /
                       RECORD_LEN / 2,
-        .stored_len = launch->options->is_packed ? launch->drain.stored_len
+        .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
         .stop = (int)atomic_load(&head->stop),

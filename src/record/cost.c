@@ -6,6 +6,7 @@
 #include "record/layout.h"
 #include "record/libcalls.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/thread.h"
 
 enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, SITE_LEN = 32, PS_PER_NS = 1000 };

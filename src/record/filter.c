@@ -5,11 +5,11 @@
 #include <sys/auxv.h>
 
 #include "record/arguments.h"
-#include "record/hooks.h"
 #include "record/layout.h"
 #include "record/module_rules.h"
 #include "record/process.h"
 #include "record/readings.h"
+#include "record/stubs.h"
 #include "record/thread.h"
 
 /* What only the set-up has to know about does not make calls expensive. */

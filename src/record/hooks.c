@@ -7,8 +7,9 @@
 #include "record/filter.h"
 #include "record/layout.h"
 #include "record/libcalls.h"
+#include "record/loader.h"
 #include "record/process.h"
-#include "record/session.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
 
@@ -160,7 +161,7 @@ static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
             cn_rec_pop(self);
     }
     if (self->dlopen_sp)
-        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
     return self;
 }
 

@@ -46,12 +46,20 @@ void cn_rec_enter_pushed(struct cn_rec_thread *self,
 /* The call whose return address was at `loc` returned. Gives the return address. */
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
-/* The stubs: where calls return to, and what patched functions call. */
-extern const char cn_rec_return[], cn_rec_patched[];
+/* A library function is called through its slot `number`, to return to what is at `loc`.
+ * Gives where to go. */
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
 
-/* Functions that do nothing and are recorded, or not, to find out what that costs. */
-void cn_rec_probe(void);
-void cn_rec_probe_plain(void);
+/* The same where the return address is in a register. */
+struct cn_rec_register_call {
+    uint64_t number; /* becomes the address of the slot */
+    uintptr_t sp, ret, target;
+};
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
+                                   const uint64_t *saved);
+
+/* A function that does nothing and calls the hooks of -finstrument-functions, to find out
+ * what that costs. */
 void cn_rec_probe_instrument(void);
 
 /* Close calls that can never return, now that a call at `loc` is made or returns. */

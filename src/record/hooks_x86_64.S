@@ -16,6 +16,24 @@
 /* Bytes that a function skips to align its stack, at most, if we are to notice. */
 #define REALIGNED_MAX 256
 
+	.macro	function name, align=4
+	.globl	\name
+	.type	\name, @function
+	.p2align \align
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	hidden_function name, align=4
+	.hidden	\name
+	function \name, \align
+	.endm
+
+	.macro	end_function name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
 	.macro	load_self
 	movq	cn_rec_self@gottpoff(%rip), %r11
 	movq	%fs:(%r11), %r11
@@ -29,6 +47,22 @@
 	.macro	restore reg
 	popq	\reg
 	.cfi_adjust_cfa_offset -8
+	.endm
+
+	.macro	save_arguments
+	save	%rax
+	save	%rcx
+	save	%rdx
+	save	%rsi
+	save	%rdi
+	.endm
+
+	.macro	restore_arguments
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
 	.endm
 
 /* Where the next record goes, to %rcx, and its track to %rax; or go to \full. */
@@ -103,6 +137,34 @@
 	restore	%r8
 	.endm
 
+/* Push a frame with this loc, return address and function above %rdx. */
+	.macro	push_frame loc, ret, function, flags
+	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	\ret, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	.endm
+
+/* The word of a record, to %rdi: of the frame %rdx, or of the one above when it was
+ * entered, and the function %rdi. */
+	.macro	make_entry_word
+	subq	T(FRAMES), %rdx
+	addl	%edx, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	.endm
+
+	.macro	make_exit_word
+	subq	T(FRAMES), %rdx
+	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	.endm
+
 	.text
 
 /* rdi: where the return address lies, rsi: the function, r11: the thread.
@@ -120,30 +182,17 @@
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
 	find_slot .Lslow\@
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	addq	$CN_REC_F_SIZE, T(TOP)
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	(%rdi), %rax
-	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
-	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	$0, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	push_frame %rdi, %rax, %rsi, $0
 	movq	T(TRACK), %rax
 	claim_slot .Ltaken\@
 	leaq	cn_rec_return(%rip), %rax
 	movq	%rax, (%rdi)
-	subq	T(FRAMES), %rdx
-	addl	%edx, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
 	movq	%rsi, %rdi
-	shlq	$16, %rdi
-	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	make_entry_word
 	store_record .Lagain\@
 .Ldone\@:
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	ret
 	.cfi_adjust_cfa_offset 40
 .Lodd\@: /* a tail call finds our own address there; anything else is for C */
@@ -163,14 +212,6 @@
 .Lagain\@:
 	call_c	cn_rec_finish_slot
 	jmp	.Ldone\@
-	.endm
-
-	.macro	save_arguments
-	save	%rax
-	save	%rcx
-	save	%rdx
-	save	%rsi
-	save	%rdi
 	.endm
 
 	.globl	mcount, _mcount
@@ -216,18 +257,13 @@ cn_rec_patched:
 	leaq	48(%rsp), %rdi
 	movq	40(%rsp), %rsi
 	enter
-	.cfi_endproc
-	.size	__fentry__, .-__fentry__
+	end_function __fentry__
 
 /* -finstrument-functions: ordinary calls, so all registers that those may change are free.
  * Both hooks are called with the same stack pointer, which identifies the call. For C,
  * which may look at arguments: DWARF may say that they are in registers that are kept over
  * calls. Those are saved by DWARF's numbers. */
-	.globl	__cyg_profile_func_enter
-	.type	__cyg_profile_func_enter, @function
-	.p2align 4
-__cyg_profile_func_enter:
-	.cfi_startproc
+	function __cyg_profile_func_enter
 	endbr64
 	load_self
 	testq	%r11, %r11
@@ -238,18 +274,9 @@ __cyg_profile_func_enter:
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
 	find_slot .Linstrument_slow
-	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	addq	$CN_REC_F_SIZE, T(TOP)
-	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	$CN_REC_F_UNHOOKED, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	push_frame %rsp, $0, %rdi, $CN_REC_F_UNHOOKED
 	claim_slot .Linstrument_taken
-	subq	T(FRAMES), %rdx
-	addl	%edx, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	make_entry_word
 	store_record cn_rec_finish_slot
 	ret
 .Linstrument_taken:
@@ -275,14 +302,9 @@ __cyg_profile_func_enter:
 	leave
 	.cfi_def_cfa %rsp, 8
 	ret
-	.cfi_endproc
-	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+	end_function __cyg_profile_func_enter
 
-	.globl	__cyg_profile_func_exit
-	.type	__cyg_profile_func_exit, @function
-	.p2align 4
-__cyg_profile_func_exit:
-	.cfi_startproc
+	function __cyg_profile_func_exit
 	endbr64
 	load_self
 	testq	%r11, %r11
@@ -296,46 +318,24 @@ __cyg_profile_func_exit:
 	ja	cn_rec_instrument_leave
 	take_slot cn_rec_instrument_leave
 	subq	$CN_REC_F_SIZE, T(TOP)
-	subq	T(FRAMES), %rdx
-	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	make_exit_word
 	store_record cn_rec_finish_slot
 	ret
-	.cfi_endproc
-	.size	__cyg_profile_func_exit, .-__cyg_profile_func_exit
+	end_function __cyg_profile_func_exit
 
 /* Functions that do nothing, to find out what recording them costs. */
-	.globl	cn_rec_probe
-	.hidden	cn_rec_probe
-	.type	cn_rec_probe, @function
-	.p2align 4
-cn_rec_probe:
-	.cfi_startproc
+	hidden_function cn_rec_probe
 	call	cn_rec_patched
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe, .-cn_rec_probe
+	end_function cn_rec_probe
 
-	.globl	cn_rec_probe_plain
-	.hidden	cn_rec_probe_plain
-	.type	cn_rec_probe_plain, @function
-	.p2align 4
-cn_rec_probe_plain:
-	.cfi_startproc
+	hidden_function cn_rec_probe_plain
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe_plain, .-cn_rec_probe_plain
+	end_function cn_rec_probe_plain
 
 /* A library call: its number was pushed above the return address. r11 takes us on, as it
  * may be changed on the way to any library function. */
-	.globl	cn_rec_libcall
-	.hidden	cn_rec_libcall
-	.type	cn_rec_libcall, @function
-	.p2align 5
-cn_rec_libcall:
-	.cfi_startproc
+	hidden_function cn_rec_libcall, 5
 	.cfi_def_cfa_offset 16
 	endbr64
 	save_arguments
@@ -344,38 +344,24 @@ cn_rec_libcall:
 	leaq	-40(%rsp), %rdx
 	call_c	cn_rec_libcall_enter
 	movq	%rax, %r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	jmp	*%r11
-	.cfi_endproc
-	.size	cn_rec_libcall, .-cn_rec_libcall
+	end_function cn_rec_libcall
 
 /* dlopen() wants to see who calls it: we take a note and jump there. */
 	.macro	pass_on name, number
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
+	function \name
 	endbr64
 	save_arguments
 	leaq	40(%rsp), %rdi
 	movl	$\number, %esi
 	call_c	cn_rec_dlopen_begin
 	movq	%rax, %r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	jmp	*%r11
-	.cfi_endproc
-	.size	\name, .-\name
+	end_function \name
 	.endm
 
 	pass_on	dlopen, 0
@@ -435,11 +421,7 @@ cn_rec_return:
 	.cfi_startproc
 	.cfi_def_cfa_offset 8
 	.cfi_undefined %rip
-	save	%rax
-	save	%rcx
-	save	%rdx
-	save	%rsi
-	save	%rdi
+	save_arguments
 	save	%r11
 	load_self
 	leaq	48(%rsp), %rdi
@@ -458,19 +440,11 @@ cn_rec_return:
 	take_slot .Lleave_slow
 	subq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rsi, %rdi
-	subq	T(FRAMES), %rdx
-	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	make_exit_word
 	store_record .Lleave_again
 .Lleave_done:
 	restore	%r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	/* Not a `ret`: the processor's guess for that one belongs to our caller's caller.
@@ -486,7 +460,6 @@ cn_rec_return:
 	call_c	cn_rec_leave
 	movq	%rax, 48(%rsp)
 	jmp	.Lleave_done
-	.cfi_endproc
-	.size	cn_rec_return, .-cn_rec_return
+	end_function cn_rec_return
 
 	.section .note.GNU-stack,"",@progbits

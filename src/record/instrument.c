@@ -5,6 +5,8 @@
 
 #include "record/arguments.h"
 #include "record/hooks.h"
+#include "record/loader.h"
+#include "record/stubs.h"
 #include "record/thread.h"
 
 void __cyg_profile_func_enter(void *function, void *call_site);
@@ -25,7 +27,7 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
     if (loc > self->top->loc)
         cn_rec_close_dead(self, loc);
     if (self->dlopen_sp)
-        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
     if (cn_rec_push(self, loc, 0, function, CN_REC_FRAME_UNHOOKED))
         cn_rec_enter_pushed(self, &registers);
 }

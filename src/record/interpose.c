@@ -13,6 +13,7 @@
 #include "record/hooks.h"
 #include "record/loader.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
 

@@ -5,28 +5,17 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "record/arguments.h"
 #include "record/elf_image.h"
-#include "record/hooks.h"
-#include "record/layout.h"
 #include "record/libcall_names.h"
 #include "record/machine.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
-#include "record/thread.h"
 
 enum {
     CALLS_MAX = 1 << 18, /* slots of all files, if those of libraries are recorded */
     TABLES_MAX = 1024,   /* files with slots */
     WRITABLE = PROT_READ | PROT_WRITE,
-};
-
-struct libcall {
-    uintptr_t *_Atomic slot; /* NULL: its file is not mapped any more */
-    uintptr_t stub;          /* the slot's own instructions */
-    _Atomic uintptr_t target;
-    bool is_bound; /* the slot held the function itself */
-    bool is_quick; /* recorded when called: it must see who called it */
 };
 
 /* The slots of a file. When it is gone, another one with as many gets its numbers. */
@@ -36,7 +25,7 @@ struct table {
     uint32_t first, count;
 };
 
-static struct libcall *calls; /* number 0 is the probe */
+struct cn_rec_libcall *cn_rec_libcalls;
 static uint32_t call_count, call_capacity;
 static struct table tables[TABLES_MAX];
 static size_t table_count;
@@ -69,7 +58,7 @@ static bool protect(uintptr_t low, uintptr_t high, int how)
 /* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
  * slot, would lead later calls past us. Once the program runs, the loader is not asked: the
  * slot is left alone. */
-static bool bind(struct libcall *call, const char *name)
+static bool bind(struct cn_rec_libcall *call, const char *name)
 {
     void *found = cn_rec_process.is_running ? NULL : dlsym(RTLD_DEFAULT, name);
 
@@ -85,7 +74,7 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     const Elf64_Rela *rela = &image->slots[i];
     const char *name = image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
     uintptr_t *slot = (uintptr_t *)(image->bias + rela->r_offset);
-    struct libcall *call = &calls[table->first + i];
+    struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
     if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || cn_rec_name_is_left_out(name))
         return;
@@ -132,18 +121,18 @@ static bool set_up(uint32_t count)
     struct table probe;
 
     call_capacity = cn_rec_process.shared->has_nested_libcalls ? CALLS_MAX : count + 1;
-    calls = map_memory(call_capacity * sizeof(*calls));
-    if (!calls || !make_table(&probe, 1))
+    cn_rec_libcalls = map_memory(call_capacity * sizeof(*cn_rec_libcalls));
+    if (!cn_rec_libcalls || !make_table(&probe, 1))
         return false;
-    calls[0].slot = &probe_slot;
-    calls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
-    calls[0].target = (uintptr_t)cn_rec_probe_plain;
-    calls[0].is_bound = true;
+    cn_rec_libcalls[0].slot = &probe_slot;
+    cn_rec_libcalls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
+    cn_rec_libcalls[0].target = (uintptr_t)cn_rec_probe_plain;
+    cn_rec_libcalls[0].is_bound = true;
     if (!protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
                  PROT_READ | PROT_EXEC))
         return false;
     __builtin___clear_cache((char *)probe.stubs, (char *)probe.stubs + CN_REC_PAGE_LEN);
-    cn_rec_libcall_probe = (void (*)(void))calls[0].stub;
+    cn_rec_libcall_probe = (void (*)(void))cn_rec_libcalls[0].stub;
     return true;
 }
 
@@ -156,8 +145,8 @@ static bool fill_slots(const struct table *table, const struct cn_rec_image *ima
     if (!protect(low, high, WRITABLE))
         return false;
     for (uint32_t i = table->first; i < table->first + table->count; i++) {
-        if (calls[i].slot)
-            *(volatile uintptr_t *)calls[i].slot = calls[i].stub;
+        if (cn_rec_libcalls[i].slot)
+            *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
     }
     return protect(low, high, PROT_READ);
 }
@@ -169,7 +158,7 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
     uintptr_t stubs;
     uint64_t len;
 
-    if (image->slot_count >= CALLS_MAX || (!calls && !set_up(count)))
+    if (image->slot_count >= CALLS_MAX || (!cn_rec_libcalls && !set_up(count)))
         return false;
     table = take_table(count);
     if (!table)
@@ -193,68 +182,14 @@ void cn_rec_libcalls_remove(const struct cn_rec_image *image)
         if (table->low != image->low)
             continue;
         for (uint32_t k = table->first; k < table->first + table->count; k++)
-            calls[k].slot = NULL;
+            cn_rec_libcalls[k].slot = NULL;
         table->low = 0;
     }
 }
 
-static void record_quick(const struct libcall *call, uintptr_t *loc,
-                         const struct cn_rec_registers *registers)
-{
-    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
-
-    if (!self || self->is_off || !cn_rec_thread_is_ours(self))
-        return;
-    if (loc >= self->top->loc)
-        cn_rec_close_dead(self, loc);
-    if (self->dlopen_sp)
-        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    if (cn_rec_push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
-        cn_rec_enter_pushed(self, registers);
-        cn_rec_pop(self);
-    }
-}
-
-static uint64_t flags_of(const struct libcall *call)
-{
-    return call->is_bound ? 0 : CN_REC_FRAME_LIBCALL | (uint64_t)(call - calls) << 32;
-}
-
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
-                                   const uint64_t *saved)
-{
-    struct libcall *call = &calls[register_call->number];
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
-                                         0, register_call->ret};
-
-    if (call->is_quick)
-        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
-                     &registers);
-    else
-        register_call->ret =
-            cn_rec_enter_register_flagged(register_call->sp, (uintptr_t)call->slot,
-                                          register_call->ret, flags_of(call), saved);
-    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
-    register_call->number = (uintptr_t)call->slot;
-}
-
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
-                                         (uintptr_t)(loc + 1), 0, *loc};
-    struct libcall *call = &calls[number];
-    uint64_t flags = flags_of(call);
-
-    if (call->is_quick)
-        record_quick(call, loc, &registers);
-    else
-        cn_rec_enter_flagged(loc, (uintptr_t)call->slot, flags, &registers);
-    return atomic_load_explicit(&call->target, memory_order_relaxed);
-}
-
 void cn_rec_libcall_leave(uint64_t number)
 {
-    struct libcall *call = &calls[number];
+    struct cn_rec_libcall *call = &cn_rec_libcalls[number];
     uintptr_t *slot = call->slot, now;
 
     /* A call that was left, and whose file is gone. */

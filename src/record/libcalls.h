@@ -9,10 +9,21 @@
 #ifndef CN_RECORD_LIBCALLS_H
 #define CN_RECORD_LIBCALLS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct cn_rec_image;
+
+struct cn_rec_libcall {
+    uintptr_t *_Atomic slot; /* NULL: its file is not mapped any more */
+    uintptr_t stub;          /* the slot's own instructions */
+    _Atomic uintptr_t target;
+    bool is_bound; /* the slot held the function itself */
+    bool is_quick; /* recorded when called: it must see who called it */
+};
+
+extern struct cn_rec_libcall *cn_rec_libcalls; /* by number; number 0 is the probe */
 
 /* Whether the library calls of a file are to be recorded: the library at `path`, or the
  * program, if that is NULL. */
@@ -25,25 +36,10 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image);
 /* The file is not mapped any more. */
 void cn_rec_libcalls_remove(const struct cn_rec_image *image);
 
-/* Called by the stub: a library function is called, to return to what is at `loc`. Gives
- * where to go. */
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
-
-/* The same where the return address is in a register. */
-struct cn_rec_register_call {
-    uint64_t number; /* becomes the address of the slot */
-    uintptr_t sp, ret, target;
-};
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
-                                   const uint64_t *saved);
-
 /* The call returned. */
 void cn_rec_libcall_leave(uint64_t number);
 
 /* A library call of a function that does nothing; NULL when none are recorded. */
 extern void (*cn_rec_libcall_probe)(void);
-
-/* The stub. */
-extern const char cn_rec_libcall[];
 
 #endif

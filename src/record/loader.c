@@ -188,11 +188,30 @@ bool cn_rec_loader_is_watched(void)
     return loader.is_watched;
 }
 
-bool cn_rec_loader_settle(uint32_t tid)
+/* A dlopen() of this task has returned: record the library calls of what it has mapped.
+ * False when another thread is in the way. Uses no function of the C library. */
+static bool settle(uint32_t tid)
 {
     if (!try_lock())
         return false;
     (void)add_pending(tid);
     atomic_store(&loader.busy, 0);
     return true;
+}
+
+void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
+{
+    bool has_returned = sp >= self->dlopen_sp, is_done;
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (loader.is_watched)
+        is_done = has_returned && settle(self->tid);
+    else
+        is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;
+    if (is_done)
+        self->dlopen_sp = 0;
+    if (!self->dlopen_sp && cn_rec_thread_is_simple(self))
+        self->end = self->real_end;
+    cn_rec_restore_signals(&before);
 }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cn_rec_thread;
+
 /* Patch what is mapped now and record its library calls; from now on we are told. False
  * when library calls cannot be recorded. */
 bool cn_rec_loader_begin(void);
@@ -20,8 +22,8 @@ bool cn_rec_loader_begin(void);
 /* Whether we are told of libraries that are opened. */
 bool cn_rec_loader_is_watched(void);
 
-/* A dlopen() of this task has returned: record the library calls of what it has mapped, too.
- * False when another thread is in the way: try again. Uses no function of the C library. */
-bool cn_rec_loader_settle(uint32_t tid);
+/* Look for libraries that the dlopen() under way in this thread has mapped. `sp` is where
+ * the thread is. */
+void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "record/elf_image.h"
 #include "record/elf_sections.h"
-#include "record/hooks.h"
 #include "record/machine.h"
 #include "record/module_rules.h"
 #include "record/near_stub.h"
 #include "record/process.h"
+#include "record/stubs.h"
 
 enum { PATCH_LEN_MAX = 16 };
 

@@ -9,7 +9,6 @@
 
 #include "record/clock.h"
 #include "record/layout.h"
-#include "record/loader.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -171,8 +170,7 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
-/* Whether assembly may handle calls alone. */
-static bool is_simple(const struct cn_rec_thread *self)
+bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
 {
     return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
            !self->is_shared && !self->is_off;
@@ -193,7 +191,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
     self->is_off = false;
     self->is_shared = false;
-    self->end = is_simple(self) ? self->real_end : NULL;
+    self->end = cn_rec_thread_is_simple(self) ? self->real_end : NULL;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){
@@ -524,21 +522,4 @@ bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 {
     return !self->is_shared ||
            self->tid == (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
-}
-
-void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp)
-{
-    bool has_returned = sp >= self->dlopen_sp, is_done;
-    uint64_t before;
-
-    cn_rec_block_signals(&before);
-    if (cn_rec_loader_is_watched())
-        is_done = has_returned && cn_rec_loader_settle(self->tid);
-    else
-        is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;
-    if (is_done)
-        self->dlopen_sp = 0;
-    if (!self->dlopen_sp && is_simple(self))
-        self->end = self->real_end;
-    cn_rec_restore_signals(&before);
 }

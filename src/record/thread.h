@@ -136,8 +136,8 @@ void cn_rec_thread_reserve(struct cn_rec_thread *self);
 /* False when another task runs with this thread's local storage: clone() can do that. */
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
-/* Tell of libraries that the dlopen() under way has mapped. `sp` is where we are. */
-void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp);
+/* Whether assembly may handle the calls of this thread alone. */
+bool cn_rec_thread_is_simple(const struct cn_rec_thread *self);
 
 /* Between these, no signal handler runs on this thread. */
 void cn_rec_block_signals(uint64_t *before);

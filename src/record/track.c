@@ -10,7 +10,6 @@
 
 #include "record/clock.h"
 #include "record/process.h"
-#include "record/session.h"
 #include "record/syscalls.h"
 #include "record/text.h"
 

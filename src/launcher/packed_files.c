@@ -1,4 +1,4 @@
-#include "launcher/drain_packed.h"
+#include "launcher/packed_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/packed_file.h"
 
-struct cn_drain_file {
+struct cn_packed_file {
     uint32_t tid;
     struct cn_chunk_writer writer;
     struct cn_uft_packer *packer;
@@ -19,51 +19,51 @@ struct cn_drain_file {
     uint8_t *straight;
 };
 
-static char *path_of(const struct cn_drain *drain, uint32_t tid)
+static char *path_of(const struct cn_packed_files *files, uint32_t tid)
 {
     struct cn_text path = {0};
 
-    cn_text_printf(&path, "%s/%u.zts", drain->dir, tid);
+    cn_text_printf(&path, "%s/%u.zts", files->dir, tid);
     return path.chars;
 }
 
 /* A file for the task, which the writer has open. */
-static struct cn_drain_file *add_file(struct cn_drain *drain, uint32_t tid,
-                                      struct cn_chunk_writer writer)
+static struct cn_packed_file *add_file(struct cn_packed_files *files, uint32_t tid,
+                                       struct cn_chunk_writer writer)
 {
-    drain->files = cn_grow(drain->files, drain->file_count, &drain->file_capacity,
-                           sizeof(*drain->files));
-    drain->files[drain->file_count] = (struct cn_drain_file){
+    files->list =
+        cn_grow(files->list, files->count, &files->capacity, sizeof(*files->list));
+    files->list[files->count] = (struct cn_packed_file){
         .tid = tid,
         .writer = writer,
         /* Columns alone are 2 to 4 bytes a call; to compress them costs more than that
          * saves while the program runs. */
         .packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0),
-        .straight = cn_alloc(1, drain->memory->head->ring_len),
+        .straight = cn_alloc(1, files->memory->head->ring_len),
     };
-    return &drain->files[drain->file_count++];
+    return &files->list[files->count++];
 }
 
-static struct cn_drain_file *find_file(struct cn_drain *drain, uint32_t tid,
-                                       struct cn_error *err)
+static struct cn_packed_file *find_file(struct cn_packed_files *files, uint32_t tid,
+                                        struct cn_error *err)
 {
     struct cn_chunk_writer writer;
     char *path;
     bool ok;
 
-    for (size_t i = 0; i < drain->file_count; i++) {
-        if (drain->files[i].tid == tid)
-            return &drain->files[i];
+    for (size_t i = 0; i < files->count; i++) {
+        if (files->list[i].tid == tid)
+            return &files->list[i];
     }
-    path = path_of(drain, tid);
+    path = path_of(files, tid);
     ok = cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err);
     free(path);
-    return ok ? add_file(drain, tid, writer) : NULL;
+    return ok ? add_file(files, tid, writer) : NULL;
 }
 
 /* Each step ends its chunk: what has left the ring is in the file. */
-static bool pack(struct cn_drain *drain, struct cn_drain_file *file, struct cn_bytes rest,
-                 struct cn_error *err)
+static bool pack(struct cn_packed_files *files, struct cn_packed_file *file,
+                 struct cn_bytes rest, struct cn_error *err)
 {
     while (rest.len > 0) {
         uint64_t before = file->writer.end_off;
@@ -73,14 +73,14 @@ static bool pack(struct cn_drain *drain, struct cn_drain_file *file, struct cn_b
         if (!cn_uft_packer_take(file->packer, &chunk, err) ||
             !cn_chunk_writer_add(&file->writer, chunk, err))
             return false;
-        drain->stored_len += file->writer.end_off - before;
+        files->stored_len += file->writer.end_off - before;
     }
     return true;
 }
 
 /* In one step, so that whoever takes over neither repeats nor leaves out records. */
 static void note_progress(struct cn_rec_track *track, uint64_t drained,
-                          const struct cn_drain_file *file)
+                          const struct cn_packed_file *file)
 {
     uint32_t next = !atomic_load(&track->packed_index);
 
@@ -92,7 +92,7 @@ static void note_progress(struct cn_rec_track *track, uint64_t drained,
     atomic_store(&track->packed_index, next);
 }
 
-bool cn_drain_packed_resume(struct cn_drain *drain, struct cn_rec_track *track,
+bool cn_packed_files_resume(struct cn_packed_files *files, struct cn_rec_track *track,
                             struct cn_error *err)
 {
     struct cn_rec_packed packed = track->packed[atomic_load(&track->packed_index) & 1];
@@ -101,7 +101,7 @@ bool cn_drain_packed_resume(struct cn_drain *drain, struct cn_rec_track *track,
     char *path;
     bool ok;
 
-    path = path_of(drain, track->tid);
+    path = path_of(files, track->tid);
     if (packed.file_len == 0) {
         (void)unlink(path); /* begun, but nothing in it counts */
         free(path);
@@ -114,56 +114,56 @@ bool cn_drain_packed_resume(struct cn_drain *drain, struct cn_rec_track *track,
     free(path);
     if (!ok)
         return false;
-    cn_uft_packer_go_on(add_file(drain, track->tid, writer)->packer, packed.data_len);
+    cn_uft_packer_go_on(add_file(files, track->tid, writer)->packer, packed.data_len);
     atomic_store(&track->drained, packed.drained);
     return true;
 }
 
-bool cn_drain_packed_write(struct cn_drain *drain, struct cn_rec_track *track,
+bool cn_packed_files_write(struct cn_packed_files *files, struct cn_rec_track *track,
                            const uint8_t *ring, struct cn_error *err)
 {
-    uint64_t ring_len = drain->memory->head->ring_len;
+    uint64_t ring_len = files->memory->head->ring_len;
     uint64_t drained = atomic_load(&track->drained);
     uint64_t len = cn_rec_track_end(track) - drained;
     uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
     uint64_t first_len = len < to_end ? len : to_end;
-    struct cn_drain_file *file;
+    struct cn_packed_file *file;
 
     if (len == 0)
         return true;
     if (len > ring_len)
         return cn_fail(err, CN_ERR_FORMAT, "%u.zts: the program overwrote its track",
                        track->tid);
-    file = find_file(drain, track->tid, err);
+    file = find_file(files, track->tid, err);
     if (!file)
         return false;
     memcpy(file->straight, ring + at, first_len);
     memcpy(file->straight + first_len, ring, len - first_len);
-    if (!pack(drain, file, (struct cn_bytes){file->straight, len}, err))
+    if (!pack(files, file, (struct cn_bytes){file->straight, len}, err))
         return cn_fail_in(err, "%u.zts", track->tid);
     note_progress(track, drained + len, file);
     atomic_store(&track->drained, drained + len);
-    atomic_fetch_add(&drain->memory->head->byte_count, len);
+    atomic_fetch_add(&files->memory->head->byte_count, len);
     return true;
 }
 
-bool cn_drain_packed_finish(struct cn_drain *drain, struct cn_error *err)
+bool cn_packed_files_finish(struct cn_packed_files *files, struct cn_error *err)
 {
     bool ok = true;
 
-    for (size_t i = 0; i < drain->file_count && ok; i++)
-        ok = cn_chunk_writer_close(&drain->files[i].writer, err);
+    for (size_t i = 0; i < files->count && ok; i++)
+        ok = cn_chunk_writer_close(&files->list[i].writer, err);
     return ok;
 }
 
-void cn_drain_packed_done(struct cn_drain *drain)
+void cn_packed_files_done(struct cn_packed_files *files)
 {
-    for (size_t i = 0; i < drain->file_count; i++) {
-        cn_chunk_writer_abandon(&drain->files[i].writer);
-        cn_uft_packer_free(drain->files[i].packer);
-        free(drain->files[i].straight);
+    for (size_t i = 0; i < files->count; i++) {
+        cn_chunk_writer_abandon(&files->list[i].writer);
+        cn_uft_packer_free(files->list[i].packer);
+        free(files->list[i].straight);
     }
-    free(drain->files);
-    drain->files = NULL;
-    drain->file_count = drain->file_capacity = 0;
+    free(files->list);
+    files->list = NULL;
+    files->count = files->capacity = 0;
 }
