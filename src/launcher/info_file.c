@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/arguments.h"
 #include "launcher/automatic_values.h"
 #include "launcher/elf_file.h"
 #include "launcher/known_functions.h"
-#include "launcher/recording_dir.h"
 #include "model/calls/recording.h"
 
 enum {
@@ -280,7 +280,7 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
     memcpy(bytes, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
     cn_text_add(&all, (const char *)bytes, sizeof(bytes));
     cn_text_add(&all, cn_text_str(&info.text), info.text.len);
-    ok = cn_recording_dir_write(facts->dir, "info", all.chars, all.len, err);
+    ok = cn_out_replace(facts->dir, "info", all.chars, all.len, err);
     cn_text_done(&all);
     cn_text_done(&info.text);
     return ok;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
@@ -166,8 +167,7 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     if (limit_ns > 0)
         cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
-    ok = cn_recording_dir_write(launch->dir, "default.opts", cn_text_str(&text), text.len,
-                                err);
+    ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
 }
@@ -191,7 +191,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
                       (cn_rules_actions(&options->rules) & readings) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
-           cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
+           cn_out_replace(launch->dir, "task.txt", "", 0, err) &&
            write_default_options(launch, err);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
 #include "base/text.h"
 #include "launcher/elf_file.h"
-#include "launcher/recording_dir.h"
 #include "launcher/symbol_cache.h"
 
 struct cn_module_file {
@@ -72,8 +72,8 @@ static bool write_debug(const struct cn_module_files *files, const char *path,
         cn_text_printf(&file_name, "%s.dbg", name);
         cn_text_printf(&text, "# path name: %s\n%s", path,
                        cn_text_str(&files->debug[i].text));
-        ok = cn_recording_dir_write(files->dir, cn_text_str(&file_name), text.chars,
-                                    text.len, err);
+        ok = cn_out_replace(files->dir, cn_text_str(&file_name), text.chars, text.len,
+                            err);
         break;
     }
     cn_text_done(&text);
@@ -125,8 +125,7 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
     if (module->build_id[0])
         cn_text_printf(&text, "# build-id: %s\n", module->build_id);
     cn_text_add(&text, symbols->chars, symbols->len);
-    ok =
-        cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len, err);
+    ok = cn_out_replace(files->dir, cn_text_str(&name), text.chars, text.len, err);
     cn_text_done(&text);
     cn_text_done(&name);
     return ok;
@@ -254,7 +253,7 @@ static bool add_build_ids(struct cn_module_files *files, const char *name,
     }
     free(line);
     (void)fclose(file);
-    ok = cn_recording_dir_write(files->dir, name, out.chars, out.len, err);
+    ok = cn_out_replace(files->dir, name, out.chars, out.len, err);
     cn_text_done(&out);
     return ok;
 }

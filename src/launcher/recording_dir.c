@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,25 +102,4 @@ bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err)
         return cn_fail_errno(err, "cannot find '%s'", name);
     *out = path;
     return true;
-}
-
-bool cn_recording_dir_write(const char *dir, const char *name, const void *data,
-                            size_t len, struct cn_error *err)
-{
-    struct cn_text path = {0}, part = {0};
-    int fd;
-    bool ok;
-
-    cn_text_printf(&path, "%s/%s", dir, name);
-    cn_text_printf(&part, "%s/.%s.part", dir, name);
-    fd = open(cn_text_str(&part), O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0644);
-    ok = fd >= 0 && write(fd, data, len) == (ssize_t)len &&
-         rename(cn_text_str(&part), cn_text_str(&path)) == 0;
-    if (!ok)
-        (void)cn_fail_errno(err, "cannot write '%s'", cn_text_str(&path));
-    if (fd >= 0)
-        (void)close(fd);
-    cn_text_done(&path);
-    cn_text_done(&part);
-    return ok;
 }

@@ -13,10 +13,6 @@
  * the absolute path, to be released with free(). */
 CN_CHECK bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err);
 
-/* Write the file NAME of the directory, whole or not at all. */
-CN_CHECK bool cn_recording_dir_write(const char *dir, const char *name, const void *data,
-                                     size_t len, struct cn_error *err);
-
 /* Remove a recording with all that is in it. */
 CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
 

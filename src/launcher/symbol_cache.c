@@ -24,24 +24,15 @@ enum {
 
 static bool open_folder(int *out)
 {
-    char path[PATH_MAX + 8];
-    size_t len;
+    char path[PATH_MAX];
 
-    if (!cn_cache_folder(path))
+    if (!cn_cache_folder("/sym", path))
         return false;
-    len = strlen(path);
-    memcpy(path + len, "/sym", 5);
     *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*out >= 0)
-        return true;
-    /* ~/.cache, ~/.cache/cairn, ~/.cache/cairn/sym */
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
+    if (*out < 0) {
+        cn_cache_folder_make(path);
+        *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    (void)mkdir(path, 0700);
-    *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *out >= 0;
 }
 

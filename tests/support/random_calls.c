@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/records/record_reader.h"
 
 enum { FUNCTIONS = 60, EVENT_ID = 100002, RECORD_MAX = 64 };
 

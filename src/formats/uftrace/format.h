@@ -38,8 +38,7 @@ enum {
     F(0x10, u64, features, "what was recorded, CN_FEATURE_*")              \
     F(0x18, u64, info_mask, "which groups of lines follow, CN_UFT_INFO_*") \
     F(0x20, u16, max_stack, "the deepest call that was recorded")
-CN_RECORD(cn_uft_info_header, CN_UFT_INFO_HEADER, 0x28);
-CN_RECORD_BE(cn_uft_info_header_be, CN_UFT_INFO_HEADER, 0x28);
+CN_RECORD_ANY(cn_uft_info_header, CN_UFT_INFO_HEADER, 0x28);
 
 /* Bits of info_mask, in the order in which their lines follow. */
 enum {
@@ -66,8 +65,7 @@ enum {
 #define CN_UFT_RECORD(F)          \
     F(0x00, u64, time_ns, "when") \
     F(0x08, u64, word, "type, more, magic, depth, address")
-CN_RECORD(cn_uft_record, CN_UFT_RECORD, 0x10);
-CN_RECORD_BE(cn_uft_record_be, CN_UFT_RECORD, 0x10);
+CN_RECORD_ANY(cn_uft_record, CN_UFT_RECORD, 0x10);
 
 /* The second word of a record. Version 3 had a magic of four bits, 0xa, where
  * version 4 has `more` and a magic of three: the same bits, with `more` always 0.
@@ -109,16 +107,14 @@ enum {
     F(0x00, u32, type, "CN_UFT_PERF_*") \
     F(0x04, u16, misc, "flags")         \
     F(0x06, u16, size, "of the record with this header")
-CN_RECORD(cn_uft_perf_header, CN_UFT_PERF_HEADER, 0x08);
-CN_RECORD_BE(cn_uft_perf_header_be, CN_UFT_PERF_HEADER, 0x08);
+CN_RECORD_ANY(cn_uft_perf_header, CN_UFT_PERF_HEADER, 0x08);
 
 /* The last bytes of every record. */
 #define CN_UFT_PERF_SAMPLE(F)    \
     F(0x00, u32, pid, "process") \
     F(0x04, u32, tid, "task")    \
     F(0x08, u64, time_ns, "when")
-CN_RECORD(cn_uft_perf_sample, CN_UFT_PERF_SAMPLE, 0x10);
-CN_RECORD_BE(cn_uft_perf_sample_be, CN_UFT_PERF_SAMPLE, 0x10);
+CN_RECORD_ANY(cn_uft_perf_sample, CN_UFT_PERF_SAMPLE, 0x10);
 
 /* The body of FORK and EXIT. */
 #define CN_UFT_PERF_TASK(F)                \
@@ -127,15 +123,13 @@ CN_RECORD_BE(cn_uft_perf_sample_be, CN_UFT_PERF_SAMPLE, 0x10);
     F(0x08, u32, tid, "task")              \
     F(0x0c, u32, parent_tid, "its parent") \
     F(0x10, u64, time_ns, "when")
-CN_RECORD(cn_uft_perf_task, CN_UFT_PERF_TASK, 0x18);
-CN_RECORD_BE(cn_uft_perf_task_be, CN_UFT_PERF_TASK, 0x18);
+CN_RECORD_ANY(cn_uft_perf_task, CN_UFT_PERF_TASK, 0x18);
 
 /* The body of COMM; the new name follows, padded to 8 bytes. */
 #define CN_UFT_PERF_COMM_BODY(F) \
     F(0x00, u32, pid, "process") \
     F(0x04, u32, tid, "task")
-CN_RECORD(cn_uft_perf_comm, CN_UFT_PERF_COMM_BODY, 0x08);
-CN_RECORD_BE(cn_uft_perf_comm_be, CN_UFT_PERF_COMM_BODY, 0x08);
+CN_RECORD_ANY(cn_uft_perf_comm, CN_UFT_PERF_COMM_BODY, 0x08);
 
 enum {
     CN_UFT_PERF_LOST = 2,

@@ -94,19 +94,6 @@ bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
     return cn_uft_directory_find_name(dir, name, out) != NULL;
 }
 
-bool cn_uft_is_task_file(const char *name, uint32_t *tid)
-{
-    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
-    uint32_t number;
-
-    /* "007.dat" would be written back under another name. */
-    if (text.len == 0 || text.ptr[0] == '0' || !cn_uft_scan_u32(&text, &number) ||
-        !cn_uft_text_equals(text, ".dat"))
-        return false;
-    *tid = number;
-    return true;
-}
-
 void cn_uft_source_add(struct cn_uft_directory *dir, const char *name,
                        enum cn_source_kind kind, uint32_t task)
 {

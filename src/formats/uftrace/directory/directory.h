@@ -122,9 +122,6 @@ bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
                         const char *suffix, char name[static NAME_MAX],
                         struct cn_bytes *out);
 
-/* The number of a task from the name of its file, "1234.dat". */
-bool cn_uft_is_task_file(const char *name, uint32_t *tid);
-
 /* Where lines that are not understood are noted. */
 struct cn_uft_bad_lines {
     struct cn_recording *rec;

@@ -7,22 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/resolver.h"
-#include "formats/uftrace/records/kernel_page.h"
 #include "formats/uftrace/text/scan.h"
-
-struct cn_uft_kernel {
-    struct cn_uft_kernel_format format;
-    const struct cn_uft_kernel_event *enter,
-        *leave;                                   /* of the function graph; may be NULL */
-    const struct cn_uft_kernel_field *type, *pid; /* common to all events */
-    struct cn_uft_cpu_file *files;
-    size_t file_count;
-    struct cn_uft_kernel_record *records; /* by task, then by time */
-    uint32_t *owners;                     /* of each, while they are sorted */
-    size_t record_count, record_capacity, owner_capacity;
-    size_t *begins;  /* of each task, and one more for the end */
-    uint32_t module; /* of kallsyms */
-};
 
 static void find_formats(struct cn_uft_kernel *k)
 {
@@ -206,10 +191,8 @@ void cn_uft_kernel_task(const struct cn_uft_directory *dir, uint32_t task,
     *end = k->records + k->begins[task + 1];
 }
 
-/* A function of the kernel, entered or left; or an event with everything as its
- * data. */
-static void decode(const struct cn_uft_directory *dir, struct cn_bytes event,
-                   uint64_t time_ns, struct cn_call *call, struct cn_bytes *data)
+void cn_uft_kernel_decode(const struct cn_uft_directory *dir, struct cn_bytes event,
+                          uint64_t time_ns, struct cn_call *call, struct cn_bytes *data)
 {
     const struct cn_uft_kernel *k = dir->kernel;
     uint64_t type = cn_uft_kernel_number(&k->format, k->type, event);
@@ -237,15 +220,15 @@ static void decode(const struct cn_uft_directory *dir, struct cn_bytes event,
     call->function = cn_uft_find_symbol(dir, k->module, call->address);
 }
 
-void cn_uft_kernel_decode(const struct cn_uft_directory *dir,
-                          const struct cn_uft_kernel_record *record, struct cn_call *call,
-                          struct cn_bytes *data)
+void cn_uft_kernel_decode_record(const struct cn_uft_directory *dir,
+                                 const struct cn_uft_kernel_record *record,
+                                 struct cn_call *call, struct cn_bytes *data)
 {
     struct cn_bytes event = {0};
 
     (void)cn_bytes_slice(dir->kernel->files[record->file].bytes, record->off, record->len,
                          &event);
-    decode(dir, event, record->time_ns, call, data);
+    cn_uft_kernel_decode(dir, event, record->time_ns, call, data);
 }
 
 static void print_field(const struct cn_uft_kernel_format *format,
@@ -281,60 +264,4 @@ bool cn_uft_kernel_print(const struct cn_recording *rec, const struct cn_call *c
         print_field(&k->format, &event->fields[i], data, text);
     }
     return event->field_count > event->common_count;
-}
-
-enum { BATCH = 512 };
-
-struct kernel_stream {
-    struct cn_uft_stream base;
-    const struct cn_uft_directory *dir;
-    const char *name;
-    struct cn_uft_kernel_cursor cursor;
-    struct cn_call calls[BATCH];
-    uint32_t tids[BATCH];
-    struct cn_bytes raw[BATCH];
-};
-
-static enum cn_step kernel_next(struct cn_uft_stream *stream, struct cn_call_batch *out,
-                                struct cn_error *err)
-{
-    struct kernel_stream *s = (struct kernel_stream *)stream;
-    const struct cn_uft_kernel *k = s->dir->kernel;
-    uint64_t begin_off = s->cursor.data_off, time_ns, off;
-    struct cn_bytes data, all;
-    enum cn_step step = CN_ITEM;
-    size_t count = 0;
-
-    while (count < BATCH && (step = cn_uft_kernel_next(&s->cursor, &s->raw[count],
-                                                       &time_ns, &off, err)) == CN_ITEM) {
-        decode(s->dir, s->raw[count], time_ns, &s->calls[count], &data);
-        s->calls[count].data_off = (uint32_t)(off - begin_off);
-        s->calls[count].data_len = (uint32_t)data.len;
-        s->tids[count] =
-            (uint32_t)cn_uft_kernel_number(&k->format, k->pid, s->raw[count]);
-        count++;
-    }
-    if (count == 0)
-        return step == CN_FAIL ? (enum cn_step)cn_fail_in(err, "%s", s->name) : CN_END;
-    (void)cn_bytes_from(s->cursor.file, begin_off, &all);
-    *out = (struct cn_call_batch){s->calls, count, all, s->tids, s->raw};
-    return CN_ITEM;
-}
-
-static void kernel_close(struct cn_uft_stream *stream)
-{
-    free(stream);
-}
-
-struct cn_uft_stream *cn_uft_kernel_stream_new(const struct cn_uft_directory *dir,
-                                               const char *name, size_t i)
-{
-    struct kernel_stream *s = cn_alloc(1, sizeof(*s));
-
-    s->base = (struct cn_uft_stream){{&dir->rec, CN_NONE}, kernel_next, kernel_close};
-    s->dir = dir;
-    s->name = name;
-    cn_uft_kernel_cursor_init(&s->cursor, &dir->kernel->format,
-                              dir->kernel->files[i].bytes);
-    return &s->base;
 }

@@ -8,7 +8,7 @@
 #define CN_FORMATS_UFTRACE_DIRECTORY_KERNEL_H
 
 #include "formats/uftrace/directory/directory.h"
-#include "formats/uftrace/directory/stream.h"
+#include "formats/uftrace/records/kernel_page.h"
 
 /* Where one record is. */
 struct cn_uft_kernel_record {
@@ -16,6 +16,20 @@ struct cn_uft_kernel_record {
     uint64_t off; /* of the event's bytes */
     uint32_t len;
     uint16_t file;
+};
+
+struct cn_uft_kernel {
+    struct cn_uft_kernel_format format;
+    const struct cn_uft_kernel_event *enter,
+        *leave;                                   /* of the function graph; may be NULL */
+    const struct cn_uft_kernel_field *type, *pid; /* common to all events */
+    struct cn_uft_cpu_file *files;
+    size_t file_count;
+    struct cn_uft_kernel_record *records; /* by task, then by time */
+    uint32_t *owners;                     /* of each, while they are sorted */
+    size_t record_count, record_capacity, owner_capacity;
+    size_t *begins;  /* of each task, and one more for the end */
+    uint32_t module; /* of kallsyms */
 };
 
 /* Read what there is; what cannot be used becomes a warning. */
@@ -27,14 +41,13 @@ void cn_uft_kernel_task(const struct cn_uft_directory *dir, uint32_t task,
                         const struct cn_uft_kernel_record **begin,
                         const struct cn_uft_kernel_record **end);
 
-/* A record as a call. The result borrows its data from the file. */
-void cn_uft_kernel_decode(const struct cn_uft_directory *dir,
-                          const struct cn_uft_kernel_record *record, struct cn_call *call,
-                          struct cn_bytes *data);
-
-/* kernel-cpuN.dat, the i-th of the directory, in file order. */
-struct cn_uft_stream *cn_uft_kernel_stream_new(const struct cn_uft_directory *dir,
-                                               const char *name, size_t i);
+/* The bytes of an event, or a record, as a call: the entry or exit of a function, or an
+ * event with everything as its data, which is borrowed. */
+void cn_uft_kernel_decode(const struct cn_uft_directory *dir, struct cn_bytes event,
+                          uint64_t time_ns, struct cn_call *call, struct cn_bytes *data);
+void cn_uft_kernel_decode_record(const struct cn_uft_directory *dir,
+                                 const struct cn_uft_kernel_record *record,
+                                 struct cn_call *call, struct cn_bytes *data);
 
 /* The text of a tracepoint's data, as the recording's print_tracepoint. */
 bool cn_uft_kernel_print(const struct cn_recording *rec, const struct cn_call *call,

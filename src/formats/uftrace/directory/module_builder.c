@@ -62,19 +62,6 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     cn_uft_symbols_done(&symbols);
 }
 
-/* How far the symbols of a module reach. */
-static uint64_t symbols_end(const struct cn_uft_directory *dir, uint32_t module)
-{
-    const struct cn_call_function *f =
-        dir->functions + dir->modules[module].first_function;
-    uint64_t end, last = 0;
-
-    for (uint32_t i = 0; i < dir->modules[module].function_count; i++)
-        if (cn_u64_add(f[i].offset, f[i].size > 0 ? f[i].size : 1, &end) && end > last)
-            last = end;
-    return last;
-}
-
 /* Libraries that were loaded later reach as far as their symbols. */
 static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint64_t *ends)
 {
@@ -91,30 +78,30 @@ static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint6
     session->mappings = all;
 }
 
-/* Where each module was mapped first. */
-static uint64_t *first_begins(const struct cn_uft_directory *dir)
+void cn_uft_modules_build(struct cn_uft_directory *dir)
 {
-    uint64_t *begins = cn_alloc(dir->module_count, sizeof(*begins));
+    uint64_t *begins =
+        cn_alloc(dir->module_count, sizeof(*begins));            /* when first mapped */
+    uint64_t *ends = cn_alloc(dir->module_count, sizeof(*ends)); /* of the symbols */
+    struct cn_text scratch = {0};
 
     for (size_t i = dir->session_count; i-- > 0;)
         for (size_t m = 0; m < dir->map_counts[i]; m++)
             begins[dir->sessions[i].mappings[m].module] =
                 dir->sessions[i].mappings[m].begin;
-    return begins;
-}
-
-void cn_uft_modules_build(struct cn_uft_directory *dir)
-{
-    uint64_t *begins = first_begins(dir);
-    struct cn_text scratch = {0};
-
     for (uint32_t i = 0; i < dir->module_count; i++)
         load_symbols(dir, i, begins[i], &scratch);
-    cn_text_done(&scratch);
-    /* From here on the array holds where the modules end. */
-    for (uint32_t i = 0; i < dir->module_count; i++)
-        begins[i] = symbols_end(dir, i);
+    for (size_t i = 0; i < dir->function_count; i++) {
+        const struct cn_call_function *f = &dir->functions[i];
+        uint64_t end;
+
+        if (cn_u64_add(f->offset, f->size > 0 ? f->size : 1, &end) &&
+            end > ends[f->module])
+            ends[f->module] = end;
+    }
     for (size_t i = 0; i < dir->session_count; i++)
-        settle_loads(dir, i, begins);
+        settle_loads(dir, i, ends);
+    cn_text_done(&scratch);
     free(begins);
+    free(ends);
 }

@@ -65,25 +65,20 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     return true;
 }
 
-/* Everything but the records of tasks is kept as it is, and what can be made again. */
-static bool is_kept(const char *name)
-{
-    uint32_t tid;
-
-    return !cn_uft_is_task_file(name, &tid) && !cn_uft_is_packed_task_file(name, &tid) &&
-           strcmp(name, CN_UFT_SUMMARY_NAME) != 0;
-}
-
+/* All files but the records of tasks, and what can be made again. */
 static void keep_files(struct cn_uft_directory *dir)
 {
     struct cn_kept_file *kept =
         cn_arena_alloc(&dir->rec.arena, dir->entry_count, sizeof(*kept));
-    uint32_t count = 0;
+    uint32_t count = 0, tid;
 
-    for (size_t i = 0; i < dir->entry_count; i++)
-        if (is_kept(dir->entries[i].name))
-            kept[count++] =
-                (struct cn_kept_file){dir->entries[i].name, dir->entries[i].file.bytes};
+    for (size_t i = 0; i < dir->entry_count; i++) {
+        const struct cn_uft_entry *entry = &dir->entries[i];
+
+        if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK &&
+            strcmp(entry->name, CN_UFT_SUMMARY_NAME) != 0)
+            kept[count++] = (struct cn_kept_file){entry->name, entry->file.bytes};
+    }
     dir->rec.kept_files = kept;
     dir->rec.kept_file_count = count;
 }
@@ -139,41 +134,25 @@ static bool source_open(const struct cn_recording *rec, uint32_t source,
 {
     const struct cn_uft_directory *dir = cn_uft_directory_of(rec);
     const struct cn_source *s = &rec->sources[source];
-    size_t first = source;
 
     (void)err;
-    while (first > 0 && rec->sources[first - 1].kind == s->kind)
-        first--;
-    switch (s->kind) {
-    case CN_SOURCE_TASK:
+    if (s->kind == CN_SOURCE_TASK)
         *out = &cn_uft_task_stream_new(dir, s->task, cn_time_always, true)->base;
-        break;
-    case CN_SOURCE_PERF:
-        *out = &cn_uft_perf_stream_new(dir, s->name, source - first)->base;
-        break;
-    case CN_SOURCE_EXTERN:
-        *out = &cn_uft_extern_stream_new(dir)->base;
-        break;
-    case CN_SOURCE_KERNEL:
-        *out = &cn_uft_kernel_stream_new(dir, s->name, source - first)->base;
-        break;
-    }
+    else
+        *out = &cn_uft_source_stream_new(dir, s)->base;
     return true;
 }
 
 static enum cn_step stream_next(struct cn_call_stream *stream, struct cn_call_batch *out,
                                 struct cn_error *err)
 {
-    struct cn_uft_stream *s = (struct cn_uft_stream *)stream;
-
-    return s->next(s, out, err);
+    return ((struct cn_uft_stream *)stream)
+        ->next((struct cn_uft_stream *)stream, out, err);
 }
 
 static void stream_close(struct cn_call_stream *stream)
 {
-    struct cn_uft_stream *s = (struct cn_uft_stream *)stream;
-
-    s->close(s);
+    ((struct cn_uft_stream *)stream)->close((struct cn_uft_stream *)stream);
 }
 
 static const struct cn_recording_ops recording_ops = {
@@ -189,32 +168,18 @@ static const struct cn_recording_ops recording_ops = {
     .close = directory_close,
 };
 
-static void hand_over(struct cn_uft_directory *dir)
-{
-    struct cn_recording *rec = &dir->rec;
-
-    rec->ops = &recording_ops;
-    rec->sessions = dir->sessions;
-    rec->session_count = (uint32_t)dir->session_count;
-    rec->modules = dir->modules;
-    rec->module_count = (uint32_t)dir->module_count;
-    rec->functions = dir->functions;
-    rec->function_count = (uint32_t)dir->function_count;
-    rec->sources = dir->sources;
-    rec->source_count = (uint32_t)dir->source_count;
-}
-
 bool cn_uft_open(struct cn_recording **out, const char *path,
                  const struct cn_recording_options *options, struct cn_error *err)
 {
     struct cn_uft_directory *dir = cn_alloc(1, sizeof(*dir));
+    struct cn_recording *rec = &dir->rec;
 
-    dir->rec.path = cn_arena_strdup(&dir->rec.arena, path);
-    dir->rec.options = "";
+    rec->path = cn_arena_strdup(&rec->arena, path);
+    rec->options = "";
     dir->demangle = options ? options->demangle : CN_DEMANGLE_SIMPLE;
     dir->extern_task = CN_NONE;
     if (!cn_uft_directory_list(dir, err) || !read_info(dir, err)) {
-        directory_close(&dir->rec);
+        directory_close(rec);
         return false;
     }
     cn_uft_sessions_build(dir);
@@ -225,8 +190,16 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     cn_uft_extras_build(dir);
     cn_uft_kernel_build(dir);
     keep_files(dir);
-    hand_over(dir);
+    rec->ops = &recording_ops;
+    rec->sessions = dir->sessions;
+    rec->session_count = (uint32_t)dir->session_count;
+    rec->modules = dir->modules;
+    rec->module_count = (uint32_t)dir->module_count;
+    rec->functions = dir->functions;
+    rec->function_count = (uint32_t)dir->function_count;
+    rec->sources = dir->sources;
+    rec->source_count = (uint32_t)dir->source_count;
     cn_uft_ranges_open(dir);
-    *out = &dir->rec;
+    *out = rec;
     return true;
 }

@@ -34,13 +34,6 @@ static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
         .begin_off = begin_off, .begin_ns = begin_ns, .end_ns = UINT64_MAX};
 }
 
-static bool is_entry_or_exit(struct cn_uft_record record)
-{
-    return cn_uft_record_has_magic(record) &&
-           !cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) &&
-           cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) <= CN_UFT_EXIT;
-}
-
 /* Whether records begin at `off`, as far as can be seen; the time of the first. */
 static bool begins_at(const struct cn_uft_records *records, uint64_t off,
                       uint64_t *time_ns)
@@ -55,8 +48,10 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
                             cn_uft_record_size, &bytes))
             return false;
         record = cn_uft_record_get(bytes, records->is_big_endian);
-        if (!is_entry_or_exit(record) || record.time_ns < last_ns ||
-            (i > 0 && record.time_ns - last_ns > GAP_MAX_NS))
+        if (!cn_uft_record_has_magic(record) ||
+            cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) ||
+            cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) > CN_UFT_EXIT ||
+            record.time_ns < last_ns || (i > 0 && record.time_ns - last_ns > GAP_MAX_NS))
             return false;
         last_ns = record.time_ns;
         if (i == 0)

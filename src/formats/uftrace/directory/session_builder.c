@@ -16,13 +16,6 @@ struct mappings {
     size_t count, capacity;
 };
 
-static void add_mapping(struct mappings *mappings, struct cn_mapping mapping)
-{
-    mappings->list = cn_grow(mappings->list, mappings->count, &mappings->capacity,
-                             sizeof(*mappings->list));
-    mappings->list[mappings->count++] = mapping;
-}
-
 /* Older recordings have a line for each segment of a module; they follow each other. */
 static bool extends_last(const struct mappings *mappings, uint32_t module,
                          const struct cn_uft_map_line *line)
@@ -60,8 +53,8 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
 
     cn_uft_lines_begin(&lines, file);
     while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
+        struct cn_mapping mapping;
         uint32_t module;
-        struct cn_mapping mapping = {0};
 
         if (step == CN_FAIL) {
             cn_uft_bad_line(&bad, lines.off, &err);
@@ -75,7 +68,8 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
             continue;
         mapping = (struct cn_mapping){line.begin, line.end, 0, module, ""};
         memcpy(mapping.protection, line.protection, sizeof(mapping.protection));
-        add_mapping(out, mapping);
+        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+        out->list[out->count++] = mapping;
     }
     cn_uft_bad_lines_done(&bad);
     if (out->count > 1)

@@ -26,9 +26,8 @@ struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task,
                                              const struct cn_call_part *part);
 
-/* perf-cpuN.dat, the i-th of the directory, and extern.dat. */
-struct cn_uft_stream *cn_uft_perf_stream_new(const struct cn_uft_directory *dir,
-                                             const char *name, size_t i);
-struct cn_uft_stream *cn_uft_extern_stream_new(const struct cn_uft_directory *dir);
+/* perf-cpuN.dat, kernel-cpuN.dat or extern.dat. */
+struct cn_uft_stream *cn_uft_source_stream_new(const struct cn_uft_directory *dir,
+                                               const struct cn_source *source);
 
 #endif

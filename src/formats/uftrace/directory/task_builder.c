@@ -134,8 +134,7 @@ static void add_files(struct building *b)
         const struct cn_uft_entry *entry = &dir->entries[i];
         struct cn_task *task;
 
-        if (!cn_uft_is_task_file(entry->name, &tid) &&
-            !cn_uft_is_packed_task_file(entry->name, &tid))
+        if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK)
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
             cn_recording_warn(&dir->rec, false, "%s: task.txt does not know this task",
@@ -144,21 +143,6 @@ static void add_files(struct building *b)
         task->has_file = true;
         task->data_len = entry->file.bytes.len;
     }
-}
-
-static bool find_records(const struct cn_uft_directory *dir, uint32_t tid,
-                         const char **name, struct cn_bytes *bytes)
-{
-    for (size_t i = 0; i < 2; i++) {
-        char wanted[16];
-
-        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", tid,
-                       i == 0 ? ".dat" : ".zts");
-        *name = cn_uft_directory_find_name(dir, wanted, bytes);
-        if (*name)
-            return true;
-    }
-    return false;
 }
 
 /* Where the records of a task are, and when they begin. */
@@ -170,9 +154,16 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
     struct cn_uft_record_block block;
     struct cn_error err = {0};
     struct cn_bytes bytes;
-    const char *name;
+    const char *name = NULL;
 
-    if (!task->has_file || !find_records(dir, task->tid, &name, &bytes))
+    for (size_t i = 0; i < 2 && !name && task->has_file; i++) {
+        char wanted[16];
+
+        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", task->tid,
+                       i == 0 ? ".dat" : ".zts");
+        name = cn_uft_directory_find_name(dir, wanted, &bytes);
+    }
+    if (!name)
         return;
     if (!cn_uft_records_init(records, name, bytes, dir->rec.is_big_endian, &err)) {
         cn_recording_warn(&dir->rec, true, "%s", err.text);
@@ -204,13 +195,6 @@ static int by_time(const void *a, const void *b)
     return x->session < y->session ? -1 : x->session > y->session;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* All tasks of a process share its list of sessions. */
 static void settle_process(struct building *b, struct process *process)
 {
@@ -234,10 +218,11 @@ static void settle_task(struct building *b, struct cn_task *task)
 
     if (process && process->count > 0) {
         uint32_t last = process->sessions[process->count - 1].session;
+        const char *path = dir->sessions[last].exename, *slash = strrchr(path, '/');
 
         task->sessions = process->sessions;
         task->session_count = process->count;
-        task->name = last_part(dir->sessions[last].exename);
+        task->name = slash ? slash + 1 : path;
     }
     if (task->tid != task->pid)
         task->parent = cn_recording_find_task(&dir->rec, task->pid);

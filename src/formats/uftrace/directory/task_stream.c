@@ -77,10 +77,7 @@ static bool is_cut(const struct task_stream *s, unsigned type, struct cn_bytes r
     if (s->is_final)
         return false;
     if (type == CN_UFT_EVENT && rest.len >= CN_UFT_STRING_HEAD)
-        needed = cn_align_up(CN_UFT_STRING_HEAD + (s->dir->rec.is_big_endian
-                                                       ? cn_u16_be_get(rest.ptr)
-                                                       : cn_u16_get(rest.ptr)),
-                             CN_UFT_PAYLOAD_ALIGN);
+        needed = cn_uft_event_len(rest, s->dir->rec.is_big_endian);
     return rest.len < needed;
 }
 
@@ -268,8 +265,8 @@ static void load_perf(struct task_stream *s)
         (void)cn_uft_perf_event_at(s->dir, *s->perf_next, &s->perf);
 }
 
-/* Decode the next event that is merged in, and step over it. */
-static struct cn_bytes decode_side(struct task_stream *s, enum side side,
+/* Decode the next event that is merged in. */
+static struct cn_bytes decode_side(const struct task_stream *s, enum side side,
                                    struct cn_call *call)
 {
     struct cn_bytes data = {0};
@@ -279,26 +276,35 @@ static struct cn_bytes decode_side(struct task_stream *s, enum side side,
         call->time_ns = s->perf.time_ns;
         call->address = s->perf.id;
         data = s->perf.name;
-        s->perf_next++;
-        load_perf(s);
     } else if (side == SIDE_EXTERN) {
         call->time_ns = s->extern_next->time_ns;
         call->address = CN_EVENT_EXTERN;
         data = s->extern_next->text;
-        s->extern_next++;
     } else {
-        cn_uft_kernel_decode(s->dir, s->kernel_next++, call, &data);
+        cn_uft_kernel_decode_record(s->dir, s->kernel_next, call, &data);
     }
     return data;
 }
 
-static void take_side(struct task_stream *s, enum side side)
+/* The data of records is borrowed from their file, that of events is copied: they
+ * cannot share a batch. False when the batch has to go out first. */
+static bool merge_side(struct task_stream *s, enum side side)
 {
     struct cn_call *call = &s->calls[s->count];
     struct cn_bytes data = decode_side(s, side, call);
 
+    if (s->side_data.len == 0 && s->count > 0 && data.len > 0)
+        return false;
+    if (side == SIDE_PERF) {
+        s->perf_next++;
+        load_perf(s);
+    } else if (side == SIDE_EXTERN) {
+        s->extern_next++;
+    } else {
+        s->kernel_next++;
+    }
     if (call->time_ns < s->range.first_ns || call->time_ns > s->range.last_ns)
-        return;
+        return true;
     s->count++;
     if (data.len > 0) {
         call->flags |= CN_CALL_HAS_DATA;
@@ -306,26 +312,6 @@ static void take_side(struct task_stream *s, enum side side)
         call->data_len = (uint32_t)data.len;
         cn_text_add(&s->side_data, (const char *)data.ptr, data.len);
     }
-}
-
-static bool side_has_data(const struct task_stream *s, enum side side)
-{
-    struct cn_call call;
-    struct cn_bytes data;
-
-    if (side != SIDE_KERNEL)
-        return side == SIDE_EXTERN || s->perf.name.len > 0;
-    cn_uft_kernel_decode(s->dir, s->kernel_next, &call, &data);
-    return data.len > 0;
-}
-
-/* The data of records is borrowed from their file, that of events is copied: they
- * cannot share a batch. False when the batch has to go out first. */
-static bool merge_side(struct task_stream *s, enum side side)
-{
-    if (s->side_data.len == 0 && s->count > 0 && side_has_data(s, side))
-        return false;
-    take_side(s, side);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/compress.h"
 #include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/records/record_reader.h"
 
 /* Records are handed out in pieces that stay in the cache. */
 enum { STEP_ITEMS = 1 << 12 };
@@ -107,36 +108,16 @@ bool cn_uft_packed_lead_read(struct cn_bytes chunk, struct cn_uft_packed_lead *o
     return true;
 }
 
-static uint64_t choices_len(const struct cn_uft_packed_lead *lead)
-{
-    return (lead->item_count + CN_UFT_CHOICES_A_BYTE - 1) / CN_UFT_CHOICES_A_BYTE;
-}
-
-/* The limits of the lead keep this far from an overflow. */
-static uint64_t body_length(const struct cn_uft_packed_lead *lead)
-{
-    return (uint64_t)lead->word_count * sizeof(uint64_t) + choices_len(lead) +
-           lead->item_count + lead->wide_len + lead->picks_len + lead->lengths_len +
-           lead->payload_len;
-}
-
-static bool split_columns(const struct cn_uft_packed_lead *lead, struct cn_bytes body,
-                          struct columns *out)
-{
-    return cn_bytes_take(&body, lead->word_count * sizeof(uint64_t), &out->words) &&
-           cn_bytes_take(&body, choices_len(lead), &out->choices) &&
-           cn_bytes_take(&body, lead->item_count, &out->times) &&
-           cn_bytes_take(&body, lead->wide_len, &out->wide) &&
-           cn_bytes_take(&body, lead->picks_len, &out->picks) &&
-           cn_bytes_take(&body, lead->lengths_len, &out->lengths) &&
-           cn_bytes_take(&body, lead->payload_len, &out->payload);
-}
-
 static bool read_body(struct cn_uft_unpacker *unpacker,
                       const struct cn_uft_packed_lead *lead, struct cn_bytes stored,
                       struct columns *out, struct cn_error *err)
 {
-    size_t len = body_length(lead);
+    size_t words_len = lead->word_count * sizeof(uint64_t);
+    size_t choices_len =
+        (lead->item_count + CN_UFT_CHOICES_A_BYTE - 1) / CN_UFT_CHOICES_A_BYTE;
+    /* The limits of the lead keep this far from an overflow. */
+    size_t len = words_len + choices_len + lead->item_count + lead->wide_len +
+                 lead->picks_len + lead->lengths_len + lead->payload_len;
     struct cn_bytes body = stored;
 
     if (len / CN_UFT_PACKED_RATIO_MAX > stored.len)
@@ -152,7 +133,13 @@ static bool read_body(struct cn_uft_unpacker *unpacker,
         return cn_fail(err, CN_ERR_FORMAT, "packed chunk holds %zu bytes instead of %zu",
                        stored.len, len);
     }
-    return split_columns(lead, body, out) ||
+    return (cn_bytes_take(&body, words_len, &out->words) &&
+            cn_bytes_take(&body, choices_len, &out->choices) &&
+            cn_bytes_take(&body, lead->item_count, &out->times) &&
+            cn_bytes_take(&body, lead->wide_len, &out->wide) &&
+            cn_bytes_take(&body, lead->picks_len, &out->picks) &&
+            cn_bytes_take(&body, lead->lengths_len, &out->lengths) &&
+            cn_bytes_take(&body, lead->payload_len, &out->payload)) ||
            cn_fail(err, CN_ERR_FORMAT, "packed chunk is too short for its columns");
 }
 
@@ -289,18 +276,6 @@ static inline uint64_t follow(struct cn_uft_unpacker *unpacker, uint32_t pick)
     return word | depth << CN_UFT_DEPTH_AT;
 }
 
-static inline void put_record(struct walk *walk, uint64_t word)
-{
-    if (!walk->is_big_endian) {
-        cn_u64_put(walk->out, walk->time_ns);
-        cn_u64_put(walk->out + sizeof(word), word);
-    } else {
-        cn_u64_be_put(walk->out, walk->time_ns);
-        cn_u64_be_put(walk->out + sizeof(word), cn_uft_word_to_be(word));
-    }
-    walk->out += cn_uft_record_size;
-}
-
 static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
                                struct cn_error *err)
 {
@@ -323,7 +298,9 @@ static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
         return false;
     walk->time_ns += delta_ns;
     word = follow(unpacker, pick);
-    put_record(walk, word);
+    cn_uft_record_put((struct cn_uft_record){walk->time_ns, word}, walk->is_big_endian,
+                      walk->out);
+    walk->out += cn_uft_record_size;
     return !(word & CN_UFT_MORE_MASK) || copy_piece(walk, err);
 }
 

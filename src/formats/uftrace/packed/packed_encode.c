@@ -44,11 +44,6 @@ struct cn_uft_packer {
     uint8_t method;
 };
 
-static void column_init(struct column *column, size_t max_len)
-{
-    column->bytes = cn_alloc(max_len, 1);
-}
-
 static void put_u8(struct column *column, uint8_t value)
 {
     column->bytes[column->len++] = value;
@@ -61,15 +56,6 @@ static void put_number(struct column *column, uint32_t value)
         value >>= 7;
     }
     put_u8(column, (uint8_t)value);
-}
-
-static void put_low_bytes(struct column *column, uint64_t value, size_t len)
-{
-    uint8_t bytes[8];
-
-    cn_u64_put(bytes, value);
-    memcpy(column->bytes + column->len, bytes, len);
-    column->len += len;
 }
 
 /* Most recordings have no payload at all: this column alone grows as it is filled. */
@@ -142,9 +128,9 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
     packer->method = (uint8_t)method;
     packer->lead.flags = is_big_endian ? CN_UFT_PACKED_BIG_ENDIAN : 0;
     packer->compressor = cn_compressor_new(method, level);
-    column_init(&packer->wide, (size_t)ITEMS_MAX * WIDE_MAX);
-    column_init(&packer->picks, (size_t)ITEMS_MAX * PICKS_MAX);
-    column_init(&packer->lengths, (size_t)ITEMS_MAX * LENGTH_MAX);
+    packer->wide.bytes = cn_alloc(ITEMS_MAX, WIDE_MAX);
+    packer->picks.bytes = cn_alloc(ITEMS_MAX, PICKS_MAX);
+    packer->lengths.bytes = cn_alloc(ITEMS_MAX, LENGTH_MAX);
     for (uint32_t i = 0; i < CN_UFT_PICK_WORD; i++)
         packer->words[i] = UINT64_MAX; /* no record: its magic is wrong */
     begin_chunk(packer);
@@ -192,7 +178,8 @@ static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
 {
     static const uint8_t lens[] = {2, 3, 4, 6};
     uint64_t after_ns = delta_ns - CN_UFT_TIME_SHORT_END;
-    uint8_t i = 0;
+    uint8_t bytes[8], i = 0;
+    size_t len;
 
     if (after_ns >> 8 < CN_UFT_TIME_LONG_END - CN_UFT_TIME_SHORT_END) {
         put_u8(wide, (uint8_t)after_ns);
@@ -204,16 +191,11 @@ static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
     }
     while (i < sizeof(lens) && delta_ns >> (8 * lens[i]))
         i++;
-    put_low_bytes(wide, delta_ns, i < sizeof(lens) ? lens[i] : sizeof(delta_ns));
+    len = i < sizeof(lens) ? lens[i] : sizeof(delta_ns);
+    cn_u64_put(bytes, delta_ns);
+    memcpy(wide->bytes + wide->len, bytes, len);
+    wide->len += len;
     return (uint8_t)(CN_UFT_TIME_2 + i);
-}
-
-static inline void put_time(struct cn_uft_packer *packer, uint32_t item,
-                            uint64_t delta_ns)
-{
-    packer->times[item] = delta_ns < CN_UFT_TIME_SHORT_END
-                              ? (uint8_t)delta_ns
-                              : put_long_time(&packer->wide, delta_ns);
 }
 
 /* The depth of a call that is not nested as expected. */
@@ -365,56 +347,38 @@ static void add_entry(struct cn_uft_packer *packer, uint64_t word, uint32_t dept
     cn_uft_places_call(&packer->places, pick, word, false);
 }
 
-static void add_other(struct cn_uft_packer *packer, uint64_t word)
-{
-    uint32_t pick = pick_of_word(packer, word);
-
-    put_pick(packer, pick, false);
-    cn_uft_places_note(&packer->places, pick);
-}
-
-static void count_time(struct cn_uft_packed_lead *lead, uint64_t time_ns)
-{
-    if (time_ns < lead->first_ns)
-        lead->first_ns = time_ns;
-    if (time_ns > lead->last_ns)
-        lead->last_ns = time_ns;
-}
-
-static void count_loss(struct cn_uft_packed_lead *lead, uint64_t count)
-{
-    lead->loss_count++;
-    if (!cn_u64_add(lead->lost_count, count, &lead->lost_count))
-        lead->lost_count = UINT64_MAX;
-}
-
 /* Everything that is not an expected call. */
-static void add_special(struct cn_uft_packer *packer, uint64_t word, unsigned type,
-                        uint32_t depth)
-{
-    if (type == CN_UFT_EXIT)
-        add_exit(packer, word & ~CN_UFT_DEPTH_MASK, depth);
-    else if (type == CN_UFT_ENTRY)
-        add_entry(packer, word & ~CN_UFT_DEPTH_MASK, depth);
-    else
-        add_other(packer, word);
-}
-
 static void add_unexpected(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word)
 {
-    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
+    struct cn_uft_packed_lead *lead = &packer->lead;
+    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS), pick;
     unsigned type = (unsigned)cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
+    uint64_t delta_ns = time_ns - packer->last_ns;
 
-    put_time(packer, packer->lead.item_count, time_ns - packer->last_ns);
+    packer->times[lead->item_count] = delta_ns < CN_UFT_TIME_SHORT_END
+                                          ? (uint8_t)delta_ns
+                                          : put_long_time(&packer->wide, delta_ns);
     packer->last_ns = time_ns;
-    if (type == CN_UFT_LOST)
-        count_loss(&packer->lead, word >> CN_UFT_ADDRESS_AT);
-    else
-        count_time(&packer->lead, time_ns);
-    packer->lead.enter_count += type == CN_UFT_ENTRY;
-    packer->lead.exit_count += type == CN_UFT_EXIT;
-    packer->lead.event_count += type == CN_UFT_EVENT;
-    add_special(packer, word, type, depth);
+    if (type == CN_UFT_LOST) {
+        lead->loss_count++;
+        if (!cn_u64_add(lead->lost_count, word >> CN_UFT_ADDRESS_AT, &lead->lost_count))
+            lead->lost_count = UINT64_MAX;
+    } else {
+        lead->first_ns = time_ns < lead->first_ns ? time_ns : lead->first_ns;
+        lead->last_ns = time_ns > lead->last_ns ? time_ns : lead->last_ns;
+    }
+    lead->enter_count += type == CN_UFT_ENTRY;
+    lead->exit_count += type == CN_UFT_EXIT;
+    lead->event_count += type == CN_UFT_EVENT;
+    if (type == CN_UFT_EXIT) {
+        add_exit(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    } else if (type == CN_UFT_ENTRY) {
+        add_entry(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    } else {
+        pick = pick_of_word(packer, word);
+        put_pick(packer, pick, false);
+        cn_uft_places_note(&packer->places, pick);
+    }
     packer->unpacked_len += cn_uft_record_size;
 }
 
@@ -468,40 +432,28 @@ void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes pi
     packer->unpacked_len += piece.len;
 }
 
-/* Four choices a byte, the first in the low bits. */
-static uint8_t *pack_choices(struct cn_uft_packer *packer, uint8_t *to)
-{
-    uint32_t count = packer->lead.item_count;
-
-    for (uint32_t i = count; i % CN_UFT_CHOICES_A_BYTE; i++)
-        packer->choices[i] = 0;
-    for (uint32_t i = 0; i < count; i += CN_UFT_CHOICES_A_BYTE) {
-        const uint8_t *four = packer->choices + i;
-
-        *to++ = (uint8_t)(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
-    }
-    return to;
-}
-
-static size_t body_length(const struct cn_uft_packer *packer)
-{
-    return packer->lead.word_count * sizeof(uint64_t) + 2 * packer->lead.item_count +
-           packer->wide.len + packer->picks.len + packer->lengths.len +
-           packer->payload.len;
-}
-
 static size_t gather_body(struct cn_uft_packer *packer)
 {
     const struct column *columns[] = {&packer->wide, &packer->picks, &packer->lengths,
                                       &packer->payload};
+    size_t len = packer->lead.word_count * sizeof(uint64_t) +
+                 2 * (size_t)packer->lead.item_count; /* choices and times, at most */
     uint8_t *end;
 
-    packer->body =
-        cn_grow_to(packer->body, body_length(packer), &packer->body_capacity, 1);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+        len += columns[i]->len;
+    packer->body = cn_grow_to(packer->body, len, &packer->body_capacity, 1);
     end = packer->body;
     for (uint32_t i = 0; i < packer->lead.word_count; i++, end += sizeof(uint64_t))
         cn_u64_put(end, packer->words[CN_UFT_PICK_WORD + i]);
-    end = pack_choices(packer, end);
+    /* Four choices a byte, the first in the low bits. */
+    for (uint32_t i = packer->lead.item_count; i % CN_UFT_CHOICES_A_BYTE; i++)
+        packer->choices[i] = 0;
+    for (uint32_t i = 0; i < packer->lead.item_count; i += CN_UFT_CHOICES_A_BYTE) {
+        const uint8_t *four = packer->choices + i;
+
+        *end++ = (uint8_t)(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
+    }
     memcpy(end, packer->times, packer->lead.item_count);
     end += packer->lead.item_count;
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {

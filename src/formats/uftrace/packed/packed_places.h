@@ -138,16 +138,4 @@ static inline uint64_t cn_uft_exit_word(uint64_t entry_word, bool has_more)
     return word | CN_UFT_EXIT | (has_more ? CN_UFT_MORE_MASK : 0);
 }
 
-/* The second word of a record as a big-endian recording has it: cn_uft_word_swap() the other
- * way round. */
-static inline uint64_t cn_uft_word_to_be(uint64_t word)
-{
-    return cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) << CN_UFT_TYPE_AT_BE |
-           cn_bits(word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) << CN_UFT_MORE_AT_BE |
-           cn_bits(word, CN_UFT_RECORD_MAGIC_AT, CN_UFT_RECORD_MAGIC_BITS)
-               << CN_UFT_RECORD_MAGIC_AT_BE |
-           cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS) << CN_UFT_DEPTH_AT_BE |
-           cn_bits(word, CN_UFT_ADDRESS_AT, CN_UFT_ADDRESS_BITS) << CN_UFT_ADDRESS_AT_BE;
-}
-
 #endif

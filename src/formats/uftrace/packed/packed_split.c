@@ -23,25 +23,19 @@ static bool is_followed(struct cn_uft_record record, struct cn_bytes rest,
             (next.word & CN_UFT_TYPE_MASK) == CN_UFT_LOST);
 }
 
-static size_t event_length(struct cn_bytes rest, bool is_big_endian)
-{
-    size_t len = CN_UFT_STRING_HEAD;
-
-    if (rest.len < CN_UFT_STRING_HEAD)
-        return rest.len;
-    len += is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
-    len = cn_align_up(len, CN_UFT_PAYLOAD_ALIGN);
-    return len < rest.len ? len : rest.len;
-}
-
 /* The payload of a record; `rest` begins behind its two words. */
 static size_t payload_length(struct cn_uft_record record, struct cn_bytes rest,
                              bool is_big_endian)
 {
     struct cn_bytes after;
+    size_t event_len;
 
-    if ((record.word & CN_UFT_TYPE_MASK) == CN_UFT_EVENT)
-        return event_length(rest, is_big_endian);
+    if ((record.word & CN_UFT_TYPE_MASK) == CN_UFT_EVENT) {
+        if (rest.len < CN_UFT_STRING_HEAD)
+            return rest.len;
+        event_len = cn_uft_event_len(rest, is_big_endian);
+        return event_len < rest.len ? event_len : rest.len;
+    }
     for (size_t len = 0; len <= CN_UFT_PAYLOAD_MAX; len += CN_UFT_PAYLOAD_ALIGN) {
         if (!cn_bytes_from(rest, len, &after))
             return rest.len;

@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/text/scan.h"
 
 enum {
     /* The longest thing that a block can end in the middle of. */
@@ -29,20 +30,16 @@ struct cn_uft_record_reader {
     size_t joined_capacity;
 };
 
-bool cn_uft_is_packed_task_file(const char *name, uint32_t *tid)
+enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid)
 {
-    uint64_t value = 0;
-    const char *at = name;
+    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
 
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = value * 10 + (uint64_t)(*at - '0');
-        if (value > UINT32_MAX)
-            return false;
-    }
-    if (at == name || strcmp(at, ".zts") != 0)
-        return false;
-    *tid = (uint32_t)value;
-    return true;
+    /* "007.dat" would be written back under another name. */
+    if (name[0] == '0' || !cn_uft_scan_u32(&text, tid))
+        return CN_UFT_NO_TASK;
+    return cn_uft_text_equals(text, ".dat")   ? CN_UFT_PLAIN_TASK
+           : cn_uft_text_equals(text, ".zts") ? CN_UFT_PACKED_TASK
+                                              : CN_UFT_NO_TASK;
 }
 
 bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
@@ -55,7 +52,7 @@ bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
     };
     uint32_t tid;
 
-    made.is_packed = cn_uft_is_packed_task_file(name, &tid);
+    made.is_packed = cn_uft_task_file(name, &tid) == CN_UFT_PACKED_TASK;
     if (made.is_packed &&
         !cn_chunk_file_init(&made.chunks, bytes, CN_CHUNK_DIALECT_SPEC, err))
         return cn_fail_in(err, "%s", name);
@@ -163,23 +160,17 @@ static struct cn_bytes join_kept(struct cn_uft_record_reader *reader,
     return (struct cn_bytes){reader->joined, len};
 }
 
-static bool check_order(const struct cn_uft_record_reader *reader,
+static bool check_chunk(struct cn_uft_record_reader *reader,
                         const struct cn_uft_packed_lead *lead, struct cn_error *err)
 {
     bool is_big_endian = lead->flags & CN_UFT_PACKED_BIG_ENDIAN;
-
-    return is_big_endian == reader->records->is_big_endian ||
-           cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
-}
-
-/* When a chunk is missing, the one behind the gap comes with the next call. */
-static bool check_gap(struct cn_uft_record_reader *reader,
-                      const struct cn_uft_packed_lead *lead, struct cn_error *err)
-{
     uint64_t expected_off = reader->block.off + reader->block.bytes.len;
 
+    if (is_big_endian != reader->records->is_big_endian)
+        return cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
     if (!reader->has_block || lead->unpacked_off == expected_off)
         return true;
+    /* When a chunk is missing, the one behind the gap comes with the next call. */
     reader->walk.off = reader->chunk_off;
     return cn_fail(err, CN_ERR_FORMAT,
                    "packed records go on at byte %" PRIu64 " instead of %" PRIu64,
@@ -210,7 +201,7 @@ static bool begin_chunk(struct cn_uft_record_reader *reader,
     reader->chunk_off = chunk.off;
     forget_behind(reader);
     if (!cn_uft_unpacker_begin(reader->unpacker, chunk.stored, &lead, err) ||
-        !check_order(reader, &lead, err) || !check_gap(reader, &lead, err))
+        !check_chunk(reader, &lead, err))
         return cn_fail_in(err, "chunk at 0x%" PRIx64, chunk.off);
     out->off = lead.unpacked_off;
     out->open_words = cn_uft_unpacker_open_words(reader->unpacker);
@@ -258,12 +249,15 @@ static enum cn_step read_rest(struct cn_uft_record_reader *reader,
     return CN_ITEM;
 }
 
-static enum cn_step next_packed(struct cn_uft_record_reader *reader, size_t used_len,
-                                struct cn_uft_record_block *out, struct cn_error *err)
+enum cn_step cn_uft_record_reader_next(struct cn_uft_record_reader *reader,
+                                       size_t used_len, struct cn_uft_record_block *out,
+                                       struct cn_error *err)
 {
     struct cn_uft_record_block block = {0};
     enum cn_step step = CN_FAIL;
 
+    if (!reader->records->is_packed)
+        return next_plain(reader, out, err);
     if (keep_unused(reader, used_len, err))
         step = read_chunk(reader, &block, err);
     if (step == CN_END)
@@ -278,13 +272,4 @@ static enum cn_step next_packed(struct cn_uft_record_reader *reader, size_t used
     if (step == CN_ITEM)
         *out = block;
     return step;
-}
-
-enum cn_step cn_uft_record_reader_next(struct cn_uft_record_reader *reader,
-                                       size_t used_len, struct cn_uft_record_block *out,
-                                       struct cn_error *err)
-{
-    if (!reader->records->is_packed)
-        return next_plain(reader, out, err);
-    return next_packed(reader, used_len, out, err);
 }

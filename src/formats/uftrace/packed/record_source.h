@@ -45,8 +45,10 @@ struct cn_uft_record_block {
     uint32_t open_count;
 };
 
-/* Whether a file name is "TID.zts", and which task that is. */
-bool cn_uft_is_packed_task_file(const char *name, uint32_t *tid);
+enum cn_uft_task_file { CN_UFT_NO_TASK, CN_UFT_PLAIN_TASK, CN_UFT_PACKED_TASK };
+
+/* Whether a file name is "TID.dat" or "TID.zts", and which task that is. */
+enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid);
 
 /* Records in a file of a recording, packed if the name says so. Fails when a packed file has
  * no header that can be understood. */

@@ -71,7 +71,7 @@ static bool measure_event(const struct cn_recording *rec, struct cn_bytes rest,
     if (rest.len < CN_UFT_STRING_HEAD)
         return false;
     len = rec->is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
-    all = (uint32_t)cn_align_up(CN_UFT_STRING_HEAD + len, CN_UFT_PAYLOAD_ALIGN);
+    all = cn_uft_event_len(rest, rec->is_big_endian);
     if (all > rest.len)
         return false;
     *out = (struct cn_uft_payload){CN_UFT_STRING_HEAD, len, all, false};

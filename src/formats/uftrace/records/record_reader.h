@@ -20,20 +20,35 @@ static inline uint64_t cn_uft_word_swap(uint64_t word)
            cn_bits(word, CN_UFT_ADDRESS_AT_BE, CN_UFT_ADDRESS_BITS) << CN_UFT_ADDRESS_AT;
 }
 
-/* Decode the record at the start of `bytes`, which holds at least one. */
+/* The other way round. */
+static inline uint64_t cn_uft_word_to_be(uint64_t word)
+{
+    return cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) << CN_UFT_TYPE_AT_BE |
+           cn_bits(word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) << CN_UFT_MORE_AT_BE |
+           cn_bits(word, CN_UFT_RECORD_MAGIC_AT, CN_UFT_RECORD_MAGIC_BITS)
+               << CN_UFT_RECORD_MAGIC_AT_BE |
+           cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS) << CN_UFT_DEPTH_AT_BE |
+           cn_bits(word, CN_UFT_ADDRESS_AT, CN_UFT_ADDRESS_BITS) << CN_UFT_ADDRESS_AT_BE;
+}
+
+/* Decode the record at the start of `bytes`; zeros where there is none. */
 static inline struct cn_uft_record cn_uft_record_get(struct cn_bytes bytes,
                                                      bool is_big_endian)
 {
     struct cn_uft_record record = {0};
-    struct cn_uft_record_be big;
 
-    if (!is_big_endian) {
-        (void)cn_uft_record_decode(bytes, &record);
-    } else if (cn_uft_record_be_decode(bytes, &big)) {
-        record.time_ns = big.time_ns;
-        record.word = cn_uft_word_swap(big.word);
-    }
+    (void)cn_uft_record_decode_any(bytes, is_big_endian, &record);
+    if (is_big_endian)
+        record.word = cn_uft_word_swap(record.word);
     return record;
+}
+
+static inline void cn_uft_record_put(struct cn_uft_record record, bool is_big_endian,
+                                     uint8_t out[cn_uft_record_size])
+{
+    if (is_big_endian)
+        record.word = cn_uft_word_to_be(record.word);
+    cn_uft_record_encode_any(&record, is_big_endian, out);
 }
 
 static inline bool cn_uft_record_has_magic(struct cn_uft_record record)
@@ -49,6 +64,15 @@ struct cn_uft_payload {
     uint32_t all_len;  /* with head and padding */
     bool is_skipped;   /* nothing says how to read it; `len` is 0 */
 };
+
+/* The length of an event's payload with its head and padding; `rest` begins with it and has
+ * CN_UFT_STRING_HEAD bytes at least. */
+static inline uint32_t cn_uft_event_len(struct cn_bytes rest, bool is_big_endian)
+{
+    uint32_t len = is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
+
+    return (uint32_t)cn_align_up(CN_UFT_STRING_HEAD + len, CN_UFT_PAYLOAD_ALIGN);
+}
 
 /* Measure the payload of a record with `more`; `rest` is everything after its two
  * words. Without a specification, or when the one there is does not lead to another

@@ -71,6 +71,18 @@ void cn_uft_summary_free(struct cn_uft_summary *summary); /* NULL is fine */
 CN_CHECK bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
                                     struct cn_error *err);
 
+/* What a summary says about these records before it has blocks. */
+static inline struct cn_uft_summary_task
+cn_uft_summary_task_of(const struct cn_uft_summary_source *source)
+{
+    return (struct cn_uft_summary_task){
+        .tid = source->tid,
+        .is_packed = source->records->is_packed,
+        .len = source->records->bytes.len,
+        .mtime_ns = source->mtime_ns,
+    };
+}
+
 /* The number of a task; CN_NONE when it has no records. */
 uint32_t cn_uft_summary_find_task(const struct cn_uft_summary *summary, uint32_t tid);
 

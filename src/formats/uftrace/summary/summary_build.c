@@ -56,13 +56,6 @@ static void begin_block(struct scan *scan, uint64_t off, uint64_t stored_off)
     scan->room = CN_UFT_SUMMARY_BLOCK_RECORDS - 1;
 }
 
-static void count_loss(struct cn_uft_summary_block *block, uint64_t count)
-{
-    block->loss_count++;
-    if (!cn_u64_add(block->lost_count, count, &block->lost_count))
-        block->lost_count = UINT64_MAX;
-}
-
 static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
                          struct cn_uft_record record)
 {
@@ -70,7 +63,10 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
     uint32_t depth = (uint32_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
 
     if (type == CN_UFT_LOST) {
-        count_loss(block, record.word >> CN_UFT_ADDRESS_AT);
+        block->loss_count++;
+        if (!cn_u64_add(block->lost_count, record.word >> CN_UFT_ADDRESS_AT,
+                        &block->lost_count))
+            block->lost_count = UINT64_MAX;
         return;
     }
     if (record.time_ns < block->first_ns)
@@ -115,16 +111,6 @@ static bool measure(const struct scan *scan, struct cn_bytes rest,
     return true;
 }
 
-/* A packed chunk knows what is open at its start, even behind damage. */
-static void begin_chunk(struct scan *scan, const struct cn_uft_record_block *bytes)
-{
-    scan->depth = bytes->open_count;
-    for (uint32_t i = 0; i < scan->depth; i++)
-        scan->stack[i] = bytes->open_words[i] >> CN_UFT_ADDRESS_AT;
-    begin_block(scan, bytes->off, bytes->stored_off);
-    scan->room = UINT32_MAX; /* a chunk is one block */
-}
-
 /* Count the records of a block of bytes; returns how many bytes they are. */
 static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *bytes)
 {
@@ -132,8 +118,14 @@ static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *by
     struct cn_bytes rest = bytes->bytes;
     size_t used_len = 0, len;
 
-    if (bytes->open_words)
-        begin_chunk(scan, bytes);
+    /* A packed chunk is one block, and knows what is open at its start. */
+    if (bytes->open_words) {
+        scan->depth = bytes->open_count;
+        for (uint32_t i = 0; i < scan->depth; i++)
+            scan->stack[i] = bytes->open_words[i] >> CN_UFT_ADDRESS_AT;
+        begin_block(scan, bytes->off, bytes->stored_off);
+        scan->room = UINT32_MAX;
+    }
     while (measure(scan, rest, &record, &len)) {
         if (scan->room-- == 0)
             begin_block(scan, bytes->off + used_len, bytes->stored_off + used_len);
@@ -144,38 +136,29 @@ static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *by
     return used_len;
 }
 
-static void note_damage(struct scan *scan, uint64_t sound_len)
-{
-    if (scan->part->task.damage_count++ == 0)
-        scan->part->task.sound_len = sound_len;
-}
-
 static void scan_task(struct scan *scan)
 {
     struct cn_uft_record_reader *reader =
         cn_uft_record_reader_new(scan->source->records, 0);
     struct cn_uft_record_block block = {0};
     struct cn_error ignored = {0};
-    uint64_t end_off = 0; /* of the records seen, in TID.dat */
+    struct cn_uft_summary_task *task = &scan->part->task;
     size_t used_len = 0, left_len = 0;
     enum cn_step step;
 
     while ((step = cn_uft_record_reader_next(reader, used_len, &block, &ignored)) !=
            CN_END) {
-        used_len = 0;
-        left_len = 0;
         if (step == CN_FAIL) {
-            note_damage(scan, end_off);
+            task->damage_count++;
+            used_len = left_len = 0;
             continue;
         }
         used_len = scan_bytes(scan, &block);
-        end_off = block.off + used_len;
         left_len = block.bytes.len - used_len;
+        if (task->damage_count == 0)
+            task->sound_len = block.off + used_len;
     }
-    if (left_len > 0)
-        note_damage(scan, end_off);
-    if (scan->part->task.damage_count == 0)
-        scan->part->task.sound_len = end_off;
+    task->damage_count += left_len > 0;
     cn_uft_record_reader_free(reader);
 }
 
@@ -188,12 +171,7 @@ static void run_job(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&building->failures, worker))
         return;
-    part->task = (struct cn_uft_summary_task){
-        .tid = source->tid,
-        .is_packed = source->records->is_packed,
-        .len = source->records->bytes.len,
-        .mtime_ns = source->mtime_ns,
-    };
+    part->task = cn_uft_summary_task_of(source);
     scan = cn_alloc(1, sizeof(*scan));
     scan->source = source;
     scan->part = part;
@@ -211,21 +189,6 @@ static void take_job(void *arg, size_t job, unsigned worker)
         cn_failures_note(&building->failures, worker, job);
 }
 
-static void add_part(struct cn_uft_summary *summary, struct part *part)
-{
-    part->task.first_block = summary->block_count;
-    part->task.block_count = (uint32_t)part->block_count;
-    summary->tasks[summary->task_count++] = part->task;
-    for (size_t i = 0; i < part->block_count; i++) {
-        part->blocks[i].first_open += (uint32_t)summary->open_count;
-        summary->blocks[summary->block_count++] = part->blocks[i];
-    }
-    if (part->open_count)
-        memcpy(summary->open + summary->open_count, part->open,
-               part->open_count * sizeof(*part->open));
-    summary->open_count += part->open_count;
-}
-
 static struct cn_uft_summary *join_parts(const struct building *building)
 {
     struct cn_uft_summary *summary = cn_alloc(1, sizeof(*summary));
@@ -238,8 +201,21 @@ static struct cn_uft_summary *join_parts(const struct building *building)
     summary->tasks = cn_alloc(building->count, sizeof(*summary->tasks));
     summary->blocks = cn_alloc(block_count, sizeof(*summary->blocks));
     summary->open = cn_alloc(open_count, sizeof(*summary->open));
-    for (uint32_t i = 0; i < building->count; i++)
-        add_part(summary, &building->parts[i]);
+    for (uint32_t i = 0; i < building->count; i++) {
+        struct part *part = &building->parts[i];
+
+        part->task.first_block = summary->block_count;
+        part->task.block_count = (uint32_t)part->block_count;
+        summary->tasks[summary->task_count++] = part->task;
+        for (size_t b = 0; b < part->block_count; b++) {
+            part->blocks[b].first_open += (uint32_t)summary->open_count;
+            summary->blocks[summary->block_count++] = part->blocks[b];
+        }
+        if (part->open_count)
+            memcpy(summary->open + summary->open_count, part->open,
+                   part->open_count * sizeof(*part->open));
+        summary->open_count += part->open_count;
+    }
     return summary;
 }
 

@@ -37,24 +37,17 @@ static int by_value(const void *a, const void *b)
     return 0;
 }
 
-static size_t count_commas(struct cn_bytes text)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        count += text.ptr[i] == ',';
-    return count;
-}
-
 static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
                          struct cn_arena *arena)
 {
-    struct cn_enum_member *members =
-        cn_arena_alloc(arena, count_commas(body) + 1, sizeof(*members));
+    struct cn_enum_member *members;
     struct cn_bytes item, name;
     int64_t value = 0;
-    size_t count = 0;
+    size_t count = 0, count_max = 1;
 
+    for (size_t i = 0; i < body.len; i++)
+        count_max += body.ptr[i] == ',';
+    members = cn_arena_alloc(arena, count_max, sizeof(*members));
     while (cn_uft_scan_until(&body, ',', &item)) {
         if (!cn_uft_scan_until(&item, '=', &name) || trimmed(name).len == 0)
             continue;

@@ -18,13 +18,6 @@ static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
     return true;
 }
 
-static void add_enum(struct cn_uft_debug *debug, struct cn_bytes text)
-{
-    debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
-                           sizeof(*debug->enums));
-    debug->enums[debug->enum_count++] = text;
-}
-
 static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
 {
     struct cn_uft_debug_function *last =
@@ -33,7 +26,9 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
     if (cn_uft_scan_literal(&line, "F: "))
         return add_function(debug, line);
     if (cn_uft_scan_literal(&line, "E: ")) {
-        add_enum(debug, line);
+        debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
+                               sizeof(*debug->enums));
+        debug->enums[debug->enum_count++] = line;
         return true;
     }
     if (!last)
@@ -44,15 +39,13 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
         last->file = line;
         return true;
     }
-    if (cn_uft_scan_literal(&line, "A: ")) {
+    if (cn_uft_scan_literal(&line, "A: "))
         last->arguments = line;
-        return true;
-    }
-    if (cn_uft_scan_literal(&line, "R: ")) {
+    else if (cn_uft_scan_literal(&line, "R: "))
         last->result = line;
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)

@@ -28,26 +28,13 @@ const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT] = {
     [CN_UFT_INFO_SYSCTL] = {{"sysctl"}, false},
 };
 
-static bool decode_header(struct cn_bytes file, struct cn_uft_info_header *out)
-{
-    struct cn_uft_info_header_be big;
-
-    if (!cn_uft_info_header_decode(file, out) ||
-        !cn_uft_info_header_be_decode(file, &big))
-        return false;
-    if (out->byte_order == CN_UFT_BIG_ENDIAN)
-        *out = (struct cn_uft_info_header){big.version,    big.header_len, big.byte_order,
-                                           big.word_class, big.features,   big.info_mask,
-                                           big.max_stack};
-    return true;
-}
-
 bool cn_uft_info_header_read(struct cn_bytes file, struct cn_uft_info_header *out,
                              struct cn_error *err)
 {
     struct cn_uft_info_header head;
 
-    if (!decode_header(file, &head))
+    if (!cn_uft_info_header_decode(file, &head) ||
+        !cn_uft_info_header_decode_any(file, head.byte_order == CN_UFT_BIG_ENDIAN, &head))
         return cn_fail(err, CN_ERR_FORMAT, "%zu bytes, a header has %d", file.len,
                        cn_uft_info_header_size);
     if (memcmp(file.ptr, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN) != 0)

@@ -56,13 +56,6 @@ static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
     return true;
 }
 
-static void add_symbol(struct cn_uft_symbols *symbols, struct cn_uft_symbol symbol)
-{
-    symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                            sizeof(*symbols->list));
-    symbols->list[symbols->count++] = symbol;
-}
-
 static int by_offset(const void *a, const void *b)
 {
     const struct cn_uft_symbol *x = a, *y = b;
@@ -71,13 +64,6 @@ static int by_offset(const void *a, const void *b)
         return x->offset < y->offset ? -1 : 1;
     /* The order of the file decides between symbols at one place. */
     return x->name.ptr < y->name.ptr ? -1 : 1;
-}
-
-static bool is_terminator(const struct cn_uft_symbol *symbol)
-{
-    return cn_uft_text_equals(symbol->name, "__sym_end") ||
-           cn_uft_text_equals(symbol->name, "__dynsym_end") ||
-           cn_uft_text_equals(symbol->name, "__func_end");
 }
 
 /* Symbols without a size reach to the next one. Terminators say where the last one
@@ -97,9 +83,14 @@ static void settle_sizes(struct cn_uft_symbols *symbols)
         if (symbol->size == 0 && next != UINT64_MAX)
             symbol->size = next - symbol->offset;
     }
-    for (size_t i = 0; i < symbols->count; i++)
-        if (!is_terminator(&symbols->list[i]))
+    for (size_t i = 0; i < symbols->count; i++) {
+        struct cn_bytes name = symbols->list[i].name;
+
+        if (!cn_uft_text_equals(name, "__sym_end") &&
+            !cn_uft_text_equals(name, "__dynsym_end") &&
+            !cn_uft_text_equals(name, "__func_end"))
             symbols->list[kept++] = symbols->list[i];
+    }
     symbols->count = kept;
 }
 
@@ -118,7 +109,9 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
         if (step == CN_ITEM && cn_uft_module_head_scan(line, &out->head))
             continue;
         if (step == CN_ITEM && scan_symbol(line, &symbol)) {
-            add_symbol(out, symbol);
+            out->list =
+                cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+            out->list[out->count++] = symbol;
             continue;
         }
         if (step == CN_ITEM)

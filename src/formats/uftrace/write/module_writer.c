@@ -48,24 +48,20 @@ static void print_symbols(const struct cn_recording *rec,
     }
 }
 
-static void print_enum(const struct cn_enum *enumeration, struct cn_text *text)
-{
-    cn_text_printf(text, "E: enum %s {", enumeration->name);
-    for (size_t i = 0; i < enumeration->count; i++)
-        cn_text_printf(text, "%s%s=%" PRId64, i > 0 ? "," : "",
-                       enumeration->members[i].name, enumeration->members[i].value);
-    cn_text_str_add(text, "}\n");
-}
-
 static void print_enums(const struct cn_argument_specs *specs, struct cn_names *printed,
                         struct cn_text *text)
 {
     for (size_t i = 0; i < specs->count; i++) {
-        const struct cn_enum *enumeration = specs->list[i].enumeration;
+        const struct cn_enum *e = specs->list[i].enumeration;
         size_t known = printed->count;
 
-        if (enumeration && cn_names_add(printed, enumeration->name) == known)
-            print_enum(enumeration, text);
+        if (!e || cn_names_add(printed, e->name) != known)
+            continue;
+        cn_text_printf(text, "E: enum %s {", e->name);
+        for (size_t m = 0; m < e->count; m++)
+            cn_text_printf(text, "%s%s=%" PRId64, m > 0 ? "," : "", e->members[m].name,
+                           e->members[m].value);
+        cn_text_str_add(text, "}\n");
     }
 }
 
