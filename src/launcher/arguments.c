@@ -44,7 +44,6 @@ struct function {
     bool has_prototype, has_results;
     struct cn_prototype prototype;
     struct cn_automatic_values automatic;
-    struct cn_text texts[2]; /* automatic specs: arguments, result */
 };
 
 static struct cn_bytes bytes_of(const char *text)
@@ -180,8 +179,8 @@ static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *ty
 static void add_debug_lines(struct cn_argument_finder *finder, struct function *function)
 {
     struct cn_text *lines = &finder->function_lines;
-    const char *arguments = cn_text_str(&function->texts[0]);
-    const char *result = cn_text_str(&function->texts[1]);
+    const char *arguments = cn_text_str(&function->automatic.texts[0]);
+    const char *result = cn_text_str(&function->automatic.texts[1]);
 
     cn_text_printf(lines, "F: %" PRIx64 " %s\n", function->symbol->address,
                    function->symbol->name);
@@ -192,18 +191,6 @@ static void add_debug_lines(struct cn_argument_finder *finder, struct function *
         cn_text_printf(lines, "A: @%s\n", arguments);
     if (*result)
         cn_text_printf(lines, "R: @%s\n", result);
-}
-
-static void find_automatic(struct cn_argument_finder *finder, struct function *function)
-{
-    struct cn_prototype *prototype = &function->prototype;
-
-    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
-        add_enum(finder, &prototype->parameters[i].type);
-    add_enum(finder, &prototype->result);
-    cn_automatic_values_find(finder->machine, prototype, function->time,
-                             function->has_results, &function->automatic,
-                             &function->texts[0], &function->texts[1]);
 }
 
 static void find_prototype(struct cn_argument_finder *finder, struct function *function)
@@ -229,19 +216,15 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
                             prototype))
         return;
     function->has_prototype = true;
-    if (finder->arguments->values.is_automatic || finder->arguments->needs_debug)
-        find_automatic(finder, function);
+    if (finder->arguments->values.is_automatic || finder->arguments->needs_debug) {
+        for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
+            add_enum(finder, &prototype->parameters[i].type);
+        add_enum(finder, &prototype->result);
+        cn_automatic_values_find(&function->automatic, finder->machine, prototype,
+                                 function->time, function->has_results);
+    }
     if (cn_arguments_has_debug(finder->arguments))
         add_debug_lines(finder, function);
-}
-
-/* How a value is stored that is to be shown like this. */
-static void set_kind(const struct cn_argument_spec *spec, struct cn_rec_value *value)
-{
-    value->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
-                  : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
-                                        : CN_REC_VALUE_PLAIN;
-    value->size = spec->size;
 }
 
 /* A struct or a result that the user described: its type tells where it is. */
@@ -340,7 +323,10 @@ static bool find_value(struct cn_argument_finder *finder, const struct function 
     }
     is_placed = spec->index == 0 ? place_result(function, spec, out)
                                  : place_argument(function, spec, out);
-    set_kind(spec, out);
+    out->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
+                : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
+                                      : CN_REC_VALUE_PLAIN;
+    out->size = spec->size;
     if (is_placed)
         return true;
     *out = (struct cn_rec_value){.kind = CN_REC_VALUE_UNKNOWN};
@@ -384,8 +370,8 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
         .name = name,
         .module = finder->module,
         .type = symbol->kind,
-        .debug = {bytes_of(cn_text_str(&function->texts[0])),
-                  bytes_of(cn_text_str(&function->texts[1]))},
+        .debug = {bytes_of(cn_text_str(&function->automatic.texts[0])),
+                  bytes_of(cn_text_str(&function->automatic.texts[1]))},
     };
     cn_uft_values_find(values, &known, false, &finder->parser, &arguments);
     if (function->has_results)
@@ -396,8 +382,7 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
         rule->actions |= CN_REC_RULE_VALUES;
     if (function->call_at > 0)
         rule->call_off = (uint32_t)(function->call_at - symbol->address);
-    cn_text_done(&function->texts[0]);
-    cn_text_done(&function->texts[1]);
+    cn_automatic_values_done(&function->automatic);
     free(function);
 }
 

@@ -16,8 +16,7 @@
 
 struct cn_automatic_values {
     struct cn_rec_value arguments[CN_PARAMETERS_MAX], result;
-    size_t argument_count;
-    bool has_result;
+    struct cn_text texts[2]; /* "arg1/d32,arg2/s" and "retval/p" */
 };
 
 /* How the hook of a function finds its arguments. */
@@ -27,12 +26,12 @@ enum cn_hook_time {
     CN_HOOK_LATER,       /* where debug information says; results may be lost */
 };
 
-/* Append "arg1/d32,arg2/s" and "retval/p" to the texts. */
-void cn_automatic_values_find(enum cn_calling_machine machine,
+/* The values of a function. */
+void cn_automatic_values_find(struct cn_automatic_values *out,
+                              enum cn_calling_machine machine,
                               const struct cn_prototype *prototype,
-                              enum cn_hook_time time, bool has_result,
-                              struct cn_automatic_values *out, struct cn_text *arguments,
-                              struct cn_text *result);
+                              enum cn_hook_time time, bool has_result);
+void cn_automatic_values_done(struct cn_automatic_values *values);
 
 /* The value that lies where an argument of this piece was passed, when the hook comes
  * later. False when nobody knows. */

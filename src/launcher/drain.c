@@ -1,7 +1,6 @@
 #include "launcher/drain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,31 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/text.h"
+#include "launcher/recording_dir.h"
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
     LEAST_LEN = 64 << 10, /* a running thread's bytes that are worth a system call */
 };
-
-static bool is_gone(const struct cn_rec_track *track)
-{
-    return syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 && errno == ESRCH;
-}
-
-static int open_file(const struct cn_drain *drain, uint32_t tid, struct cn_error *err)
-{
-    struct cn_text path = {0};
-    int fd;
-
-    cn_text_printf(&path, "%s/%u.dat", drain->dir, tid);
-    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (fd < 0)
-        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
-    cn_text_done(&path);
-    return fd;
-}
 
 static const uint8_t *ring_of(const struct cn_drain *drain,
                               const struct cn_rec_track *track)
@@ -101,9 +81,12 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
                         struct cn_error *err)
 {
     uint64_t end = cn_rec_track_end(track);
-    int fd = open_file(drain, track->tid, err);
+    char name[16];
     bool ok;
+    int fd;
 
+    (void)snprintf(name, sizeof(name), "%u.dat", track->tid);
+    fd = cn_recording_dir_append(drain->dir, name, err);
     if (fd < 0)
         return false;
     ok = skip_written(track, fd, err) && write_ring(drain, track, fd, end, err);
@@ -150,31 +133,27 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     return true;
 }
 
-/* What is worth a system call; but who cannot write more must not be waited for. */
-static uint64_t least_len(const struct cn_drain *drain, const struct cn_rec_track *track)
-{
-    uint64_t least = drain->memory->head->ring_len / 8;
-
-    if (atomic_load(&track->unfinished) != UINT64_MAX)
-        return 1;
-    return least < LEAST_LEN ? least : LEAST_LEN;
-}
-
 static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
                     bool looks_for_dead, struct cn_error *err)
 {
     uint32_t state = atomic_load(&track->state);
-    uint64_t len;
+    uint64_t len, least_len = drain->memory->head->ring_len / 8;
 
     if (state == CN_REC_CLOSED)
         return release(drain, track, err);
     if (state != CN_REC_OPEN)
         return true;
-    if (looks_for_dead && is_gone(track))
+    if (looks_for_dead && syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 &&
+        errno == ESRCH)
         return release(drain, track, err);
     drain->open_count++;
     len = cn_rec_track_end(track) - atomic_load(&track->drained);
-    return len < least_len(drain, track) || write_out(drain, track, false, err);
+    if (least_len > LEAST_LEN)
+        least_len = LEAST_LEN;
+    /* A thread that cannot record more must not wait. */
+    if (atomic_load(&track->unfinished) != UINT64_MAX)
+        least_len = 1;
+    return len < least_len || write_out(drain, track, false, err);
 }
 
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)

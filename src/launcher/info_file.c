@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/arguments.h"
@@ -224,7 +225,6 @@ static void add_how(struct info *info)
     const struct cn_info_facts *facts = info->facts;
     struct cn_text *text = &info->text;
     char date[64] = "";
-    struct timespec now, mono;
 
     begin_group(info, CN_UFT_INFO_RECORD_DATE);
     (void)ctime_r(&facts->started_at, date);
@@ -240,10 +240,9 @@ static void add_how(struct info *info)
     if (facts->left_out_ps > 0)
         cn_text_printf(text, " left-out=%.3fns", (double)facts->left_out_ps / 1000);
     cn_text_str_add(text, facts->has_values ? " values )\n" : " )\n");
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
-    cn_text_printf(text, "utc_offset:%ld\n", (long)(now.tv_sec - mono.tv_sec));
+    cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
+                   cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);
     /* Tells why there may be no events. */
     begin_group(info, CN_UFT_INFO_SYSCTL);
     cn_text_str_add(text, "sysctl:perf_event_paranoid=");

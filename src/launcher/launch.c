@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
@@ -84,14 +85,6 @@ static void catch_signals(void)
     (void)sigaction(SIGQUIT, &interrupt, NULL);
     (void)sigaction(SIGTERM, &terminate, NULL);
     (void)sigaction(SIGHUP, &terminate, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static bool configure(struct launch *launch, struct cn_error *err)
@@ -210,7 +203,7 @@ static void collect_status(struct launch *launch)
         return;
     launch->facts.wait_status = status;
     launch->facts.is_finished = true;
-    launch->facts.elapsed_ns = now_ns() - launch->start_ns;
+    launch->facts.elapsed_ns = cn_clock_ns() - launch->start_ns;
     launch->pid = 0;
     forwarded_to = 0;
     launch->drain.step_count = 0;
@@ -231,7 +224,8 @@ static void check_limits(struct launch *launch)
 
     if (options->size_limit > 0 && atomic_load(&head->byte_count) >= options->size_limit)
         stop(launch, CN_REC_STOP_SIZE);
-    if (options->duration_ns > 0 && now_ns() - launch->start_ns >= options->duration_ns)
+    if (options->duration_ns > 0 &&
+        cn_clock_ns() - launch->start_ns >= options->duration_ns)
         stop(launch, CN_REC_STOP_DURATION);
 }
 
@@ -246,19 +240,11 @@ static bool end_recording(struct launch *launch, struct cn_error *err)
     return cn_drain_end(&launch->drain, err) && cn_events_drain(&launch->events, err);
 }
 
-static bool collect(struct launch *launch, struct cn_error *err)
-{
-    if (!cn_drain_step(&launch->drain, err))
-        return false;
-    return atomic_load(&launch->memory.head->is_over) ||
-           cn_events_drain(&launch->events, err);
-}
-
 /* Until when to wait for the bell. */
 static uint32_t patience_ms(const struct launch *launch)
 {
     uint64_t duration_ns = launch->options->duration_ns;
-    uint64_t left_ns = launch->start_ns + duration_ns - now_ns();
+    uint64_t left_ns = launch->start_ns + duration_ns - cn_clock_ns();
 
     if (duration_ns == 0 || left_ns >= WAIT_MS * UINT64_C(1000000))
         return WAIT_MS;
@@ -284,7 +270,10 @@ static bool watch(struct launch *launch, struct cn_error *err)
     bool ok = true, has_said = false;
 
     for (;;) {
-        ok = ok && collect(launch, err) && write_new_symbols(launch, err);
+        ok = ok && cn_drain_step(&launch->drain, err) &&
+             (atomic_load(&launch->memory.head->is_over) ||
+              cn_events_drain(&launch->events, err)) &&
+             write_new_symbols(launch, err);
         check_limits(launch);
         ok = ok && end_recording(launch, err);
         if (!ok)
@@ -293,13 +282,13 @@ static bool watch(struct launch *launch, struct cn_error *err)
             say(launch, trouble.text);
         collect_status(launch);
         if (launch->pid == 0 && ended_ns == 0) {
-            ended_ns = now_ns();
+            ended_ns = cn_clock_ns();
             continue;
         }
         if (launch->pid == 0 && (!ok || launch->drain.open_count == 0 || interrupts > 0))
             return ok;
         if (launch->pid == 0 && !has_said &&
-            now_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
+            cn_clock_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
             say(launch, "waiting for processes that the program left; Ctrl-C to stop");
             has_said = true;
         }
@@ -355,7 +344,7 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     cn_shared_memory_clock_end(&launch->memory);
     bell_of = launch->memory.head;
     catch_signals();
-    launch->start_ns = now_ns();
+    launch->start_ns = cn_clock_ns();
     if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
                                launch->options->words, &launch->pid, err))
         return false;

@@ -16,6 +16,12 @@
 #include "base/text.h"
 #include "record/shared.h"
 
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_AARCH64 };
+#endif
+
 static bool is_program(const char *path)
 {
     struct stat status;
@@ -78,15 +84,6 @@ void cn_program_file_close(struct cn_program_file *program)
     *program = (struct cn_program_file){0};
 }
 
-static unsigned own_machine(void)
-{
-#if defined(__x86_64__)
-    return EM_X86_64;
-#else
-    return EM_AARCH64;
-#endif
-}
-
 bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,
                            struct cn_error *err)
 {
@@ -96,7 +93,7 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
 
     if (program->is_script)
         return true;
-    if (elf->machine != own_machine())
+    if (elf->machine != OWN_MACHINE)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is a program for another processor",
                        program->path);
     if (elf->is_static)

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,4 +103,17 @@ bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err)
         return cn_fail_errno(err, "cannot find '%s'", name);
     *out = path;
     return true;
+}
+
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    int fd;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0)
+        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
+    cn_text_done(&path);
+    return fd;
 }

@@ -13,6 +13,9 @@
  * the absolute path, to be released with free(). */
 CN_CHECK bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err);
 
+/* Open a file of the directory to append to; -1 on failure. */
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err);
+
 /* Remove a recording with all that is in it. */
 CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
 

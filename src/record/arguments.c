@@ -16,36 +16,34 @@ enum {
     STRING_HEAD = 2,
     UNKNOWN_LEN = 8,
     VECTOR_LEN = 16,
-    NOT_SAVED = 255,
 };
 
-/* Where each stub keeps the registers, by the numbers that DWARF gives them. */
+/* Where each stub saved the registers: a slot and 1 for each number that DWARF gives a
+ * register, 0 when it was not saved. */
 #if defined(__x86_64__)
-enum { REGISTER_COUNT = 16, STACK_REGISTER = 7 };
-static const uint8_t places[][REGISTER_COUNT] = {
-    /* rax rdx rcx rbx rsi rdi rbp rsp r8.. */
-    [CN_REC_SAVED_AT_ENTRY] = {9, 7, 8, 0, 6, 5, 255, 255, 4, 3, 2, 1, 255, 255, 255,
-                               255},
-    [CN_REC_SAVED_AT_RETURN] = {10, 8, 9, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255},
-    [CN_REC_SAVED_BY_INSTRUMENT] = {255, 255, 255, 3, 255, 255, 6, 255, 255, 255, 255,
-                                    255, 12, 13, 14, 15},
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, STACK_REGISTER, R8, R9, R10, R11, R12 };
+enum { REGISTER_COUNT = 16 };
+static const uint8_t saved_at[][REGISTER_COUNT] = {
+    [CN_REC_SAVED_AT_ENTRY] = {[RBX] = 1,
+                               [R11] = 2,
+                               [R10] = 3,
+                               [R9] = 4,
+                               [R8] = 5,
+                               [RDI] = 6,
+                               [RSI] = 7,
+                               [RDX] = 8,
+                               [RCX] = 9,
+                               [RAX] = 10},
+    [CN_REC_SAVED_AT_RETURN] = {[RDX] = 9, [RCX] = 10, [RAX] = 11},
+    [CN_REC_SAVED_BY_INSTRUMENT] = {[RBX] = 4, [RBP] = 7, [R12] = 13, 14, 15, 16},
 };
 #else
 enum { REGISTER_COUNT = 32, STACK_REGISTER = 31 };
-static const uint8_t places[][REGISTER_COUNT] = {
-    [CN_REC_SAVED_AT_ENTRY] = {2,   3,   4,   5,   6,   7,   8,   9,   10,  255, 255,
-                               255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                               255, 255, 255, 255, 255, 255, 255, 255, 255, 255},
-    [CN_REC_SAVED_AT_RETURN] = {2,   3,   255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 255, 255},
-    [CN_REC_SAVED_BY_INSTRUMENT] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                    255, 255, 255, 255, 255, 255, 255, 255, 19,  20,  21,
-                                    22,  23,  24,  25,  26,  27,  28,  29,  255, 255},
-    [CN_REC_SAVED_BY_MCOUNT] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 22,  23,  24,
-                                25,  26,  27,  28,  29,  30,  31,  0,   255, 255},
+static const uint8_t saved_at[][REGISTER_COUNT] = {
+    [CN_REC_SAVED_AT_ENTRY] = {3, 4, 5, 6, 7, 8, 9, 10, 11},
+    [CN_REC_SAVED_AT_RETURN] = {3, 4},
+    [CN_REC_SAVED_BY_INSTRUMENT] = {[19] = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30},
+    [CN_REC_SAVED_BY_MCOUNT] = {[19] = 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 1},
 };
 #endif
 
@@ -60,15 +58,8 @@ static void copy_bytes(uint8_t *to, const volatile uint8_t *from, uint32_t len)
         to[i] = from[i];
 }
 
-/* Whether 8 bytes can be read: the kernel looks at a signal mask before it finds that it
- * does not know what to do with it. */
-static bool is_readable(uintptr_t at)
-{
-    return cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)at, 0, sizeof(uint64_t), 0, 0) !=
-           -EFAULT;
-}
-
-/* Where nobody may read the memory of a process, not even itself. */
+/* Where no process may read memory in this way, not even its own. The kernel reads the 8
+ * bytes of a signal mask before it finds that it does not know what to do with them. */
 static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uint32_t done = 0;
@@ -77,7 +68,8 @@ static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
         uintptr_t at = from + done;
         uint32_t left = 8 - (uint32_t)(at & 7);
 
-        if (!is_readable(at & ~(uintptr_t)7))
+        if (cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)(at & ~(uintptr_t)7), 0,
+                            sizeof(uint64_t), 0, 0) == -EFAULT)
             break;
         if (left > len - done)
             left = len - done;
@@ -108,17 +100,13 @@ static uint32_t read_memory(uintptr_t from, uint8_t *to, uint32_t len)
 static bool find_register(const struct cn_rec_registers *registers, uint8_t number,
                           uint64_t *out)
 {
-    uint8_t place =
-        number < REGISTER_COUNT ? places[registers->saver][number] : NOT_SAVED;
+    uint8_t slot = number < REGISTER_COUNT ? saved_at[registers->saver][number] : 0;
 
-    if (number == STACK_REGISTER) {
+    if (number == STACK_REGISTER)
         *out = registers->sp;
-        return true;
-    }
-    if (place == NOT_SAVED)
-        return false;
-    *out = registers->saved[place];
-    return true;
+    else if (slot > 0)
+        *out = registers->saved[slot - 1];
+    return number == STACK_REGISTER || slot > 0;
 }
 
 /* No code of ours has touched a vector register since the hook was called. */
@@ -323,28 +311,18 @@ static void store_pointed(struct copy *copy, const struct cn_rec_value *value)
         store_string(copy, words[0], words[1]);
 }
 
-static bool is_plain(const struct cn_rec_value *value)
-{
-    return value->kind == CN_REC_VALUE_PLAIN || value->kind == CN_REC_VALUE_SIGNED;
-}
-
-/* The most that a value can take. */
-static uint32_t room_for(const struct cn_rec_value *value)
-{
-    uint32_t len = is_plain(value)                       ? value->size
-                   : value->kind == CN_REC_VALUE_UNKNOWN ? UNKNOWN_LEN
-                                                         : STRING_HEAD + STRING_MAX + 1;
-
-    return (len + 7) & ~7u;
-}
-
 static bool store_value(struct copy *copy, const struct cn_rec_value *value)
 {
     const uint8_t *begin = copy->at;
+    bool is_plain =
+        value->kind == CN_REC_VALUE_PLAIN || value->kind == CN_REC_VALUE_SIGNED;
+    uint32_t most = is_plain                              ? value->size
+                    : value->kind == CN_REC_VALUE_UNKNOWN ? UNKNOWN_LEN
+                                                          : STRING_HEAD + STRING_MAX + 1;
 
-    if (copy->end - copy->at < (ptrdiff_t)room_for(value))
+    if (copy->end - copy->at < (ptrdiff_t)((most + 7) & ~7u))
         return false;
-    if (is_plain(value)) {
+    if (is_plain) {
         store_plain(copy, value);
     } else if (value->kind == CN_REC_VALUE_UNKNOWN) {
         for (uint32_t i = 0; i < UNKNOWN_LEN; i++)

@@ -40,19 +40,6 @@ static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_
     return inner_ns;
 }
 
-/* Call it, with the time that this takes, and the time that the records say. */
-static struct round run(struct cn_rec_thread *self, void (*function)(void))
-{
-    uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self);
-    struct round round = {0};
-
-    for (int i = 0; i < CALLS; i++)
-        function();
-    round.all_ns = cn_rec_now(self) - from_ns;
-    round.inner_ns = add_inner(self, at, atomic_load(&self->track->recorded));
-    return round;
-}
-
 /* Half of the values are below: those that were disturbed do not count. */
 static uint64_t middle(uint64_t *values, int count)
 {
@@ -80,10 +67,12 @@ static struct round measure(struct cn_rec_thread *self, void (*function)(void))
     int rounds = room - 1 < ROUNDS ? (int)room - 1 : ROUNDS;
 
     for (int i = 0; i < rounds; i++) {
-        struct round round = run(self, function);
+        uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self);
 
-        all[i] = round.all_ns;
-        inner[i] = round.inner_ns;
+        for (int call = 0; call < CALLS; call++)
+            function();
+        all[i] = cn_rec_now(self) - from_ns;
+        inner[i] = add_inner(self, at, atomic_load(&self->track->recorded));
     }
     atomic_store(&self->track->recorded, start);
     self->slot = UINT64_MAX;

@@ -12,13 +12,6 @@
 #include "record/stubs.h"
 #include "record/thread.h"
 
-/* What only the set-up has to know about does not make calls expensive. */
-static bool is_about_calls(const struct cn_rec_shared *shared)
-{
-    return shared->has_call_rules || shared->time_limit_ns > 0 ||
-           shared->depth_limit > 0 || shared->has_sites || !atomic_load(&shared->is_on);
-}
-
 static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct cn_rec_process *process = arg;
@@ -37,11 +30,15 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
+    const struct cn_rec_shared *shared = process->shared;
 
     process->page_kb = getauxval(AT_PAGESZ) / 1024;
     (void)dl_iterate_phdr(find_program, process);
     cn_rec_module_rules_begin();
-    process->has_filters = is_about_calls(process->shared);
+    /* What only the set-up has to know about does not make calls expensive. */
+    process->has_filters = shared->has_call_rules || shared->time_limit_ns > 0 ||
+                           shared->depth_limit > 0 || shared->has_sites ||
+                           !atomic_load(&shared->is_on);
 }
 
 static void obey(struct cn_rec_thread *self, const struct cn_rec_rule *rule)
@@ -142,17 +139,6 @@ static uint32_t reading_actions(const struct cn_rec_frame *frame)
     return rule ? rule->actions : 0;
 }
 
-static void read_counters(struct cn_rec_thread *self, struct cn_rec_frame *frame,
-                          const struct cn_rec_rule *rule)
-{
-    if (!cn_rec_readings_keep(self, rule->actions))
-        return;
-    frame->flags |= CN_REC_FRAME_READS;
-    if (!(frame->flags & CN_REC_FRAME_HELD))
-        cn_rec_readings_record(self, rule->actions,
-                               readings_at(&self->notes[frame - self->frames]), 0);
-}
-
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
@@ -186,8 +172,11 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
-    if (rule)
-        read_counters(self, frame, rule);
+    if (rule && cn_rec_readings_keep(self, rule->actions)) {
+        frame->flags |= CN_REC_FRAME_READS;
+        if (!(frame->flags & CN_REC_FRAME_HELD))
+            cn_rec_readings_record(self, rule->actions, readings_at(note), 0);
+    }
 }
 
 /* A call has lasted long enough: so have those that it was called from. */

@@ -13,6 +13,9 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
 enum {
     LOCK_TRIES = 100000,
     CLOSED_MAX = 1024, /* frames above the innermost one to look at when all else fails */
@@ -52,13 +55,33 @@ static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame 
     return (uintptr_t)frame->loc >= low && (uintptr_t)frame->loc < high;
 }
 
-void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
+/* A call is over. Without registers it did not return: it was left. */
+static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                        const struct cn_rec_registers *registers)
 {
-    while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
-        cn_rec_pop(self);
+    if (frame->flags & CN_REC_FRAME_LIBCALL)
+        cn_rec_libcall_leave(frame->flags >> 32);
+    if (frame->flags & CN_REC_FRAME_FILTERED)
+        cn_rec_filter_leave(self, frame, registers);
+    else
+        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+static void pop(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->top;
+
+    record_exit(self, frame, NULL);
+    self->top = frame - 1;
+}
+
+static void close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
+{
+    while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
+        pop(self);
+}
+
+static struct cn_rec_frame *push(struct cn_rec_thread *self, uintptr_t *loc,
                                  uintptr_t ret, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
@@ -78,26 +101,6 @@ struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
         .flags = flags,
     };
     return frame;
-}
-
-/* A call is over. Without registers it did not return: it was left. */
-static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
-                        const struct cn_rec_registers *registers)
-{
-    if (frame->flags & CN_REC_FRAME_LIBCALL)
-        cn_rec_libcall_leave(frame->flags >> 32);
-    if (frame->flags & CN_REC_FRAME_FILTERED)
-        cn_rec_filter_leave(self, frame, registers);
-    else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
-}
-
-void cn_rec_pop(struct cn_rec_thread *self)
-{
-    struct cn_rec_frame *frame = self->top;
-
-    record_exit(self, frame, NULL);
-    self->top = frame - 1;
 }
 
 /* In a child of a fork, who held the lock may be missing: do not wait for ever. */
@@ -124,17 +127,17 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     cn_rec_restore_signals(&before);
 }
 
-void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     if (frame == self->top) {
-        cn_rec_pop(self);
+        pop(self);
         return;
     }
     record_exit(self, frame, NULL);
     remove_frame(self, frame);
 }
 
-void cn_rec_enter_pushed(struct cn_rec_thread *self,
+static void record_entry(struct cn_rec_thread *self,
                          const struct cn_rec_registers *registers)
 {
     if (cn_rec_process.has_filters)
@@ -146,34 +149,34 @@ void cn_rec_enter_pushed(struct cn_rec_thread *self,
 /* Get ready for a call at `loc`; NULL when it is not to be seen. */
 static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
 {
-    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+    struct cn_rec_thread *self = cn_rec_thread_ready();
     bool is_tail_call = ret == (uintptr_t)cn_rec_return;
 
-    if (!self || self->is_off || !cn_rec_thread_is_ours(self))
+    if (!self)
         return NULL;
     cn_rec_thread_reserve(self);
     while (self->top->loc == CN_REC_LOC_GONE)
-        cn_rec_pop(self);
+        pop(self);
     if (loc >= self->top->loc && !is_tail_call) {
-        cn_rec_close_dead(self, loc);
+        close_dead(self, loc);
         /* The same place holds another return address: that call is gone too. */
         while (loc == self->top->loc && !(self->top->flags & CN_REC_FRAME_UNHOOKED))
-            cn_rec_pop(self);
+            pop(self);
     }
     if (self->dlopen_sp)
         cn_rec_loader_find_new(self, (uintptr_t)loc);
     return self;
 }
 
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
-                          const struct cn_rec_registers *registers)
+static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
+                  const struct cn_rec_registers *registers)
 {
     struct cn_rec_thread *self = prepare(loc, *loc);
 
-    if (!self || !cn_rec_push(self, loc, *loc, address, flags))
+    if (!self || !push(self, loc, *loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    cn_rec_enter_pushed(self, registers);
+    record_entry(self, registers);
 }
 
 #if defined(__aarch64__)
@@ -199,7 +202,7 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
         return;
     for (struct cn_rec_frame *frame = self->top; frame > caller; frame--) {
         if (frame->loc >= low && frame->loc < caller_loc)
-            cn_rec_close(self, frame);
+            close_frame(self, frame);
     }
 }
 #endif
@@ -220,19 +223,19 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
     uint64_t flags = 0;
 
 #endif
-    cn_rec_enter_flagged(loc, address, flags, &registers);
+    enter(loc, address, flags, &registers);
 }
 
-uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags, const uint64_t *saved)
+static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                uint64_t flags, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
     struct cn_rec_thread *self = prepare(loc, ret);
 
-    if (!self || !cn_rec_push(self, loc, ret, address, flags))
+    if (!self || !push(self, loc, ret, address, flags))
         return ret;
-    cn_rec_enter_pushed(self, &registers);
+    record_entry(self, &registers);
     return (uintptr_t)cn_rec_return;
 }
 
@@ -240,8 +243,62 @@ uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved)
 {
     /* The first register that is saved is x29. */
-    return cn_rec_enter_register_flagged(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT,
-                                         saved);
+    return enter_register(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT, saved);
+}
+
+static void record_quick(const struct cn_rec_libcall *call, uintptr_t *loc,
+                         const struct cn_rec_registers *registers)
+{
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (!self)
+        return;
+    if (loc >= self->top->loc)
+        close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
+    if (push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
+        record_entry(self, registers);
+        pop(self);
+    }
+}
+
+static uint64_t flags_of(const struct cn_rec_libcall *call)
+{
+    return call->is_bound
+               ? 0
+               : CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
+}
+
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
+                                   const uint64_t *saved)
+{
+    struct cn_rec_libcall *call = &cn_rec_libcalls[register_call->number];
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
+                                         0, register_call->ret};
+
+    if (call->is_quick)
+        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
+                     &registers);
+    else
+        register_call->ret = enter_register(register_call->sp, (uintptr_t)call->slot,
+                                            register_call->ret, flags_of(call), saved);
+    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
+    register_call->number = (uintptr_t)call->slot;
+}
+
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
+{
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
+                                         (uintptr_t)(loc + 1), 0, *loc};
+    struct cn_rec_libcall *call = &cn_rec_libcalls[number];
+    uint64_t flags = flags_of(call);
+
+    if (call->is_quick)
+        record_quick(call, loc, &registers);
+    else
+        enter(loc, (uintptr_t)call->slot, flags, &registers);
+    return atomic_load_explicit(&call->target, memory_order_relaxed);
 }
 
 /* What is known of a call that returns. */
@@ -344,13 +401,74 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
     ret = frame->ret;
     while (self->top > frame &&
            (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
-        cn_rec_pop(self);
+        pop(self);
     record_exit(self, frame, &registers);
     if (self->top == frame)
         self->top = frame - 1;
     else
         remove_frame(self, frame);
     return ret;
+}
+
+/* Both hooks are called with the same stack pointer, so this identifies the call; only
+ * functions inlined into each other share it. */
+void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
+                             const uint64_t *saved, uintptr_t call_pc)
+{
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
+                                         (uintptr_t)(loc + 1), call_pc, call_site};
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (!self)
+        return;
+    cn_rec_thread_reserve(self);
+    if (loc > self->top->loc)
+        close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
+    if (push(self, loc, 0, function, CN_REC_FRAME_UNHOOKED))
+        record_entry(self, &registers);
+}
+
+/* The open call of the function whose hook was called at `loc`. Who took memory from the
+ * stack meanwhile has it called elsewhere: then it is the innermost. */
+static struct cn_rec_frame *find_open(const struct cn_rec_thread *self,
+                                      uintptr_t function, const uintptr_t *loc)
+{
+    struct cn_rec_frame *innermost = NULL;
+
+    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
+        if (frame->address != function || !(frame->flags & CN_REC_FRAME_UNHOOKED))
+            continue;
+        if (frame->loc == loc)
+            return frame;
+        if (!innermost)
+            innermost = frame;
+    }
+    return innermost;
+}
+
+void cn_rec_instrument_leave(uintptr_t function)
+{
+    const uintptr_t *loc = (const uintptr_t *)__builtin_dwarf_cfa() - 1;
+    struct cn_rec_thread *self = cn_rec_self;
+    struct cn_rec_frame *frame;
+
+    if (!self || !cn_rec_thread_is_ours(self))
+        return;
+    frame = find_open(self, function, loc);
+    if (!frame)
+        return; /* its entry came before we were ready */
+    close_dead(self, frame->loc);
+    close_frame(self, frame);
+}
+
+void cn_rec_probe_instrument(void)
+{
+    void *probe = (void *)(uintptr_t)cn_rec_probe_plain;
+
+    __cyg_profile_func_enter(probe, NULL);
+    __cyg_profile_func_exit(probe, NULL);
 }
 
 /* Return addresses that were in a register are in memory by now, but only the function

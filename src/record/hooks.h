@@ -22,26 +22,16 @@ struct cn_rec_thread;
 /* A call was made: its return address is at `loc`. The stub saved the registers. */
 void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved);
 
-/* The same with CN_REC_FRAME_* for the frame. */
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
-                          const struct cn_rec_registers *registers);
-
 /* The same for a return address `ret` that is in a register, where the call was made with
  * this stack pointer. Gives what to return to instead. */
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved);
-uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags, const uint64_t *saved);
 
 /* A function built with -finstrument-functions was called, or returns. Its hook was called
  * with its return address at `loc`, and goes back to `call_pc`. */
 void cn_rec_instrument_leave(uintptr_t function);
 void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
                              const uint64_t *saved, uintptr_t call_pc);
-
-/* Record the entry of the innermost frame, as the filters want it. */
-void cn_rec_enter_pushed(struct cn_rec_thread *self,
-                         const struct cn_rec_registers *registers);
 
 /* The call whose return address was at `loc` returned. Gives the return address. */
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
@@ -61,20 +51,6 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
 /* A function that does nothing and calls the hooks of -finstrument-functions, to find out
  * what that costs. */
 void cn_rec_probe_instrument(void);
-
-/* Close calls that can never return, now that a call at `loc` is made or returns. */
-void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
-
-/* Push a frame; its entry is not recorded yet and the return address is left alone. NULL
- * when calls nest too deeply. */
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
-                                 uintptr_t ret, uintptr_t address, uint64_t flags);
-
-/* Record the exit of the innermost frame and pop it. */
-void cn_rec_pop(struct cn_rec_thread *self);
-
-/* The same for any frame. Those above it are open on other stacks. */
-void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame);
 
 /* Put the true return addresses back, for whoever walks the stack; and ours again. */
 void cn_rec_unhook_all(struct cn_rec_thread *self);

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "record/elf_image.h"
-#include "record/libcall_names.h"
 #include "record/machine.h"
 #include "record/process.h"
 #include "record/stubs.h"
@@ -32,27 +31,50 @@ static size_t table_count;
 static uintptr_t probe_slot;
 void (*cn_rec_libcall_probe)(void);
 
+/* Functions that look at their return address, or return twice. */
+static const char quick_names[] =
+    "setjmp _setjmp sigsetjmp __sigsetjmp vfork getcontext swapcontext setcontext dlopen "
+    "dlmopen dlsym dlvsym dladdr backtrace clone _Unwind_Backtrace _Unwind_Resume "
+    "_Unwind_RaiseException";
+
+/* The hooks themselves, and functions with rules of their own for registers. */
+static const char left_out_names[] =
+    "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
+    "__gmon_start__ __tls_get_addr __libc_start_main";
+
+/* Libraries whose own calls are never recorded: those that everything is made of, where
+ * the recorder could get in its own way. Their names begin so. */
+static const char base_names[] =
+    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. "
+    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record";
+
+/* Whether a name is one of the words, or begins with one. Uses no C library. */
+static bool is_among(const char *name, const char *words, bool is_start)
+{
+    while (*words) {
+        size_t len = 0;
+
+        while (words[len] && words[len] != ' ' && words[len] == name[len])
+            len++;
+        if ((words[len] == '\0' || words[len] == ' ') && (is_start || !name[len]))
+            return true;
+        while (*words && *words++ != ' ')
+            continue;
+    }
+    return false;
+}
+
 bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
 
     if (!shared->has_libcalls || image->slot_count == 0)
         return false;
-    return !path || (shared->has_nested_libcalls && !cn_rec_name_is_base(path));
-}
-
-static void *map_memory(uint64_t len)
-{
-    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, WRITABLE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
-}
-
-static bool protect(uintptr_t low, uintptr_t high, int how)
-{
-    return high <= low ||
-           cn_rec_syscall3(SYS_mprotect, (long)low, (long)(high - low), how) == 0;
+    if (!path)
+        return true;
+    for (const char *at = path; *at; at++)
+        path = *at == '/' ? at + 1 : path;
+    return shared->has_nested_libcalls && !is_among(path, base_names, true);
 }
 
 /* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
@@ -76,11 +98,12 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     uintptr_t *slot = (uintptr_t *)(image->bias + rela->r_offset);
     struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
-    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || cn_rec_name_is_left_out(name))
+    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || !*name ||
+        is_among(name, left_out_names, false))
         return;
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
-    call->is_quick = cn_rec_name_is_quick(name);
+    call->is_quick = is_among(name, quick_names, false);
     /* An unbound slot leads back into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
     if (call->is_quick && !call->is_bound && !bind(call, name))
@@ -88,17 +111,21 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     call->slot = slot;
 }
 
+/* A stub for each slot, and what they jump to. */
+static uint64_t stubs_len(uint32_t count)
+{
+    return CN_REC_STUB_LEN * ((uint64_t)count + 1);
+}
+
 /* Stubs for new numbers, and the numbers; false when there is no room. */
 static bool make_table(struct table *table, uint32_t count)
 {
-    uint64_t len = cn_rec_machine_slot_stubs_len(count);
-
     if (count > call_capacity - call_count)
         return false;
-    table->stubs = map_memory(len);
+    table->stubs = cn_rec_map(stubs_len(count));
     if (!table->stubs)
         return false;
-    cn_rec_machine_slot_stubs_begin(table->stubs, (uintptr_t)cn_rec_libcall);
+    cn_rec_machine_jump(table->stubs, (uintptr_t)cn_rec_libcall);
     table->first = call_count;
     table->count = count;
     call_count += count;
@@ -121,34 +148,19 @@ static bool set_up(uint32_t count)
     struct table probe;
 
     call_capacity = cn_rec_process.shared->has_nested_libcalls ? CALLS_MAX : count + 1;
-    cn_rec_libcalls = map_memory(call_capacity * sizeof(*cn_rec_libcalls));
+    cn_rec_libcalls = cn_rec_map(call_capacity * sizeof(*cn_rec_libcalls));
     if (!cn_rec_libcalls || !make_table(&probe, 1))
         return false;
     cn_rec_libcalls[0].slot = &probe_slot;
     cn_rec_libcalls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
     cn_rec_libcalls[0].target = (uintptr_t)cn_rec_probe_plain;
     cn_rec_libcalls[0].is_bound = true;
-    if (!protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
-                 PROT_READ | PROT_EXEC))
+    if (!cn_rec_protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
+                        PROT_READ | PROT_EXEC))
         return false;
     __builtin___clear_cache((char *)probe.stubs, (char *)probe.stubs + CN_REC_PAGE_LEN);
     cn_rec_libcall_probe = (void (*)(void))cn_rec_libcalls[0].stub;
     return true;
-}
-
-/* Slots lead through us once everything else is there. */
-static bool fill_slots(const struct table *table, const struct cn_rec_image *image)
-{
-    uintptr_t low = image->relro_low, high = image->relro_high;
-
-    /* Tables that were made read-only after binding are opened for a moment. */
-    if (!protect(low, high, WRITABLE))
-        return false;
-    for (uint32_t i = table->first; i < table->first + table->count; i++) {
-        if (cn_rec_libcalls[i].slot)
-            *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
-    }
-    return protect(low, high, PROT_READ);
 }
 
 bool cn_rec_libcalls_add(const struct cn_rec_image *image)
@@ -164,14 +176,23 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
     if (!table)
         return false;
     stubs = (uintptr_t)table->stubs;
-    len = cn_rec_machine_slot_stubs_len(count);
-    if (!protect(stubs, stubs + len, WRITABLE))
+    len = stubs_len(count);
+    if (!cn_rec_protect(stubs, stubs + len, WRITABLE))
         return false;
     table->low = image->low;
     for (uint32_t i = 0; i < count; i++)
         hook(image, table, i);
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
-    return protect(stubs, stubs + len, PROT_READ | PROT_EXEC) && fill_slots(table, image);
+    /* Tables that were made read-only after binding are opened for a moment. */
+    if (!cn_rec_protect(stubs, stubs + len, PROT_READ | PROT_EXEC) ||
+        !cn_rec_protect(image->relro_low, image->relro_high, WRITABLE))
+        return false;
+    /* Slots lead through us once everything else is there. */
+    for (uint32_t i = table->first; i < table->first + count; i++) {
+        if (cn_rec_libcalls[i].slot)
+            *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
+    }
+    return cn_rec_protect(image->relro_low, image->relro_high, PROT_READ);
 }
 
 void cn_rec_libcalls_remove(const struct cn_rec_image *image)

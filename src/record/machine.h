@@ -24,15 +24,15 @@ enum {
 };
 #endif
 
-/* Memory for the stubs of this many slots; its beginning, which they share and which
- * jumps to `target`; and the address of the stub that it writes for the slot `index` of
- * them, which tells `number`. */
-size_t cn_rec_machine_slot_stubs_len(uint32_t count);
-void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target);
-uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
+enum { CN_REC_STUB_LEN = 16 };
 
-/* Write a jump to `target`, however far; gives its length. */
-size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target);
+/* Write a jump to `target`, however far, of at most CN_REC_STUB_LEN bytes. */
+void cn_rec_machine_jump(uint8_t *at, uintptr_t target);
+
+/* Write the stub for the slot `index` of a table, which passes `number` on to the jump at
+ * the start of the table; gives its address. A table is CN_REC_STUB_LEN bytes for each slot
+ * and for the jump. */
+uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
 /* Write a call of `stub` over the empty instructions at `at`. False when there are not
  * enough of them. */

@@ -31,27 +31,21 @@ static struct {
     _Atomic bool is_hopeless;
 } modules;
 
-/* A place that a file left which is gone, else a new one. */
-static uint32_t find_place(void)
-{
-    uint32_t count = atomic_load(&modules.count);
-
-    for (uint32_t i = 0; i < count && i < MODULES_MAX; i++) {
-        uintptr_t gone = GONE;
-
-        if (atomic_compare_exchange_strong(&modules.list[i].high, &gone, 0))
-            return i;
-    }
-    return atomic_fetch_add(&modules.count, 1);
-}
-
 static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
 {
-    uint32_t at;
+    uint32_t used = atomic_load(&modules.count), at = 0;
+    uintptr_t gone = GONE;
 
     if (count == 0)
         return;
-    at = find_place();
+    /* The place of a file that is gone, else a new one. */
+    while (at < used && at < MODULES_MAX &&
+           !atomic_compare_exchange_strong(&modules.list[at].high, &gone, 0)) {
+        gone = GONE;
+        at++;
+    }
+    if (at == used || at == MODULES_MAX)
+        at = atomic_fetch_add(&modules.count, 1);
     if (at >= MODULES_MAX)
         return;
     modules.list[at].low = low;
@@ -85,7 +79,7 @@ static bool take_request(struct cn_rec_request *request)
 
         if (atomic_compare_exchange_strong(&request->state, &state,
                                            CN_REC_REQUEST_TAKEN)) {
-            atomic_store(&request->owner, (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0));
+            atomic_store(&request->owner, cn_rec_pid());
             return true;
         }
         if (!wait_while(request, state))

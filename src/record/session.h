@@ -18,7 +18,4 @@ void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid);
 /* True when there were any. */
 bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid);
 
-/* Append TEXT to the file NAME of the recording; true when all of it was written. */
-bool cn_rec_session_write(const char *name, const void *data, uint64_t len);
-
 #endif

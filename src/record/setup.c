@@ -84,21 +84,18 @@ __attribute__((constructor)) static void set_up(void)
 {
     const char *path = getenv(CN_REC_ENV);
     struct cn_rec_thread *self;
+    bool has_memory;
     int error = errno;
 
     if (!path)
         return;
-    if (!map_shared(path)) {
+    has_memory = map_shared(path);
+    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
         cn_rec_process.shared = NULL;
-        say("this program runs without being recorded: it cannot reach the memory of "
-            "cairn record");
-        errno = error;
-        return;
-    }
-    if (!cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
-        cn_rec_process.shared = NULL;
-        say("this program runs without being recorded: it cannot write into the "
-            "recording");
+        say(has_memory ? "this program runs without being recorded: it cannot write into "
+                         "the recording"
+                       : "this program runs without being recorded: it cannot reach the "
+                         "memory of cairn record");
         errno = error;
         return;
     }

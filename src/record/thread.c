@@ -22,23 +22,24 @@ enum {
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
 
-_Static_assert(offsetof(struct cn_rec_thread, top) == CN_REC_T_TOP, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, end) == CN_REC_T_END, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, track) == CN_REC_T_TRACK, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, ring) == CN_REC_T_RING, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, ring_mask) == CN_REC_T_MASK, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, clock_mult) == CN_REC_T_MULT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, clock_base_ns) == CN_REC_T_BASE_NS,
-               "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, frames) == CN_REC_T_FRAMES, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, next) == CN_REC_T_NEXT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, slot) == CN_REC_T_SLOT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, stepped) == CN_REC_T_STEPPED, "layout.h");
+#define CHECK(type, member, off) \
+    _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
+CHECK(thread, top, CN_REC_T_TOP);
+CHECK(thread, end, CN_REC_T_END);
+CHECK(thread, track, CN_REC_T_TRACK);
+CHECK(thread, ring, CN_REC_T_RING);
+CHECK(thread, ring_mask, CN_REC_T_MASK);
+CHECK(thread, clock_mult, CN_REC_T_MULT);
+CHECK(thread, clock_base_ns, CN_REC_T_BASE_NS);
+CHECK(thread, frames, CN_REC_T_FRAMES);
+CHECK(thread, next, CN_REC_T_NEXT);
+CHECK(thread, slot, CN_REC_T_SLOT);
+CHECK(thread, stepped, CN_REC_T_STEPPED);
+CHECK(frame, loc, CN_REC_F_LOC);
+CHECK(frame, ret, CN_REC_F_RET);
+CHECK(frame, address, CN_REC_F_ADDRESS);
+CHECK(frame, flags, CN_REC_F_FLAGS);
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, loc) == CN_REC_F_LOC, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, address) == CN_REC_F_ADDRESS, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, flags) == CN_REC_F_FLAGS, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
 _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
 
@@ -95,28 +96,6 @@ static void refine_clock(struct cn_rec_thread *self)
     self->clock_base_ns = (now_ns > before_ns ? now_ns : before_ns) - scaled;
 }
 
-/* The memory of a thread that ended, or new memory. */
-static struct cn_rec_thread *find_unused(void)
-{
-    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
-
-    for (; thread; thread = atomic_load(&thread->next)) {
-        uint32_t unused = 0;
-
-        if (atomic_compare_exchange_strong(&thread->is_used, &unused, 1))
-            return thread;
-    }
-    return NULL;
-}
-
-static void *map_private(uint64_t len)
-{
-    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
-}
-
 static struct cn_rec_thread *map_thread(void)
 {
     uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
@@ -124,7 +103,7 @@ static struct cn_rec_thread *map_thread(void)
 
     for (; count >= FRAMES_MIN; count /= 4) {
         len = head_len + count * sizeof(struct cn_rec_frame);
-        thread = map_private(len);
+        thread = cn_rec_map(len);
         if (!thread)
             continue;
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
@@ -135,12 +114,12 @@ static struct cn_rec_thread *map_thread(void)
     if (!thread || cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread),
                                    CN_REC_PAGE_LEN, MADV_WIPEONFORK) < 0)
         return NULL;
-    if (cn_rec_process.has_filters)
-        thread->notes = map_private(count * sizeof(*thread->notes));
-    if (cn_rec_process.has_filters)
-        thread->values = map_private(CN_REC_VALUES_LEN);
-    if (cn_rec_process.has_filters && (!thread->notes || !thread->values))
-        return NULL;
+    if (cn_rec_process.has_filters) {
+        thread->notes = cn_rec_map(count * sizeof(*thread->notes));
+        thread->values = cn_rec_map(CN_REC_VALUES_LEN);
+        if (!thread->notes || !thread->values)
+            return NULL;
+    }
     atomic_store(&thread->is_used, 1);
     first = atomic_load(&cn_rec_threads);
     do
@@ -179,14 +158,20 @@ bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
 static struct cn_rec_thread *begin_blocked(void)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
-    struct cn_rec_thread *self = find_unused();
+    uint32_t pid = cn_rec_pid();
+    struct cn_rec_thread *self = atomic_load(&cn_rec_threads);
+    uint32_t unused = 0;
 
+    /* The memory of a thread that ended, or new memory. */
+    while (self && !atomic_compare_exchange_strong(&self->is_used, &unused, 1)) {
+        self = atomic_load(&self->next);
+        unused = 0;
+    }
     if (!self)
         self = map_thread();
     if (!self)
         return NULL;
-    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    self->tid = cn_rec_tid();
     self->top = self->frames;
     self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
     self->is_off = false;
@@ -254,9 +239,9 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
 static bool adopt(struct cn_rec_thread *self)
 {
     uint32_t parent = atomic_load(&cn_rec_process.pid);
-    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    uint32_t pid = cn_rec_pid();
 
-    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    self->tid = cn_rec_tid();
     if (!take_track(self))
         return false;
     if (pid == parent)
@@ -274,14 +259,6 @@ void cn_rec_thread_adopt(struct cn_rec_thread *self)
     if (!cn_rec_wiped(self)->is_mine && !self->is_off)
         (void)adopt(self);
     cn_rec_restore_signals(&before);
-}
-
-/* From now on this thread only finds its way back. */
-static void switch_off(struct cn_rec_thread *self)
-{
-    self->is_off = true;
-    self->end = NULL;
-    cn_rec_wiped(self)->limit = 0;
 }
 
 static bool has_room(const struct cn_rec_track *track, uint32_t len)
@@ -311,7 +288,10 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
     if (atomic_load(&shared->stop)) {
-        switch_off(self);
+        /* From now on this thread only finds its way back. */
+        self->is_off = true;
+        self->end = NULL;
+        cn_rec_wiped(self)->limit = 0;
         return false;
     }
     refine_clock(self);
@@ -518,8 +498,14 @@ void cn_rec_thread_reserve(struct cn_rec_thread *self)
         (void)make_room(self, 16);
 }
 
+struct cn_rec_thread *cn_rec_thread_ready(void)
+{
+    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+
+    return self && !self->is_off && cn_rec_thread_is_ours(self) ? self : NULL;
+}
+
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 {
-    return !self->is_shared ||
-           self->tid == (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    return !self->is_shared || self->tid == cn_rec_tid();
 }

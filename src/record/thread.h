@@ -104,6 +104,9 @@ static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
  * with. */
 struct cn_rec_thread *cn_rec_thread_begin(void);
 
+/* The same for a call that is made now; NULL when it is not to be recorded. */
+struct cn_rec_thread *cn_rec_thread_ready(void);
+
 /* We are a fork's child: take a track of our own now rather than at the first call. */
 void cn_rec_thread_adopt(struct cn_rec_thread *self);
 

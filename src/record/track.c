@@ -23,13 +23,6 @@ enum {
 /* Then we drop records: the launcher is stopped, or the disk hangs. */
 #define PATIENCE_NS 5000000000u
 
-static void nap(void)
-{
-    struct timespec time = {.tv_nsec = NAP_NS};
-
-    (void)cn_rec_syscall3(SYS_nanosleep, (long)&time, 0, 0);
-}
-
 static bool is_alive(uint32_t pid)
 {
     return cn_rec_syscall3(SYS_kill, (long)pid, 0, 0) != -ESRCH;
@@ -140,6 +133,7 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
 static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t *end_ns)
 {
     uint64_t drained = atomic_load(&track->drained);
+    struct timespec nap = {.tv_nsec = NAP_NS};
 
     if (naps == 0)
         return true;
@@ -151,7 +145,7 @@ static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t
         track->given_up_at = drained + 1;
         return false;
     }
-    nap();
+    (void)cn_rec_syscall3(SYS_nanosleep, (long)&nap, 0, 0);
     return true;
 }
 
@@ -263,30 +257,24 @@ static bool back_with_memory(uint64_t i)
     return result >= 0 || result == -EOPNOTSUPP;
 }
 
-static struct cn_rec_track *find_free(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct cn_rec_track *track = &cn_rec_process.tracks[i];
-        uint32_t unused = CN_REC_FREE;
-
-        if (atomic_load(&track->state) == CN_REC_FREE &&
-            atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
-            return track;
-    }
-    return NULL;
-}
-
 /* A track that was given back, else one more than were used so far. */
-static struct cn_rec_track *find_or_add_free(void)
+static struct cn_rec_track *find_free(void)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
     for (;;) {
         uint32_t count = atomic_load(&shared->track_count);
-        struct cn_rec_track *track = find_free(count);
 
-        if (track || count >= CN_REC_TRACK_COUNT)
-            return track;
+        for (uint32_t i = 0; i < count; i++) {
+            struct cn_rec_track *track = &cn_rec_process.tracks[i];
+            uint32_t unused = CN_REC_FREE;
+
+            if (atomic_load(&track->state) == CN_REC_FREE &&
+                atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
+                return track;
+        }
+        if (count >= CN_REC_TRACK_COUNT)
+            return NULL;
         (void)atomic_compare_exchange_strong(&shared->track_count, &count, count + 1);
     }
 }
@@ -300,7 +288,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         process->is_earlier_finished = true;
         finish_earlier(tid);
     }
-    track = find_or_add_free();
+    track = find_free();
     if (!track)
         return NULL;
     if (!back_with_memory((uint64_t)(track - process->tracks))) {
@@ -308,7 +296,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         return NULL;
     }
     track->tid = tid;
-    track->pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    track->pid = cn_rec_pid();
     track->file_len = file_len(tid);
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);

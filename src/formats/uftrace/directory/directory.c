@@ -163,17 +163,6 @@ uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
     return id;
 }
 
-/* Modules of the same name are told apart by the start of their build-id or, without
- * one, by the sum of the bytes of their path. */
-static unsigned path_sum(const char *path)
-{
-    unsigned sum = 0;
-
-    for (; *path; path++)
-        sum = (sum + (unsigned char)*path) & UINT16_MAX;
-    return sum;
-}
-
 static bool belongs(const struct cn_call_module *module, struct cn_bytes file)
 {
     struct cn_uft_module_head head;
@@ -193,17 +182,15 @@ bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
                         struct cn_bytes *out)
 {
     const struct cn_call_module *module = &dir->modules[index];
-    int len = module->build_id[0] != '\0'
-                  ? snprintf(name, NAME_MAX, "%s-%.4s%s", module->name, module->build_id,
-                             suffix)
-                  : snprintf(name, NAME_MAX, "%s-%04x%s", module->name,
-                             path_sum(module->path), suffix);
+    char mark[CN_UFT_MARK_LEN + 1];
 
-    if (len < NAME_MAX && cn_uft_directory_find(dir, name, out) && belongs(module, *out))
-        return true;
-    len = snprintf(name, NAME_MAX, "%s%s", module->name, suffix);
-    return len < NAME_MAX && cn_uft_directory_find(dir, name, out) &&
-           belongs(module, *out);
+    cn_uft_module_mark(module->path, module->build_id, mark);
+    for (int i = 0; i < 2; i++)
+        if (snprintf(name, NAME_MAX, "%s%s%s", module->name, i == 0 ? mark : "", suffix) <
+                NAME_MAX &&
+            cn_uft_directory_find(dir, name, out) && belongs(module, *out))
+            return true;
+    return false;
 }
 
 void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err)

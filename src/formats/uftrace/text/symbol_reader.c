@@ -1,11 +1,25 @@
 #include "formats/uftrace/text/symbol_reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "formats/uftrace/format.h"
+
+void cn_uft_module_mark(const char *path, const char *build_id,
+                        char out[static CN_UFT_MARK_LEN + 1])
+{
+    unsigned sum = 0;
+
+    for (; *path; path++)
+        sum = (sum + (unsigned char)*path) & UINT16_MAX;
+    if (build_id[0] != '\0')
+        (void)snprintf(out, CN_UFT_MARK_LEN + 1, "-%.4s", build_id);
+    else
+        (void)snprintf(out, CN_UFT_MARK_LEN + 1, "-%04x", sum);
+}
 
 bool cn_uft_module_head_scan(struct cn_bytes line, struct cn_uft_module_head *out)
 {

@@ -35,6 +35,12 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                          cn_uft_bad_line_fn bad, void *arg);
 void cn_uft_symbols_done(struct cn_uft_symbols *symbols);
 
+/* What tells the files of this module from those of another with the same name: "-", and
+ * the start of the build-id or, without one, the sum of the bytes of the path. */
+enum { CN_UFT_MARK_LEN = 5 };
+void cn_uft_module_mark(const char *path, const char *build_id,
+                        char out[static CN_UFT_MARK_LEN + 1]);
+
 /* Just the first lines: whose symbols or debug information this is. */
 void cn_uft_module_head_read(struct cn_bytes file, struct cn_uft_module_head *out);
 

@@ -1,32 +1,11 @@
 /* NAME.sym and NAME.dbg. */
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/uftrace/text/symbol_reader.h"
 #include "formats/uftrace/write/writer.h"
-
-/* Modules of one name: the first gets the name, the others the start of their
- * build-id or the sum of the bytes of their path too. */
-static void file_base(const struct cn_call_module *module, struct cn_names *used,
-                      struct cn_text *out)
-{
-    uint32_t known = (uint32_t)used->count;
-    unsigned sum = 0;
-
-    cn_text_clear(out);
-    cn_text_str_add(out, module->name);
-    if (cn_names_add(used, cn_text_str(out)) == known)
-        return;
-    if (module->build_id[0] != '\0') {
-        cn_text_printf(out, "-%.4s", module->build_id);
-        return;
-    }
-    for (const char *c = module->path; *c; c++)
-        sum = (sum + (unsigned char)*c) & UINT16_MAX;
-    cn_text_printf(out, "-%04x", sum);
-}
 
 static void print_head(const struct cn_call_module *module, struct cn_text *text)
 {
@@ -134,10 +113,16 @@ bool cn_uft_write_modules(const struct cn_uft_writing *w, struct cn_error *err)
 
     for (uint32_t i = 0; ok && i < w->rec->module_count; i++) {
         const struct cn_call_module *module = &w->rec->modules[i];
+        char mark[CN_UFT_MARK_LEN + 1] = "";
+        size_t known = used.count;
 
         if (module->function_count == 0)
             continue;
-        file_base(module, &used, &base);
+        /* The first module of a name gets the name. */
+        if (cn_names_add(&used, module->name) != known)
+            cn_uft_module_mark(module->path, module->build_id, mark);
+        cn_text_clear(&base);
+        cn_text_printf(&base, "%s%s", module->name, mark);
         ok = write_module(w, module, &base, err);
     }
     cn_names_done(&used);
