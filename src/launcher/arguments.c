@@ -22,24 +22,24 @@ enum { WORD = 8 };
 
 struct cn_argument_finder {
     struct cn_arguments *arguments;
-    const char *module; /* the file's name without its folder */
+    const char *module; /* the name of the file without its folder */
     enum cn_calling_machine machine;
     struct cn_shared_memory *memory;
     struct cn_hook_calls *hooks;
     struct cn_prototypes *prototypes;
     struct cn_arena arena;
     struct cn_uft_enums enums;
-    struct cn_uft_spec_parser parser; /* with these two */
-    struct cn_names enum_names;       /* that were written */
+    struct cn_uft_spec_parser parser; /* uses the two above */
+    struct cn_names enum_names;       /* already written */
     struct cn_text enum_lines, function_lines;
 };
 
-/* What is known about the function at hand. */
+/* The current function. */
 struct function {
     enum cn_calling_machine machine;
     const struct cn_elf_symbol *symbol;
     const char *name;
-    uint64_t call_at; /* behind the call of its hook; 0: that comes first */
+    uint64_t call_at; /* address after the call of its hook; 0: the hook comes first */
     enum cn_hook_time time;
     bool has_prototype, has_results;
     struct cn_prototype prototype;
@@ -58,7 +58,7 @@ static bool add_rule(struct cn_arguments *arguments, struct cn_bytes text, bool 
 
     (void)cn_uft_scan_until(&specs, '@', &name);
     if (!cn_uft_specs_check(specs, is_result, err) ||
-        !cn_uft_value_rules_add(&arguments->values.asked[is_result], text,
+        !cn_uft_value_rules_add(&arguments->values.requested[is_result], text,
                                 arguments->is_glob ? CN_MATCH_GLOB : CN_MATCH_REGEX, err))
         return false;
     arguments->needs_debug |= specs.len == 0;
@@ -77,7 +77,7 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
         cn_text_printf(all, "%s%.*s", all->len > 0 ? ";" : "", (int)one.len,
                        (const char *)one.ptr);
     }
-    cn_uft_value_rules_sort(&arguments->values.asked[is_result]);
+    cn_uft_value_rules_sort(&arguments->values.requested[is_result]);
     return true;
 }
 
@@ -85,8 +85,8 @@ bool cn_arguments_is_empty(const struct cn_arguments *arguments)
 {
     const struct cn_uft_values *values = &arguments->values;
 
-    return !values->is_automatic && values->asked[0].count == 0 &&
-           values->asked[1].count == 0;
+    return !values->is_automatic && values->requested[0].count == 0 &&
+           values->requested[1].count == 0;
 }
 
 bool cn_arguments_has_debug(const struct cn_arguments *arguments)
@@ -105,7 +105,8 @@ void cn_arguments_done(struct cn_arguments *arguments)
     *arguments = (struct cn_arguments){0};
 }
 
-/* Well-known functions: a program may define others of these names. */
+/* Add the rules for well-known functions. They apply to library calls only: a program may
+ * define other functions of these names. */
 static void read_known(struct cn_arguments *arguments)
 {
     arguments->values.knows_libcalls_only = true;
@@ -157,12 +158,13 @@ void cn_argument_finder_close(struct cn_argument_finder *finder)
     free(finder);
 }
 
-/* Enums are known by name: of two that share one, the second is shown as a number. */
+/* Readers find enums by name: of two with the same name, the second is shown as a
+ * number. */
 static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *type)
 {
     struct cn_text key = {0};
     size_t known = finder->enum_names.count;
-    uint32_t plain, full; /* the first with a name follows it */
+    uint32_t plain, full; /* the first enum of a name has the next number */
 
     if (type->kind != CN_VALUE_ENUM)
         return;
@@ -207,7 +209,8 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
         function->time = CN_HOOK_LATER;
     else if (strchr(symbol->name, '.'))
         function->time = CN_HOOK_FIRST_CLONE;
-    /* Only -finstrument-functions leaves such calls on x86_64; it sees no results. */
+    /* On x86_64 only -finstrument-functions makes such calls, and it cannot record
+     * results. */
     if (finder->machine == CN_CALLING_X86_64)
         function->has_results = function->call_at == 0;
     if (!finder->prototypes ||
@@ -227,9 +230,9 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
         add_debug_lines(finder, function);
 }
 
-/* A struct or a result that the user described: its type tells where it is. */
-static bool place_by_type(const struct function *function,
-                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
+/* Find a struct or a result by its type in debug information. */
+static bool find_by_type(const struct function *function,
+                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     const struct cn_prototype *prototype = &function->prototype;
     struct cn_calling calling;
@@ -249,8 +252,8 @@ static bool place_by_type(const struct function *function,
     return false;
 }
 
-static bool place_result(const struct function *function,
-                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
+static bool find_result(const struct function *function,
+                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     struct cn_value_type type = {
         .kind = spec->format == 'f' ? CN_VALUE_FLOAT : CN_VALUE_UNSIGNED,
@@ -259,12 +262,12 @@ static bool place_result(const struct function *function,
     };
 
     if (spec->format == 't')
-        return place_by_type(function, spec, out);
+        return find_by_type(function, spec, out);
     return cn_calling_result(function->machine, &type, out);
 }
 
-static bool place_argument(const struct function *function,
-                           const struct cn_argument_spec *spec, struct cn_rec_value *out)
+static bool find_argument(const struct function *function,
+                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     const char *place = strchr(spec->text, '%');
     struct cn_rec_piece piece;
@@ -273,7 +276,7 @@ static bool place_argument(const struct function *function,
                                            spec->index - 1u, &piece);
 
     if (!place && (spec->format == 't' || spec->size > WORD))
-        return place_by_type(function, spec, out);
+        return find_by_type(function, spec, out);
     if (!is_known || function->time == CN_HOOK_FIRST_CLONE)
         return false;
     if (function->time == CN_HOOK_LATER)
@@ -288,8 +291,9 @@ static bool place_argument(const struct function *function,
     return true;
 }
 
-/* Readers have to know that this value says nothing. False when they cannot be told. */
-static bool tell_unknown(struct cn_argument_finder *finder,
+/* Add a rule that makes readers show this value as unknown. False when that is
+ * impossible. */
+static bool mark_unknown(struct cn_argument_finder *finder,
                          const struct function *function,
                          const struct cn_argument_spec *spec)
 {
@@ -297,7 +301,7 @@ static bool tell_unknown(struct cn_argument_finder *finder,
     const char *place = strchr(spec->text, '%');
     struct cn_text *text = &arguments->texts[spec->index == 0];
 
-    if ((spec->index == 0 && spec->is_float) || /* would be one more result */
+    if ((spec->index == 0 && spec->is_float) || /* would add a second result */
         cn_uft_match_of(function->name, arguments->is_glob) != CN_MATCH_NAME ||
         strpbrk(function->name, ";@, "))
         return false;
@@ -313,7 +317,7 @@ static bool tell_unknown(struct cn_argument_finder *finder,
 static bool find_value(struct cn_argument_finder *finder, const struct function *function,
                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
-    bool is_placed;
+    bool is_found;
 
     *out = (struct cn_rec_value){0};
     if (spec->is_automatic) {
@@ -321,19 +325,19 @@ static bool find_value(struct cn_argument_finder *finder, const struct function 
                                 : function->automatic.arguments[spec->index - 1];
         return true;
     }
-    is_placed = spec->index == 0 ? place_result(function, spec, out)
-                                 : place_argument(function, spec, out);
+    is_found = spec->index == 0 ? find_result(function, spec, out)
+                                : find_argument(function, spec, out);
     out->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
                 : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
                                       : CN_REC_VALUE_PLAIN;
     out->size = spec->size;
-    if (is_placed)
+    if (is_found)
         return true;
     *out = (struct cn_rec_value){.kind = CN_REC_VALUE_UNKNOWN};
-    return tell_unknown(finder, function, spec);
+    return mark_unknown(finder, function, spec);
 }
 
-/* Store the values of a call; how many there are. */
+/* Store the values of a call; returns their number. */
 static uint16_t store_values(struct cn_argument_finder *finder,
                              const struct function *function,
                              const struct cn_uft_specs *specs, uint32_t *first)

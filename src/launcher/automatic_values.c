@@ -11,14 +11,14 @@ static bool is_stack_register(enum cn_calling_machine machine, uint32_t reg)
     return machine == CN_CALLING_X86_64 ? reg == 6 || reg == 7 : reg == 29 || reg == 31;
 }
 
-/* Registers that a function gets back as it left them; hooks save these. */
-static bool is_kept_register(enum cn_calling_machine machine, uint32_t reg)
+/* Callee-saved registers, which the hooks save. */
+static bool is_saved_register(enum cn_calling_machine machine, uint32_t reg)
 {
     return machine == CN_CALLING_X86_64 ? reg == 3 || reg == 6 || (reg >= 12 && reg <= 15)
                                         : reg >= 19 && reg <= 29;
 }
 
-/* A parameter that was moved is in a register that is kept, or in memory. */
+/* Find a parameter that was moved: it is in a callee-saved register or in memory. */
 static bool find_moved(enum cn_calling_machine machine,
                        const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
@@ -36,7 +36,7 @@ static bool find_moved(enum cn_calling_machine machine,
         return false;
     switch (place->kind) {
     case CN_PLACE_REGISTER:
-        if (!is_kept_register(machine, place->reg) || len > WORD)
+        if (!is_saved_register(machine, place->reg) || len > WORD)
             return false;
         piece.source =
             type->is_reference && !is_text ? CN_REC_FROM_POINTER : CN_REC_FROM_REGISTER;
@@ -61,7 +61,7 @@ static bool find_moved(enum cn_calling_machine machine,
     return true;
 }
 
-/* Only the register that debug information names at the entry can be trusted. */
+/* In a clone, only a register that debug information names at the entry is reliable. */
 static bool find_in_clone(enum cn_calling_machine machine,
                           const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
@@ -84,7 +84,7 @@ static bool find_in_clone(enum cn_calling_machine machine,
     return true;
 }
 
-/* The format of a value, after "arg1/"; false when there is none for it. */
+/* Append the format of a value, as after "arg1/"; false when there is none. */
 static bool describe(enum cn_calling_machine machine, const struct cn_value_type *type,
                      struct cn_rec_value *value, struct cn_text *format)
 {
@@ -133,7 +133,7 @@ static bool describe(enum cn_calling_machine machine, const struct cn_value_type
     }
 }
 
-/* Argument `number`, or the result for 0; `is_found` when its pieces are set. */
+/* Add argument `number`, or the result for 0. `is_found`: its pieces are set. */
 static void add_value(enum cn_calling_machine machine, const struct cn_value_type *type,
                       size_t number, bool is_found, struct cn_rec_value *value,
                       struct cn_text *text)

@@ -16,7 +16,7 @@
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
-    LEAST_LEN = 64 << 10, /* a running thread's bytes that are worth a system call */
+    LEAST_LEN = 64 << 10, /* bytes of a running thread that are worth a system call */
 };
 
 static const uint8_t *ring_of(const struct cn_drain *drain,
@@ -26,8 +26,8 @@ static const uint8_t *ring_of(const struct cn_drain *drain,
            (size_t)(track - drain->memory->tracks) * drain->memory->head->ring_len;
 }
 
-/* Who wrote before us may have died before it could say how far it came; the length of the
- * file tells. */
+/* The last writer may have died before it updated `drained`: correct it by the length of
+ * the file. */
 static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *err)
 {
     struct stat status;
@@ -44,8 +44,8 @@ static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *er
     return true;
 }
 
-/* Up to `end` and no further: who runs after a thread that goes on recording makes ever
- * smaller steps, and each is a system call. */
+/* Write up to `end` only: chasing a thread that keeps recording would take ever smaller
+ * steps, each with a system call. */
 static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int fd,
                        uint64_t end, struct cn_error *err)
 {
@@ -65,7 +65,8 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
         if (len == 0)
             return true;
         if (len > ring_len)
-            return cn_fail(err, CN_ERR_FORMAT, "%u.dat: the program overwrote its track",
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "%u.dat: the program overwrote the recorder's memory",
                            track->tid);
         done = writev(fd, parts, 2);
         if (done < 0 && errno == EINTR)
@@ -102,7 +103,7 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
 
     if (atomic_load(&drain->memory->head->is_over))
         return true;
-    /* Who is gone does not hold the lock any more. */
+    /* A thread that has ended does not need its lock. */
     if (gone)
         atomic_store(&track->writer, drain->memory->head->launcher_pid);
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
@@ -171,8 +172,7 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
     return ok;
 }
 
-/* Threads look whether to stop when they have filled a part of their ring, which may be
- * much later. */
+/* Threads check `stop` when a quarter of their ring is full, which may be much later. */
 bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
 {
     struct cn_rec_shared *head = drain->memory->head;

@@ -18,7 +18,7 @@ static void note_symbol_use(struct cn_elf_file *out, const char *name)
 {
     static const struct {
         const char *name;
-        unsigned offer;
+        unsigned hook;
     } hooks[] = {
         {"mcount", CN_ELF_MCOUNT},
         {"_mcount", CN_ELF_MCOUNT},
@@ -28,7 +28,7 @@ static void note_symbol_use(struct cn_elf_file *out, const char *name)
 
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
         if (strcmp(name, hooks[i].name) == 0)
-            out->offers |= hooks[i].offer;
+            out->hooks |= hooks[i].hook;
     }
 }
 
@@ -100,7 +100,7 @@ static void take_libcall(void *arg, const GElf_Rela *relocation, const char *nam
         : reading->out->machine == EM_AARCH64 ? type != R_AARCH64_JUMP_SLOT
                                               : true)
         return;
-    reading->out->offers |= CN_ELF_LIBCALLS;
+    reading->out->hooks |= CN_ELF_LIBCALLS;
     if (reading->with_symbols && *name && !strchr(name, '\n') &&
         relocation->r_offset >= reading->reader.base)
         add_symbol(reading->out, relocation->r_offset - reading->reader.base, 8, 'P',
@@ -168,7 +168,7 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
         break;
     default:
         if (strcmp(name, "__patchable_function_entries") == 0)
-            reading->out->offers |= CN_ELF_PATCHABLE;
+            reading->out->hooks |= CN_ELF_PATCHABLE;
     }
 }
 
@@ -199,7 +199,7 @@ static int compare_symbols(const void *left, const void *right)
 
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    /* Of several names for one place the global one comes first. */
+    /* Of several names for an address, the global one comes first. */
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     return strcmp(a->name, b->name);
@@ -224,7 +224,7 @@ bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbo
                   compare_symbols);
     }
     cn_elf_reader_close(&reading.reader);
-    return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is no ELF file", path);
+    return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is not an ELF file", path);
 }
 
 void cn_elf_build_id_read(const char *path, char build_id[static 41])
@@ -256,7 +256,8 @@ void cn_elf_file_close(struct cn_elf_file *elf)
     *elf = (struct cn_elf_file){0};
 }
 
-/* One line: an address, a kind and a name. printf() would take longer than all else. */
+/* Print a line: address, kind, name. Without printf(), which would take most of the
+ * time. */
 static void print_symbol(struct cn_text *text, uint64_t address, char kind,
                          const char *name)
 {
@@ -272,8 +273,8 @@ static void print_symbol(struct cn_text *text, uint64_t address, char kind,
     cn_text_char(text, '\n');
 }
 
-/* The form that every version of uftrace reads: without sizes, a symbol ends where the
- * next one begins, and one more without a meaning ends the last. */
+/* The format that all versions of uftrace read: without sizes. A symbol ends at the next
+ * one; __sym_end marks other ends. */
 void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text)
 {
     uint64_t end = 0;
@@ -281,7 +282,7 @@ void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text)
     for (size_t i = 0; i < elf->symbol_count; i++) {
         const struct cn_elf_symbol *symbol = &elf->symbols[i];
 
-        /* One name a place, and a gap ends a symbol. */
+        /* One name an address; a gap ends a symbol. */
         if (i > 0 && symbol->address == symbol[-1].address)
             continue;
         if (end > 0 && symbol->address > end)

@@ -1,4 +1,4 @@
-/* Sections of an ELF file that is open.
+/* An open ELF file: its header, its base address and its relocations.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_ELF_READER_H
@@ -12,10 +12,10 @@ struct cn_elf_reader {
     int fd; /* -1 when the file could not be opened */
     Elf *elf;
     GElf_Ehdr head;
-    uint64_t base; /* what the first segment's addresses are counted from */
+    uint64_t base; /* address at which offset 0 of the file is linked */
 };
 
-/* False when it is no ELF file or cannot be opened; to be closed all the same. */
+/* False when it cannot be opened or is not an ELF file. Close it in either case. */
 bool cn_elf_reader_open(struct cn_elf_reader *reader, const char *path);
 void cn_elf_reader_close(struct cn_elf_reader *reader);
 

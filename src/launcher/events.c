@@ -18,7 +18,7 @@ enum { PAGES_MAX = 32, CPUS_MAX = 4096 };
 
 struct cn_event_ring {
     int fd, file;
-    struct perf_event_mmap_page *head; /* NULL: of a processor that is off */
+    struct perf_event_mmap_page *head; /* NULL: the processor is offline */
     size_t map_len, data_len;
     char *data;
 };
@@ -46,7 +46,7 @@ static int open_event(int cpu)
     return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* As large a ring as we are allowed. */
+/* Map the largest ring that the kernel allows. */
 static bool map_ring(struct cn_event_ring *ring)
 {
     size_t page_len = (size_t)sysconf(_SC_PAGESIZE);

@@ -16,7 +16,7 @@ struct code {
 
 struct cn_hook_calls {
     struct cn_elf_reader reader;
-    uint64_t slots[SLOTS_MAX]; /* that hold the addresses of hooks */
+    uint64_t slots[SLOTS_MAX]; /* addresses of GOT slots that point to hooks */
     size_t slot_count;
     struct code codes[CODES_MAX];
     size_t code_count;
@@ -68,7 +68,7 @@ void cn_hook_calls_close(struct cn_hook_calls *calls)
     free(calls);
 }
 
-/* The bytes at an address; NULL unless there are `len` of them. */
+/* The `len` bytes at an address; NULL when they are not all in a section. */
 static const uint8_t *bytes_at(const struct cn_hook_calls *calls, uint64_t address,
                                uint64_t len)
 {

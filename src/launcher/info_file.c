@@ -21,7 +21,7 @@
 #include "model/calls/recording.h"
 
 enum {
-    MAX_STACK = UINT16_MAX, /* depths are stored modulo 1024 and unfolded by readers */
+    MAX_STACK = UINT16_MAX, /* readers unfold depths, which are stored modulo 1024 */
 };
 
 struct info {
@@ -167,7 +167,7 @@ static void add_usage(struct info *info)
     }
 }
 
-/* Without these lines nobody could tell how long the values behind a record are. */
+/* Readers need these lines to measure the payload of records. */
 static void add_arguments(struct info *info)
 {
     const struct cn_arguments *arguments = info->facts->arguments;
@@ -201,9 +201,9 @@ static uint64_t features_of(const struct cn_info_facts *facts)
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
     features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
-    if (arguments->values.is_automatic || arguments->values.asked[0].count > 0)
+    if (arguments->values.is_automatic || arguments->values.requested[0].count > 0)
         features |= CN_FEATURE_ARGUMENT;
-    if (arguments->values.is_automatic || arguments->values.asked[1].count > 0)
+    if (arguments->values.is_automatic || arguments->values.requested[1].count > 0)
         features |= CN_FEATURE_RETVAL;
     if (arguments->values.is_automatic)
         features |= CN_FEATURE_AUTO_ARGS;
@@ -243,7 +243,7 @@ static void add_how(struct info *info)
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
     cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
                    cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);
-    /* Tells why there may be no events. */
+    /* Explains missing events. */
     begin_group(info, CN_UFT_INFO_SYSCTL);
     cn_text_str_add(text, "sysctl:perf_event_paranoid=");
     add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 static const struct {
-    const char *name;      /* as in the symbol table; no two look alike demangled */
+    const char *name;      /* as in the symbol table; unique when demangled */
     const char *arguments; /* "arg1/s,arg2"; "" for none */
     const char *result;    /* "retval/p"; "" for none */
 } functions[] = {

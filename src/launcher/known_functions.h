@@ -1,6 +1,5 @@
-/* What is known about functions of the C library and others that everybody calls: their
- * arguments and results, as specifications of uftrace.
- * Threads: immutable.
+/* Arguments and results of well-known library functions, as specs of uftrace.
+ * Threads: any thread.
  */
 #ifndef CN_LAUNCHER_KNOWN_FUNCTIONS_H
 #define CN_LAUNCHER_KNOWN_FUNCTIONS_H
@@ -9,7 +8,7 @@
 
 #include "base/text.h"
 
-/* Append "malloc@arg1/u;..." for the arguments or the results of these functions. */
+/* Append "malloc@arg1/u;...", for the arguments or for the results. */
 void cn_known_functions_print(bool is_result, struct cn_text *out);
 
 #endif

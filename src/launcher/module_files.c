@@ -13,7 +13,7 @@
 #include "launcher/symbol_cache.h"
 
 struct cn_module_file {
-    char *path, *name; /* as mapped, and the file's name in the recording without .sym */
+    char *path, *name; /* as mapped; of its files in the recording, without .sym */
     char build_id[41];
 };
 
@@ -32,7 +32,7 @@ static const struct cn_module_file *find(const struct cn_module_files *files,
     return NULL;
 }
 
-/* Two files of the same name: the second is told apart. */
+/* The name of the files of a module; the second module of a name gets a mark. */
 static char *choose_name(const struct cn_module_files *files, const char *path,
                          const char *build_id)
 {
@@ -80,7 +80,7 @@ bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
     return !module || write_debug(files, path, module->name, err);
 }
 
-/* The symbols of a file, from the cache or from the file itself. */
+/* Read the symbols of a file from the cache, or from the file itself. */
 static bool read_symbols(const char *path, const char *build_id, struct cn_text *text)
 {
     struct cn_error ignored = {0};
@@ -138,7 +138,8 @@ static bool add_module(struct cn_module_files *files, const char *path,
     return ok;
 }
 
-/* The path of a line of a map, or of a DLOP line; cut out of the line. NULL for others. */
+/* The path in a line of a map or a DLOP line, terminated in place; NULL for other
+ * lines. */
 static char *path_in(char *line)
 {
     char *path = strstr(line, "libname=\"");

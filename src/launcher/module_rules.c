@@ -49,21 +49,21 @@ static bool store(struct cn_module_rules *modules, const char *path,
     return ok;
 }
 
-/* A file that cannot be read has no rules. */
+/* Store the rules of a file; none when it cannot be read. */
 static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
                 struct cn_error *err)
 {
     struct cn_ruled_file file = {.first = modules->memory->head->rule_count};
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
-    /* Calls of a library are seen through its hooks, and on request those that it makes. */
+    /* Hooks by which the calls of a library are recorded. */
     unsigned seen = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
     bool ok = true;
 
     if (modules->memory->head->has_nested_libcalls)
         seen |= CN_ELF_LIBCALLS;
     if (cn_elf_file_open(&elf, path, false, &ignored) &&
-        (is_program || (elf.offers & seen))) {
+        (is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
             ok = store(modules, path, &elf, &file.count, err);

@@ -14,8 +14,8 @@ struct cn_packed_file {
     uint32_t tid;
     struct cn_chunk_writer writer;
     struct cn_uft_packer *packer;
-    /* What is packed now, in one piece. What lies in the cache of another processor is
-     * copied at once several times as fast as it is read bit by bit. */
+    /* Copy of the records to pack, contiguous. Copying them at once from the cache of
+     * another processor is several times as fast as reading them one by one. */
     uint8_t *straight;
 };
 
@@ -27,7 +27,7 @@ static char *path_of(const struct cn_packed_files *files, uint32_t tid)
     return path.chars;
 }
 
-/* A file for the task, which the writer has open. */
+/* Add the file of a task, which the writer has opened. */
 static struct cn_packed_file *add_file(struct cn_packed_files *files, uint32_t tid,
                                        struct cn_chunk_writer writer)
 {
@@ -36,8 +36,8 @@ static struct cn_packed_file *add_file(struct cn_packed_files *files, uint32_t t
     files->list[files->count] = (struct cn_packed_file){
         .tid = tid,
         .writer = writer,
-        /* Columns alone are 2 to 4 bytes a call; to compress them costs more than that
-         * saves while the program runs. */
+        /* Columns take 2 to 4 bytes a call; compressing them while the program runs costs
+         * more than it saves. */
         .packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0),
         .straight = cn_alloc(1, files->memory->head->ring_len),
     };
@@ -61,7 +61,7 @@ static struct cn_packed_file *find_file(struct cn_packed_files *files, uint32_t 
     return ok ? add_file(files, tid, writer) : NULL;
 }
 
-/* Each step ends its chunk: what has left the ring is in the file. */
+/* Each step ends its chunk, so that drained records are in the file. */
 static bool pack(struct cn_packed_files *files, struct cn_packed_file *file,
                  struct cn_bytes rest, struct cn_error *err)
 {
@@ -78,7 +78,8 @@ static bool pack(struct cn_packed_files *files, struct cn_packed_file *file,
     return true;
 }
 
-/* In one step, so that whoever takes over neither repeats nor leaves out records. */
+/* Publish the progress atomically, so that a process that takes over neither repeats nor
+ * loses records. */
 static void note_progress(struct cn_rec_track *track, uint64_t drained,
                           const struct cn_packed_file *file)
 {
@@ -103,7 +104,7 @@ bool cn_packed_files_resume(struct cn_packed_files *files, struct cn_rec_track *
 
     path = path_of(files, track->tid);
     if (packed.file_len == 0) {
-        (void)unlink(path); /* begun, but nothing in it counts */
+        (void)unlink(path); /* created, but without valid chunks */
         free(path);
         return true;
     }
@@ -114,7 +115,7 @@ bool cn_packed_files_resume(struct cn_packed_files *files, struct cn_rec_track *
     free(path);
     if (!ok)
         return false;
-    cn_uft_packer_go_on(add_file(files, track->tid, writer)->packer, packed.data_len);
+    cn_uft_packer_resume(add_file(files, track->tid, writer)->packer, packed.data_len);
     atomic_store(&track->drained, packed.drained);
     return true;
 }
@@ -132,8 +133,8 @@ bool cn_packed_files_write(struct cn_packed_files *files, struct cn_rec_track *t
     if (len == 0)
         return true;
     if (len > ring_len)
-        return cn_fail(err, CN_ERR_FORMAT, "%u.zts: the program overwrote its track",
-                       track->tid);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%u.zts: the program overwrote the recorder's memory", track->tid);
     file = find_file(files, track->tid, err);
     if (!file)
         return false;

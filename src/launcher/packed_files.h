@@ -1,4 +1,4 @@
-/* Packing records while they are recorded: TID.zts in place of TID.dat.
+/* Packs records while they are recorded: TID.zts instead of TID.dat.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_PACKED_FILES_H
@@ -16,19 +16,19 @@ struct cn_packed_files {
     struct cn_shared_memory *memory;
     struct cn_packed_file *list;
     size_t count, capacity;
-    uint64_t stored_len; /* bytes written to them */
+    uint64_t stored_len; /* bytes written */
 };
 
-/* Write out what a track has recorded. */
+/* Pack the new records of a track. */
 CN_CHECK bool cn_packed_files_write(struct cn_packed_files *files,
                                     struct cn_rec_track *track, const uint8_t *ring,
                                     struct cn_error *err);
 
-/* The process that packed this track has died: go on where it said it was. */
+/* Continue with a track whose packing process has died. */
 CN_CHECK bool cn_packed_files_resume(struct cn_packed_files *files,
                                      struct cn_rec_track *track, struct cn_error *err);
 
-/* Write the last blocks. */
+/* Close the files. */
 CN_CHECK bool cn_packed_files_finish(struct cn_packed_files *files, struct cn_error *err);
 void cn_packed_files_done(struct cn_packed_files *files);
 

@@ -63,7 +63,7 @@ bool cn_program_file_open(struct cn_program_file *program, const char *name,
         return cn_fail(err, CN_ERR_NOT_FOUND, "no program '%s' in PATH", name);
     program->path = realpath(found, NULL);
     if (!program->path || !is_program(program->path)) {
-        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is no program that can be run", found);
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is not an executable program", found);
         free(found);
         cn_program_file_close(program);
         return false;
@@ -94,15 +94,15 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
     if (program->is_script)
         return true;
     if (elf->machine != OWN_MACHINE)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is a program for another processor",
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is built for another processor",
                        program->path);
     if (elf->is_static)
         return cn_fail(err, CN_ERR_USAGE,
                        "'%s' is linked statically: link it without -static",
                        program->path);
-    if (!(elf->offers & usable))
+    if (!(elf->hooks & usable))
         return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' offers no calls to record: build it with -pg, "
+                       "'%s' is not instrumented: build it with -pg, "
                        "-finstrument-functions or -fpatchable-function-entry=5, or use "
                        "--force",
                        program->path);
@@ -117,7 +117,7 @@ bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
     char *slash;
 
     if (len < 0)
-        return cn_fail_errno(err, "cannot find out where cairn is");
+        return cn_fail_errno(err, "cannot read /proc/self/exe");
     self[len] = '\0';
     slash = strrchr(self, '/');
     slash[1] = '\0';
@@ -131,10 +131,11 @@ bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
         }
         cn_text_done(&path);
     }
-    return cn_fail(err, CN_ERR_NOT_FOUND, "no %s in %s", name, self);
+    return cn_fail(err, CN_ERR_NOT_FOUND, "cannot find %s beside %s; install cairn again",
+                   name, self);
 }
 
-/* What LD_PRELOAD holds stays there, behind us; a sanitizer insists on being first. */
+/* Prepend the recorder to LD_PRELOAD, after a sanitizer, which must be first. */
 static void set_environment(const struct cn_program_file *program, const char *library,
                             const char *shared_path)
 {

@@ -58,7 +58,8 @@ static bool keep_as_old(const char *name, struct cn_error *err)
     cn_text_printf(&old, "%s.old", name);
     if (access(cn_text_str(&old), F_OK) == 0) {
         if (!is_recording(cn_text_str(&old)))
-            ok = cn_fail(err, CN_ERR_IO, "'%s' is in the way and no recording",
+            ok = cn_fail(err, CN_ERR_IO,
+                         "cannot rename the last recording: '%s' is not a recording",
                          cn_text_str(&old));
         else
             ok = cn_recording_dir_remove(cn_text_str(&old), err);
@@ -77,7 +78,10 @@ static bool make(const char *name, struct cn_error *err)
         return cn_fail_errno(err, "cannot create '%s'", name);
     if (rmdir(name) != 0) {
         if (!is_recording(name))
-            return cn_fail(err, CN_ERR_IO, "'%s' exists and is no recording", name);
+            return cn_fail(err, CN_ERR_IO,
+                           "'%s' exists and is not a recording; choose another "
+                           "directory with -d",
+                           name);
         if (!keep_as_old(name, err))
             return false;
     }

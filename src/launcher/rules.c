@@ -14,7 +14,7 @@
 #include "symbols/demangle.h"
 
 struct cn_pattern_rule {
-    struct cn_name_filter names; /* one pattern */
+    struct cn_name_filter names; /* a single pattern */
     struct cn_rec_rule what;     /* without addresses */
 };
 
@@ -118,17 +118,19 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
     bool ok;
 
     if (!at || at == text)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is no trigger such as main@trace_on",
-                       text);
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not a trigger; expected FUNCTION@ACTION, as in main@trace_on", text);
     for (const char *action = at + 1;;) {
         size_t len = strcspn(action, ",");
 
         if (!parse_action(action, len, &what))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "trigger '%.*s': known are trace_on, trace_off, depth=N, "
-                           "time=TIME, finish, filter, notrace, hide, callsite, "
-                           "read=proc/statm and read=page-fault",
-                           (int)len, action);
+            return cn_fail(
+                err, CN_ERR_USAGE,
+                "unknown action '%.*s'; known are trace_on, trace_off, depth=N, "
+                "time=TIME, finish, filter, notrace, hide, callsite, "
+                "read=proc/statm and read=page-fault",
+                (int)len, action);
         if (!action[len])
             break;
         action += len + 1;
@@ -149,7 +151,7 @@ static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
         into->time_ns = what->time_ns;
 }
 
-/* `is_first`: of the names that this place has, the one that readers will see. */
+/* `is_first`: readers show this one of the function's names. */
 static struct cn_rec_rule rule_of(const struct cn_rules *rules,
                                   const struct cn_elf_symbol *symbol, bool is_first,
                                   struct cn_argument_finder *finder, struct cn_text *name)
@@ -192,7 +194,7 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
 
         if (rule.actions == 0)
             continue;
-        /* Several names for one function make one rule. */
+        /* Several names of a function make one rule. */
         if (end > first && memory->rules[end - 1].low == rule.low)
             merge(&memory->rules[end - 1], &rule);
         else if (end < CN_REC_RULE_MAX)

@@ -25,7 +25,7 @@ static void parse_specs(struct cn_bytes text, struct cn_arena *arena,
     while (cn_uft_scan_until(&text, ',', &token))
         if (cn_uft_spec_parse(&parser, token, &spec))
             cn_uft_specs_add(&specs, &spec, true);
-    assert(cn_uft_specs_keep(&specs, arena).count == specs.count);
+    assert(cn_uft_specs_copy(&specs, arena).count == specs.count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

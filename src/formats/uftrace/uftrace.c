@@ -33,7 +33,7 @@ static bool probe_packed(const char *path)
     return is_found;
 }
 
-/* Written plain, then packed file by file, all of it out of sight. */
+/* Write it plain to a temporary folder and pack it there, file by file. */
 static bool write_packed(const struct cn_recording *rec, const char *path,
                          const struct cn_write_options *options, struct cn_error *err)
 {
@@ -43,7 +43,7 @@ static bool write_packed(const struct cn_recording *rec, const char *path,
 
     if (!cn_outdir_begin(&dir, path, plain.replace, err))
         return false;
-    plain.replace = true; /* the folder that was made just now */
+    plain.replace = true; /* the folder that was just created */
     ok = cn_uft_write(rec, dir.path, &plain, err) &&
          cn_uft_pack_directory(dir.path, rec->is_big_endian, plain.workers,
                                plain.progress, err) &&

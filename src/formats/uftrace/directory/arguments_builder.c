@@ -1,5 +1,5 @@
-/* Which values were recorded of which function, and where functions are defined: the rules
- * of the info file, and debug information. */
+/* The recorded values and the locations of functions, from the rules of the info file and
+ * from debug information. */
 
 #include <limits.h>
 #include <string.h>
@@ -15,8 +15,8 @@ struct arguments {
     struct cn_uft_directory *dir;
     struct cn_uft_values values;
     struct cn_uft_spec_parser parser;
-    struct cn_uft_debug debug; /* of the module at hand */
-    struct cn_text demangled;  /* the name of the function at hand */
+    struct cn_uft_debug debug; /* of the current module */
+    struct cn_text demangled;  /* name of the current function */
 };
 
 static struct cn_bytes fact(const struct cn_uft_directory *dir, const char *key)
@@ -46,7 +46,7 @@ static struct cn_argument_specs find_specs(const struct arguments *a,
     struct cn_uft_specs specs = {.count = 0};
 
     cn_uft_values_find(&a->values, function, is_result, &a->parser, &specs);
-    return cn_uft_specs_keep(&specs, &a->dir->rec.arena);
+    return cn_uft_specs_copy(&specs, &a->dir->rec.arena);
 }
 
 static void describe(struct arguments *a, struct cn_call_function *f, bool has_values)
@@ -70,7 +70,7 @@ static void describe(struct arguments *a, struct cn_call_function *f, bool has_v
         (void)cn_uft_scan_literal(&function.debug[0], "@");
         (void)cn_uft_scan_literal(&function.debug[1], "@");
     }
-    /* Names are matched as the recorder saw them, however they are shown. */
+    /* The recorder matched names in this form, however they are shown. */
     if (a->dir->demangle != CN_DEMANGLE_SIMPLE) {
         cn_text_clear(&a->demangled);
         function.name = cn_demangle(f->raw_name, CN_DEMANGLE_SIMPLE, &a->demangled)
@@ -110,8 +110,8 @@ void cn_uft_arguments_build(struct cn_uft_directory *dir)
 
     a.values.is_automatic = cn_recording_fact(&dir->rec, "auto-args") != NULL;
     cn_uft_enums_add(&dir->enums, fact(dir, "enumauto"), &dir->rec.arena);
-    read_rules(dir, "argspec", match, &a.values.asked[0]);
-    read_rules(dir, "retspec", match, &a.values.asked[1]);
+    read_rules(dir, "argspec", match, &a.values.requested[0]);
+    read_rules(dir, "retspec", match, &a.values.requested[1]);
     read_rules(dir, "argauto", CN_MATCH_NAME, &a.values.known[0]);
     read_rules(dir, "retauto", CN_MATCH_NAME, &a.values.known[1]);
     for (uint32_t i = 0; i < dir->module_count; i++) {

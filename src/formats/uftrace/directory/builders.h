@@ -1,5 +1,5 @@
-/* The steps of opening a directory, in this order. None can fail: what they cannot use
- * becomes a warning of the recording.
+/* The steps of opening a directory, in this order; cn_uft_kernel_build() is the last one.
+ * None fails: what they cannot read becomes a warning of the recording.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_BUILDERS_H

@@ -26,7 +26,7 @@ static bool add_entry(struct cn_uft_directory *dir, const char *name,
 
     if (snprintf(path, sizeof(path), "%s/%s", dir->rec.path, name) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir->rec.path, name);
-    /* The recorder's FIFO, editors' folders and the like are no part of the data. */
+    /* Skip the recorder's FIFO, folders of editors and the like. */
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return true;
     if (dir->entry_count == CN_UFT_FILES_MAX)
@@ -172,8 +172,7 @@ static bool belongs(const struct cn_call_module *module, struct cn_bytes file)
         return cn_uft_text_equals(head.build_id, module->build_id);
     if (head.path.len == 0 || cn_uft_text_equals(head.path, module->path))
         return true;
-    /* A library may be loaded under a relative path and mapped under an absolute
-     * one. */
+    /* A library may be loaded by a relative path and mapped by an absolute one. */
     return module->path[0] != '/' && module->build_id[0] == '\0';
 }
 
@@ -205,6 +204,6 @@ void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err)
 void cn_uft_bad_lines_done(const struct cn_uft_bad_lines *lines)
 {
     if (lines->count > 1)
-        cn_recording_warn(lines->rec, true, "%s: %zu more lines were not understood",
+        cn_recording_warn(lines->rec, true, "%s: %zu more lines cannot be parsed",
                           lines->file, lines->count - 1);
 }

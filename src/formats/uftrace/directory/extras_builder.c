@@ -48,7 +48,7 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
     cn_uft_bad_lines_done(&bad);
     if (dir->extern_count > 1)
         qsort(dir->externs, dir->extern_count, sizeof(*dir->externs), by_time);
-    /* They belong to no task; they are shown in the one that the recording began with. */
+    /* These events belong to no task; the first task shows them. */
     for (uint32_t i = 0; i < dir->task_count; i++)
         if (dir->extern_task == CN_NONE ||
             dir->tasks[i].time_ns < dir->tasks[dir->extern_task].time_ns)
@@ -60,7 +60,7 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
 static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, "events.txt", 0};
-    struct cn_event_name *names = NULL, *kept;
+    struct cn_event_name *names = NULL, *copy;
     size_t count = 0, capacity = 0;
     struct cn_uft_lines lines;
     struct cn_bytes line;
@@ -84,11 +84,11 @@ static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
         cn_uft_bad_line(&bad, lines.off, &err);
     }
     cn_uft_bad_lines_done(&bad);
-    kept = cn_arena_alloc(&dir->rec.arena, count, sizeof(*kept));
+    copy = cn_arena_alloc(&dir->rec.arena, count, sizeof(*copy));
     if (count > 0)
-        memcpy(kept, names, count * sizeof(*kept));
+        memcpy(copy, names, count * sizeof(*copy));
     free(names);
-    dir->rec.event_names = kept;
+    dir->rec.event_names = copy;
     dir->rec.event_name_count = (uint32_t)count;
 }
 

@@ -25,7 +25,7 @@ static void find_formats(struct cn_uft_kernel *k)
     }
 }
 
-/* kallsyms is like a symbol file of an old recording, with addresses. */
+/* kallsyms has the format of old .sym files, with absolute addresses. */
 static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, "kallsyms", 0};
@@ -102,7 +102,7 @@ static int by_time(const void *a, const void *b)
     return x->off < y->off ? -1 : x->off > y->off;
 }
 
-/* To each task its records, in the order of time. */
+/* Sort the records by task and time. */
 static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kernel *k)
 {
     struct cn_uft_kernel_record *sorted = cn_alloc(k->record_count, sizeof(*sorted));
@@ -125,7 +125,7 @@ static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kerne
     k->records = sorted;
 }
 
-/* Tracepoints are named after their format. */
+/* Tracepoints get the names of their formats. */
 static void name_events(struct cn_uft_directory *dir, const struct cn_uft_kernel *k)
 {
     size_t count = dir->rec.event_name_count;

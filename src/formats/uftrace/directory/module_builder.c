@@ -43,15 +43,15 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
         return;
     cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
     cn_uft_bad_lines_done(&bad);
-    /* Before symbols became relative, those of a program at a fixed address were
-     * absolute. */
+    /* In old recordings, the symbols of a program at a fixed address are absolute. */
     base = !(dir->rec.features & CN_FEATURE_SYM_REL_ADDR) && symbols.count > 0 &&
                    symbols.list[0].offset >= begin
                ? begin
                : 0;
     if (dir->function_count + symbols.count > CN_UFT_SYMBOLS_MAX) {
-        cn_recording_warn(&dir->rec, true, "%s: more than %d symbols in all: left out",
-                          name, CN_UFT_SYMBOLS_MAX);
+        cn_recording_warn(&dir->rec, true,
+                          "%s: skipped: more than %d symbols in all files", name,
+                          CN_UFT_SYMBOLS_MAX);
         symbols.count = 0;
     }
     for (size_t i = 0; i < symbols.count; i++) {
@@ -62,7 +62,7 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     cn_uft_symbols_done(&symbols);
 }
 
-/* Libraries that were loaded later reach as far as their symbols. */
+/* The mapping of a library that was loaded later ends with its last symbol. */
 static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint64_t *ends)
 {
     struct cn_session *session = &dir->sessions[index];
@@ -81,8 +81,8 @@ static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint6
 void cn_uft_modules_build(struct cn_uft_directory *dir)
 {
     uint64_t *begins =
-        cn_alloc(dir->module_count, sizeof(*begins));            /* when first mapped */
-    uint64_t *ends = cn_alloc(dir->module_count, sizeof(*ends)); /* of the symbols */
+        cn_alloc(dir->module_count, sizeof(*begins)); /* of the first mapping */
+    uint64_t *ends = cn_alloc(dir->module_count, sizeof(*ends)); /* of the last symbol */
     struct cn_text scratch = {0};
 
     for (size_t i = dir->session_count; i-- > 0;)

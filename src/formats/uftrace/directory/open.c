@@ -43,7 +43,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     const char *version;
 
     if (!cn_uft_directory_find(dir, "info", &file))
-        return cn_fail(err, CN_ERR_FORMAT, "%s: has no file info", rec->path);
+        return cn_fail(err, CN_ERR_FORMAT, "%s: no file 'info'", rec->path);
     if (!cn_uft_info_header_read(file, &head, err)) {
         (void)cn_fail_in(err, "info");
         return cn_fail_in(err, "%s", rec->path);
@@ -65,7 +65,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     return true;
 }
 
-/* All files but the records of tasks, and what can be made again. */
+/* Keep all files for copying, except records and the summary. */
 static void keep_files(struct cn_uft_directory *dir)
 {
     struct cn_kept_file *kept =

@@ -7,7 +7,7 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 
-/* As struct cn_format wants them. */
+/* Implement `probe` and `open_recording` of struct cn_format. */
 bool cn_uft_probe(const char *path);
 CN_CHECK bool cn_uft_open(struct cn_recording **out, const char *path,
                           const struct cn_recording_options *options,

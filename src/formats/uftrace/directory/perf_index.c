@@ -1,5 +1,4 @@
-/* The events of all processors, sorted by task and time; and what they tell about
- * tasks. */
+/* The events of all processors, sorted by task and time, and the names of tasks. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +51,10 @@ bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
 
 struct counting {
     struct cn_uft_directory *dir;
-    uint64_t *name_times; /* when each task was named last, plus one */
+    uint64_t *name_times; /* of the last name of each task */
 };
 
-/* The first pass: how many, and who the tasks are. */
+/* First pass: count the events of each task, and set its name and start. */
 static void count_event(void *arg, uint32_t task, uint64_t record,
                         const struct cn_uft_perf_event *event)
 {
@@ -73,7 +72,7 @@ static void count_event(void *arg, uint32_t task, uint64_t record,
         t->time_ns = event->time_ns;
 }
 
-/* The second: each to its place; `fill` holds where the next one of a task goes. */
+/* Second pass: store the events; `fill` is the index of the next event of each task. */
 struct filling {
     uint64_t *records;
     size_t *fill;

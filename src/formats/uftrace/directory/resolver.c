@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 
-/* Symbols overlap now and then: how many before the nearest one are looked at. */
+/* Symbols may overlap: how many before the nearest one to try. */
 enum { OVERLAP_MAX = 16 };
 
 uint32_t cn_uft_find_symbol(const struct cn_uft_directory *dir, uint32_t module,
@@ -34,7 +34,7 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
     const struct cn_mapping *mapping;
     size_t at;
 
-    /* There is no word of libraries being closed, so what was loaded last wins. */
+    /* Recordings do not contain calls of dlclose(), so the last library wins. */
     for (size_t i = map_count + load_count; i-- > map_count;) {
         mapping = &session->mappings[i];
         if (address >= mapping->begin && address < mapping->end)
@@ -50,8 +50,8 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
     return cn_uft_find_symbol(dir, mapping->module, address - mapping->begin);
 }
 
-/* Count what has been loaded by now, and narrow the time to that before the next
- * load. */
+/* Count the libraries loaded until `time_ns`, and limit the time range to that between
+ * two loads. */
 static void follow_loads(struct cn_uft_resolver *resolver, uint64_t time_ns,
                          uint64_t *begin_ns, uint64_t *last_ns)
 {
@@ -86,7 +86,7 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
         return;
     at = cn_search_u64(&task->sessions->from_ns, task->session_count,
                        sizeof(*task->sessions), time_ns);
-    at -= at > 0; /* the first session counts from the beginning */
+    at -= at > 0; /* the first session also applies before its start */
     session = task->sessions[at].session;
     if (at > 0)
         begin_ns = task->sessions[at].from_ns;

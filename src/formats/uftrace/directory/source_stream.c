@@ -14,7 +14,7 @@ struct source_stream {
     const struct cn_uft_directory *dir;
     const char *name;
     struct cn_bytes file;
-    /* Take the next call; its data is a part of the file. */
+    /* Read the next call; its data is borrowed from the file. */
     enum cn_step (*take)(struct source_stream *s, struct cn_call *call,
                          struct cn_bytes *data, struct cn_error *err);
     uint64_t off;                       /* of the next event of perf-cpuN.dat */

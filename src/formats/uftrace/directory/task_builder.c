@@ -1,5 +1,5 @@
-/* Tasks of a directory: the TASK and FORK lines of task.txt and the files of
- * records, with the sessions that each task runs in. */
+/* Tasks: the TASK and FORK lines of task.txt, the files of records, and the sessions of
+ * each task. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 
-/* A process: the programs it ran, in the order of task.txt. */
+/* A process and its sessions, in the order of task.txt. */
 struct process {
     uint32_t pid, parent_pid;
     bool is_forked;
@@ -24,8 +24,8 @@ struct building {
     struct process *processes;
     size_t count, capacity;
     struct cn_map process_of_pid, task_of_tid;
-    struct cn_map begun;   /* tasks whose own start was seen */
-    uint32_t next_session; /* SESS lines come in the order of the sessions */
+    struct cn_map begun;   /* tasks whose TASK line was read */
+    uint32_t next_session; /* sessions are in the order of SESS lines */
 };
 
 static struct process *process_at(struct building *b, uint32_t pid)
@@ -75,7 +75,7 @@ static void begin_session(struct building *b, const struct cn_uft_task_line *lin
     task_at(b, line->pid, line->pid, line->time_ns)->has_session = true;
 }
 
-/* The first task of a session was seen with it, a moment before it began itself. */
+/* The SESS line comes shortly before the TASK line of its first task. */
 static void begin_task(struct building *b, const struct cn_uft_task_line *line)
 {
     struct cn_task *task = task_at(b, line->tid, line->pid, line->time_ns);
@@ -86,7 +86,7 @@ static void begin_task(struct building *b, const struct cn_uft_task_line *line)
         task->time_ns = line->time_ns;
 }
 
-/* The child runs what its parent ran at that time. */
+/* The child inherits the session of its parent. */
 static void fork_process(struct building *b, const struct cn_uft_task_line *line)
 {
     struct process *parent = process_at(b, line->parent_pid);
@@ -124,7 +124,7 @@ static void read_tasks(struct building *b, struct cn_bytes file)
     }
 }
 
-/* Records of a task that task.txt does not know are shown all the same. */
+/* Tasks that are missing in task.txt are shown if they have records. */
 static void add_files(struct building *b)
 {
     struct cn_uft_directory *dir = b->dir;
@@ -137,7 +137,7 @@ static void add_files(struct building *b)
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK)
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
-            cn_recording_warn(&dir->rec, false, "%s: task.txt does not know this task",
+            cn_recording_warn(&dir->rec, false, "%s: this task is missing in task.txt",
                               entry->name);
         task = task_at(b, tid, tid, 0);
         task->has_file = true;
@@ -145,7 +145,7 @@ static void add_files(struct building *b)
     }
 }
 
-/* Where the records of a task are, and when they begin. */
+/* Find the records of a task, and its first time. */
 static void add_records(struct cn_uft_directory *dir, size_t index)
 {
     struct cn_task *task = &dir->tasks[index];
@@ -198,16 +198,16 @@ static int by_time(const void *a, const void *b)
 /* All tasks of a process share its list of sessions. */
 static void settle_process(struct building *b, struct process *process)
 {
-    struct cn_task_session *kept;
+    struct cn_task_session *copy;
 
     if (process->count == 0)
         return;
     qsort(process->sessions, process->count, sizeof(*process->sessions), by_time);
-    kept = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*kept));
-    memcpy(kept, process->sessions, process->count * sizeof(*kept));
-    kept[0].from_ns = 0;
+    copy = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*copy));
+    memcpy(copy, process->sessions, process->count * sizeof(*copy));
+    copy[0].from_ns = 0;
     free(process->sessions);
-    process->sessions = kept;
+    process->sessions = copy;
 }
 
 static void settle_task(struct building *b, struct cn_task *task)

@@ -17,28 +17,28 @@
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/record_source.h"
 
-enum { FORGET_LEN = 1 << 20 }; /* pages are given back in pieces of this size */
+enum { FORGET_LEN = 1 << 20 }; /* mapped pages are dropped in steps of this size */
 
 /* Records to pack. */
 struct input {
     struct cn_bytes bytes;
     bool is_big_endian;
-    bool is_mapped; /* pages can be given back when they are packed */
+    bool is_mapped; /* packed pages may be dropped */
 };
 
 static bool pack_all(struct cn_uft_packer *packer, const struct input *input,
                      struct cn_chunk_writer *writer, struct cn_error *err)
 {
-    struct cn_bytes rest = input->bytes, behind = input->bytes, chunk;
+    struct cn_bytes rest = input->bytes, mapped = input->bytes, chunk;
 
     while (rest.len > 0) {
         cn_uft_packer_fill(packer, &rest, input->is_big_endian);
         if (!cn_uft_packer_take(packer, &chunk, err) ||
             !cn_chunk_writer_add(writer, chunk, err))
             return false;
-        if (input->is_mapped && behind.len - rest.len >= FORGET_LEN) {
-            cn_file_forget((struct cn_bytes){behind.ptr, behind.len - rest.len});
-            behind = rest;
+        if (input->is_mapped && mapped.len - rest.len >= FORGET_LEN) {
+            cn_file_forget((struct cn_bytes){mapped.ptr, mapped.len - rest.len});
+            mapped = rest;
         }
     }
     return true;
@@ -93,7 +93,7 @@ bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
     return false;
 }
 
-/* The files of a directory to pack. */
+/* A directory whose files are packed. */
 struct packing {
     const char *dir;
     bool is_big_endian;

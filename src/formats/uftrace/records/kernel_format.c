@@ -48,8 +48,8 @@ static bool scan_field(struct cn_bytes line, struct cn_arena *arena,
     return true;
 }
 
-/* An event's format: "name: x", "ID: 12", then the common fields, an empty line, its
- * own. */
+/* The format of an event: "name: x", "ID: 12", the common fields, an empty line, its own
+ * fields. */
 static bool read_event(struct cn_bytes text, struct cn_bytes system,
                        struct cn_arena *arena, struct cn_uft_kernel_event *out)
 {
@@ -145,7 +145,7 @@ bool cn_uft_kernel_format_read(struct cn_bytes file, struct cn_arena *arena,
             continue;
         if (!cn_uft_scan_literal(&line, "TRACEFS: ") ||
             !read_file(line, &lines.rest, arena, out))
-            return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood",
+            return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": cannot be parsed",
                            lines.number);
     }
     if (step == CN_FAIL)
@@ -153,7 +153,7 @@ bool cn_uft_kernel_format_read(struct cn_bytes file, struct cn_arena *arena,
     if (out->page_len < 64 || out->page_len > PAGE_LEN_MAX ||
         (out->long_len != 4 && out->long_len != 8))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "pages of %" PRIu64 " bytes and longs of %u are not possible",
+                       "page size %" PRIu64 " or size of long %u is not supported",
                        out->page_len, out->long_len);
     if (out->count > 1)
         qsort(out->events, out->count, sizeof(*out->events), by_id);

@@ -18,7 +18,7 @@ void cn_uft_summary_free(struct cn_uft_summary *summary)
     free(summary);
 }
 
-/* The three arrays behind the header, in the file. */
+/* The three arrays after the header. */
 struct arrays {
     struct cn_bytes tasks, blocks, open;
 };
@@ -50,7 +50,8 @@ static bool check_header(struct cn_bytes bytes, struct cn_uft_summary_header *he
                        "not a summary: it does not begin with "
                        "CAIRNSUM");
     if (head->version != CN_UFT_SUMMARY_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "summary of version %u, can read %d",
+        return cn_fail(err, CN_ERR_VERSION,
+                       "summary of version %u is not supported; supported is %d",
                        head->version, CN_UFT_SUMMARY_VERSION);
     (void)cn_bytes_from(bytes, CN_UFT_SUMMARY_CHECKED_OFF, &checked);
     checksum = cn_crc32(checked);
@@ -110,7 +111,7 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
         return false;
     if (!split_arrays(&head, bytes, &arrays))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "summary of %zu bytes does not hold %u tasks and %u blocks",
+                       "summary of %zu bytes does not contain %u tasks and %u blocks",
                        bytes.len, head.task_count, head.block_count);
     summary = cn_alloc(1, sizeof(*summary));
     summary->task_count = head.task_count;
@@ -141,8 +142,7 @@ uint32_t cn_uft_summary_find_task(const struct cn_uft_summary *summary, uint32_t
                                                              : CN_NONE;
 }
 
-/* Block by block: the records of a task need not be in the order of time, and there is one
- * block for a megabyte of them. */
+/* Linear: records need not be in the order of time, and a block is a megabyte of them. */
 uint32_t cn_uft_summary_find(const struct cn_uft_summary *summary, uint32_t task,
                              uint64_t time_ns)
 {

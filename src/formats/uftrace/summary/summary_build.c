@@ -9,8 +9,8 @@
 
 enum { DEPTH_COUNT = 1 << CN_UFT_DEPTH_BITS };
 
-/* What one task adds to a summary. */
-struct part {
+/* The summary of one task. */
+struct task_summary {
     struct cn_uft_summary_task task;
     struct cn_uft_summary_block *blocks;
     size_t block_count, block_capacity;
@@ -18,18 +18,18 @@ struct part {
     size_t open_count, open_capacity;
 };
 
-/* A walk through the records of a task. */
+/* State of the walk through the records of a task. */
 struct scan {
     const struct cn_uft_summary_source *source;
-    struct part *part;
+    struct task_summary *made;
     uint64_t stack[DEPTH_COUNT]; /* addresses by depth */
-    uint32_t depth;              /* that the next entry has */
-    uint32_t room;               /* more records of the present block */
+    uint32_t depth;              /* of the next entry */
+    uint32_t room;               /* records that the current block may still get */
 };
 
 struct building {
     const struct cn_uft_summary_source *sources;
-    struct part *parts;
+    struct task_summary *tasks;
     uint32_t count;
     const struct cn_progress *progress;
     struct cn_failures failures;
@@ -37,21 +37,21 @@ struct building {
 
 static void begin_block(struct scan *scan, uint64_t off, uint64_t stored_off)
 {
-    struct part *part = scan->part;
+    struct task_summary *made = scan->made;
 
-    part->blocks = cn_grow(part->blocks, part->block_count, &part->block_capacity,
-                           sizeof(*part->blocks));
-    part->blocks[part->block_count++] = (struct cn_uft_summary_block){
+    made->blocks = cn_grow(made->blocks, made->block_count, &made->block_capacity,
+                           sizeof(*made->blocks));
+    made->blocks[made->block_count++] = (struct cn_uft_summary_block){
         .stored_off = stored_off,
         .off = off,
         .first_ns = UINT64_MAX,
-        .first_open = (uint32_t)part->open_count,
+        .first_open = (uint32_t)made->open_count,
         .depth = scan->depth,
     };
     for (uint32_t i = 0; i < scan->depth; i++) {
-        part->open = cn_grow(part->open, part->open_count, &part->open_capacity,
-                             sizeof(*part->open));
-        part->open[part->open_count++] = scan->stack[i];
+        made->open = cn_grow(made->open, made->open_count, &made->open_capacity,
+                             sizeof(*made->open));
+        made->open[made->open_count++] = scan->stack[i];
     }
     scan->room = CN_UFT_SUMMARY_BLOCK_RECORDS - 1;
 }
@@ -79,7 +79,7 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
         block->exit_count++;
         scan->depth = depth;
     } else {
-        /* A depth that was jumped over has an unknown function. */
+        /* Functions at skipped depths are unknown. */
         for (uint32_t i = scan->depth; i < depth; i++)
             scan->stack[i] = 0;
         block->enter_count++;
@@ -88,7 +88,7 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
     }
 }
 
-/* The whole length of the record at the front; false where the records end. */
+/* Decode and measure the first record; false where the records end. */
 static bool measure(const struct scan *scan, struct cn_bytes rest,
                     struct cn_uft_record *record, size_t *len)
 {
@@ -111,14 +111,15 @@ static bool measure(const struct scan *scan, struct cn_bytes rest,
     return true;
 }
 
-/* Count the records of a block of bytes; returns how many bytes they are. */
+/* Count the records of a block; returns their length. */
 static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *bytes)
 {
     struct cn_uft_record record;
     struct cn_bytes rest = bytes->bytes;
     size_t used_len = 0, len;
 
-    /* A packed chunk is one block, and knows what is open at its start. */
+    /* A packed chunk is one block, and contains the functions that are open at its
+     * start. */
     if (bytes->open_words) {
         scan->depth = bytes->open_count;
         for (uint32_t i = 0; i < scan->depth; i++)
@@ -129,7 +130,7 @@ static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *by
     while (measure(scan, rest, &record, &len)) {
         if (scan->room-- == 0)
             begin_block(scan, bytes->off + used_len, bytes->stored_off + used_len);
-        count_record(scan, &scan->part->blocks[scan->part->block_count - 1], record);
+        count_record(scan, &scan->made->blocks[scan->made->block_count - 1], record);
         used_len += len;
         (void)cn_bytes_from(rest, len, &rest);
     }
@@ -142,7 +143,7 @@ static void scan_task(struct scan *scan)
         cn_uft_record_reader_new(scan->source->records, 0);
     struct cn_uft_record_block block = {0};
     struct cn_error ignored = {0};
-    struct cn_uft_summary_task *task = &scan->part->task;
+    struct cn_uft_summary_task *task = &scan->made->task;
     size_t used_len = 0, left_len = 0;
     enum cn_step step;
 
@@ -166,15 +167,15 @@ static void run_job(void *arg, size_t job, unsigned worker)
 {
     struct building *building = arg;
     const struct cn_uft_summary_source *source = &building->sources[job];
-    struct part *part = &building->parts[job];
+    struct task_summary *made = &building->tasks[job];
     struct scan *scan;
 
     if (cn_failures_stopped(&building->failures, worker))
         return;
-    part->task = cn_uft_summary_task_of(source);
+    made->task = cn_uft_summary_task_of(source);
     scan = cn_alloc(1, sizeof(*scan));
     scan->source = source;
-    scan->part = part;
+    scan->made = made;
     scan_task(scan);
     free(scan);
 }
@@ -189,32 +190,32 @@ static void take_job(void *arg, size_t job, unsigned worker)
         cn_failures_note(&building->failures, worker, job);
 }
 
-static struct cn_uft_summary *join_parts(const struct building *building)
+static struct cn_uft_summary *join_tasks(const struct building *building)
 {
     struct cn_uft_summary *summary = cn_alloc(1, sizeof(*summary));
     size_t block_count = 0, open_count = 0;
 
     for (uint32_t i = 0; i < building->count; i++) {
-        block_count += building->parts[i].block_count;
-        open_count += building->parts[i].open_count;
+        block_count += building->tasks[i].block_count;
+        open_count += building->tasks[i].open_count;
     }
     summary->tasks = cn_alloc(building->count, sizeof(*summary->tasks));
     summary->blocks = cn_alloc(block_count, sizeof(*summary->blocks));
     summary->open = cn_alloc(open_count, sizeof(*summary->open));
     for (uint32_t i = 0; i < building->count; i++) {
-        struct part *part = &building->parts[i];
+        struct task_summary *made = &building->tasks[i];
 
-        part->task.first_block = summary->block_count;
-        part->task.block_count = (uint32_t)part->block_count;
-        summary->tasks[summary->task_count++] = part->task;
-        for (size_t b = 0; b < part->block_count; b++) {
-            part->blocks[b].first_open += (uint32_t)summary->open_count;
-            summary->blocks[summary->block_count++] = part->blocks[b];
+        made->task.first_block = summary->block_count;
+        made->task.block_count = (uint32_t)made->block_count;
+        summary->tasks[summary->task_count++] = made->task;
+        for (size_t b = 0; b < made->block_count; b++) {
+            made->blocks[b].first_open += (uint32_t)summary->open_count;
+            summary->blocks[summary->block_count++] = made->blocks[b];
         }
-        if (part->open_count)
-            memcpy(summary->open + summary->open_count, part->open,
-                   part->open_count * sizeof(*part->open));
-        summary->open_count += part->open_count;
+        if (made->open_count)
+            memcpy(summary->open + summary->open_count, made->open,
+                   made->open_count * sizeof(*made->open));
+        summary->open_count += made->open_count;
     }
     return summary;
 }
@@ -226,7 +227,7 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
 {
     struct building building = {
         .sources = sources,
-        .parts = cn_alloc(count, sizeof(*building.parts)),
+        .tasks = cn_alloc(count, sizeof(*building.tasks)),
         .count = count,
         .progress = progress,
     };
@@ -240,11 +241,11 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
     ok = cn_failures_result(&building.failures, err);
     cn_failures_done(&building.failures);
     if (ok)
-        *out = join_parts(&building);
+        *out = join_tasks(&building);
     for (uint32_t i = 0; i < count; i++) {
-        free(building.parts[i].blocks);
-        free(building.parts[i].open);
+        free(building.tasks[i].blocks);
+        free(building.tasks[i].open);
     }
-    free(building.parts);
+    free(building.tasks);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Where summaries are kept: beside the records, else in the cache of the user. */
+/* Files of summaries: beside the records, else in the user's cache. */
 
 #include <inttypes.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static void hash_number(XXH3_state_t *state, uint64_t number)
     (void)XXH3_64bits_update(state, bytes, sizeof(bytes));
 }
 
-/* Files in the cache are named after the directory and what the records in it look like. */
+/* The name of a file in the cache: a hash of the directory and of its files. */
 static void cache_name(const char *dir, const struct cn_uft_summary_task *tasks,
                        uint32_t count, char name[static NAME_MAX])
 {
@@ -42,7 +42,7 @@ static void cache_name(const char *dir, const struct cn_uft_summary_task *tasks,
     (void)XXH3_freeState(state);
 }
 
-/* Whether a summary describes these records as they are now. */
+/* Fail when a summary is not about these records, or they have changed since. */
 static bool check_fit(const struct cn_uft_summary *summary,
                       const struct cn_uft_summary_task *wanted, uint32_t count,
                       struct cn_error *err)
@@ -103,7 +103,7 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
     return ok;
 }
 
-/* The bytes of a summary, with their checksum. The caller frees them. */
+/* Encode a summary with its checksum. The caller frees the bytes. */
 static uint8_t *encode(const struct cn_uft_summary *summary, size_t *len)
 {
     struct cn_uft_summary_header head = {
@@ -161,13 +161,13 @@ bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
                         struct cn_error *err)
 {
     struct cn_error ignored;
-    bool is_kept;
+    bool is_saved;
 
     if (cn_uft_summary_open(out, dir, sources, count, &ignored))
         return true;
     if (!cn_uft_summary_build(out, sources, count, workers, progress, err))
         return false;
-    is_kept = cn_uft_summary_save(*out, dir, &ignored);
-    (void)is_kept; /* or it is built again next time */
+    is_saved = cn_uft_summary_save(*out, dir, &ignored);
+    (void)is_saved; /* else it is built again next time */
     return true;
 }

@@ -120,7 +120,7 @@ static bool scan_what(struct cn_bytes *text, struct cn_argument_spec *spec)
     return true;
 }
 
-/* The size after a format letter, in bits but for structs. */
+/* The size after a format letter: bytes of a struct, else bits. */
 static bool scan_size(struct cn_bytes *text, struct cn_argument_spec *spec)
 {
     uint64_t size;
@@ -189,7 +189,8 @@ bool cn_uft_spec_parse(const struct cn_uft_spec_parser *parser, struct cn_bytes 
     return true;
 }
 
-/* An argument is where it lies: in a register or on the stack, if the spec says so. */
+/* Specs that name a register or a stack slot are compared by that, others by their
+ * number. */
 static bool is_same_argument(const struct cn_argument_spec *a,
                              const struct cn_argument_spec *b)
 {
@@ -214,7 +215,7 @@ void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec 
         specs->list[specs->count++] = *spec;
 }
 
-struct cn_argument_specs cn_uft_specs_keep(const struct cn_uft_specs *specs,
+struct cn_argument_specs cn_uft_specs_copy(const struct cn_uft_specs *specs,
                                            struct cn_arena *arena)
 {
     struct cn_argument_spec *list;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A path may hold spaces, so the build-id is looked for from the end. */
+/* A path may contain spaces, so search for the build-id from the end. */
 static void split_build_id(struct cn_bytes text, struct cn_uft_map_line *out)
 {
     static const char mark[] = " build-id:";

@@ -45,7 +45,7 @@ bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
 {
     enum { SHOWN_MAX = 80 };
 
-    return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood: \"%.*s\"",
+    return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": cannot be parsed: \"%.*s\"",
                    lines->number, (int)(line.len < SHOWN_MAX ? line.len : SHOWN_MAX),
                    (const char *)line.ptr);
 }
@@ -161,7 +161,7 @@ bool cn_uft_scan_quoted(struct cn_bytes *text, struct cn_bytes *out)
 
     if (!cn_uft_scan_literal(&rest, "\"") || rest.len == 0)
         return false;
-    /* A path may hold quotes itself, so the last one counts. */
+    /* A path may contain quotes, so the last one ends it. */
     end = memrchr(rest.ptr, '"', rest.len);
     if (!end)
         return false;

@@ -54,7 +54,7 @@ static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
     if (!cn_uft_scan_hex(&line, &found.offset) || !cn_uft_scan_spaces(&line) ||
         !cn_uft_scan_word(&line, &word))
         return false;
-    /* Some types look like a hexadecimal digit, but a size has eight of them. */
+    /* A type may look like a hexadecimal digit, but a size has eight digits. */
     if (word.len > 1) {
         if (!cn_uft_scan_hex(&word, &found.size) || word.len > 0 ||
             !cn_uft_scan_spaces(&line) || !cn_uft_scan_word(&line, &word))
@@ -76,16 +76,16 @@ static int by_offset(const void *a, const void *b)
 
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    /* The order of the file decides between symbols at one place. */
+    /* Symbols at the same offset stay in the order of the file. */
     return x->name.ptr < y->name.ptr ? -1 : 1;
 }
 
-/* Symbols without a size reach to the next one. Terminators say where the last one
- * ends and are no symbols themselves. */
+/* Symbols without a size end at the next symbol. Terminators mark the end of the last one
+ * and are dropped. */
 static void settle_sizes(struct cn_uft_symbols *symbols)
 {
     uint64_t next = UINT64_MAX, here = UINT64_MAX;
-    size_t kept = 0;
+    size_t count = 0;
 
     for (size_t i = symbols->count; i-- > 0;) {
         struct cn_uft_symbol *symbol = &symbols->list[i];
@@ -103,9 +103,9 @@ static void settle_sizes(struct cn_uft_symbols *symbols)
         if (!cn_uft_text_equals(name, "__sym_end") &&
             !cn_uft_text_equals(name, "__dynsym_end") &&
             !cn_uft_text_equals(name, "__func_end"))
-            symbols->list[kept++] = symbols->list[i];
+            symbols->list[count++] = symbols->list[i];
     }
-    symbols->count = kept;
+    symbols->count = count;
 }
 
 void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,

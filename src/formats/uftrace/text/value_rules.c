@@ -9,14 +9,14 @@
 #include "formats/uftrace/text/scan.h"
 #include "symbols/demangle.h"
 
-/* Each pattern is tried on every function. */
+/* Limits: each pattern is matched against every function. */
 enum { PATTERNS_MAX = 256, REPEATS_MAX = 1000 };
 
 struct cn_uft_value_rule {
     const char *name;               /* demangled */
-    struct cn_name_filter patterns; /* of one pattern; empty for a name */
-    struct cn_bytes specs;          /* empty: what automatic arguments record */
-    size_t order;                   /* of the rule among all */
+    struct cn_name_filter patterns; /* the pattern; empty for a name */
+    struct cn_bytes specs;          /* empty: use debug information */
+    size_t order;                   /* in which rules were added */
 };
 
 enum cn_match cn_uft_match_of(const char *pattern, bool is_glob)
@@ -49,8 +49,8 @@ bool cn_uft_value_rules_add(struct cn_uft_value_rules *rules, struct cn_bytes te
     struct cn_bytes name = {0};
 
     if (!cn_uft_scan_until(&text, '@', &name) || name.len == 0)
-        return cn_fail(err, CN_ERR_USAGE, "'@%.*s' names no function", (int)text.len,
-                       (const char *)text.ptr);
+        return cn_fail(err, CN_ERR_USAGE, "'@%.*s': no function before the '@'",
+                       (int)text.len, (const char *)text.ptr);
     rule.specs = text;
     rule.name = cn_uft_text_copy(&rules->arena, name);
     if (cn_demangle(rule.name, CN_DEMANGLE_SIMPLE, &demangled))
@@ -94,14 +94,14 @@ static void rules_done(struct cn_uft_value_rules *rules)
 void cn_uft_values_done(struct cn_uft_values *values)
 {
     for (size_t i = 0; i < 2; i++) {
-        rules_done(&values->asked[i]);
+        rules_done(&values->requested[i]);
         rules_done(&values->known[i]);
     }
     *values = (struct cn_uft_values){0};
 }
 
-/* Whether a word that is no spec names a module. Other words, the actions of triggers,
- * say nothing about values. */
+/* True if a word names a module. Words that are neither specs nor modules (actions of
+ * triggers) do not matter here. */
 static bool is_module(struct cn_bytes word)
 {
     return cn_uft_text_equals(word, "PLT") || cn_uft_text_equals(word, "plt") ||
@@ -122,17 +122,17 @@ bool cn_uft_specs_check(struct cn_bytes specs, bool is_result, struct cn_error *
         ok = is_module(word) ||
              (cn_uft_spec_parse(&parser, word, &spec) && (spec.index == 0) == is_result);
         if (!ok)
-            (void)cn_fail(err, CN_ERR_USAGE, "'%.*s' is no %s", (int)word.len,
+            (void)cn_fail(err, CN_ERR_USAGE, "'%.*s' is not %s", (int)word.len,
                           (const char *)word.ptr,
-                          is_result ? "result such as retval/s"
-                                    : "argument such as arg1, arg2/s or fparg1/32");
+                          is_result ? "a result such as retval/s"
+                                    : "an argument such as arg1, arg2/s or fparg1/32");
     }
     cn_uft_enums_done(&enums);
     cn_arena_done(&arena);
     return ok;
 }
 
-/* Specs being found. */
+/* The specs of one function, while they are collected. */
 struct finding {
     const struct cn_uft_values *values;
     const struct cn_uft_value_function *function;
@@ -179,7 +179,7 @@ static bool is_named_before(const void *data, uint64_t index, uint64_t key)
     return strcmp(list[index].name, (const char *)(uintptr_t)key) < 0;
 }
 
-/* The first rule for exactly this name, and those that follow it. */
+/* The rule at `index` if it is for exactly this name, else NULL. */
 static const struct cn_uft_value_rule *next_named(const struct cn_uft_value_rules *rules,
                                                   size_t index, const char *name)
 {
@@ -195,7 +195,8 @@ static size_t find_named(const struct cn_uft_value_rules *rules, const char *nam
                              rules->list, (uintptr_t)name);
 }
 
-/* What debug information says, else the table of well-known functions. */
+/* Add the specs from debug information or, without any, from the table of well-known
+ * functions. */
 static void add_automatic(struct finding *finding)
 {
     const struct cn_uft_value_function *function = finding->function;
@@ -206,7 +207,7 @@ static void add_automatic(struct finding *finding)
         add_specs(finding, function->debug[finding->is_result], true, true);
         return;
     }
-    /* A function of a program may just have the name of a well-known one. */
+    /* A program may define another function of that name. */
     if (finding->values->knows_libcalls_only && function->type != 'P')
         return;
     rule = next_named(known, find_named(known, function->name), function->name);
@@ -220,11 +221,12 @@ void cn_uft_values_find(const struct cn_uft_values *values,
                         struct cn_uft_specs *specs)
 {
     struct finding finding = {values, function, parser, specs, is_result};
-    const struct cn_uft_value_rules *rules = &values->asked[is_result];
+    const struct cn_uft_value_rules *rules = &values->requested[is_result];
     size_t named_at = find_named(rules, function->name);
     size_t pattern_at = rules->count - rules->pattern_count;
 
-    /* Values are stored in the order of the rules, whatever the kind of the rule. */
+    /* Values are stored in the order of the rules, so names and patterns are merged by
+     * order. */
     for (;;) {
         const struct cn_uft_value_rule *named =
             next_named(rules, named_at, function->name);

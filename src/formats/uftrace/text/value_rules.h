@@ -1,12 +1,12 @@
-/* Which arguments and results are recorded of which function.
+/* Rules for recording values: which arguments and results of which function.
  *
- * A record does not say how long its payload is: that follows from the rules that the
- * recorder was given, "FUNCTION@arg1/s,arg2". The launcher and the reader both ask
- * cn_uft_values_find(), so that they agree about every function.
+ * A record does not contain the length of its payload; it follows from the rules, such as
+ * "FUNCTION@arg1/s,arg2", that the recorder was given. The launcher and the reader both
+ * call cn_uft_values_find(), so they agree about every function.
  *
- *     cn_uft_value_rules_add(&values.asked[is_result], text, CN_MATCH_REGEX, err)
- *     cn_uft_value_rules_sort(&values.asked[is_result]);
- *     cn_uft_values_find(&values, &function, is_result, &parser, &specs);
+ *     ok = cn_uft_value_rules_add(&values.requested[0], text, CN_MATCH_REGEX, &err);
+ *     cn_uft_value_rules_sort(&values.requested[0]);
+ *     cn_uft_values_find(&values, &function, false, &parser, &specs);
  *
  * The caller owns the texts of the rules, which must outlive them.
  * Threads: immutable once the rules are sorted.
@@ -20,19 +20,20 @@
 
 struct cn_uft_value_rule;
 
-/* Rules about arguments or about results. A zeroed one is ready for use. */
+/* Rules for arguments, or for results. A zeroed one is ready for use. */
 struct cn_uft_value_rules {
     struct cn_uft_value_rule *list; /* names first, sorted; then patterns */
     size_t count, capacity, pattern_count;
-    uint64_t repeats_left; /* of regular expressions */
+    uint64_t repeats_left; /* of regular expressions, see base/regex.h */
     struct cn_arena arena; /* names */
 };
 
-/* How a pattern matches: text without special characters is a name. */
+/* How to match a pattern: text without special characters is a name. */
 enum cn_match cn_uft_match_of(const char *pattern, bool is_glob);
 
-/* Add "FUNCTION@SPECS"; "FUNCTION" alone means what debug information says. FUNCTION may
- * be mangled, and a pattern unless `match` is CN_MATCH_NAME. A failure changes nothing. */
+/* Add the rule "FUNCTION@SPECS"; "FUNCTION" alone records what debug information
+ * describes. FUNCTION may be mangled; it is a pattern unless `match` is CN_MATCH_NAME. A
+ * failure changes nothing. */
 CN_CHECK bool cn_uft_value_rules_add(struct cn_uft_value_rules *rules,
                                      struct cn_bytes text, enum cn_match match,
                                      struct cn_error *err);
@@ -40,17 +41,17 @@ CN_CHECK bool cn_uft_value_rules_add(struct cn_uft_value_rules *rules,
 /* Call this after the last rule was added. */
 void cn_uft_value_rules_sort(struct cn_uft_value_rules *rules);
 
-/* Fail at the first word of SPECS that is neither a spec nor the name of a module. */
+/* Fail at the first word that is neither a spec nor the name of a module. */
 CN_CHECK bool cn_uft_specs_check(struct cn_bytes specs, bool is_result,
                                  struct cn_error *err);
 
-/* All rules of a recording: [0] about arguments, [1] about results. */
+/* All rules of a recording: [0] for arguments, [1] for results. */
 struct cn_uft_values {
-    struct cn_uft_value_rules asked[2];
+    struct cn_uft_value_rules requested[2];
     struct cn_uft_value_rules
-        known[2];             /* well-known functions, without debug information */
-    bool is_automatic;        /* functions that no rule names are recorded as well */
-    bool knows_libcalls_only; /* `known` is about calls of libraries, not functions */
+        known[2];      /* well-known functions, where debug information is missing */
+    bool is_automatic; /* also record the values of functions without a rule */
+    bool knows_libcalls_only; /* `known` applies to library calls only */
 };
 
 void cn_uft_values_done(struct cn_uft_values *values);

@@ -1,5 +1,4 @@
-/* The info file of a recording that has none: its facts in groups, behind the
- * header. */
+/* The info file of a recording that was not read from one. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +9,8 @@
 #include "formats/uftrace/text/info_reader.h"
 #include "formats/uftrace/write/writer.h"
 
-/* What was recorded; `has_values` tells whether functions have arguments or results. */
+/* The features of the recording; `has_values`: some function has arguments or a
+ * result. */
 static uint64_t features_of(const struct cn_recording *rec, bool *has_values)
 {
     uint64_t features = rec->features | CN_FEATURE_TASK_SESSION |
@@ -31,7 +31,7 @@ static uint64_t features_of(const struct cn_recording *rec, bool *has_values)
     return features;
 }
 
-/* The facts of a counted group are "group:key"; their line is "group:key=value". */
+/* A fact of a counted group has the key "group:key" and the line "group:key=value". */
 static bool is_member(const char *key, const char *group)
 {
     size_t len = strlen(group);
@@ -70,7 +70,7 @@ static bool add_group(const struct cn_recording *rec, unsigned bit, bool has_val
         return true;
     }
     if (bit == CN_UFT_INFO_ARG_SPEC) {
-        /* The specs themselves are in the .dbg files, function by function. */
+        /* The specs are in the .dbg files. */
         if (has_values)
             cn_text_str_add(text, "argspec:lines=1\nauto-args:1\n");
         return has_values;

@@ -55,7 +55,7 @@ static void print_specs(char letter, const struct cn_argument_specs *specs,
     cn_text_char(text, '\n');
 }
 
-/* False when there is nothing to say about the module. */
+/* False when there is no debug information about the module. */
 static bool print_debug(const struct cn_recording *rec,
                         const struct cn_call_module *module, struct cn_text *text)
 {

@@ -1,5 +1,4 @@
-/* Files of records: TID.dat, and the events of tasks in perf-cpu0.dat and
- * extern.dat. */
+/* Writes records to TID.dat, and other events to perf-cpu0.dat and extern.dat. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/write/writer.h"
 
-/* An event that has no place in TID.dat. */
+/* An event that is not stored in TID.dat. */
 struct side_event {
     uint64_t time_ns;
     uint32_t tid, pid, parent_tid, parent_pid;
@@ -78,20 +77,19 @@ static bool write_call(struct cn_out *out, const struct cn_recording *rec,
                          cn_out_pad(out, CN_UFT_PAYLOAD_ALIGN, err));
 }
 
-/* What a record cannot hold. */
+/* What cannot be stored, counted. */
 struct losses {
     uint64_t depths, addresses, data, merged, damaged;
 };
 
-static void tell_losses(const struct cn_uft_writing *w, const struct losses *losses)
+static void report_losses(const struct cn_uft_writing *w, const struct losses *losses)
 {
     cn_write_lose(w->options, "calls deeper than 1023", losses->depths);
     cn_write_lose(w->options, "addresses of more than 48 bits", losses->addresses);
     cn_write_lose(w->options, "arguments that are too long or cannot be read",
                   losses->data);
     cn_write_lose(w->options, "merged schedule events", losses->merged);
-    cn_write_lose(w->options, "tasks behind the place where they are damaged",
-                  losses->damaged);
+    cn_write_lose(w->options, "tasks truncated at damage", losses->damaged);
 }
 
 static bool write_batch(struct cn_out *out, const struct cn_recording *rec, uint32_t task,
@@ -206,7 +204,7 @@ static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
                            event->text);
         } else if (event->id == CN_EVENT_SCHED_BOTH ||
                    event->id == CN_EVENT_SCHED_BOTH_PREEMPT) {
-            losses->merged++; /* the file has the two halves one by one */
+            losses->merged++; /* the file has no merged events */
         } else {
             add_perf(&perf, event, w->rec->is_big_endian);
         }
@@ -231,7 +229,7 @@ bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err)
                                 "writing records", i, w->rec->task_count, "tasks", err) &&
              write_task(w, i, &side, &losses, err);
     ok = ok && write_side(w, &side, &losses, err);
-    tell_losses(w, &losses);
+    report_losses(w, &losses);
     for (size_t i = 0; i < side.count; i++)
         free(side.list[i].text);
     free(side.list);
@@ -255,7 +253,7 @@ bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
             ok = cn_out_write(&out, batch.raw[i].ptr, batch.raw[i].len, err);
     losses.damaged = step == CN_FAIL;
     ok = ok && cn_out_close(&out, err);
-    tell_losses(w, &losses);
+    report_losses(w, &losses);
     cn_out_abandon(&out);
     cn_call_stream_close(stream);
     return ok;

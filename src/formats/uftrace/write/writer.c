@@ -29,8 +29,7 @@ bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
     return write_bytes(w, name, bytes, err);
 }
 
-/* A recording that came from such a directory: its files, and the records of its
- * tasks. */
+/* Copy the files and records of a recording that was read from such a directory. */
 static bool copy_all(const struct cn_uft_writing *w, struct cn_error *err)
 {
     const struct cn_recording *rec = w->rec;

@@ -55,10 +55,10 @@ static void values_are_in_the_order_of_the_rules(void **state)
     struct cn_uft_values values = {0};
 
     (void)state;
-    add(&values.asked[0], "a.*@arg3", CN_MATCH_REGEX);
-    add(&values.asked[0], "abc@arg2", CN_MATCH_REGEX);
-    add(&values.asked[0], "b@arg1", CN_MATCH_REGEX);
-    add(&values.asked[0], "abc@arg1", CN_MATCH_REGEX);
+    add(&values.requested[0], "a.*@arg3", CN_MATCH_REGEX);
+    add(&values.requested[0], "abc@arg2", CN_MATCH_REGEX);
+    add(&values.requested[0], "b@arg1", CN_MATCH_REGEX);
+    add(&values.requested[0], "abc@arg1", CN_MATCH_REGEX);
     assert_string_equal(specs_of(&values, named("abc")), "arg3,arg2,arg1");
     assert_string_equal(specs_of(&values, named("b")), "arg1");
     assert_string_equal(specs_of(&values, named("c")), "");
@@ -70,10 +70,10 @@ static void a_name_replaces_what_a_pattern_said(void **state)
     struct cn_uft_values values = {0};
 
     (void)state;
-    add(&values.asked[0], "f@arg1/s", CN_MATCH_GLOB);
-    add(&values.asked[0], "f*@arg1/x,arg2", CN_MATCH_GLOB);
+    add(&values.requested[0], "f@arg1/s", CN_MATCH_GLOB);
+    add(&values.requested[0], "f*@arg1/x,arg2", CN_MATCH_GLOB);
     assert_string_equal(specs_of(&values, named("f")), "arg1/s,arg2");
-    add(&values.asked[0], "f@arg2/p", CN_MATCH_GLOB);
+    add(&values.requested[0], "f@arg2/p", CN_MATCH_GLOB);
     assert_string_equal(specs_of(&values, named("f")), "arg1/s,arg2/p");
     assert_string_equal(specs_of(&values, named("fg")), "arg1/x,arg2");
     cn_uft_values_done(&values);
@@ -85,9 +85,9 @@ static void names_are_demangled_and_words_may_name_a_module(void **state)
     struct cn_uft_value_function call = {.name = "f", .module = "a.out", .type = 'P'};
 
     (void)state;
-    add(&values.asked[0], "_ZN3net7receiveEi@arg1", CN_MATCH_REGEX);
-    add(&values.asked[0], "f@plt,arg1", CN_MATCH_REGEX);
-    add(&values.asked[0], "g@libfoo.so,arg1,depth=1", CN_MATCH_REGEX);
+    add(&values.requested[0], "_ZN3net7receiveEi@arg1", CN_MATCH_REGEX);
+    add(&values.requested[0], "f@plt,arg1", CN_MATCH_REGEX);
+    add(&values.requested[0], "g@libfoo.so,arg1,depth=1", CN_MATCH_REGEX);
     assert_string_equal(specs_of(&values, named("net::receive")), "arg1");
     assert_string_equal(specs_of(&values, named("f")), "");
     assert_string_equal(specs_of(&values, call), "arg1");
@@ -116,7 +116,7 @@ static void debug_information_comes_before_well_known_functions(void **state)
     assert_string_equal(specs_of(&values, call), "arg1/p,arg2/d32");
     values.is_automatic = false;
     assert_string_equal(specs_of(&values, call), "");
-    add(&values.asked[0], "strlen", CN_MATCH_REGEX);
+    add(&values.requested[0], "strlen", CN_MATCH_REGEX);
     assert_string_equal(specs_of(&values, call), "arg1/p,arg2/d32");
     cn_uft_values_done(&values);
 }
@@ -129,12 +129,12 @@ static void refuses_what_a_reader_would_not_take(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_false(cn_uft_value_rules_add(&values.asked[0], bytes_of(bad[i]),
+        assert_false(cn_uft_value_rules_add(&values.requested[0], bytes_of(bad[i]),
                                             CN_MATCH_REGEX, &err));
-    assert_int_equal(values.asked[0].count, 0);
+    assert_int_equal(values.requested[0].count, 0);
     for (int i = 0; i < 256; i++)
-        add(&values.asked[0], "x*@arg1", CN_MATCH_GLOB);
-    assert_false(cn_uft_value_rules_add(&values.asked[0], bytes_of("y*@arg1"),
+        add(&values.requested[0], "x*@arg1", CN_MATCH_GLOB);
+    assert_false(cn_uft_value_rules_add(&values.requested[0], bytes_of("y*@arg1"),
                                         CN_MATCH_GLOB, &err));
     assert_int_equal(err.kind, CN_ERR_LIMIT);
     cn_uft_values_done(&values);
