@@ -11,15 +11,14 @@
 #include "record/thread.h"
 
 enum {
-    PAYLOAD_MAX = 1016, /* uftrace reads no more than 1020 */
-    STRING_MAX = 98,    /* characters of a string, with the dots of a longer one */
+    PAYLOAD_MAX = 1016, /* uftrace reads at most 1020 */
+    STRING_MAX = 98,    /* characters stored of a string, with the dots of a longer one */
     STRING_HEAD = 2,
     UNKNOWN_LEN = 8,
     VECTOR_LEN = 16,
 };
 
-/* Where each stub saved the registers: a slot and 1 for each number that DWARF gives a
- * register, 0 when it was not saved. */
+/* Where each stub saved the registers, by DWARF number: slot + 1, or 0 when not saved. */
 #if defined(__x86_64__)
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, STACK_REGISTER, R8, R9, R10, R11, R12 };
 enum { REGISTER_COUNT = 16 };
@@ -58,8 +57,8 @@ static void copy_bytes(uint8_t *to, const volatile uint8_t *from, uint32_t len)
         to[i] = from[i];
 }
 
-/* Where no process may read memory in this way, not even its own. The kernel reads the 8
- * bytes of a signal mask before it finds that it does not know what to do with them. */
+/* Read memory where process_vm_readv() is forbidden. The kernel reads the 8 bytes of a
+ * signal mask before it rejects the operation, which shows whether they are mapped. */
 static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uint32_t done = 0;
@@ -79,8 +78,8 @@ static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
     return done;
 }
 
-/* Memory that may not be there: how much of it could be read. Pages are asked for one by
- * one, as the kernel gives all of a piece or nothing. */
+/* Read memory that may be unmapped; returns how many bytes were read. Pages are separate
+ * iovecs, as the kernel reads all of an iovec or nothing. */
 static uint32_t read_memory(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uintptr_t left = CN_REC_PAGE_LEN - (from & (CN_REC_PAGE_LEN - 1));
@@ -109,7 +108,8 @@ static bool find_register(const struct cn_rec_registers *registers, uint8_t numb
     return number == STACK_REGISTER || slot > 0;
 }
 
-/* No code of ours has touched a vector register since the hook was called. */
+/* The recorder does not use vector registers, so they are as they were when the hook was
+ * called. */
 #if defined(__x86_64__)
 #define VECTOR(n)                                                \
     case n:                                                      \
@@ -151,7 +151,7 @@ static void read_x87(struct vector *out)
 #endif
 }
 
-/* The bytes of a piece, at most `len` of them. False when they cannot be had. */
+/* Read at most `len` bytes of a piece. False when they cannot be read. */
 static bool read_piece(const struct cn_rec_registers *registers,
                        const struct cn_rec_piece *piece, uint8_t *to, uint32_t len)
 {
@@ -196,7 +196,7 @@ static void pad(struct copy *copy, const uint8_t *begin, uint32_t align)
         *copy->at++ = 0;
 }
 
-/* Most values are a register. A word fits wherever a value does. */
+/* Fast path: most values are one register. There is always room for a word. */
 static bool store_word(struct copy *copy, const struct cn_rec_value *value)
 {
     const struct cn_rec_piece *piece = &value->pieces[0];
@@ -220,7 +220,7 @@ static bool store_word(struct copy *copy, const struct cn_rec_value *value)
     return true;
 }
 
-/* What could not be read is zero. */
+/* Bytes that cannot be read are stored as zero. */
 static void store_plain(struct copy *copy, const struct cn_rec_value *value)
 {
     uint8_t *to = copy->at;
@@ -253,7 +253,7 @@ static void store_text(struct copy *copy, const char *text, uint32_t len)
     copy->at += STRING_HEAD + len;
 }
 
-/* As uftrace tells of pointers that lead nowhere. */
+/* Invalid pointers are stored as uftrace does. */
 static void store_bad_pointer(struct copy *copy, uint64_t pointer)
 {
     char space[24];
@@ -265,7 +265,7 @@ static void store_bad_pointer(struct copy *copy, uint64_t pointer)
     store_text(copy, space, text.len);
 }
 
-/* At most `most` characters from there, up to a NUL. */
+/* Store at most `most` characters, up to a NUL. */
 static void store_string(struct copy *copy, uint64_t pointer, uint64_t most)
 {
     char *chars = (char *)copy->at + STRING_HEAD;
@@ -344,7 +344,7 @@ uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
 
     if (used > CN_REC_VALUES_LEN - PAYLOAD_MAX)
         return 0;
-    /* A signal handler that comes in between stores its own above. */
+    /* A signal handler that runs meanwhile stores its values above. */
     *(volatile uint32_t *)&self->filter.values_used = used + PAYLOAD_MAX;
     for (uint32_t i = 0; i < count && ok; i++)
         ok = store_value(&copy, &cn_rec_process.values[first + i]);

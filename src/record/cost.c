@@ -12,7 +12,7 @@
 enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, SITE_LEN = 32, PS_PER_NS = 1000 };
 
 struct round {
-    uint64_t all_ns, inner_ns; /* of CALLS calls */
+    uint64_t all_ns, inner_ns; /* for CALLS calls */
 };
 
 static uint64_t word_at(const struct cn_rec_thread *self, uint64_t at)
@@ -20,7 +20,7 @@ static uint64_t word_at(const struct cn_rec_thread *self, uint64_t at)
     return *(const uint64_t *)(self->ring + (at & self->ring_mask));
 }
 
-/* What lies between the two times of each call. */
+/* Add up the time between entry and exit of each call. */
 static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_t end)
 {
     uint64_t entry_ns = 0, inner_ns = 0;
@@ -40,8 +40,8 @@ static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_
     return inner_ns;
 }
 
-/* Half of the values are below: those that were disturbed do not count. */
-static uint64_t middle(uint64_t *values, int count)
+/* The median, so that disturbed measurements do not count. */
+static uint64_t median(uint64_t *values, int count)
 {
     for (int i = 1; i < count; i++) {
         uint64_t value = values[i];
@@ -57,7 +57,8 @@ static uint64_t middle(uint64_t *values, int count)
 _Static_assert(CN_REC_RING_MIN / 4 / ((2 * RECORD_LEN + SITE_LEN) * CALLS) > 1,
                "a quarter of the smallest ring has room for a round");
 
-/* The rounds go through the first quarter of the ring, as the program will. */
+/* Measure in the first quarter of the ring, with the cache misses that the program will
+ * have. */
 static struct round measure(struct cn_rec_thread *self, void (*function)(void))
 {
     uint64_t start = atomic_load(&self->track->recorded), all[ROUNDS], inner[ROUNDS];
@@ -76,7 +77,7 @@ static struct round measure(struct cn_rec_thread *self, void (*function)(void))
     }
     atomic_store(&self->track->recorded, start);
     self->slot = UINT64_MAX;
-    return (struct round){middle(all, rounds), middle(inner, rounds)};
+    return (struct round){median(all, rounds), median(inner, rounds)};
 }
 
 static void store(struct cn_rec_cost *cost, struct round recorded, struct round plain)
@@ -105,7 +106,7 @@ static void measure_all(struct cn_rec_thread *self)
     store(&shared->costs[CN_REC_COST_LEFT_OUT], measure(self, cn_rec_probe), plain);
 }
 
-/* Filters are made to let calls through, which takes as long as it will later. */
+/* Filters are set to let the calls through, so that they cost as much as later calls. */
 void cn_rec_cost_measure(struct cn_rec_thread *self)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;

@@ -1,17 +1,18 @@
 /* The hooks on aarch64.
  *
  *   _mcount        after the prologue: x29 points to the caller's x29 and x30 in memory
- *   cn_rec_patched first in a function: x9 holds the caller's x30, ours is in the function
- *   cn_rec_libcall a library call: x17 holds its number, x30 is the caller's
- *   cn_rec_return  where calls return to in place of their caller
+ *   cn_rec_patched first in a function: x9 is the function's return address, x30 the hook's
+ *   cn_rec_libcall a library call: x17 is its number, x30 its return address
+ *   cn_rec_return  calls return here instead of to their caller
  *
- * Vector registers are not touched, neither here nor in the C code behind, which is built
- * without them; x0 to x8 are kept. Temporary registers are free at the entry of a function,
- * and kept at its end, where a caller may know that a function leaves them alone.
+ * Vector registers are not used, neither here nor in the C code, which is built without
+ * them; x0 to x8 are preserved. Temporary registers are free at the entry of a function, and
+ * preserved at its end: with -fipa-ra a caller may rely on those that a function does not
+ * use.
  *
- * A frame whose return address was in a register has loc = sp | 1. Where a call returns,
- * its frame is the highest one with loc <= sp | 1 that was called with the x29 that there
- * is again: frames of other stacks, of coroutines and of other threads, were not.
+ * A frame whose return address was in a register has loc = sp | 1. The frame of a call that
+ * returns is the highest one with loc <= sp | 1 that was called with the current x29: frames
+ * of other stacks, of coroutines and of other threads, were not.
  */
 #include "record/layout.h"
 
@@ -42,7 +43,8 @@
 	ldr	x9, [x9, x12]
 	.endm
 
-/* As on x86_64: take the place for a record, to x15; or go to \full. Uses x14, x16. */
+/* As on x86_64: claim the slot of a record, its position to x15; or go to \full. Uses
+ * x14, x16. */
 	.macro	take_slot full
 1:	ldr	x14, T(TRACK)
 	ldr	x15, [x14]
@@ -62,8 +64,8 @@
 2:
 	.endm
 
-/* Store the record with the word in x13 there; when a signal handler has stepped over it,
- * go to \again. Uses x12, x16, x17. */
+/* Store the record with the word in x13 there; when a signal handler has stepped over the
+ * slot, go to \again. Uses x12, x16, x17. */
 	.macro	store_record again
 	mrs	x16, cntvct_el0
 	ldr	x17, T(MULT)
@@ -85,7 +87,7 @@
 	cbnz	w16, 2b
 	.endm
 
-/* Complete the record in x13 at x15. */
+/* Complete the record with the word in x13 at x15. */
 	.macro	finish_record
 	clrex
 	save_all
@@ -163,8 +165,8 @@
 	orr	x13, x13, x12
 	.endm
 
-/* Registers that functions keep: DWARF may say that arguments were moved there. */
-	.macro	save_kept at
+/* Callee-saved registers: arguments may have been moved there. */
+	.macro	save_callee_saved at
 	stp	x19, x20, [sp, #\at]
 	stp	x21, x22, [sp, #\at+16]
 	stp	x23, x24, [sp, #\at+32]
@@ -188,7 +190,7 @@ mcount:
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x10, x12
 	b.hs	6f
-	ldr	x13, [x29]	/* called by the innermost open call? */
+	ldr	x13, [x29]	/* is the caller the innermost open call? */
 	sub	x12, x12, #8
 	cmp	x12, x13
 	b.ne	7f
@@ -196,7 +198,7 @@ mcount:
 	cmp	x11, x12
 	b.hs	7f
 	ldr	x12, [x10]
-	lsr	x13, x12, #48	/* a signed address must stay what it is */
+	lsr	x13, x12, #48	/* a signed address must not be changed */
 	cbnz	x13, 8f
 	ldr	x13, [x29]	/* the caller's x29 */
 	lsl	x13, x13, #CN_REC_F_CALLER_AT
@@ -209,7 +211,7 @@ mcount:
 8:	ret
 9:	finish_record
 	ret
-6:	adr	x13, cn_rec_return	/* a tail call finds our own address there */
+6:	adr	x13, cn_rec_return	/* a tail call: the address is cn_rec_return */
 	ldr	x12, [x10]
 	cmp	x12, x13
 	b.eq	5b
@@ -224,7 +226,7 @@ mcount:
 	cbnz	x13, 8b
 	sub	sp, sp, #80
 	.cfi_adjust_cfa_offset 80
-	save_kept 0
+	save_callee_saved 0
 	save_all
 	mov	x0, x10
 	mov	x1, x30
@@ -236,7 +238,7 @@ mcount:
 	ret
 	end_function _mcount
 
-/* The function goes on behind our call with x30 as it should be returned to. */
+/* The function continues after the call of the hook with the x30 to return to. */
 	hidden_function cn_rec_patched
 	.cfi_register x30, x9
 	hint	#34
@@ -254,7 +256,7 @@ mcount:
 	ret	x16
 	end_function cn_rec_patched
 
-/* -finstrument-functions: ordinary calls, see the x86_64 side. */
+/* -finstrument-functions: ordinary calls, see hooks_x86_64.S. */
 	function __cyg_profile_func_enter
 	hint	#34
 	load_self
@@ -280,7 +282,7 @@ mcount:
 	.cfi_def_cfa_offset 272
 	.cfi_offset x29, -272
 	.cfi_offset x30, -264
-	save_kept 16+19*8
+	save_callee_saved 16+19*8
 	str	x29, [sp, #16+29*8]
 	mov	x29, sp
 	add	x2, sp, #264
@@ -315,7 +317,7 @@ mcount:
 9:	finish_record_and_return
 	end_function __cyg_profile_func_exit
 
-/* Functions that do nothing, to find out what recording them costs. */
+/* Empty functions, to measure the cost of recording. */
 	hidden_function cn_rec_probe
 	mov	x9, x30
 	bl	cn_rec_patched
@@ -326,7 +328,7 @@ mcount:
 	ret
 	end_function cn_rec_probe_plain
 
-/* x16 must hold the address of the slot when the loader is to bind it. */
+/* x16 must contain the address of the slot, for the loader to bind it. */
 	hidden_function cn_rec_libcall
 	hint	#36		/* bti j */
 	save_all
@@ -337,13 +339,13 @@ mcount:
 	mov	x1, sp
 	bl	cn_rec_libcall_enter_register
 	restore_all
-	mov	x16, x12		/* the slot took the place of the number */
+	mov	x16, x12		/* the address of the slot replaced the number */
 	mov	x30, x14
 	mov	x17, x15
 	br	x17
 	end_function cn_rec_libcall
 
-	.macro	pass_on name, number
+	.macro	forward name, number
 	function \name
 	hint	#34
 	save_all
@@ -356,10 +358,10 @@ mcount:
 	end_function \name
 	.endm
 
-	pass_on	dlopen, 0
-	pass_on	dlmopen, 1
+	forward	dlopen, 0
+	forward	dlmopen, 1
 
-/* Calls return here; see the x86_64 side for why this is a signal frame. The expression:
+/* Calls return here; hooks_x86_64.S explains why this is a signal frame. The expression:
  *
  *	t = CFA + 1, b = 0
  *	for (n = cn_rec_threads; n; n = n->next)
@@ -411,7 +413,7 @@ cn_rec_return:
 	stp	x15, x16, [sp, #48]
 	str	x17, [sp, #64]
 	load_self
-	add	x10, sp, #81	/* the stack pointer of the caller, and 1 */
+	add	x10, sp, #81	/* the caller's stack pointer + 1 */
 	cbz	x9, 9f
 	ldr	x11, T(TOP)
 	ldr	x12, [x11, #CN_REC_F_LOC]

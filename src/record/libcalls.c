@@ -12,14 +12,15 @@
 #include "record/syscalls.h"
 
 enum {
-    CALLS_MAX = 1 << 18, /* slots of all files, if those of libraries are recorded */
+    CALLS_MAX = 1 << 18, /* slots of all files, with --nest-libcall */
     TABLES_MAX = 1024,   /* files with slots */
     WRITABLE = PROT_READ | PROT_WRITE,
 };
 
-/* The slots of a file. When it is gone, another one with as many gets its numbers. */
+/* The slots of a file. When it is unmapped, a file with as many slots reuses its
+ * numbers. */
 struct table {
-    uintptr_t low; /* where the file lies; 0: it is gone */
+    uintptr_t low; /* address of the file; 0: unmapped */
     uint8_t *stubs;
     uint32_t first, count;
 };
@@ -37,18 +38,18 @@ static const char quick_names[] =
     "dlmopen dlsym dlvsym dladdr backtrace clone _Unwind_Backtrace _Unwind_Resume "
     "_Unwind_RaiseException";
 
-/* The hooks themselves, and functions with rules of their own for registers. */
+/* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
     "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
     "__gmon_start__ __tls_get_addr __libc_start_main";
 
-/* Libraries whose own calls are never recorded: those that everything is made of, where
- * the recorder could get in its own way. Their names begin so. */
+/* Libraries whose own calls are never recorded, because the recorder uses them. Their
+ * names begin with these words. */
 static const char base_names[] =
     "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. "
     "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record";
 
-/* Whether a name is one of the words, or begins with one. Uses no C library. */
+/* True if a name is one of the words, or begins with one. Does not use the C library. */
 static bool is_among(const char *name, const char *words, bool is_start)
 {
     while (*words) {
@@ -77,9 +78,9 @@ bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *pa
     return shared->has_nested_libcalls && !is_among(path, base_names, true);
 }
 
-/* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
- * slot, would lead later calls past us. Once the program runs, the loader is not asked: the
- * slot is left alone. */
+/* Bind the slot of a quick function now. The recorder is not called when such a function
+ * returns; if the loader bound the slot, later calls would not be recorded. Once the
+ * program runs, the loader is not called: the slot is left alone. */
 static bool bind(struct cn_rec_libcall *call, const char *name)
 {
     void *found = cn_rec_process.is_running ? NULL : dlsym(RTLD_DEFAULT, name);
@@ -104,20 +105,20 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
     call->is_quick = is_among(name, quick_names, false);
-    /* An unbound slot leads back into its own file. */
+    /* An unbound slot points into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
     if (call->is_quick && !call->is_bound && !bind(call, name))
         return;
     call->slot = slot;
 }
 
-/* A stub for each slot, and what they jump to. */
+/* A stub for each slot, and one that they jump to. */
 static uint64_t stubs_len(uint32_t count)
 {
     return CN_REC_STUB_LEN * ((uint64_t)count + 1);
 }
 
-/* Stubs for new numbers, and the numbers; false when there is no room. */
+/* Make stubs with new numbers; false when there is no room. */
 static bool make_table(struct table *table, uint32_t count)
 {
     if (count > call_capacity - call_count)
@@ -183,11 +184,11 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
     for (uint32_t i = 0; i < count; i++)
         hook(image, table, i);
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
-    /* Tables that were made read-only after binding are opened for a moment. */
+    /* Tables that are read-only after relocation are made writable for a moment. */
     if (!cn_rec_protect(stubs, stubs + len, PROT_READ | PROT_EXEC) ||
         !cn_rec_protect(image->relro_low, image->relro_high, WRITABLE))
         return false;
-    /* Slots lead through us once everything else is there. */
+    /* Set the slots when everything else is complete. */
     for (uint32_t i = table->first; i < table->first + count; i++) {
         if (cn_rec_libcalls[i].slot)
             *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
@@ -213,7 +214,7 @@ void cn_rec_libcall_leave(uint64_t number)
     struct cn_rec_libcall *call = &cn_rec_libcalls[number];
     uintptr_t *slot = call->slot, now;
 
-    /* A call that was left, and whose file is gone. */
+    /* The call was left by a jump, and its file is unmapped. */
     if (!slot)
         return;
     now = *(volatile uintptr_t *)slot;

@@ -20,21 +20,21 @@
 enum { FUNCTION_LEN = 16, LIBRARIES_MAX = 1024 };
 
 struct library {
-    const void *segments; /* where its headers are; NULL: this place is free */
-    uint64_t seen;        /* the last time that the loader listed it */
+    const void *segments; /* its program headers; NULL: unused entry */
+    uint64_t seen;        /* the last list that it was in */
     struct cn_rec_image image;
-    /* Who opened it, until its library calls are recorded; else 0. Only who opened it knows
-     * when the loader is done with its slots. */
+    /* The task that opened it, until its library calls are recorded; else 0. Only that
+     * task knows when the loader is done with the slots. */
     _Atomic uint32_t opener;
 };
 
 static struct {
     struct library list[LIBRARIES_MAX];
-    _Atomic size_t count; /* places that were ever used */
-    uint64_t now;         /* counts how often we went through the list */
+    _Atomic size_t count; /* entries ever used */
+    uint64_t now;         /* number of the current list */
     bool is_watched, is_begun, is_deleting;
-    /* The process in which a file is being unmapped, or somebody writes into files; 0: none.
-     * In a child that was forked meanwhile, nobody does. */
+    /* A lock: the process that is unmapping a file or writing slots; 0: none. In a child
+     * that was forked meanwhile it is free. */
     _Atomic uint32_t busy;
 } loader;
 
@@ -97,8 +97,8 @@ static void take_libraries(void)
     }
 }
 
-/* Called by the loader, in the midst of dlopen() or dlclose(). */
-static void take_notice(void)
+/* Called by the loader inside dlopen() and dlclose(). */
+static void on_list_change(void)
 {
     const struct cn_rec_thread *self = cn_rec_self;
     int error = errno;
@@ -131,7 +131,7 @@ static bool watch(void)
 
     if (at == 0)
         return false;
-    stub = cn_rec_near_stub(at, at + FUNCTION_LEN, (uintptr_t)take_notice);
+    stub = cn_rec_near_stub(at, at + FUNCTION_LEN, (uintptr_t)on_list_change);
     cn_rec_block_signals(&before);
     /* Other threads may be in the loader already. */
     if (stub &&
@@ -177,8 +177,8 @@ void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
 
     cn_rec_block_signals(&before);
     if (loader.is_watched) {
-        /* Record the library calls of what was mapped, unless another thread is in the
-         * way. Uses no function of the C library. */
+        /* Record the library calls of the new libraries, unless another thread has the
+         * lock. Does not use the C library. */
         is_done = has_returned && try_lock();
         if (is_done) {
             (void)add_pending(self->tid);

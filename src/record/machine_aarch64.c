@@ -42,7 +42,7 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t numb
     return (uintptr_t)at;
 }
 
-/* Write a branch at `at`, which `instruction` is without its distance. */
+/* Write a branch; `instruction` is its encoding without the distance. */
 static bool put_branch(uint8_t *at, uint32_t instruction, uintptr_t target)
 {
     int64_t distance = ((int64_t)target - (int64_t)(uintptr_t)at) / 4;

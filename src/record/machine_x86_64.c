@@ -58,8 +58,8 @@ bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
     return is_empty(at) && put_branch(at, 0xe8, stub);
 }
 
-/* The bytes that fill up to the next function: instructions without an effect, of which
- * the long ones begin with prefixes, 0f 1f and a byte that tells how many follow. */
+/* The length of the nop at `at`; 0 when there is none. Long nops are prefixes, 0f 1f, and
+ * an operand whose first byte determines its length. */
 static size_t filler_len(const uint8_t *at, size_t limit)
 {
     static const uint8_t lens[8] = {[0] = 3, [1] = 4, [2] = 7, [4] = 4, [5] = 5, [6] = 8};

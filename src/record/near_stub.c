@@ -37,7 +37,7 @@ static uint8_t *map_at(uintptr_t at)
     return NULL;
 }
 
-/* The first free page in steps of this many bytes, downwards and upwards in turn. */
+/* Map the first free page, below and above in turn, in steps of `step` bytes. */
 static uint8_t *search(uintptr_t low, uintptr_t high, uintptr_t step)
 {
     uint8_t *page = NULL;
@@ -64,7 +64,7 @@ uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target)
     }
     if (stub_count < STUBS_MAX)
         page = search(low, high, FAR_STEP);
-    /* Stacks and heaps of threads may fill all around the code but small gaps. */
+    /* Stacks and heaps of threads may leave only small gaps near the code. */
     if (stub_count < STUBS_MAX && !page)
         page = search(low, high, NEAR_STEP);
     if (!page)

@@ -18,7 +18,7 @@
 
 enum { PATCH_LEN_MAX = 16 };
 
-/* A file that the loader has accepted; its sections may be anything still. */
+/* A file that the loader has mapped; its section headers are unchecked. */
 struct file {
     const uint8_t *bytes;
     uint64_t len;
@@ -104,8 +104,8 @@ static void patch_one(const struct patching *patching, uintptr_t at)
         (void)cn_rec_machine_patch((uint8_t *)at, patching->stub);
 }
 
-/* The addresses of the entries are in the list once the file was relocated, and before
- * that in its relocations or, less where the file lies, in the list. */
+/* The section lists the addresses of the entries: absolute if the file was relocated,
+ * else relative to its load address, or in its relocations. */
 static void patch_all(const struct patching *patching, const Elf64_Shdr *section)
 {
     const struct cn_rec_image *image = patching->image;
@@ -136,7 +136,8 @@ void cn_rec_patch(const struct cn_rec_image *image, const char *path)
         return;
     patching.stub =
         cn_rec_near_stub(image->code_low, image->code_high, (uintptr_t)cn_rec_patched);
-    /* Threads that a constructor started may be in there, if the system lets them. */
+    /* Keep the code executable if possible: threads that a constructor started may run
+     * it. */
     if (!patching.stub ||
         !(cn_rec_protect(image->code_low, image->code_high,
                          PROT_READ | PROT_WRITE | PROT_EXEC) ||

@@ -23,7 +23,7 @@ struct readings {
     uint64_t faults[FAULT_COUNT];     /* major, minor */
 };
 
-/* The first numbers of /proc/self/statm, which are pages. */
+/* Read the first numbers of /proc/self/statm, which count pages. */
 static void read_memory(uint64_t *out)
 {
     char text[128];
@@ -61,7 +61,7 @@ static struct readings read_all(uint32_t actions)
     return now;
 }
 
-/* An event with some numbers: their length in 16 bits comes before them. */
+/* Record an event with numbers; their length precedes them in 16 bits. */
 static void record(struct cn_rec_thread *self, uint64_t time_ns, uint64_t event,
                    const uint64_t *numbers, uint32_t count)
 {
@@ -75,7 +75,7 @@ static void record(struct cn_rec_thread *self, uint64_t time_ns, uint64_t event,
                (count + 1) * (uint32_t)sizeof(*payload));
 }
 
-bool cn_rec_readings_keep(struct cn_rec_thread *self, uint32_t actions)
+bool cn_rec_readings_begin(struct cn_rec_thread *self, uint32_t actions)
 {
     uint32_t at = self->filter.values_used;
 
@@ -108,12 +108,12 @@ void cn_rec_readings_record(struct cn_rec_thread *self, uint32_t actions, uint32
 void cn_rec_readings_record_changes(struct cn_rec_thread *self, uint32_t actions,
                                     uint32_t at)
 {
-    const struct readings *kept = (const struct readings *)(self->values + at);
+    const struct readings *before = (const struct readings *)(self->values + at);
     struct readings now = read_all(actions);
 
     for (size_t i = 0; i < MEMORY_COUNT; i++)
-        now.memory_kb[i] -= kept->memory_kb[i];
+        now.memory_kb[i] -= before->memory_kb[i];
     for (size_t i = 0; i < FAULT_COUNT; i++)
-        now.faults[i] -= kept->faults[i];
+        now.faults[i] -= before->faults[i];
     record_all(self, 0, actions, &now, true);
 }

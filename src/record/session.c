@@ -15,7 +15,7 @@ enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
 /* A file that is mapped. */
 struct module {
     uintptr_t start;
-    bool is_seen; /* in the present walk */
+    bool is_seen; /* in the current walk */
 };
 
 struct session {
@@ -34,7 +34,7 @@ struct map_writer {
     bool has_new;
 };
 
-/* Append a text that is complete to the file NAME of the recording. */
+/* Append a text to a file of the recording, unless it was truncated. */
 static bool append(const char *name, const struct cn_rec_text *text)
 {
     char space[CN_REC_NAME_MAX];
@@ -131,7 +131,7 @@ static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
     (void)append(writer->name, text);
 }
 
-/* Runs when the library is loaded, on a stack of the usual size. */
+/* Runs on a stack of normal size, when the library is loaded. */
 bool cn_rec_session_begin(uint64_t time_ns)
 {
     char space[PATH_MAX + LINE_MAX_LEN], exe[PATH_MAX];
@@ -190,7 +190,7 @@ bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
     char space[1024];
     struct map_writer writer;
 
-    /* Member by member: to clear it as a whole, compilers call the C library. */
+    /* Set member by member: to clear it as a whole, compilers call memset(). */
     writer.text = (struct cn_rec_text){space, sizeof(space), 0, false};
     writer.time_ns = time_ns;
     writer.tid = tid;
@@ -198,7 +198,7 @@ bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
     for (uint32_t i = 0; i < session.module_count; i++)
         session.modules[i].is_seen = false;
     if (cn_rec_maps_walk(write_library_line, &writer)) {
-        /* What is not mapped any more: another file may come to lie there. */
+        /* Remove unmapped files: others may be mapped there. */
         for (uint32_t i = session.module_count; i-- > 0;) {
             if (session.modules[i].is_seen)
                 continue;

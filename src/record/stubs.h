@@ -1,14 +1,13 @@
-/* What is written in assembly (hooks_ARCH.S) and named by C code.
+/* Symbols that are defined in assembly, hooks_ARCH.S.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_STUBS_H
 #define CN_RECORD_STUBS_H
 
-/* Where calls return to, what patched functions call, and what slots of library calls jump
- * to. */
+/* The return stub, the hook of patched functions, and the hook of library calls. */
 extern const char cn_rec_return[], cn_rec_patched[], cn_rec_libcall[];
 
-/* Functions that do nothing: one is recorded, the other is not. */
+/* Empty functions: the first is recorded, the second is not. */
 void cn_rec_probe(void);
 void cn_rec_probe_plain(void);
 

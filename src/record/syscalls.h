@@ -1,6 +1,5 @@
-/* System calls without the C library: no errno, no cancellation, no vector registers, so
- * that they are harmless wherever a hook runs. Results are as the kernel gives them:
- * -errno on failure.
+/* System calls without the C library: no errno, no cancellation point, no vector registers,
+ * so they are safe wherever a hook runs. They return -errno on failure.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_SYSCALLS_H
@@ -66,7 +65,7 @@ static inline uint32_t cn_rec_pid(void)
     return (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
 }
 
-/* Zeroed memory; NULL when there is none. */
+/* Map zeroed memory; NULL on failure. */
 static inline void *cn_rec_map(uint64_t len)
 {
     long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE,
@@ -75,7 +74,7 @@ static inline void *cn_rec_map(uint64_t len)
     return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
 }
 
-/* Protect the pages from `low` to `high` as PROT_* say. */
+/* Set the protection (PROT_*) of the pages from `low` to `high`. */
 static inline bool cn_rec_protect(uintptr_t low, uintptr_t high, int how)
 {
     low &= ~(uintptr_t)(CN_REC_PAGE_LEN - 1);

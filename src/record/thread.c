@@ -15,7 +15,7 @@
 #include "record/track.h"
 
 enum {
-    FRAMES_MAX = 1 << 21, /* calls that may be open at once, if memory allows */
+    FRAMES_MAX = 1 << 21, /* open calls of a thread, if memory allows */
     FRAMES_MIN = 1 << 16,
 };
 
@@ -64,8 +64,8 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
 
     if (!cn_rec_process.shared->has_counter)
         return cn_rec_clock_monotonic_ns();
-    /* A signal handler that comes in between may refine the clock: half of the old and
-     * half of the new numbers would be another time altogether. */
+    /* A signal handler may refine the clock meanwhile; a mix of old and new numbers would
+     * give a wrong time. */
     do {
         used_mult = *mult;
         used_base_ns = *base_ns;
@@ -74,8 +74,8 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
     return now_ns;
 }
 
-/* The longer the program runs, the better we know how fast the counter counts. Time must
- * not run backwards for that: where we are ahead of the clock, we stay so. */
+/* Refine the scale of the counter as the program runs. Time must not run backwards: a
+ * clock that is ahead stays ahead. */
 static void refine_clock(struct cn_rec_thread *self)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -139,7 +139,7 @@ static bool take_track(struct cn_rec_thread *self)
     self->ring = cn_rec_process.rings +
                  (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
     self->ring_mask = shared->ring_len - 1;
-    self->lost_told = 0;
+    self->lost_recorded = 0;
     self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
@@ -162,7 +162,7 @@ static struct cn_rec_thread *begin_blocked(void)
     struct cn_rec_thread *self = atomic_load(&cn_rec_threads);
     uint32_t unused = 0;
 
-    /* The memory of a thread that ended, or new memory. */
+    /* Reuse the memory of a thread that ended, or map new memory. */
     while (self && !atomic_compare_exchange_strong(&self->is_used, &unused, 1)) {
         self = atomic_load(&self->next);
         unused = 0;
@@ -229,13 +229,14 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    /* Coroutines that began here may go on elsewhere, and have to find their way back. */
+    /* Coroutines that were called here may return on other threads, which need these
+     * frames. */
     if (!has_calls_elsewhere(self))
         atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
 }
 
-/* We are the child of a fork, and the track that we know is our parent's. */
+/* Take a new track in the child of a fork: the old one belongs to the parent. */
 static bool adopt(struct cn_rec_thread *self)
 {
     uint32_t parent = atomic_load(&cn_rec_process.pid);
@@ -274,12 +275,12 @@ static bool write_ring(struct cn_rec_thread *self, uint32_t len)
         return false;
     if (has_room(self->track, len))
         return true;
-    /* Who has not come back by now to finish a record has most likely jumped away. */
+    /* A record that is still unfinished was most likely left by a jump. */
     atomic_store(&self->track->unfinished, UINT64_MAX);
     return cn_rec_track_make_room(self->track, self->ring);
 }
 
-/* Room for a record of `len` bytes. */
+/* Make room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -288,7 +289,7 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
     if (atomic_load(&shared->stop)) {
-        /* From now on this thread only finds its way back. */
+        /* From now on only the returns of open calls are handled. */
         self->is_off = true;
         self->end = NULL;
         cn_rec_wiped(self)->limit = 0;
@@ -299,8 +300,8 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
         return false;
     recorded = atomic_load(&self->track->recorded);
     cn_rec_track_ring_bell();
-    /* Assembly stores 16 bytes wherever it starts below the limit, and a payload may
-     * have left us at an odd multiple of 8. */
+    /* Assembly stores 16 bytes at any position below the limit, which may be an odd
+     * multiple of 8 after a payload. */
     end = atomic_load(&self->track->drained) + ring_len - 8;
     bell = recorded + ring_len / 4;
     cn_rec_wiped(self)->limit = bell < end ? bell : end;
@@ -324,7 +325,7 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
 struct record {
     uint64_t time_ns, word;
     const uint64_t *payload;
-    uint32_t len; /* with the payload */
+    uint32_t len; /* including the payload */
 };
 
 static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
@@ -332,7 +333,7 @@ static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
     *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
 }
 
-/* Only our own signal handlers compete, so the bus need not be locked. */
+/* Only signal handlers of this thread compete, so no bus lock is needed. */
 static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 {
 #if defined(__x86_64__)
@@ -348,15 +349,16 @@ static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 #endif
 }
 
-/* We interrupted the thread while it stored a record at `at`. Step over it: what it stores
- * there counts, and should it never come back, one record was lost. */
+/* A signal handler interrupted the thread while it stored a record at `at`: step over its
+ * slot. The thread completes the record later; if it never does, one record is lost. */
 static void leave_slot(struct cn_rec_thread *self, uint64_t at)
 {
     uint32_t len = self->slot_len;
     uint64_t none = UINT64_MAX;
 
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
-    /* A payload that is not there yet must not look like records. */
+    /* Fill the slot with valid records: a payload that is not stored yet must not look
+     * like records. */
     for (uint32_t i = 0; i + 16 <= len; i += 16) {
         put(self, at + i, cn_rec_now(self));
         put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
@@ -369,8 +371,8 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
     (void)advance(self->track, at, at + len);
 }
 
-/* The record at `at`, with the time of the one behind it where its own is not given: a
- * signal handler has stepped over it and stored records of its own, which must not be
+/* Complete the record at `at` that a signal handler has stepped over. Without a time
+ * of its own it gets that of the next record: the records of the handler must not be
  * older. */
 static void finish_slot(struct cn_rec_thread *self, uint64_t at,
                         const struct record *record)
@@ -385,7 +387,7 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
         put(self, at + i, record->payload[(i - 16) / 8]);
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
                                          UINT64_MAX);
-    /* We may have interrupted someone who is about to take a place: this one was ours. */
+    /* The interrupted code may be about to claim a slot: this one is done. */
     if (self->stepped == at)
         self->stepped = UINT64_MAX;
 }
@@ -416,7 +418,7 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         bool is_taken = recorded == self->slot;
         uint32_t len = record->len + (is_taken ? self->slot_len : 0);
 
-        /* What is left before the bell may be less than this record needs. */
+        /* The room up to the limit may be too small for this record. */
         if (recorded + len > cn_rec_wiped(self)->limit + 8) {
             if (!make_room(self, len))
                 return false;
@@ -428,8 +430,8 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         }
         self->slot_len = record->len;
         self->slot = recorded;
-        /* A handler that came before we took the place has it; one that came after has
-         * left it to us. */
+        /* A handler that ran before the slot was claimed has used it; one that ran later
+         * has stepped over it. */
         if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
                 recorded &&
             self->stepped != recorded)
@@ -440,16 +442,16 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
     }
 }
 
-static void tell_lost(struct cn_rec_thread *self)
+static void record_lost(struct cn_rec_thread *self)
 {
     uint64_t lost = atomic_load(&self->track->lost);
     struct record record = {
-        .word = CN_REC_LOST_WORD | (lost - self->lost_told) << 16,
+        .word = CN_REC_LOST_WORD | (lost - self->lost_recorded) << 16,
         .len = 16,
     };
 
-    if (lost != self->lost_told && cn_rec_wiped(self)->is_mine && add(self, &record))
-        self->lost_told = lost;
+    if (lost != self->lost_recorded && cn_rec_wiped(self)->is_mine && add(self, &record))
+        self->lost_recorded = lost;
 }
 
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
@@ -459,7 +461,7 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 
     uint64_t extra_len = payload_len;
 
-    tell_lost(self);
+    record_lost(self);
     if (!add(self, &record)) {
         if (cn_rec_wiped(self)->is_mine && !self->is_off)
             atomic_fetch_add(&self->track->lost, 1);
@@ -467,7 +469,7 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
     }
     if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
         extra_len += 16;
-    /* Ours alone; a signal handler that comes in between costs a count at most. */
+    /* Only this thread writes it; a signal handler in between costs at most one count. */
     atomic_store_explicit(
         &self->track->extra_len,
         atomic_load_explicit(&self->track->extra_len, memory_order_relaxed) + extra_len,
@@ -479,7 +481,7 @@ void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
     struct record record = {.word = word, .len = 16};
 
     if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
-            self->lost_told ||
+            self->lost_recorded ||
         !add(self, &record))
         cn_rec_add(self, 0, word, NULL, 0);
 }
