@@ -269,13 +269,13 @@ static bool find_result(const struct function *function,
 static bool find_argument(const struct function *function,
                           const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
-    const char *place = strchr(spec->text, '%');
+    const char *source = strchr(spec->text, '%');
     struct cn_rec_piece piece;
-    bool is_known = place ? cn_calling_register(function->machine, place + 1, &piece)
+    bool is_known = source ? cn_calling_register(function->machine, source + 1, &piece)
                           : cn_calling_nth(function->machine, spec->is_float,
                                            spec->index - 1u, &piece);
 
-    if (!place && (spec->format == 't' || spec->size > WORD))
+    if (!source && (spec->format == 't' || spec->size > WORD))
         return find_by_type(function, spec, out);
     if (!is_known || function->time == CN_HOOK_FIRST_CLONE)
         return false;
@@ -298,7 +298,7 @@ static bool mark_unknown(struct cn_argument_finder *finder,
                          const struct cn_argument_spec *spec)
 {
     struct cn_arguments *arguments = finder->arguments;
-    const char *place = strchr(spec->text, '%');
+    const char *source = strchr(spec->text, '%');
     struct cn_text *text = &arguments->texts[spec->index == 0];
 
     if ((spec->index == 0 && spec->is_float) || /* would add a second result */
@@ -310,7 +310,7 @@ static bool mark_unknown(struct cn_argument_finder *finder,
         cn_text_str_add(text, "retval");
     else
         cn_text_printf(text, "%sarg%u", spec->is_float ? "fp" : "", spec->index);
-    cn_text_printf(text, "/e:" CN_ARGUMENT_UNKNOWN "%s", place ? place : "");
+    cn_text_printf(text, "/e:" CN_ARGUMENT_UNKNOWN "%s", source ? source : "");
     return true;
 }
 

@@ -111,7 +111,7 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
 
 bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
 {
-    static const char *const places[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
+    static const char *const folders[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
     char self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *slash;
@@ -121,10 +121,10 @@ bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
     self[len] = '\0';
     slash = strrchr(self, '/');
     slash[1] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         struct cn_text path = {0};
 
-        cn_text_printf(&path, "%s%s%s", self, places[i], name);
+        cn_text_printf(&path, "%s%s%s", self, folders[i], name);
         if (access(cn_text_str(&path), R_OK) == 0) {
             *out = path.chars;
             return true;

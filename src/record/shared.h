@@ -103,7 +103,7 @@ struct cn_rec_rule {
     uint32_t call_off; /* return address of the hook, relative to `low`; 0: any */
 };
 
-/* Where a piece of a value is when the hook is called. */
+/* Where a piece of a value (as in DWARF) is when the hook is called. */
 enum cn_rec_source {
     CN_REC_FROM_REGISTER,      /* in a register, by DWARF number */
     CN_REC_FROM_VECTOR,        /* at the low end of a vector register */

@@ -18,7 +18,7 @@ enum {
     CN_UFT_FUNCTION_BITS = 64 - CN_UFT_TAG_BITS,
 };
 _Static_assert(CN_UFT_SYMBOLS_MAX < 1 << CN_UFT_FUNCTION_BITS,
-               "a place of the cache can name every function, and none");
+               "an entry of the cache can name every function, and none");
 
 struct cn_uft_resolver {
     const struct cn_uft_directory *dir;
@@ -56,15 +56,15 @@ static inline uint32_t cn_uft_resolve_now(struct cn_uft_resolver *resolver,
     uint64_t mix = cn_uft_address_mix(address);
     uint64_t tag = mix & ((UINT64_C(1) << CN_UFT_TAG_BITS) - 1);
     const uint64_t *set = resolver->cache[mix >> CN_UFT_TAG_BITS];
-    uint64_t first = set[0], second = set[1], place;
+    uint64_t first = set[0], second = set[1], entry;
     /* All ones when the first entry matches; a branch here would be mispredicted. */
     uint64_t is_first = 0 - (uint64_t)(first >> CN_UFT_FUNCTION_BITS == tag);
 
-    place = (first & is_first) | (second & ~is_first);
-    if (place >> CN_UFT_FUNCTION_BITS != tag || (place & CN_UFT_FUNCTION_MASK) == 0)
+    entry = (first & is_first) | (second & ~is_first);
+    if (entry >> CN_UFT_FUNCTION_BITS != tag || (entry & CN_UFT_FUNCTION_MASK) == 0)
         return cn_uft_resolver_miss(resolver, address);
-    place &= CN_UFT_FUNCTION_MASK;
-    return place == CN_UFT_FUNCTION_MASK ? CN_NONE : (uint32_t)place - 1;
+    entry &= CN_UFT_FUNCTION_MASK;
+    return entry == CN_UFT_FUNCTION_MASK ? CN_NONE : (uint32_t)entry - 1;
 }
 
 /* The same with the mappings at a time. */

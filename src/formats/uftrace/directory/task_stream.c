@@ -21,7 +21,7 @@
 
 enum {
     BATCH = 1024,
-    FORGET_LEN = 512 << 10, /* pages are given back in pieces of this size */
+    FORGET_LEN = 512 << 10, /* mapped pages are dropped in steps of this size */
     /* The word of an entry or exit without a payload: magic, no `more`, upper type
      * bit 0. */
     PLAIN_MASK = ((1 << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT |
