@@ -272,8 +272,8 @@ static bool find_argument(const struct function *function,
     const char *source = strchr(spec->text, '%');
     struct cn_rec_piece piece;
     bool is_known = source ? cn_calling_register(function->machine, source + 1, &piece)
-                          : cn_calling_nth(function->machine, spec->is_float,
-                                           spec->index - 1u, &piece);
+                           : cn_calling_nth(function->machine, spec->is_float,
+                                            spec->index - 1u, &piece);
 
     if (!source && (spec->format == 't' || spec->size > WORD))
         return find_by_type(function, spec, out);

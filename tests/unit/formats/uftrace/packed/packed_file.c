@@ -224,7 +224,7 @@ static void notices_a_chunk_that_is_missing(void **state)
     assert_int_equal(step, CN_FAIL);
     assert_non_null(
         strstr(err.text, "packed records go on at byte 2097152 instead of 1048576"));
-    /* What is behind the gap is still there. */
+    /* The records after the gap are read. */
     assert_int_equal(cn_uft_record_reader_next(reader, 0, &block, &err), CN_ITEM);
     assert_int_equal(block.off, 2097152);
     assert_memory_equal(block.bytes.ptr, pair.plain.ptr + block.off, block.bytes.len);
