@@ -21,7 +21,7 @@
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/packed_file.h"
 
-enum { FILES_MAX = 1024, PIECE_LEN = 1 << 20, ROUNDS = 3, JOB_CHUNKS = 16 };
+enum { FILES_MAX = 1024, PART_LEN = 1 << 20, ROUNDS = 3, JOB_CHUNKS = 16 };
 
 struct chunk {
     uint8_t *bytes;
@@ -51,7 +51,7 @@ static void keep_fastest(double *best_ns, double seconds, size_t plain_len)
     double ns = seconds * 1e9 * cn_uft_record_size / (double)plain_len;
 
     /* The last chunk of a file may be too short to tell. */
-    if (plain_len >= PIECE_LEN / 2 && (*best_ns <= 0 || ns < *best_ns))
+    if (plain_len >= PART_LEN / 2 && (*best_ns <= 0 || ns < *best_ns))
         *best_ns = ns;
 }
 
@@ -183,23 +183,22 @@ static double unpack(struct work *work, unsigned workers)
 static double compress_raw(struct work *work, enum cn_compression method, int level)
 {
     struct cn_compressor *compressor = cn_compressor_new(method, level);
-    uint8_t *out = cn_alloc(cn_compressor_bound(compressor, PIECE_LEN), 1);
+    uint8_t *out = cn_alloc(cn_compressor_bound(compressor, PART_LEN), 1);
     struct cn_error err = {0};
     double seconds = 0;
 
     for (size_t i = 0; i < work->file_count; i++) {
-        struct cn_bytes rest = work->files[i].bytes, piece;
+        struct cn_bytes rest = work->files[i].bytes, part;
 
-        while (
-            cn_bytes_take(&rest, rest.len < PIECE_LEN ? rest.len : PIECE_LEN, &piece) &&
-            piece.len > 0) {
+        while (cn_bytes_take(&rest, rest.len < PART_LEN ? rest.len : PART_LEN, &part) &&
+               part.len > 0) {
             double begin = now();
             size_t len;
 
-            if (!cn_compress(compressor, piece, out, &len, &err))
+            if (!cn_compress(compressor, part, out, &len, &err))
                 end_with(err.text);
             seconds += now() - begin;
-            keep(work, out, len, piece.len);
+            keep(work, out, len, part.len);
         }
     }
     free(out);
@@ -216,15 +215,15 @@ static uint8_t *put_varint(uint8_t *to, uint64_t value)
 }
 
 /* The obvious way: differences of time and of the second word, as varints. */
-static size_t put_differences(struct cn_bytes piece, uint8_t *out)
+static size_t put_differences(struct cn_bytes part, uint8_t *out)
 {
     uint64_t last_ns = 0, last_word = 0;
     uint8_t *to = out;
 
-    for (size_t off = 0; off + cn_uft_record_size <= piece.len;
+    for (size_t off = 0; off + cn_uft_record_size <= part.len;
          off += cn_uft_record_size) {
-        uint64_t time_ns = cn_u64_get(piece.ptr + off);
-        uint64_t word = cn_u64_get(piece.ptr + off + 8);
+        uint64_t time_ns = cn_u64_get(part.ptr + off);
+        uint64_t word = cn_u64_get(part.ptr + off + 8);
         int64_t change = (int64_t)(word - last_word);
 
         to = put_varint(to, time_ns - last_ns);
@@ -239,18 +238,17 @@ static double compress_differences(struct work *work, enum cn_compression method
                                    int level)
 {
     struct cn_compressor *compressor = cn_compressor_new(method, level);
-    uint8_t *columns = cn_alloc(2 * PIECE_LEN, 1);
-    uint8_t *out = cn_alloc(cn_compressor_bound(compressor, 2 * PIECE_LEN), 1);
+    uint8_t *columns = cn_alloc(2 * PART_LEN, 1);
+    uint8_t *out = cn_alloc(cn_compressor_bound(compressor, 2 * PART_LEN), 1);
     struct cn_error err = {0};
     double begin = now();
 
     for (size_t i = 0; i < work->file_count; i++) {
-        struct cn_bytes rest = work->files[i].bytes, piece;
+        struct cn_bytes rest = work->files[i].bytes, part;
 
-        while (
-            cn_bytes_take(&rest, rest.len < PIECE_LEN ? rest.len : PIECE_LEN, &piece) &&
-            piece.len > 0) {
-            struct cn_bytes plain = {columns, put_differences(piece, columns)};
+        while (cn_bytes_take(&rest, rest.len < PART_LEN ? rest.len : PART_LEN, &part) &&
+               part.len > 0) {
+            struct cn_bytes plain = {columns, put_differences(part, columns)};
             size_t len;
 
             if (!cn_compress(compressor, plain, out, &len, &err))

@@ -9,7 +9,7 @@
 
 struct cn_name_pattern {
     enum cn_match match;
-    char *glob;
+    char *text;
     char *needed; /* of a regular expression: a name without this text cannot match */
     bool is_text; /* the expression is just that text */
     bool is_simple;
@@ -102,8 +102,21 @@ static bool matches_regex(const struct cn_name_pattern *pattern, const char *nam
     if (pattern->is_text)
         return true;
     if (pattern->is_simple && is_ascii(name))
-        return matches_simple(pattern->glob, name);
+        return matches_simple(pattern->text, name);
     return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+}
+
+static bool matches(const struct cn_name_pattern *pattern, const char *name)
+{
+    switch (pattern->match) {
+    case CN_MATCH_GLOB:
+        return fnmatch(pattern->text, name, 0) == 0;
+    case CN_MATCH_REGEX:
+        return matches_regex(pattern, name);
+    case CN_MATCH_NAME:
+    default:
+        return strcmp(pattern->text, name) == 0;
+    }
 }
 
 bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
@@ -111,9 +124,10 @@ bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
 {
     struct cn_name_pattern added = {.match = match};
 
-    if (match == CN_MATCH_REGEX && !cn_regex_compile(&added.regex, pattern, NULL, err))
+    if (match == CN_MATCH_REGEX &&
+        !cn_regex_compile(&added.regex, pattern, filter->repeats_left, err))
         return cn_fail_in(err, "pattern '%.100s'", pattern);
-    added.glob = cn_strdup(pattern);
+    added.text = cn_strdup(pattern);
     added.needed = match == CN_MATCH_REGEX ? needed_text(pattern) : NULL;
     added.is_simple = is_simple(pattern);
     added.is_text = added.needed && strcmp(added.needed, pattern) == 0;
@@ -125,19 +139,16 @@ bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
 
 bool cn_name_filter_matches(const struct cn_name_filter *filter, const char *name)
 {
-    for (size_t i = 0; i < filter->count; i++) {
-        const struct cn_name_pattern *pattern = &filter->patterns[i];
-        if (pattern->match == CN_MATCH_REGEX ? matches_regex(pattern, name)
-                                             : fnmatch(pattern->glob, name, 0) == 0)
+    for (size_t i = 0; i < filter->count; i++)
+        if (matches(&filter->patterns[i], name))
             return true;
-    }
     return filter->count == 0;
 }
 
 void cn_name_filter_done(struct cn_name_filter *filter)
 {
     for (size_t i = 0; i < filter->count; i++) {
-        free(filter->patterns[i].glob);
+        free(filter->patterns[i].text);
         free(filter->patterns[i].needed);
         if (filter->patterns[i].match == CN_MATCH_REGEX)
             regfree(&filter->patterns[i].regex);

@@ -5,12 +5,14 @@
 #define CN_BASE_NAME_FILTER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
 enum cn_match {
     CN_MATCH_GLOB,  /* "solve*": the whole name */
     CN_MATCH_REGEX, /* POSIX extended, anywhere in the name */
+    CN_MATCH_NAME,  /* the name itself */
 };
 
 struct cn_name_pattern;
@@ -19,6 +21,7 @@ struct cn_name_pattern;
 struct cn_name_filter {
     struct cn_name_pattern *patterns;
     size_t count;
+    uint64_t *repeats_left; /* for cn_regex_compile(); NULL: patterns that people type */
 };
 
 /* One more pattern; a name matches when any of them does. */

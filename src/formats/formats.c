@@ -14,7 +14,6 @@
 #include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/v4/v4.h"
 #include "formats/hpctoolkit/xml/xml.h"
-#include "formats/uftrace/packed.h"
 #include "formats/uftrace/uftrace.h"
 #include "store/store_format.h"
 

@@ -1,5 +1,6 @@
 #include "launcher/arguments.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,50 +9,41 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/map.h"
-#include "formats/uftrace/text/argspec.h"
 #include "formats/uftrace/text/scan.h"
 #include "launcher/automatic_values.h"
 #include "launcher/calling.h"
 #include "launcher/elf_file.h"
 #include "launcher/hook_calls.h"
 #include "launcher/known_functions.h"
-#include "launcher/pattern.h"
 #include "launcher/shared_memory.h"
-#include "symbols/demangle.h"
 #include "symbols/prototypes.h"
 
 enum { WORD = 8 };
 
-/* "FUNCTION@SPECS" */
-struct cn_asked {
-    struct cn_pattern pattern;
-    char *specs; /* "": as debug information says */
-};
-
 struct cn_argument_finder {
     struct cn_arguments *arguments;
-    const char *module; /* the file's name without its folder */
+    const char *module; /* the name of the file without its folder */
     enum cn_calling_machine machine;
     struct cn_shared_memory *memory;
     struct cn_hook_calls *hooks;
     struct cn_prototypes *prototypes;
     struct cn_arena arena;
     struct cn_uft_enums enums;
-    struct cn_names enum_names; /* that were written */
+    struct cn_uft_spec_parser parser; /* uses the two above */
+    struct cn_names enum_names;       /* already written */
     struct cn_text enum_lines, function_lines;
 };
 
-/* What is known about the function at hand. */
+/* The current function. */
 struct function {
     enum cn_calling_machine machine;
     const struct cn_elf_symbol *symbol;
     const char *name;
-    uint64_t call_at; /* behind the call of its hook; 0: that comes first */
+    uint64_t call_at; /* address after the call of its hook; 0: the hook comes first */
     enum cn_hook_time time;
     bool has_prototype, has_results;
     struct cn_prototype prototype;
     struct cn_automatic_values automatic;
-    struct cn_text texts[2]; /* automatic specs: arguments, result */
 };
 
 static struct cn_bytes bytes_of(const char *text)
@@ -59,54 +51,17 @@ static struct cn_bytes bytes_of(const char *text)
     return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-static bool is_module_name(struct cn_bytes token)
+static bool add_rule(struct cn_arguments *arguments, struct cn_bytes text, bool is_result,
+                     struct cn_error *err)
 {
-    return cn_uft_text_equals(token, "plt") || cn_uft_text_equals(token, "PLT") ||
-           memmem(token.ptr, token.len, ".so", 3);
-}
+    struct cn_bytes specs = text, name;
 
-static bool check_specs(const char *specs, bool is_result, struct cn_error *err)
-{
-    struct cn_bytes rest = bytes_of(specs), token;
-    struct cn_arena arena = {0};
-    struct cn_uft_enums enums = {0};
-    struct cn_argument_spec spec;
-    bool ok = true;
-
-    while (ok && cn_uft_scan_until(&rest, ',', &token)) {
-        ok = is_module_name(token) ||
-             (cn_uft_spec_parse(token, WORD, &arena, &enums, &spec) &&
-              (spec.index == 0) == is_result);
-        if (!ok)
-            (void)cn_fail(err, CN_ERR_USAGE, "'%.*s' is no %s", (int)token.len,
-                          (const char *)token.ptr,
-                          is_result ? "result such as retval/s"
-                                    : "argument such as arg1, arg2/s or fparg1/32");
-    }
-    cn_uft_enums_done(&enums);
-    cn_arena_done(&arena);
-    return ok;
-}
-
-static bool add_one(struct cn_arguments *arguments, const char *text, size_t len,
-                    bool is_result, struct cn_error *err)
-{
-    const char *at = memchr(text, '@', len);
-    size_t name_len = at ? (size_t)(at - text) : len;
-    struct cn_asked asked = {.specs = cn_alloc(len + 1, 1)};
-
-    if (at)
-        memcpy(asked.specs, at + 1, len - name_len - 1);
-    if (name_len == 0 || !check_specs(asked.specs, is_result, err) ||
-        !cn_pattern_init(&asked.pattern, text, name_len, arguments->is_glob, err)) {
-        free(asked.specs);
-        return name_len > 0 || cn_fail(err, CN_ERR_USAGE, "'%s' names no function", text);
-    }
-    arguments->needs_debug |= asked.specs[0] == '\0';
-    arguments->lists[is_result] =
-        cn_grow(arguments->lists[is_result], arguments->counts[is_result],
-                &arguments->capacities[is_result], sizeof(asked));
-    arguments->lists[is_result][arguments->counts[is_result]++] = asked;
+    (void)cn_uft_scan_until(&specs, '@', &name);
+    if (!cn_uft_specs_check(specs, is_result, err) ||
+        !cn_uft_value_rules_add(&arguments->values.requested[is_result], text,
+                                arguments->is_glob ? CN_MATCH_GLOB : CN_MATCH_REGEX, err))
+        return false;
+    arguments->needs_debug |= specs.len == 0;
     return true;
 }
 
@@ -115,42 +70,59 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
 {
     struct cn_text *all = &arguments->texts[is_result];
     struct cn_bytes rest = bytes_of(text), one;
-    struct cn_error failure = {0};
 
     while (cn_uft_scan_until(&rest, ';', &one)) {
-        if (!add_one(arguments, (const char *)one.ptr, one.len, is_result, &failure) ||
-            failure.kind != CN_ERR_NONE) {
-            *err = failure;
+        if (!add_rule(arguments, one, is_result, err))
             return false;
-        }
         cn_text_printf(all, "%s%.*s", all->len > 0 ? ";" : "", (int)one.len,
                        (const char *)one.ptr);
     }
+    cn_uft_value_rules_sort(&arguments->values.requested[is_result]);
     return true;
 }
 
 bool cn_arguments_is_empty(const struct cn_arguments *arguments)
 {
-    return !arguments->is_automatic && arguments->counts[0] == 0 &&
-           arguments->counts[1] == 0;
+    const struct cn_uft_values *values = &arguments->values;
+
+    return !values->is_automatic && values->requested[0].count == 0 &&
+           values->requested[1].count == 0;
 }
 
 bool cn_arguments_has_debug(const struct cn_arguments *arguments)
 {
-    return arguments->is_automatic || arguments->needs_debug || arguments->needs_lines;
+    return arguments->values.is_automatic || arguments->needs_debug ||
+           arguments->needs_lines;
 }
 
 void cn_arguments_done(struct cn_arguments *arguments)
 {
+    cn_uft_values_done(&arguments->values);
     for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < arguments->counts[k]; i++) {
-            cn_pattern_done(&arguments->lists[k][i].pattern);
-            free(arguments->lists[k][i].specs);
-        }
-        free(arguments->lists[k]);
         cn_text_done(&arguments->texts[k]);
+        cn_text_done(&arguments->known[k]);
     }
     *arguments = (struct cn_arguments){0};
+}
+
+/* Add the rules for well-known functions. They apply to library calls only: a program may
+ * define other functions of these names. */
+static void read_known(struct cn_arguments *arguments)
+{
+    arguments->values.knows_libcalls_only = true;
+    for (size_t k = 0; k < 2; k++) {
+        struct cn_bytes text, one;
+        struct cn_error err;
+        bool ok = true;
+
+        cn_known_functions_print(k == 1, &arguments->known[k]);
+        text = bytes_of(cn_text_str(&arguments->known[k]));
+        while (ok && cn_uft_scan_until(&text, ';', &one))
+            ok = cn_uft_value_rules_add(&arguments->values.known[k], one, CN_MATCH_NAME,
+                                        &err);
+        assert(ok);
+        cn_uft_value_rules_sort(&arguments->values.known[k]);
+    }
 }
 
 struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
@@ -159,7 +131,10 @@ struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *argument
 {
     struct cn_argument_finder *finder = cn_alloc(1, sizeof(*finder));
 
+    if (arguments->known[0].len == 0)
+        read_known(arguments);
     finder->arguments = arguments;
+    finder->parser = (struct cn_uft_spec_parser){WORD, &finder->arena, &finder->enums};
     finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     finder->machine = machine == EM_AARCH64 ? CN_CALLING_AARCH64 : CN_CALLING_X86_64;
     finder->memory = memory;
@@ -183,12 +158,13 @@ void cn_argument_finder_close(struct cn_argument_finder *finder)
     free(finder);
 }
 
-/* Enums are known by name: of two that share one, the second is shown as a number. */
+/* Readers find enums by name: of two with the same name, the second is shown as a
+ * number. */
 static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *type)
 {
     struct cn_text key = {0};
     size_t known = finder->enum_names.count;
-    uint32_t plain, full; /* the first with a name follows it */
+    uint32_t plain, full; /* the first enum of a name has the next number */
 
     if (type->kind != CN_VALUE_ENUM)
         return;
@@ -205,8 +181,8 @@ static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *ty
 static void add_debug_lines(struct cn_argument_finder *finder, struct function *function)
 {
     struct cn_text *lines = &finder->function_lines;
-    const char *arguments = cn_text_str(&function->texts[0]);
-    const char *result = cn_text_str(&function->texts[1]);
+    const char *arguments = cn_text_str(&function->automatic.texts[0]);
+    const char *result = cn_text_str(&function->automatic.texts[1]);
 
     cn_text_printf(lines, "F: %" PRIx64 " %s\n", function->symbol->address,
                    function->symbol->name);
@@ -217,18 +193,6 @@ static void add_debug_lines(struct cn_argument_finder *finder, struct function *
         cn_text_printf(lines, "A: @%s\n", arguments);
     if (*result)
         cn_text_printf(lines, "R: @%s\n", result);
-}
-
-static void find_automatic(struct cn_argument_finder *finder, struct function *function)
-{
-    struct cn_prototype *prototype = &function->prototype;
-
-    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
-        add_enum(finder, &prototype->parameters[i].type);
-    add_enum(finder, &prototype->result);
-    cn_automatic_values_find(finder->machine, prototype, function->time,
-                             function->has_results, &function->automatic,
-                             &function->texts[0], &function->texts[1]);
 }
 
 static void find_prototype(struct cn_argument_finder *finder, struct function *function)
@@ -245,7 +209,8 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
         function->time = CN_HOOK_LATER;
     else if (strchr(symbol->name, '.'))
         function->time = CN_HOOK_FIRST_CLONE;
-    /* Only -finstrument-functions leaves such calls on x86_64; it sees no results. */
+    /* On x86_64 only -finstrument-functions makes such calls, and it cannot record
+     * results. */
     if (finder->machine == CN_CALLING_X86_64)
         function->has_results = function->call_at == 0;
     if (!finder->prototypes ||
@@ -254,114 +219,20 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
                             prototype))
         return;
     function->has_prototype = true;
-    if (finder->arguments->is_automatic || finder->arguments->needs_debug)
-        find_automatic(finder, function);
+    if (finder->arguments->values.is_automatic || finder->arguments->needs_debug) {
+        for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
+            add_enum(finder, &prototype->parameters[i].type);
+        add_enum(finder, &prototype->result);
+        cn_automatic_values_find(&function->automatic, finder->machine, prototype,
+                                 function->time, function->has_results);
+    }
     if (cn_arguments_has_debug(finder->arguments))
         add_debug_lines(finder, function);
 }
 
-static bool is_other_module(const struct cn_argument_finder *finder,
-                            const struct function *function, const char *specs)
-{
-    struct cn_bytes rest = bytes_of(specs), token;
-
-    while (cn_uft_scan_until(&rest, ',', &token)) {
-        if (!is_module_name(token))
-            continue;
-        if (memmem(token.ptr, token.len, ".so", 3)
-                ? strncmp(finder->module, (const char *)token.ptr, token.len) != 0
-                : function->symbol->kind != 'P')
-            return true;
-    }
-    return false;
-}
-
-static void add_specs(struct cn_argument_finder *finder, const struct function *function,
-                      const char *text, bool is_result, bool is_exact, bool is_automatic,
-                      struct cn_uft_specs *specs)
-{
-    struct cn_bytes rest = bytes_of(text), token;
-    struct cn_argument_spec spec;
-
-    if (is_other_module(finder, function, text))
-        return;
-    while (cn_uft_scan_until(&rest, ',', &token)) {
-        if (!cn_uft_spec_parse(token, WORD, &finder->arena, &finder->enums, &spec) ||
-            (spec.index == 0) != is_result)
-            continue;
-        spec.is_automatic = is_automatic;
-        cn_uft_specs_add(specs, &spec, is_exact);
-    }
-}
-
-/* Readers compare demangled names. */
-static bool is_known_as(const char *known, const char *name)
-{
-    struct cn_text text = {0};
-    bool is_same;
-
-    if (strncmp(known, "_Z", 2) != 0)
-        return strcmp(known, name) == 0;
-    is_same = cn_demangle(known, CN_DEMANGLE_SIMPLE, &text) &&
-              strcmp(cn_text_str(&text), name) == 0;
-    cn_text_done(&text);
-    return is_same;
-}
-
-/* Readers look for debug information first, and into the table else. */
-static void add_automatic(struct cn_argument_finder *finder,
-                          const struct function *function, bool is_result,
-                          struct cn_uft_specs *specs)
-{
-    const struct cn_text *text = &function->texts[is_result];
-
-    if (text->len > 0) {
-        add_specs(finder, function, text->chars, is_result, true, true, specs);
-        return;
-    }
-    if (function->symbol->kind != 'P')
-        return; /* another function, that happens to have this name */
-    for (size_t i = 0; i < cn_known_function_count; i++) {
-        const struct cn_known_function *known = &cn_known_functions[i];
-
-        if (is_known_as(known->name, function->name))
-            add_specs(finder, function, is_result ? known->result : known->arguments,
-                      is_result, true, false, specs);
-    }
-}
-
-static void find_specs(struct cn_argument_finder *finder, const struct function *function,
-                       bool is_result, struct cn_uft_specs *specs)
-{
-    const struct cn_arguments *arguments = finder->arguments;
-
-    for (size_t i = 0; i < arguments->counts[is_result]; i++) {
-        const struct cn_asked *asked = &arguments->lists[is_result][i];
-
-        if (!cn_pattern_matches(&asked->pattern, function->name))
-            continue;
-        if (asked->specs[0] == '\0')
-            add_automatic(finder, function, is_result, specs);
-        else
-            add_specs(finder, function, asked->specs, is_result, asked->pattern.is_name,
-                      false, specs);
-    }
-    if (specs->count == 0 && arguments->is_automatic)
-        add_automatic(finder, function, is_result, specs);
-}
-
-/* How a value is stored that is to be shown like this. */
-static void set_kind(const struct cn_argument_spec *spec, struct cn_rec_value *value)
-{
-    value->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
-                  : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
-                                        : CN_REC_VALUE_PLAIN;
-    value->size = spec->size;
-}
-
-/* A struct or a result that the user described: its type tells where it is. */
-static bool place_by_type(const struct function *function,
-                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
+/* Find a struct or a result by its type in debug information. */
+static bool find_by_type(const struct function *function,
+                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     const struct cn_prototype *prototype = &function->prototype;
     struct cn_calling calling;
@@ -381,8 +252,8 @@ static bool place_by_type(const struct function *function,
     return false;
 }
 
-static bool place_result(const struct function *function,
-                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
+static bool find_result(const struct function *function,
+                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     struct cn_value_type type = {
         .kind = spec->format == 'f' ? CN_VALUE_FLOAT : CN_VALUE_UNSIGNED,
@@ -391,21 +262,21 @@ static bool place_result(const struct function *function,
     };
 
     if (spec->format == 't')
-        return place_by_type(function, spec, out);
+        return find_by_type(function, spec, out);
     return cn_calling_result(function->machine, &type, out);
 }
 
-static bool place_argument(const struct function *function,
-                           const struct cn_argument_spec *spec, struct cn_rec_value *out)
+static bool find_argument(const struct function *function,
+                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
-    const char *place = strchr(spec->text, '%');
+    const char *source = strchr(spec->text, '%');
     struct cn_rec_piece piece;
-    bool is_known = place ? cn_calling_register(function->machine, place + 1, &piece)
-                          : cn_calling_nth(function->machine, spec->is_float,
-                                           spec->index - 1u, &piece);
+    bool is_known = source ? cn_calling_register(function->machine, source + 1, &piece)
+                           : cn_calling_nth(function->machine, spec->is_float,
+                                            spec->index - 1u, &piece);
 
-    if (!place && (spec->format == 't' || spec->size > WORD))
-        return place_by_type(function, spec, out);
+    if (!source && (spec->format == 't' || spec->size > WORD))
+        return find_by_type(function, spec, out);
     if (!is_known || function->time == CN_HOOK_FIRST_CLONE)
         return false;
     if (function->time == CN_HOOK_LATER)
@@ -420,17 +291,18 @@ static bool place_argument(const struct function *function,
     return true;
 }
 
-/* Readers have to know that this value says nothing. False when they cannot be told. */
-static bool tell_unknown(struct cn_argument_finder *finder,
+/* Add a rule that makes readers show this value as unknown. False when that is
+ * impossible. */
+static bool mark_unknown(struct cn_argument_finder *finder,
                          const struct function *function,
                          const struct cn_argument_spec *spec)
 {
     struct cn_arguments *arguments = finder->arguments;
-    const char *place = strchr(spec->text, '%');
+    const char *source = strchr(spec->text, '%');
     struct cn_text *text = &arguments->texts[spec->index == 0];
 
-    if ((spec->index == 0 && spec->is_float) || /* would be one more result */
-        !cn_pattern_is_name(function->name, arguments->is_glob) ||
+    if ((spec->index == 0 && spec->is_float) || /* would add a second result */
+        cn_uft_match_of(function->name, arguments->is_glob) != CN_MATCH_NAME ||
         strpbrk(function->name, ";@, "))
         return false;
     cn_text_printf(text, ";%s@", function->name);
@@ -438,14 +310,14 @@ static bool tell_unknown(struct cn_argument_finder *finder,
         cn_text_str_add(text, "retval");
     else
         cn_text_printf(text, "%sarg%u", spec->is_float ? "fp" : "", spec->index);
-    cn_text_printf(text, "/e:" CN_ARGUMENT_UNKNOWN "%s", place ? place : "");
+    cn_text_printf(text, "/e:" CN_ARGUMENT_UNKNOWN "%s", source ? source : "");
     return true;
 }
 
 static bool find_value(struct cn_argument_finder *finder, const struct function *function,
                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
-    bool is_placed;
+    bool is_found;
 
     *out = (struct cn_rec_value){0};
     if (spec->is_automatic) {
@@ -453,16 +325,19 @@ static bool find_value(struct cn_argument_finder *finder, const struct function 
                                 : function->automatic.arguments[spec->index - 1];
         return true;
     }
-    is_placed = spec->index == 0 ? place_result(function, spec, out)
-                                 : place_argument(function, spec, out);
-    set_kind(spec, out);
-    if (is_placed)
+    is_found = spec->index == 0 ? find_result(function, spec, out)
+                                : find_argument(function, spec, out);
+    out->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
+                : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
+                                      : CN_REC_VALUE_PLAIN;
+    out->size = spec->size;
+    if (is_found)
         return true;
     *out = (struct cn_rec_value){.kind = CN_REC_VALUE_UNKNOWN};
-    return tell_unknown(finder, function, spec);
+    return mark_unknown(finder, function, spec);
 }
 
-/* Store the values of a call; how many there are. */
+/* Store the values of a call; returns their number. */
 static uint16_t store_values(struct cn_argument_finder *finder,
                              const struct function *function,
                              const struct cn_uft_specs *specs, uint32_t *first)
@@ -485,7 +360,9 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
                              const struct cn_elf_symbol *symbol, const char *name,
                              struct cn_rec_rule *rule)
 {
+    const struct cn_uft_values *values = &finder->arguments->values;
     struct cn_uft_specs arguments = {.count = 0}, results = {.count = 0};
+    struct cn_uft_value_function known;
     struct function *function = cn_alloc(1, sizeof(*function));
 
     function->machine = finder->machine;
@@ -493,17 +370,23 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
     function->name = name;
     function->has_results = true;
     find_prototype(finder, function);
-    find_specs(finder, function, false, &arguments);
+    known = (struct cn_uft_value_function){
+        .name = name,
+        .module = finder->module,
+        .type = symbol->kind,
+        .debug = {bytes_of(cn_text_str(&function->automatic.texts[0])),
+                  bytes_of(cn_text_str(&function->automatic.texts[1]))},
+    };
+    cn_uft_values_find(values, &known, false, &finder->parser, &arguments);
     if (function->has_results)
-        find_specs(finder, function, true, &results);
+        cn_uft_values_find(values, &known, true, &finder->parser, &results);
     rule->argument_count = store_values(finder, function, &arguments, &rule->arguments);
     rule->result_count = store_values(finder, function, &results, &rule->results);
     if (rule->argument_count > 0 || rule->result_count > 0)
         rule->actions |= CN_REC_RULE_VALUES;
     if (function->call_at > 0)
         rule->call_off = (uint32_t)(function->call_at - symbol->address);
-    cn_text_done(&function->texts[0]);
-    cn_text_done(&function->texts[1]);
+    cn_automatic_values_done(&function->automatic);
     free(function);
 }
 

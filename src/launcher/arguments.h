@@ -1,8 +1,9 @@
-/* Which arguments and results are recorded: what the user asked for, turned into places
- * where the recorder finds the values, and into what readers must know about them.
+/* Arguments and results to record: turns the options -A, -R and -a into instructions for
+ * the recorder (struct cn_rec_value) and into the text that readers need.
  *
- * Add the options, then open a finder for each file whose functions are recorded and
- * ask it about each of them. A value whose place is not known is recorded as such.
+ * Add the options, then open a finder for each recorded file and call
+ * cn_argument_finder_find() for each of its functions. A value that cannot be found is
+ * recorded as unknown.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_ARGUMENTS_H
@@ -12,48 +13,46 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "formats/uftrace/text/value_rules.h"
 
 struct cn_argument_finder;
-struct cn_asked;
 struct cn_elf_file;
 struct cn_elf_symbol;
 struct cn_rec_rule;
 struct cn_shared_memory;
 
-/* What was asked for, and what the finders add to it. */
+/* The rules of the user, and what the finders add for readers. */
 struct cn_arguments {
-    struct cn_asked *lists[2]; /* arguments, results; in the order given */
-    size_t counts[2], capacities[2];
-    struct cn_text texts[2]; /* the same as text, for readers */
-    bool is_automatic, is_glob;
-    bool needs_debug; /* some function is recorded as its debug information says */
-    bool needs_lines; /* readers are to know where functions are defined */
+    struct cn_uft_values values;
+    struct cn_text texts[2]; /* the rules as text: arguments, results */
+    struct cn_text known[2]; /* the same for well-known functions */
+    bool is_glob;
+    bool needs_debug; /* a rule refers to debug information */
+    bool needs_lines; /* readers need the locations of functions */
 };
 
-/* "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone. */
+/* Add "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone. The text must outlive
+ * `arguments`. */
 CN_CHECK bool cn_arguments_add(struct cn_arguments *arguments, const char *text,
                                bool is_result, struct cn_error *err);
 bool cn_arguments_is_empty(const struct cn_arguments *arguments);
-bool cn_arguments_has_debug(const struct cn_arguments *arguments); /* NAME.dbg */
+bool cn_arguments_has_debug(
+    const struct cn_arguments *arguments); /* NAME.dbg is written */
 void cn_arguments_done(struct cn_arguments *arguments);
 
-/* For the functions of one file, built for this machine (EM_*). */
+/* A finder for the functions of one file, built for this machine (EM_*). */
 struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
                                                    const char *path, unsigned machine,
                                                    struct cn_shared_memory *memory);
 
-/* Add the values to record to the rule for a function with this demangled name. */
+/* Add the values of a function with this demangled name to its rule. */
 void cn_argument_finder_find(struct cn_argument_finder *finder,
                              const struct cn_elf_symbol *symbol, const char *name,
                              struct cn_rec_rule *rule);
 
-/* Append what readers need to know: the content of NAME.dbg. */
+/* Append the content of NAME.dbg. */
 void cn_argument_finder_print(const struct cn_argument_finder *finder,
                               const struct cn_elf_file *elf, struct cn_text *text);
 void cn_argument_finder_close(struct cn_argument_finder *finder); /* NULL is fine */
-
-/* The name of an enum with the one member "unknown", and its definition. */
-#define CN_ARGUMENT_UNKNOWN      "cairn_unknown"
-#define CN_ARGUMENT_UNKNOWN_ENUM "enum " CN_ARGUMENT_UNKNOWN " {unknown}"
 
 #endif

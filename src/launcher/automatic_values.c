@@ -1,8 +1,5 @@
 #include "launcher/automatic_values.h"
 
-#include "launcher/arguments.h"
-#include "launcher/calling.h"
-
 enum {
     WORD = 8,
     STRUCT_MAX = 128, /* bytes recorded of a struct */
@@ -14,14 +11,14 @@ static bool is_stack_register(enum cn_calling_machine machine, uint32_t reg)
     return machine == CN_CALLING_X86_64 ? reg == 6 || reg == 7 : reg == 29 || reg == 31;
 }
 
-/* Registers that a function gets back as it left them; hooks save these. */
-static bool is_kept_register(enum cn_calling_machine machine, uint32_t reg)
+/* Callee-saved registers, which the hooks save. */
+static bool is_saved_register(enum cn_calling_machine machine, uint32_t reg)
 {
     return machine == CN_CALLING_X86_64 ? reg == 3 || reg == 6 || (reg >= 12 && reg <= 15)
                                         : reg >= 19 && reg <= 29;
 }
 
-/* A parameter that was moved is in a register that is kept, or in memory. */
+/* Find a parameter that was moved: it is in a callee-saved register or in memory. */
 static bool find_moved(enum cn_calling_machine machine,
                        const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
@@ -39,7 +36,7 @@ static bool find_moved(enum cn_calling_machine machine,
         return false;
     switch (place->kind) {
     case CN_STORAGE_REGISTER:
-        if (!is_kept_register(machine, place->reg) || len > WORD)
+        if (!is_saved_register(machine, place->reg) || len > WORD)
             return false;
         piece.source =
             type->is_reference && !is_text ? CN_REC_FROM_POINTER : CN_REC_FROM_REGISTER;
@@ -64,7 +61,7 @@ static bool find_moved(enum cn_calling_machine machine,
     return true;
 }
 
-/* Only the register that debug information names at the entry can be trusted. */
+/* In a clone, only a register that debug information names at the entry is reliable. */
 static bool find_in_clone(enum cn_calling_machine machine,
                           const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
@@ -87,7 +84,7 @@ static bool find_in_clone(enum cn_calling_machine machine,
     return true;
 }
 
-/* The format of a value, after "arg1/"; false when there is none for it. */
+/* Append the format of a value, as after "arg1/"; false when there is none. */
 static bool describe(enum cn_calling_machine machine, const struct cn_value_type *type,
                      struct cn_rec_value *value, struct cn_text *format)
 {
@@ -136,10 +133,10 @@ static bool describe(enum cn_calling_machine machine, const struct cn_value_type
     }
 }
 
-/* One value; `is_found` when its pieces are set. */
+/* Add argument `number`, or the result for 0. `is_found`: its pieces are set. */
 static void add_value(enum cn_calling_machine machine, const struct cn_value_type *type,
-                      const char *what, size_t number, bool is_found,
-                      struct cn_rec_value *value, struct cn_text *text)
+                      size_t number, bool is_found, struct cn_rec_value *value,
+                      struct cn_text *text)
 {
     struct cn_text format = {0};
 
@@ -150,29 +147,25 @@ static void add_value(enum cn_calling_machine machine, const struct cn_value_typ
         cn_text_clear(&format);
         cn_text_str_add(&format, "e:" CN_ARGUMENT_UNKNOWN);
     }
-    /* Floating-point arguments have a name of their own. */
-    if (number > 0 && value->kind == CN_REC_VALUE_PLAIN && type->kind == CN_VALUE_FLOAT)
-        cn_text_printf(text, "fp%s%zu/%s", what, number, cn_text_str(&format) + 1);
-    else if (number > 0)
-        cn_text_printf(text, "%s%zu/%s", what, number, cn_text_str(&format));
+    if (number == 0)
+        cn_text_printf(text, "retval/%s", cn_text_str(&format));
+    else if (value->kind == CN_REC_VALUE_PLAIN && type->kind == CN_VALUE_FLOAT)
+        cn_text_printf(text, "fparg%zu/%s", number, cn_text_str(&format) + 1);
     else
-        cn_text_printf(text, "%s/%s", what, cn_text_str(&format));
+        cn_text_printf(text, "arg%zu/%s", number, cn_text_str(&format));
     cn_text_done(&format);
 }
 
-void cn_automatic_values_find(enum cn_calling_machine machine,
+void cn_automatic_values_find(struct cn_automatic_values *out,
+                              enum cn_calling_machine machine,
                               const struct cn_prototype *prototype,
-                              enum cn_hook_time time, bool has_result,
-                              struct cn_automatic_values *out, struct cn_text *arguments,
-                              struct cn_text *result)
+                              enum cn_hook_time time, bool has_result)
 {
     struct cn_calling calling;
 
-    *out = (struct cn_automatic_values){.argument_count = prototype->count};
-    if (out->argument_count > CN_PARAMETERS_MAX)
-        out->argument_count = CN_PARAMETERS_MAX;
+    *out = (struct cn_automatic_values){.texts = {{0}}};
     cn_calling_begin(&calling, machine, &prototype->result);
-    for (size_t i = 0; i < out->argument_count; i++) {
+    for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++) {
         const struct cn_parameter *parameter = &prototype->parameters[i];
         struct cn_rec_value *value = &out->arguments[i];
         bool is_found;
@@ -183,14 +176,19 @@ void cn_automatic_values_find(enum cn_calling_machine machine,
             is_found = find_in_clone(machine, parameter, value);
         else
             is_found = cn_calling_next(&calling, &parameter->type, value);
-        add_value(machine, &parameter->type, "arg", i + 1, is_found, value, arguments);
+        add_value(machine, &parameter->type, i + 1, is_found, value, &out->texts[0]);
     }
-    out->has_result = has_result && prototype->result.kind != CN_VALUE_NONE;
-    if (out->has_result)
-        add_value(machine, &prototype->result, "retval", 0,
+    if (has_result && prototype->result.kind != CN_VALUE_NONE)
+        add_value(machine, &prototype->result, 0,
                   prototype->has_usual_calls && time != CN_HOOK_FIRST_CLONE &&
                       cn_calling_result(machine, &prototype->result, &out->result),
-                  &out->result, result);
+                  &out->result, &out->texts[1]);
+}
+
+void cn_automatic_values_done(struct cn_automatic_values *values)
+{
+    cn_text_done(&values->texts[0]);
+    cn_text_done(&values->texts[1]);
 }
 
 bool cn_automatic_values_moved(enum cn_calling_machine machine,

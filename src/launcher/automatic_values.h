@@ -1,5 +1,4 @@
-/* All parameters and the result of a function, from its debug information: how they are
- * recorded, and the specifications that say so.
+/* How to record all parameters and the result of a function, from its debug information.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_AUTOMATIC_VALUES_H
@@ -10,28 +9,31 @@
 #include "record/shared.h"
 #include "symbols/prototypes.h"
 
+/* Unknown values are stored as the only member of this enum. */
+#define CN_ARGUMENT_UNKNOWN      "cairn_unknown"
+#define CN_ARGUMENT_UNKNOWN_ENUM "enum " CN_ARGUMENT_UNKNOWN " {unknown}"
+
 struct cn_automatic_values {
     struct cn_rec_value arguments[CN_PARAMETERS_MAX], result;
-    size_t argument_count;
-    bool has_result;
+    struct cn_text texts[2]; /* "arg1/d32,arg2/s" and "retval/p" */
 };
 
-/* How the hook of a function finds its arguments. */
+/* When the hook of a function runs. */
 enum cn_hook_time {
-    CN_HOOK_FIRST,       /* as they were passed */
-    CN_HOOK_FIRST_CLONE, /* the same, but the compiler changed which ones */
-    CN_HOOK_LATER,       /* where debug information says; results may be lost */
+    CN_HOOK_FIRST,       /* first: arguments are where they were passed */
+    CN_HOOK_FIRST_CLONE, /* the same, but the compiler removed or changed parameters */
+    CN_HOOK_LATER,       /* later: arguments may have moved */
 };
 
-/* Append "arg1/d32,arg2/s" and "retval/p" to the texts. */
-void cn_automatic_values_find(enum cn_calling_machine machine,
+/* Find the values of a function. */
+void cn_automatic_values_find(struct cn_automatic_values *out,
+                              enum cn_calling_machine machine,
                               const struct cn_prototype *prototype,
-                              enum cn_hook_time time, bool has_result,
-                              struct cn_automatic_values *out, struct cn_text *arguments,
-                              struct cn_text *result);
+                              enum cn_hook_time time, bool has_result);
+void cn_automatic_values_done(struct cn_automatic_values *values);
 
-/* The value that lies where an argument of this piece was passed, when the hook comes
- * later. False when nobody knows. */
+/* Find the argument that was passed in this piece, when the hook runs later. False when
+ * it is unknown. */
 bool cn_automatic_values_moved(enum cn_calling_machine machine,
                                const struct cn_prototype *prototype,
                                const struct cn_rec_piece *passed,

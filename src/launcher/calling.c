@@ -6,7 +6,7 @@
 enum { WORD = 8, VECTORS = 8, IN_REGISTERS_MAX = 16, X87_LEN = 10 };
 
 struct registers {
-    const uint8_t *integers; /* of arguments, numbered as in DWARF */
+    const uint8_t *integers; /* of arguments, by DWARF number */
     uint32_t integer_count;
     const uint8_t *results;
 };
@@ -35,7 +35,7 @@ static void add_piece(struct cn_rec_value *out, enum cn_rec_source source, uint8
     };
 }
 
-/* How the eight bytes of a struct from `offset` on are passed. */
+/* How eight bytes of a struct are passed. */
 enum word_class { CLASS_INTEGER, CLASS_VECTOR, CLASS_MEMORY };
 
 static enum word_class class_of(const struct cn_value_type *type, uint64_t offset)
@@ -64,7 +64,7 @@ static bool is_in_memory(const struct cn_value_type *type)
     return type->size > IN_REGISTERS_MAX || class_of(type, 0) == CLASS_MEMORY;
 }
 
-/* One to four numbers of the same floating-point type, and nothing else. */
+/* A homogeneous aggregate: one to four numbers of the same floating-point type. */
 static bool is_homogeneous(const struct cn_value_type *type)
 {
     if (!type->has_leaves || type->leaf_count == 0 || type->leaf_count > 4)
@@ -125,7 +125,7 @@ static bool put_float(struct cn_calling *calling, const struct cn_value_type *ty
 
     if (is_x86 && type->size > WORD) {
         if (type->name[0] == '\0')
-            return false; /* of 128 bits, or smaller than it looks */
+            return false; /* __float128, or a type with padding */
         put_on_stack(calling, IN_REGISTERS_MAX, IN_REGISTERS_MAX, CN_REC_FROM_STACK,
                      X87_LEN, out);
         return true;
@@ -245,7 +245,8 @@ void cn_calling_begin(struct cn_calling *calling, enum cn_calling_machine machin
     *calling = (struct cn_calling){.machine = machine};
     calling->is_lost =
         result->kind == CN_VALUE_OTHER || (is_parts(result) && result->has_vector);
-    /* The caller says where a result goes: in front of all others, or in x8. */
+    /* The caller passes the address of a result in memory: as the first argument, or in
+     * x8. */
     if (machine == CN_CALLING_X86_64 && is_memory)
         calling->integers = 1;
 }
@@ -258,8 +259,7 @@ bool cn_calling_next(struct cn_calling *calling, const struct cn_value_type *typ
     return !calling->is_lost;
 }
 
-/* Results use the same classes, with registers of their own. What takes more than two was
- * passed in memory. */
+/* Results use the same classes with other registers, at most two. */
 static void rename_registers(struct cn_rec_value *out)
 {
     uint32_t next = 0;
@@ -285,14 +285,14 @@ bool cn_calling_result(enum cn_calling_machine machine, const struct cn_value_ty
         return type->name[0] != '\0';
     }
     if (is_x86 && is_memory && !type->has_vector) {
-        /* rax holds the address of the result. */
+        /* rax contains the address of the result. */
         add_piece(out,
                   type->kind == CN_VALUE_STD_STRING ? CN_REC_FROM_REGISTER
                                                     : CN_REC_FROM_POINTER,
                   0, type->kind == CN_VALUE_STD_STRING ? WORD : type->size, 0);
         return true;
     }
-    /* x8 said where it went, and nobody knows x8 any more. */
+    /* The address was in x8, which is not preserved. */
     if (!is_x86 && (type->is_reference || (is_parts(type) && !is_homogeneous(type) &&
                                            type->size > IN_REGISTERS_MAX)))
         return false;
@@ -357,7 +357,7 @@ bool cn_calling_register(enum cn_calling_machine machine, const char *name,
     for (size_t i = 0; is_x86 && i < sizeof(x86_names) / sizeof(x86_names[0]); i++) {
         if (strcmp(name, x86_names[i]) == 0) {
             out->reg = (uint8_t)i;
-            return i < 6 || i > 7; /* rbp and rsp hold no arguments */
+            return i < 6 || i > 7; /* rbp and rsp contain no arguments */
         }
     }
     if (is_x86 ? strncmp(name, "xmm", 3) == 0 && parse_small(name + 3, VECTORS, &number)

@@ -1,7 +1,6 @@
 #include "launcher/drain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,32 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/text.h"
-#include "launcher/drain_packed.h"
+#include "launcher/recording_dir.h"
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
-    LEAST_LEN = 64 << 10, /* a running thread's bytes that are worth a system call */
+    LEAST_LEN = 64 << 10, /* bytes of a running thread that are worth a system call */
 };
-
-static bool is_gone(const struct cn_rec_track *track)
-{
-    return syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 && errno == ESRCH;
-}
-
-static int open_file(const struct cn_drain *drain, uint32_t tid, struct cn_error *err)
-{
-    struct cn_text path = {0};
-    int fd;
-
-    cn_text_printf(&path, "%s/%u.dat", drain->dir, tid);
-    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (fd < 0)
-        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
-    cn_text_done(&path);
-    return fd;
-}
 
 static const uint8_t *ring_of(const struct cn_drain *drain,
                               const struct cn_rec_track *track)
@@ -47,8 +26,8 @@ static const uint8_t *ring_of(const struct cn_drain *drain,
            (size_t)(track - drain->memory->tracks) * drain->memory->head->ring_len;
 }
 
-/* Who wrote before us may have died before it could say how far it came; the length of the
- * file tells. */
+/* The last writer may have died before it updated `drained`: correct it by the length of
+ * the file. */
 static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *err)
 {
     struct stat status;
@@ -65,8 +44,8 @@ static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *er
     return true;
 }
 
-/* Up to `end` and no further: who runs after a thread that goes on recording makes ever
- * smaller steps, and each is a system call. */
+/* Write up to `end` only: chasing a thread that keeps recording would take ever smaller
+ * steps, each with a system call. */
 static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int fd,
                        uint64_t end, struct cn_error *err)
 {
@@ -86,7 +65,8 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
         if (len == 0)
             return true;
         if (len > ring_len)
-            return cn_fail(err, CN_ERR_FORMAT, "%u.dat: the program overwrote its track",
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "%u.dat: the program overwrote the recorder's memory",
                            track->tid);
         done = writev(fd, parts, 2);
         if (done < 0 && errno == EINTR)
@@ -95,7 +75,6 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
             return cn_fail_errno(err, "cannot write %u.dat", track->tid);
         atomic_fetch_add(&track->drained, (uint64_t)done);
         atomic_fetch_add(&drain->memory->head->byte_count, (uint64_t)done);
-        drain->stored_len += (uint64_t)done;
     }
 }
 
@@ -103,9 +82,12 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
                         struct cn_error *err)
 {
     uint64_t end = cn_rec_track_end(track);
-    int fd = open_file(drain, track->tid, err);
+    char name[16];
     bool ok;
+    int fd;
 
+    (void)snprintf(name, sizeof(name), "%u.dat", track->tid);
+    fd = cn_recording_dir_append(drain->dir, name, err);
     if (fd < 0)
         return false;
     ok = skip_written(track, fd, err) && write_ring(drain, track, fd, end, err);
@@ -121,14 +103,14 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
 
     if (atomic_load(&drain->memory->head->is_over))
         return true;
-    /* Who is gone does not hold the lock any more. */
+    /* A thread that has ended does not need its lock. */
     if (gone)
         atomic_store(&track->writer, drain->memory->head->launcher_pid);
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
                                              drain->memory->head->launcher_pid))
         return true;
     ok = drain->is_packed
-             ? cn_drain_packed_write(drain, track, ring_of(drain, track), err)
+             ? cn_packed_files_write(&drain->packed, track, ring_of(drain, track), err)
              : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
@@ -152,31 +134,27 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     return true;
 }
 
-/* What is worth a system call; but who cannot write more must not be waited for. */
-static uint64_t least_len(const struct cn_drain *drain, const struct cn_rec_track *track)
-{
-    uint64_t least = drain->memory->head->ring_len / 8;
-
-    if (atomic_load(&track->unfinished) != UINT64_MAX)
-        return 1;
-    return least < LEAST_LEN ? least : LEAST_LEN;
-}
-
 static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
                     bool looks_for_dead, struct cn_error *err)
 {
     uint32_t state = atomic_load(&track->state);
-    uint64_t len;
+    uint64_t len, least_len = drain->memory->head->ring_len / 8;
 
     if (state == CN_REC_CLOSED)
         return release(drain, track, err);
     if (state != CN_REC_OPEN)
         return true;
-    if (looks_for_dead && is_gone(track))
+    if (looks_for_dead && syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 &&
+        errno == ESRCH)
         return release(drain, track, err);
     drain->open_count++;
     len = cn_rec_track_end(track) - atomic_load(&track->drained);
-    return len < least_len(drain, track) || write_out(drain, track, false, err);
+    if (least_len > LEAST_LEN)
+        least_len = LEAST_LEN;
+    /* A thread that cannot record more must not wait. */
+    if (atomic_load(&track->unfinished) != UINT64_MAX)
+        least_len = 1;
+    return len < least_len || write_out(drain, track, false, err);
 }
 
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
@@ -194,8 +172,7 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
     return ok;
 }
 
-/* Threads look whether to stop when they have filled a part of their ring, which may be
- * much later. */
+/* Threads check `stop` when a quarter of their ring is full, which may be much later. */
 bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
 {
     struct cn_rec_shared *head = drain->memory->head;
@@ -229,7 +206,7 @@ bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
         uint32_t writer = before;
 
         if (drain->is_packed && atomic_load(&track->state) != CN_REC_FREE)
-            ok = cn_drain_packed_resume(drain, track, err) && ok;
+            ok = cn_packed_files_resume(&drain->packed, track, err) && ok;
         (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
     }
     return ok;
@@ -255,10 +232,10 @@ bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
 {
     drain->step_count = 0;
     return cn_drain_step(drain, err) &&
-           (!drain->is_packed || cn_drain_packed_finish(drain, err));
+           (!drain->is_packed || cn_packed_files_finish(&drain->packed, err));
 }
 
 void cn_drain_done(struct cn_drain *drain)
 {
-    cn_drain_packed_done(drain);
+    cn_packed_files_done(&drain->packed);
 }

@@ -1,7 +1,7 @@
-/* Getting records out of the shared memory into the recording's files.
+/* Drains records from the shared memory into the files of the recording.
  *
- * cn_drain_step() writes what threads have recorded since; once a thread is gone it takes
- * the rest, whatever ended the thread. cn_drain_wait() sleeps until there is more.
+ * cn_drain_step() writes new records, and the last ones of threads that have ended.
+ * cn_drain_wait() sleeps until there are more.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_DRAIN_H
@@ -11,32 +11,29 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/packed_files.h"
 #include "launcher/shared_memory.h"
-
-struct cn_drain_file;
 
 struct cn_drain {
     struct cn_shared_memory *memory;
     const char *dir;
     bool is_packed;
-    uint32_t open_count;         /* tracks in use when we last looked */
-    uint64_t stored_len;         /* bytes written, packed or not, by us */
-    struct cn_drain_file *files; /* of packed tasks */
-    size_t file_count, file_capacity;
+    struct cn_packed_files packed; /* used if is_packed */
+    uint32_t open_count;           /* tracks in use at the last step */
     uint64_t step_count;
-    uint32_t bell; /* as it was before that */
+    uint32_t bell; /* its value before the last step */
 };
 
-/* Write out what there is. On failure recording stops; what is in the files stays. */
+/* Write new records. A failure stops the recording; the files are intact. */
 CN_CHECK bool cn_drain_step(struct cn_drain *drain, struct cn_error *err);
 
-/* Write out what there is, and drop what threads record from now on: they notice later. */
+/* Write all records, and drop those that threads add until they notice the end. */
 CN_CHECK bool cn_drain_end(struct cn_drain *drain, struct cn_error *err);
 
-/* Go on in place of the process that did this before and has died. */
+/* Continue after the process that drained before has died. */
 CN_CHECK bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err);
 
-/* Sleep until a thread rings, a signal arrives, or the time is over. */
+/* Sleep until a thread rings the bell, a signal arrives, or the time is up. */
 void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms);
 
 /* Write the last blocks of packed files. */

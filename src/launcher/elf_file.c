@@ -1,28 +1,24 @@
 #include "launcher/elf_file.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "launcher/elf_reader.h"
 
 struct reading {
-    Elf *elf;
+    struct cn_elf_reader reader;
     struct cn_elf_file *out;
-    GElf_Ehdr head;
-    uint64_t base; /* where the first segment wants to be */
-    bool has_symtab;
+    bool with_symbols, has_symtab;
 };
 
 static void note_symbol_use(struct cn_elf_file *out, const char *name)
 {
     static const struct {
         const char *name;
-        unsigned offer;
+        unsigned hook;
     } hooks[] = {
         {"mcount", CN_ELF_MCOUNT},
         {"_mcount", CN_ELF_MCOUNT},
@@ -32,7 +28,7 @@ static void note_symbol_use(struct cn_elf_file *out, const char *name)
 
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
         if (strcmp(name, hooks[i].name) == 0)
-            out->offers |= hooks[i].offer;
+            out->hooks |= hooks[i].hook;
     }
 }
 
@@ -77,7 +73,7 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
 
         if (!gelf_getsym(data, (int)i, &symbol))
             return;
-        name = elf_strptr(reading->elf, head->sh_link, symbol.st_name);
+        name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
         if (!name || !*name)
             continue;
         type = GELF_ST_TYPE(symbol.st_info);
@@ -86,47 +82,29 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
             continue;
         }
         if (wanted && symbol.st_shndx < SHN_LORESERVE && !strchr(name, '\n') &&
-            symbol.st_value >= reading->base &&
+            symbol.st_value >= reading->reader.base &&
             (type == STT_FUNC || type == STT_GNU_IFUNC ||
              (type == STT_OBJECT && symbol.st_size > 0)))
-            add_symbol(reading->out, symbol.st_value - reading->base, symbol.st_size,
-                       kind_of(&symbol), name);
+            add_symbol(reading->out, symbol.st_value - reading->reader.base,
+                       symbol.st_size, kind_of(&symbol), name);
     }
 }
 
-static bool is_jump_slot(unsigned machine, uint64_t type)
+/* A library call is known by the slot that contains the function's address. */
+static void take_libcall(void *arg, const GElf_Rela *relocation, const char *name)
 {
-    return (machine == EM_X86_64 && type == R_X86_64_JUMP_SLOT) ||
-           (machine == EM_AARCH64 && type == R_AARCH64_JUMP_SLOT);
-}
+    struct reading *reading = arg;
+    uint64_t type = GELF_R_TYPE(relocation->r_info);
 
-/* A library call is known by the slot that holds the function's address. */
-static void take_libcalls(struct reading *reading, Elf_Scn *section,
-                          const GElf_Shdr *head, bool wanted)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    Elf_Scn *symbols = elf_getscn(reading->elf, head->sh_link);
-    Elf_Data *symbol_data = symbols ? elf_getdata(symbols, NULL) : NULL;
-    size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
-    GElf_Shdr symbol_head;
-
-    if (!data || !symbol_data || !gelf_getshdr(symbols, &symbol_head))
+    if (reading->out->machine == EM_X86_64    ? type != R_X86_64_JUMP_SLOT
+        : reading->out->machine == EM_AARCH64 ? type != R_AARCH64_JUMP_SLOT
+                                              : true)
         return;
-    for (size_t i = 0; i < count && i <= INT_MAX; i++) {
-        GElf_Rela rela;
-        GElf_Sym symbol;
-        const char *name;
-
-        if (!gelf_getrela(data, (int)i, &rela) ||
-            !is_jump_slot(reading->out->machine, GELF_R_TYPE(rela.r_info)) ||
-            !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
-            continue;
-        name = elf_strptr(reading->elf, symbol_head.sh_link, symbol.st_name);
-        reading->out->offers |= CN_ELF_LIBCALLS;
-        if (wanted && name && *name && !strchr(name, '\n') &&
-            rela.r_offset >= reading->base)
-            add_symbol(reading->out, rela.r_offset - reading->base, 8, 'P', name);
-    }
+    reading->out->hooks |= CN_ELF_LIBCALLS;
+    if (reading->with_symbols && *name && !strchr(name, '\n') &&
+        relocation->r_offset >= reading->reader.base)
+        add_symbol(reading->out, relocation->r_offset - reading->reader.base, 8, 'P',
+                   name);
 }
 
 static void take_note(Elf_Data *data, char build_id[static 41])
@@ -159,7 +137,7 @@ static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Sh
 
         if (!gelf_getdyn(data, (int)i, &entry) || entry.d_tag != DT_NEEDED)
             continue;
-        name = elf_strptr(reading->elf, head->sh_link, entry.d_un.d_val);
+        name = elf_strptr(reading->reader.elf, head->sh_link, entry.d_un.d_val);
         if (name && !reading->out->sanitizer &&
             (strncmp(name, "libasan.so", 10) == 0 ||
              strncmp(name, "libtsan.so", 10) == 0))
@@ -167,24 +145,11 @@ static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Sh
     }
 }
 
-static void find_base(struct reading *reading)
-{
-    size_t count = 0;
-
-    (void)elf_getphdrnum(reading->elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr segment;
-
-        if (gelf_getphdr(reading->elf, (int)i, &segment) && segment.p_type == PT_LOAD) {
-            reading->base = segment.p_vaddr - segment.p_offset;
-            return;
-        }
-    }
-}
-
 static void take_section(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
-                         const char *name, bool with_symbols)
+                         const char *name)
 {
+    bool with_symbols = reading->with_symbols;
+
     switch (head->sh_type) {
     case SHT_SYMTAB:
         take_symbols(reading, section, head, with_symbols);
@@ -193,7 +158,7 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
         take_symbols(reading, section, head, with_symbols && !reading->has_symtab);
         break;
     case SHT_RELA:
-        take_libcalls(reading, section, head, with_symbols);
+        cn_elf_relocations_walk(&reading->reader, section, take_libcall, reading);
         break;
     case SHT_NOTE:
         take_note(elf_getdata(section, NULL), reading->out->build_id);
@@ -203,27 +168,28 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
         break;
     default:
         if (strcmp(name, "__patchable_function_entries") == 0)
-            reading->out->offers |= CN_ELF_PATCHABLE;
+            reading->out->hooks |= CN_ELF_PATCHABLE;
     }
 }
 
-static void walk_sections(struct reading *reading, bool with_symbols)
+static void walk_sections(struct reading *reading)
 {
-    size_t names = 0;
+    Elf *elf = reading->reader.elf;
     Elf_Scn *section = NULL;
+    size_t names = 0;
     GElf_Shdr head;
 
-    (void)elf_getshdrstrndx(reading->elf, &names);
-    while ((section = elf_nextscn(reading->elf, section)))
+    (void)elf_getshdrstrndx(elf, &names);
+    while ((section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &head))
             reading->has_symtab |= head.sh_type == SHT_SYMTAB;
-    while ((section = elf_nextscn(reading->elf, section))) {
+    while ((section = elf_nextscn(elf, section))) {
         const char *name;
 
         if (!gelf_getshdr(section, &head))
             continue;
-        name = elf_strptr(reading->elf, names, head.sh_name);
-        take_section(reading, section, &head, name ? name : "", with_symbols);
+        name = elf_strptr(elf, names, head.sh_name);
+        take_section(reading, section, &head, name ? name : "");
     }
 }
 
@@ -233,7 +199,7 @@ static int compare_symbols(const void *left, const void *right)
 
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    /* Of several names for one place the global one comes first. */
+    /* Of several names for an address, the global one comes first. */
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     return strcmp(a->name, b->name);
@@ -242,56 +208,43 @@ static int compare_symbols(const void *left, const void *right)
 bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbols,
                       struct cn_error *err)
 {
-    struct reading reading = {.out = elf};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok;
+    struct reading reading = {.out = elf, .with_symbols = with_symbols};
+    bool ok = cn_elf_reader_open(&reading.reader, path);
 
     *elf = (struct cn_elf_file){.is_static = true};
-    if (fd < 0)
+    if (reading.reader.fd < 0)
         return cn_fail_errno(err, "cannot open '%s'", path);
-    (void)elf_version(EV_CURRENT);
-    reading.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    ok = reading.elf && elf_kind(reading.elf) == ELF_K_ELF &&
-         gelf_getehdr(reading.elf, &reading.head);
     if (ok) {
-        elf->machine = reading.head.e_machine;
-        elf->word_class = reading.head.e_ident[EI_CLASS];
-        elf->byte_order = reading.head.e_ident[EI_DATA];
-        find_base(&reading);
-        walk_sections(&reading, with_symbols);
+        elf->machine = reading.reader.head.e_machine;
+        elf->word_class = reading.reader.head.e_ident[EI_CLASS];
+        elf->byte_order = reading.reader.head.e_ident[EI_DATA];
+        walk_sections(&reading);
         if (elf->symbol_count > 0)
             qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols),
                   compare_symbols);
     }
-    (void)elf_end(reading.elf);
-    (void)close(fd);
-    return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is no ELF file", path);
+    cn_elf_reader_close(&reading.reader);
+    return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is not an ELF file", path);
 }
 
 void cn_elf_build_id_read(const char *path, char build_id[static 41])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct cn_elf_reader reader;
     size_t count = 0;
-    Elf *elf;
 
     memset(build_id, 0, 41);
-    if (fd < 0)
-        return;
-    (void)elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    if (elf)
-        (void)elf_getphdrnum(elf, &count);
+    if (cn_elf_reader_open(&reader, path))
+        (void)elf_getphdrnum(reader.elf, &count);
     for (size_t i = 0; i < count && i <= INT_MAX; i++) {
         GElf_Phdr segment;
 
-        if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE)
-            take_note(
-                elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
-                                     segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
-                build_id);
+        if (gelf_getphdr(reader.elf, (int)i, &segment) && segment.p_type == PT_NOTE)
+            take_note(elf_getdata_rawchunk(
+                          reader.elf, (int64_t)segment.p_offset, segment.p_filesz,
+                          segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+                      build_id);
     }
-    (void)elf_end(elf);
-    (void)close(fd);
+    cn_elf_reader_close(&reader);
 }
 
 void cn_elf_file_close(struct cn_elf_file *elf)
@@ -303,7 +256,8 @@ void cn_elf_file_close(struct cn_elf_file *elf)
     *elf = (struct cn_elf_file){0};
 }
 
-/* One line: an address, a kind and a name. printf() would take longer than all else. */
+/* Print a line: address, kind, name. Without printf(), which would take most of the
+ * time. */
 static void print_symbol(struct cn_text *text, uint64_t address, char kind,
                          const char *name)
 {
@@ -319,8 +273,8 @@ static void print_symbol(struct cn_text *text, uint64_t address, char kind,
     cn_text_char(text, '\n');
 }
 
-/* The form that every version of uftrace reads: without sizes, a symbol ends where the
- * next one begins, and one more without a meaning ends the last. */
+/* The format that all versions of uftrace read: without sizes. A symbol ends at the next
+ * one; __sym_end marks other ends. */
 void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text)
 {
     uint64_t end = 0;
@@ -328,7 +282,7 @@ void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text)
     for (size_t i = 0; i < elf->symbol_count; i++) {
         const struct cn_elf_symbol *symbol = &elf->symbols[i];
 
-        /* One name a place, and a gap ends a symbol. */
+        /* One name an address; a gap ends a symbol. */
         if (i > 0 && symbol->address == symbol[-1].address)
             continue;
         if (end > 0 && symbol->address > end)

@@ -1,5 +1,4 @@
-/* An ELF file, as far as the recorder needs it: what it offers to be recorded by, its
- * build-id and its functions.
+/* What the launcher needs of an ELF file: its hooks, its build-id and its symbols.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_ELF_FILE_H
@@ -10,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* How a program lets its calls be seen; a set of these. */
+/* The hooks by which calls of a file can be recorded, as a set. */
 enum {
     CN_ELF_MCOUNT = 1,
     CN_ELF_FENTRY = 2,
@@ -26,25 +25,25 @@ struct cn_elf_symbol {
 };
 
 struct cn_elf_file {
-    unsigned offers;  /* CN_ELF_* */
+    unsigned hooks;   /* CN_ELF_* */
     unsigned machine; /* EM_* */
     uint8_t word_class, byte_order;
     bool is_static;
     char build_id[41];
-    char *sanitizer; /* the library that must be loaded before all others; NULL */
+    char *sanitizer;               /* a library that must be loaded first; may be NULL */
     struct cn_elf_symbol *symbols; /* sorted by address */
     size_t symbol_count, symbol_capacity;
 };
 
-/* Read a file; without symbols unless asked for them. */
+/* Read a file; its symbols only with `with_symbols`. */
 CN_CHECK bool cn_elf_file_open(struct cn_elf_file *elf, const char *path,
                                bool with_symbols, struct cn_error *err);
 void cn_elf_file_close(struct cn_elf_file *elf);
 
-/* The build-id alone, which is quick; "" when there is none. */
+/* Read the build-id only; "" when there is none. */
 void cn_elf_build_id_read(const char *path, char build_id[static 41]);
 
-/* Append the symbols as uftrace stores them, without the lines that come first. */
+/* Append the symbols in the format of NAME.sym, without the head. */
 void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text);
 
 #endif

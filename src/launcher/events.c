@@ -1,9 +1,9 @@
 #include "launcher/events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "launcher/recording_dir.h"
 
 enum { PAGES_MAX = 32, CPUS_MAX = 4096 };
 
 struct cn_event_ring {
     int fd, file;
-    struct perf_event_mmap_page *head; /* NULL: of a processor that is off */
+    struct perf_event_mmap_page *head; /* NULL: the processor is offline */
     size_t map_len, data_len;
     char *data;
 };
@@ -46,7 +46,7 @@ static int open_event(int cpu)
     return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* As large a ring as we are allowed. */
+/* Map the largest ring that the kernel allows. */
 static bool map_ring(struct cn_event_ring *ring)
 {
     size_t page_len = (size_t)sysconf(_SC_PAGESIZE);
@@ -87,31 +87,17 @@ bool cn_events_open(struct cn_events *events, const char *dir)
     return ok;
 }
 
-static bool open_file(const struct cn_events *events, size_t cpu, struct cn_error *err)
-{
-    struct cn_event_ring *ring = &events->rings[cpu];
-    struct cn_text path = {0};
-
-    if (ring->file >= 0)
-        return true;
-    cn_text_printf(&path, "%s/perf-cpu%zu.dat", events->dir, cpu);
-    ring->file =
-        open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (ring->file < 0)
-        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
-    cn_text_done(&path);
-    return ring->file >= 0;
-}
-
 static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *err)
 {
     struct cn_event_ring *ring = &events->rings[cpu];
     uint64_t head, tail;
+    char name[40];
 
     if (!ring->head)
         return true;
     head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
     tail = ring->head->data_tail;
+    (void)snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
     while (tail < head) {
         size_t at = tail % ring->data_len, to_end = ring->data_len - at;
         size_t len = (size_t)(head - tail);
@@ -121,11 +107,13 @@ static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *er
         };
         ssize_t done;
 
-        if (!open_file(events, cpu, err))
+        if (ring->file < 0)
+            ring->file = cn_recording_dir_append(events->dir, name, err);
+        if (ring->file < 0)
             return false;
         done = writev(ring->file, parts, 2);
         if (done <= 0 && errno != EINTR)
-            return cn_fail_errno(err, "cannot write perf-cpu%zu.dat", cpu);
+            return cn_fail_errno(err, "cannot write %s", name);
         tail += done > 0 ? (uint64_t)done : 0;
     }
     __atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);

@@ -1,9 +1,8 @@
-/* What the kernel tells about the recorded tasks: when they are switched out and in, begin,
- * end and change their names. Written to perf-cpuN.dat as the kernel gives it, as uftrace
- * does.
+/* Kernel events of the recorded tasks: context switches, start, end and names of tasks,
+ * written to perf-cpuN.dat in the kernel's format.
  *
- * Open before the program is started: it and all that it starts inherit the events, which
- * begin when it is run. Where the kernel refuses, there are none.
+ * Open them before the program starts: it and its children inherit the events, which are
+ * enabled by exec.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_EVENTS_H
@@ -16,14 +15,14 @@
 
 struct cn_events {
     const char *dir;
-    struct cn_event_ring *rings; /* one a processor */
+    struct cn_event_ring *rings; /* one for each processor */
     size_t count;
 };
 
-/* False, with nothing open, when the kernel does not allow it. */
+/* False when the kernel does not allow it. */
 bool cn_events_open(struct cn_events *events, const char *dir);
 
-/* Write out what there is. */
+/* Write new events. */
 CN_CHECK bool cn_events_drain(struct cn_events *events, struct cn_error *err);
 void cn_events_close(struct cn_events *events);
 

@@ -1,14 +1,11 @@
 #include "launcher/hook_calls.h"
 
-#include <fcntl.h>
-#include <gelf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "launcher/elf_reader.h"
 
 enum { SLOTS_MAX = 8, CODES_MAX = 16 };
 
@@ -18,101 +15,44 @@ struct code {
 };
 
 struct cn_hook_calls {
-    int fd;
-    Elf *elf;
-    unsigned machine;
-    uint64_t base;
-    uint64_t slots[SLOTS_MAX]; /* that hold the addresses of hooks */
+    struct cn_elf_reader reader;
+    uint64_t slots[SLOTS_MAX]; /* addresses of GOT slots that point to hooks */
     size_t slot_count;
     struct code codes[CODES_MAX];
     size_t code_count;
 };
 
-static bool is_hook(unsigned machine, const char *name)
+static void take_slot(void *arg, const GElf_Rela *relocation, const char *name)
 {
-    return strcmp(name, "__cyg_profile_func_enter") == 0 ||
-           (machine == EM_AARCH64 &&
-            (strcmp(name, "_mcount") == 0 || strcmp(name, "mcount") == 0));
-}
+    struct cn_hook_calls *calls = arg;
+    bool is_hook = strcmp(name, "__cyg_profile_func_enter") == 0 ||
+                   (calls->reader.head.e_machine == EM_AARCH64 &&
+                    (strcmp(name, "_mcount") == 0 || strcmp(name, "mcount") == 0));
 
-static void take_slots(struct cn_hook_calls *calls, Elf_Scn *section,
-                       const GElf_Shdr *head)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    Elf_Scn *symbols = elf_getscn(calls->elf, head->sh_link);
-    Elf_Data *symbol_data = symbols ? elf_getdata(symbols, NULL) : NULL;
-    size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
-    GElf_Shdr symbol_head;
-
-    if (!data || !symbol_data || !gelf_getshdr(symbols, &symbol_head))
-        return;
-    for (size_t i = 0; i < count && i <= INT_MAX && calls->slot_count < SLOTS_MAX; i++) {
-        GElf_Rela rela;
-        GElf_Sym symbol;
-        const char *name;
-
-        if (!gelf_getrela(data, (int)i, &rela) || GELF_R_SYM(rela.r_info) == 0 ||
-            !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
-            continue;
-        name = elf_strptr(calls->elf, symbol_head.sh_link, symbol.st_name);
-        if (name && is_hook(calls->machine, name))
-            calls->slots[calls->slot_count++] = rela.r_offset;
-    }
-}
-
-static void take_code(struct cn_hook_calls *calls, Elf_Scn *section,
-                      const GElf_Shdr *head)
-{
-    Elf_Data *data = elf_rawdata(section, NULL);
-
-    if (data && data->d_buf && calls->code_count < CODES_MAX)
-        calls->codes[calls->code_count++] =
-            (struct code){head->sh_addr, data->d_size, data->d_buf};
-}
-
-static void walk_sections(struct cn_hook_calls *calls)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr head;
-
-    while ((section = elf_nextscn(calls->elf, section))) {
-        if (!gelf_getshdr(section, &head))
-            continue;
-        if (head.sh_type == SHT_RELA)
-            take_slots(calls, section, &head);
-        else if (head.sh_type == SHT_PROGBITS && (head.sh_flags & SHF_EXECINSTR))
-            take_code(calls, section, &head);
-    }
-}
-
-static void find_base(struct cn_hook_calls *calls)
-{
-    size_t count = 0;
-
-    (void)elf_getphdrnum(calls->elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr segment;
-
-        if (gelf_getphdr(calls->elf, (int)i, &segment) && segment.p_type == PT_LOAD) {
-            calls->base = segment.p_vaddr - segment.p_offset;
-            return;
-        }
-    }
+    if (is_hook && calls->slot_count < SLOTS_MAX)
+        calls->slots[calls->slot_count++] = relocation->r_offset;
 }
 
 struct cn_hook_calls *cn_hook_calls_open(const char *path)
 {
     struct cn_hook_calls *calls = cn_alloc(1, sizeof(*calls));
-    GElf_Ehdr head;
+    bool ok = cn_elf_reader_open(&calls->reader, path);
+    Elf_Scn *section = NULL;
+    GElf_Shdr head;
 
-    calls->fd = open(path, O_RDONLY | O_CLOEXEC);
-    (void)elf_version(EV_CURRENT);
-    if (calls->fd >= 0)
-        calls->elf = elf_begin(calls->fd, ELF_C_READ_MMAP, NULL);
-    if (calls->elf && gelf_getehdr(calls->elf, &head)) {
-        calls->machine = head.e_machine;
-        find_base(calls);
-        walk_sections(calls);
+    while (ok && (section = elf_nextscn(calls->reader.elf, section))) {
+        Elf_Data *data;
+
+        if (!gelf_getshdr(section, &head))
+            continue;
+        if (head.sh_type == SHT_RELA)
+            cn_elf_relocations_walk(&calls->reader, section, take_slot, calls);
+        if (head.sh_type != SHT_PROGBITS || !(head.sh_flags & SHF_EXECINSTR))
+            continue;
+        data = elf_rawdata(section, NULL);
+        if (data && data->d_buf && calls->code_count < CODES_MAX)
+            calls->codes[calls->code_count++] =
+                (struct code){head.sh_addr, data->d_size, data->d_buf};
     }
     if (calls->slot_count > 0)
         return calls;
@@ -124,13 +64,11 @@ void cn_hook_calls_close(struct cn_hook_calls *calls)
 {
     if (!calls)
         return;
-    (void)elf_end(calls->elf);
-    if (calls->fd >= 0)
-        (void)close(calls->fd);
+    cn_elf_reader_close(&calls->reader);
     free(calls);
 }
 
-/* The bytes at an address; NULL unless there are `len` of them. */
+/* The `len` bytes at an address; NULL when they are not all in a section. */
 static const uint8_t *bytes_at(const struct cn_hook_calls *calls, uint64_t address,
                                uint64_t len)
 {
@@ -237,11 +175,11 @@ static uint64_t find_arm(const struct cn_hook_calls *calls, uint64_t at, uint64_
 uint64_t cn_hook_calls_find(const struct cn_hook_calls *calls, uint64_t offset,
                             uint64_t size)
 {
-    uint64_t at = calls->base + offset, found;
+    uint64_t at = calls->reader.base + offset, found;
 
     if (size > UINT32_MAX || at + size < at)
         return 0;
-    found = calls->machine == EM_X86_64 ? find_x86(calls, at, at + size)
-                                        : find_arm(calls, at, at + size);
-    return found ? found - calls->base : 0;
+    found = calls->reader.head.e_machine == EM_X86_64 ? find_x86(calls, at, at + size)
+                                                      : find_arm(calls, at, at + size);
+    return found ? found - calls->reader.base : 0;
 }

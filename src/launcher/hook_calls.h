@@ -1,5 +1,6 @@
-/* Where functions of a file call their hook: what lies behind that call is what debug
- * information must be asked about when the hook does not come first in a function.
+/* The call sites of hooks in functions of a file. Where the hook is not the first
+ * instruction of a function, the locations of its arguments must be looked up at the
+ * address after that call.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_HOOK_CALLS_H
@@ -15,8 +16,8 @@ struct cn_hook_calls;
 struct cn_hook_calls *cn_hook_calls_open(const char *path);
 void cn_hook_calls_close(struct cn_hook_calls *calls); /* NULL is fine */
 
-/* The address behind the first such call in the function at `offset`, counted from where
- * the file is mapped. 0: there is none. */
+/* The address after the first such call in the function at `offset`, relative to the
+ * start of the file's mapping; 0 when there is none. */
 uint64_t cn_hook_calls_find(const struct cn_hook_calls *calls, uint64_t offset,
                             uint64_t size);
 

@@ -10,16 +10,18 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/arguments.h"
+#include "launcher/automatic_values.h"
 #include "launcher/elf_file.h"
 #include "launcher/known_functions.h"
-#include "launcher/recording_dir.h"
 #include "model/calls/recording.h"
 
 enum {
-    MAX_STACK = UINT16_MAX, /* depths are stored modulo 1024 and unfolded by readers */
+    MAX_STACK = UINT16_MAX, /* readers unfold depths, which are stored modulo 1024 */
 };
 
 struct info {
@@ -165,29 +167,13 @@ static void add_usage(struct info *info)
     }
 }
 
-static void add_known(struct cn_text *text, const char *key, bool is_result)
-{
-    bool is_any = false;
-
-    cn_text_printf(text, "%s:", key);
-    for (size_t i = 0; i < cn_known_function_count; i++) {
-        const struct cn_known_function *known = &cn_known_functions[i];
-        const char *specs = is_result ? known->result : known->arguments;
-
-        if (*specs)
-            cn_text_printf(text, "%s%s@%s", is_any ? ";" : "", known->name, specs);
-        is_any = is_any || *specs;
-    }
-    cn_text_char(text, '\n');
-}
-
-/* Without these lines nobody could tell how long the values behind a record are. */
+/* Readers need these lines to measure the payload of records. */
 static void add_arguments(struct info *info)
 {
     const struct cn_arguments *arguments = info->facts->arguments;
     struct cn_text *text = &info->text;
     unsigned count = 3u + (arguments->texts[0].len > 0) + (arguments->texts[1].len > 0) +
-                     arguments->is_automatic;
+                     arguments->values.is_automatic;
 
     if (cn_arguments_is_empty(arguments))
         return;
@@ -197,10 +183,12 @@ static void add_arguments(struct info *info)
         cn_text_printf(text, "argspec:%s\n", arguments->texts[0].chars);
     if (arguments->texts[1].len > 0)
         cn_text_printf(text, "retspec:%s\n", arguments->texts[1].chars);
-    add_known(text, "argauto", false);
-    add_known(text, "retauto", true);
-    cn_text_str_add(text, "enumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
-    if (arguments->is_automatic)
+    cn_text_str_add(text, "argauto:");
+    cn_known_functions_print(false, text);
+    cn_text_str_add(text, "\nretauto:");
+    cn_known_functions_print(true, text);
+    cn_text_str_add(text, "\nenumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
+    if (arguments->values.is_automatic)
         cn_text_str_add(text, "auto-args:1\n");
 }
 
@@ -213,11 +201,11 @@ static uint64_t features_of(const struct cn_info_facts *facts)
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
     features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
-    if (arguments->is_automatic || arguments->counts[0] > 0)
+    if (arguments->values.is_automatic || arguments->values.requested[0].count > 0)
         features |= CN_FEATURE_ARGUMENT;
-    if (arguments->is_automatic || arguments->counts[1] > 0)
+    if (arguments->values.is_automatic || arguments->values.requested[1].count > 0)
         features |= CN_FEATURE_RETVAL;
-    if (arguments->is_automatic)
+    if (arguments->values.is_automatic)
         features |= CN_FEATURE_AUTO_ARGS;
     if (cn_arguments_has_debug(arguments))
         features |= CN_FEATURE_DEBUG_INFO;
@@ -237,7 +225,6 @@ static void add_how(struct info *info)
     const struct cn_info_facts *facts = info->facts;
     struct cn_text *text = &info->text;
     char date[64] = "";
-    struct timespec now, mono;
 
     begin_group(info, CN_UFT_INFO_RECORD_DATE);
     (void)ctime_r(&facts->started_at, date);
@@ -253,11 +240,10 @@ static void add_how(struct info *info)
     if (facts->left_out_ps > 0)
         cn_text_printf(text, " left-out=%.3fns", (double)facts->left_out_ps / 1000);
     cn_text_str_add(text, facts->has_values ? " values )\n" : " )\n");
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)clock_gettime(CLOCK_MONOTONIC, &mono);
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
-    cn_text_printf(text, "utc_offset:%ld\n", (long)(now.tv_sec - mono.tv_sec));
-    /* Tells why there may be no events. */
+    cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
+                   cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);
+    /* Explains missing events. */
     begin_group(info, CN_UFT_INFO_SYSCTL);
     cn_text_str_add(text, "sysctl:perf_event_paranoid=");
     add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
@@ -293,7 +279,7 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
     memcpy(bytes, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
     cn_text_add(&all, (const char *)bytes, sizeof(bytes));
     cn_text_add(&all, cn_text_str(&info.text), info.text.len);
-    ok = cn_recording_dir_write(facts->dir, "info", all.chars, all.len, err);
+    ok = cn_out_replace(facts->dir, "info", all.chars, all.len, err);
     cn_text_done(&all);
     cn_text_done(&info.text);
     return ok;

@@ -1,5 +1,5 @@
-/* The info file of a recording being made: once when the program starts, so that a
- * recording can be read at any time, and again when all is known.
+/* Writes the info file: when the program starts, so that the recording can be read at any
+ * time, and again when the program has ended.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_INFO_FILE_H
@@ -22,13 +22,13 @@ struct cn_info_facts {
     const char *command_line;
     time_t started_at;
     struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
-    uint64_t left_out_ps; /* what a call takes that is left out; 0 when none are */
-    bool has_values;      /* some calls cost more: their arguments are recorded */
+    uint64_t left_out_ps; /* cost of a call that filters leave out; 0 when none are */
+    bool has_values;      /* calls with recorded values cost more */
     bool has_libcalls, has_sites;
-    bool has_events;                      /* of the kernel */
-    const struct cn_arguments *arguments; /* that are recorded */
+    bool has_events;                      /* from the kernel */
+    const struct cn_arguments *arguments; /* recorded values */
 
-    /* When the program has ended. */
+    /* Valid when the program has ended. */
     bool is_finished;
     int wait_status;
     struct rusage usage;

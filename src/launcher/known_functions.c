@@ -1,6 +1,12 @@
 #include "launcher/known_functions.h"
 
-const struct cn_known_function cn_known_functions[] = {
+#include <stddef.h>
+
+static const struct {
+    const char *name;      /* as in the symbol table; unique when demangled */
+    const char *arguments; /* "arg1/s,arg2"; "" for none */
+    const char *result;    /* "retval/p"; "" for none */
+} functions[] = {
     {"malloc", "arg1/u", "retval/p"},
     {"calloc", "arg1/u,arg2/u", "retval/p"},
     {"realloc", "arg1/p,arg2/u", "retval/p"},
@@ -219,5 +225,16 @@ const struct cn_known_function cn_known_functions[] = {
     {"__cxa_throw", "arg1/p,arg2/p,arg3/p", ""},
 };
 
-const size_t cn_known_function_count =
-    sizeof(cn_known_functions) / sizeof(cn_known_functions[0]);
+void cn_known_functions_print(bool is_result, struct cn_text *out)
+{
+    const char *separator = "";
+
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        const char *specs = is_result ? functions[i].result : functions[i].arguments;
+
+        if (!*specs)
+            continue;
+        cn_text_printf(out, "%s%s@%s", separator, functions[i].name, specs);
+        separator = ";";
+    }
+}

@@ -1,19 +1,14 @@
-/* What is known about functions of the C library and others that everybody calls: their
- * arguments and results, as specifications of uftrace.
- * Threads: immutable.
+/* Arguments and results of well-known library functions, as specs of uftrace.
+ * Threads: any thread.
  */
 #ifndef CN_LAUNCHER_KNOWN_FUNCTIONS_H
 #define CN_LAUNCHER_KNOWN_FUNCTIONS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
-struct cn_known_function {
-    const char *name;      /* as in the symbol table; no two look alike demangled */
-    const char *arguments; /* "arg1/s,arg2"; "" for none */
-    const char *result;    /* "retval/p"; "" for none */
-};
+#include "base/text.h"
 
-extern const struct cn_known_function cn_known_functions[];
-extern const size_t cn_known_function_count;
+/* Append "malloc@arg1/u;...", for the arguments or for the results. */
+void cn_known_functions_print(bool is_result, struct cn_text *out);
 
 #endif

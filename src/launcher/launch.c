@@ -12,20 +12,22 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
 #include "launcher/info_file.h"
-#include "launcher/keeper.h"
 #include "launcher/module_files.h"
 #include "launcher/module_rules.h"
 #include "launcher/program.h"
 #include "launcher/recording_dir.h"
 #include "launcher/shared_memory.h"
+#include "launcher/standby.h"
 
 enum {
     WAIT_MS = 20,
-    PATIENCE_MS = 1000, /* then we say what we are waiting for */
+    PATIENCE_MS = 1000, /* then print a message */
     RECORD_LEN = 16,
 };
 
@@ -35,17 +37,17 @@ struct launch {
     char *dir, *library;
     struct cn_shared_memory memory;
     struct cn_drain drain;
-    struct cn_keeper keeper;
+    struct cn_standby standby;
     struct cn_events events;
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_info_facts facts;
-    uint32_t session_count; /* whose symbols are written */
+    uint32_t session_count; /* sessions whose symbols are written */
     uint64_t start_ns;
     pid_t pid; /* 0 when it has ended */
 };
 
-/* What the handlers of signals leave for the loop. */
+/* Set by signal handlers. */
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t forwarded_to;
 static struct cn_rec_shared *volatile bell_of;
@@ -56,7 +58,8 @@ static void on_child(int number)
 
     (void)number;
     if (head)
-        atomic_fetch_add(&head->bell, 1); /* a wait that begins now ends at once */
+        atomic_fetch_add(&head->bell,
+                         1); /* so that a wait that begins now returns at once */
 }
 
 static void on_interrupt(int number)
@@ -78,19 +81,11 @@ static void catch_signals(void)
     struct sigaction terminate = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
 
     (void)sigaction(SIGCHLD, &child, NULL);
-    /* The terminal sends these to the program as well: how to end is its decision. */
+    /* The terminal sends these to the program as well, which decides how to end. */
     (void)sigaction(SIGINT, &interrupt, NULL);
     (void)sigaction(SIGQUIT, &interrupt, NULL);
     (void)sigaction(SIGTERM, &terminate, NULL);
     (void)sigaction(SIGHUP, &terminate, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static bool configure(struct launch *launch, struct cn_error *err)
@@ -98,11 +93,10 @@ static bool configure(struct launch *launch, struct cn_error *err)
     const struct cn_launch_options *options = launch->options;
     struct cn_rec_shared *head = launch->memory.head;
 
-    if (!cn_shared_memory_tell_dir(&launch->memory, launch->dir, err))
+    if (!cn_shared_memory_set_dir(&launch->memory, launch->dir, err))
         return false;
     if (strlen(launch->program.path) >= sizeof(head->exe))
-        return cn_fail(err, CN_ERR_LIMIT, "'%s' is too long a path",
-                       launch->program.path);
+        return cn_fail(err, CN_ERR_LIMIT, "'%s': path too long", launch->program.path);
     memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
     head->time_limit_ns = options->time_limit_ns;
     head->size_limit = options->size_limit;
@@ -142,13 +136,14 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         .memory = &launch->memory,
         .dir = launch->dir,
         .is_packed = options->is_packed,
+        .packed = {.memory = &launch->memory, .dir = launch->dir},
     };
     launch->modules.dir = launch->dir;
     return configure(launch, err) &&
-           cn_keeper_start(&launch->keeper, &launch->drain, err);
+           cn_standby_start(&launch->standby, &launch->drain, err);
 }
 
-/* What views of the recording are to do unless they are told otherwise. */
+/* Write the default options of views. */
 static bool write_default_options(const struct launch *launch, struct cn_error *err)
 {
     static const struct {
@@ -165,8 +160,7 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     if (limit_ns > 0)
         cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
-    ok = cn_recording_dir_write(launch->dir, "default.opts", cn_text_str(&text), text.len,
-                                err);
+    ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
 }
@@ -190,7 +184,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
                       (cn_rules_actions(&options->rules) & readings) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
-           cn_recording_dir_write(launch->dir, "task.txt", "", 0, err) &&
+           cn_out_replace(launch->dir, "task.txt", "", 0, err) &&
            write_default_options(launch, err);
 }
 
@@ -209,7 +203,7 @@ static void collect_status(struct launch *launch)
         return;
     launch->facts.wait_status = status;
     launch->facts.is_finished = true;
-    launch->facts.elapsed_ns = now_ns() - launch->start_ns;
+    launch->facts.elapsed_ns = cn_clock_ns() - launch->start_ns;
     launch->pid = 0;
     forwarded_to = 0;
     launch->drain.step_count = 0;
@@ -230,11 +224,12 @@ static void check_limits(struct launch *launch)
 
     if (options->size_limit > 0 && atomic_load(&head->byte_count) >= options->size_limit)
         stop(launch, CN_REC_STOP_SIZE);
-    if (options->duration_ns > 0 && now_ns() - launch->start_ns >= options->duration_ns)
+    if (options->duration_ns > 0 &&
+        cn_clock_ns() - launch->start_ns >= options->duration_ns)
         stop(launch, CN_REC_STOP_DURATION);
 }
 
-/* Nothing that comes after the end counts. On a full disk there is nothing to be done. */
+/* Drain a last time after a stop, unless the disk is full. Later records are dropped. */
 static bool end_recording(struct launch *launch, struct cn_error *err)
 {
     const struct cn_rec_shared *head = launch->memory.head;
@@ -245,19 +240,11 @@ static bool end_recording(struct launch *launch, struct cn_error *err)
     return cn_drain_end(&launch->drain, err) && cn_events_drain(&launch->events, err);
 }
 
-static bool collect(struct launch *launch, struct cn_error *err)
-{
-    if (!cn_drain_step(&launch->drain, err))
-        return false;
-    return atomic_load(&launch->memory.head->is_over) ||
-           cn_events_drain(&launch->events, err);
-}
-
-/* Until when to wait for the bell. */
+/* How long to wait for the bell. */
 static uint32_t patience_ms(const struct launch *launch)
 {
     uint64_t duration_ns = launch->options->duration_ns;
-    uint64_t left_ns = launch->start_ns + duration_ns - now_ns();
+    uint64_t left_ns = launch->start_ns + duration_ns - cn_clock_ns();
 
     if (duration_ns == 0 || left_ns >= WAIT_MS * UINT64_C(1000000))
         return WAIT_MS;
@@ -274,39 +261,42 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
     return cn_module_files_update(&launch->modules, err);
 }
 
-/* Until the program has ended, and all processes that it left. False when the disk is
- * full: then nothing more is recorded, and the program goes on. */
+/* Loop until the program and its children have ended. False when the disk is full:
+ * recording stops, but the program continues. */
 static bool watch(struct launch *launch, struct cn_error *err)
 {
-    struct cn_error trouble = {0};
+    struct cn_error failure = {0};
     uint64_t ended_ns = 0;
     bool ok = true, has_said = false;
 
     for (;;) {
-        ok = ok && collect(launch, err) && write_new_symbols(launch, err);
+        ok = ok && cn_drain_step(&launch->drain, err) &&
+             (atomic_load(&launch->memory.head->is_over) ||
+              cn_events_drain(&launch->events, err)) &&
+             write_new_symbols(launch, err);
         check_limits(launch);
         ok = ok && end_recording(launch, err);
         if (!ok)
             stop(launch, CN_REC_STOP_DISK);
-        if (!cn_module_rules_answer(&launch->rules, &trouble))
-            say(launch, trouble.text);
+        if (!cn_module_rules_answer(&launch->rules, &failure))
+            say(launch, failure.text);
         collect_status(launch);
         if (launch->pid == 0 && ended_ns == 0) {
-            ended_ns = now_ns();
+            ended_ns = cn_clock_ns();
             continue;
         }
         if (launch->pid == 0 && (!ok || launch->drain.open_count == 0 || interrupts > 0))
             return ok;
         if (launch->pid == 0 && !has_said &&
-            now_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
-            say(launch, "waiting for processes that the program left; Ctrl-C to stop");
+            cn_clock_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
+            say(launch, "waiting for children of the program; press Ctrl-C to stop");
             has_said = true;
         }
         cn_drain_wait(&launch->drain, patience_ms(launch));
     }
 }
 
-/* Within calls that are recorded. */
+/* True if calls inside recorded calls are left out. */
 static bool leaves_out_calls(const struct cn_launch_options *options)
 {
     uint32_t within = CN_REC_RULE_NOT | CN_REC_RULE_HIDE | CN_REC_RULE_OFF |
@@ -324,9 +314,9 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     ok = ok && cn_drain_finish(&launch->drain, err) &&
          (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err));
     ok = cn_module_files_finish(&launch->modules, err) && ok;
-    launch->facts.call_cost = head->costs[launch->program.elf.offers & CN_ELF_INSTRUMENT
-                                              ? CN_REC_COST_INSTRUMENT
-                                              : CN_REC_COST_HOOK];
+    launch->facts.call_cost =
+        head->costs[launch->program.elf.hooks & CN_ELF_INSTRUMENT ? CN_REC_COST_INSTRUMENT
+                                                                  : CN_REC_COST_HOOK];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
     if (leaves_out_calls(launch->options))
         launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;
@@ -338,7 +328,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .record_len = atomic_load(&head->byte_count),
         .call_count = (atomic_load(&head->byte_count) - atomic_load(&head->extra_len)) /
                       RECORD_LEN / 2,
-        .stored_len = launch->options->is_packed ? launch->drain.stored_len
+        .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
         .stop = (int)atomic_load(&head->stop),
@@ -349,17 +339,17 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
 static bool start_and_watch(struct launch *launch, struct cn_launch_result *result,
                             struct cn_error *err)
 {
-    struct cn_error trouble = {0};
+    struct cn_error failure = {0};
 
     cn_shared_memory_clock_end(&launch->memory);
     bell_of = launch->memory.head;
     catch_signals();
-    launch->start_ns = now_ns();
+    launch->start_ns = cn_clock_ns();
     if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
                                launch->options->words, &launch->pid, err))
         return false;
     forwarded_to = launch->pid;
-    return complete(launch, watch(launch, &trouble), result, &trouble);
+    return complete(launch, watch(launch, &failure), result, &failure);
 }
 
 bool cn_launch_run(const struct cn_launch_options *options,
@@ -375,7 +365,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
     cn_module_rules_done(&launch.rules);
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);
-    cn_keeper_dismiss(&launch.keeper);
+    cn_standby_stop(&launch.standby);
     cn_program_file_close(&launch.program);
     free(launch.dir);
     free(launch.library);

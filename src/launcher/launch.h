@@ -1,10 +1,10 @@
-/* Running a program and recording it.
+/* Runs a program and records it.
  *
- * cn_launch_run() does all of it: it prepares the directory, starts the program with the
- * recorder loaded, writes out what it records, and completes the recording when the
- * program and the processes it started have ended. Should the launcher be killed, a
- * process it left behind keeps the records that only memory holds.
- * Threads: one thread at a time; the calling process must have no other.
+ * cn_launch_run() creates the directory, starts the program with the recorder loaded,
+ * drains its records, and completes the recording when the program and its children have
+ * ended. If the launcher is killed, a standby process saves the records that are still in
+ * shared memory.
+ * Threads: the calling process must have no other thread.
  */
 #ifndef CN_LAUNCHER_LAUNCH_H
 #define CN_LAUNCHER_LAUNCH_H
@@ -17,25 +17,25 @@
 #include "launcher/rules.h"
 
 struct cn_launch_options {
-    const char *dir;                /* to record into */
-    const char *library;            /* the recorder; NULL: found beside this program */
-    const char *command_line;       /* as it is told in the recording */
+    const char *dir;                /* of the recording */
+    const char *library;            /* path of the recorder; NULL: search for it */
+    const char *command_line;       /* for the info file */
     const char *const *words;       /* the program and its arguments, NULL at the end */
-    uint64_t ring_len;              /* bytes of memory a thread; a power of two */
+    uint64_t ring_len;              /* bytes of a thread's ring; a power of two */
     uint64_t size_limit;            /* bytes of records; 0: none */
-    uint64_t duration_ns;           /* record this long; 0: to the end */
-    uint64_t time_limit_ns;         /* leave out calls that take less */
-    uint32_t depth_limit;           /* leave out calls nested deeper; 0: none */
+    uint64_t duration_ns;           /* 0: to the end */
+    uint64_t time_limit_ns;         /* leave out shorter calls */
+    uint32_t depth_limit;           /* leave out deeper calls; 0: none */
     struct cn_rules rules;          /* filters and triggers */
-    struct cn_arguments *arguments; /* to record; recording adds what readers need */
-    bool asks_kernel; /* for the time, in place of the processor's counter */
+    struct cn_arguments *arguments; /* recording adds what readers need */
+    bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
-    bool has_nested_libcalls; /* calls that libraries make of each other, too */
-    bool has_events;          /* context switches and names of tasks, from the kernel */
-    bool has_sites;           /* calls are recorded with where they are made */
-    bool is_forced;           /* record even a program that offers nothing */
+    bool has_nested_libcalls; /* also record calls between libraries */
+    bool has_events;          /* record kernel events */
+    bool has_sites;           /* record call sites */
+    bool is_forced;           /* run the program even if it is not instrumented */
 
-    /* Something the user should know, while the program runs. */
+    /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
     void *say_arg;
 };
@@ -46,7 +46,7 @@ struct cn_launch_result {
     int stop; /* enum cn_rec_stop */
 };
 
-/* True when the program ran, however it ended. */
+/* True if the program was started. */
 CN_CHECK bool cn_launch_run(const struct cn_launch_options *options,
                             struct cn_launch_result *result, struct cn_error *err);
 

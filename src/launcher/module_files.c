@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/out.h"
 #include "base/text.h"
+#include "formats/uftrace/text/symbol_reader.h"
 #include "launcher/elf_file.h"
-#include "launcher/recording_dir.h"
 #include "launcher/symbol_cache.h"
 
 struct cn_module_file {
-    char *path, *name; /* as mapped, and the file's name in the recording without .sym */
+    char *path, *name; /* as mapped; of its files in the recording, without .sym */
     char build_id[41];
 };
 
@@ -31,32 +32,18 @@ static const struct cn_module_file *find(const struct cn_module_files *files,
     return NULL;
 }
 
-static bool is_name_taken(const struct cn_module_files *files, const char *name)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        if (strcmp(files->list[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Two files of the same name: the second is told apart by its build-id or its path. */
+/* The name of the files of a module; the second module of a name gets a mark. */
 static char *choose_name(const struct cn_module_files *files, const char *path,
                          const char *build_id)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char mark[CN_UFT_MARK_LEN + 1] = "";
     struct cn_text name = {0};
-    unsigned sum = 0;
 
-    cn_text_str_add(&name, base);
-    if (is_name_taken(files, base)) {
-        for (const char *c = path; *c; c++)
-            sum += (unsigned char)*c;
-        if (build_id[0])
-            cn_text_printf(&name, "-%.4s", build_id);
-        else
-            cn_text_printf(&name, "-%04x", sum & 0xffff);
-    }
+    for (size_t i = 0; i < files->count && !mark[0]; i++)
+        if (strcmp(files->list[i].name, base) == 0)
+            cn_uft_module_mark(path, build_id, mark);
+    cn_text_printf(&name, "%s%s", base, mark);
     return name.chars;
 }
 
@@ -72,8 +59,8 @@ static bool write_debug(const struct cn_module_files *files, const char *path,
         cn_text_printf(&file_name, "%s.dbg", name);
         cn_text_printf(&text, "# path name: %s\n%s", path,
                        cn_text_str(&files->debug[i].text));
-        ok = cn_recording_dir_write(files->dir, cn_text_str(&file_name), text.chars,
-                                    text.len, err);
+        ok = cn_out_replace(files->dir, cn_text_str(&file_name), text.chars, text.len,
+                            err);
         break;
     }
     cn_text_done(&text);
@@ -93,7 +80,7 @@ bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
     return !module || write_debug(files, path, module->name, err);
 }
 
-/* The symbols of a file, from the cache or from the file itself. */
+/* Read the symbols of a file from the cache, or from the file itself. */
 static bool read_symbols(const char *path, const char *build_id, struct cn_text *text)
 {
     struct cn_error ignored = {0};
@@ -125,8 +112,7 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
     if (module->build_id[0])
         cn_text_printf(&text, "# build-id: %s\n", module->build_id);
     cn_text_add(&text, symbols->chars, symbols->len);
-    ok =
-        cn_recording_dir_write(files->dir, cn_text_str(&name), text.chars, text.len, err);
+    ok = cn_out_replace(files->dir, cn_text_str(&name), text.chars, text.len, err);
     cn_text_done(&text);
     cn_text_done(&name);
     return ok;
@@ -152,7 +138,8 @@ static bool add_module(struct cn_module_files *files, const char *path,
     return ok;
 }
 
-/* The path of a line of a map, or of a DLOP line; cut out of the line. NULL for others. */
+/* The path in a line of a map or a DLOP line, terminated in place; NULL for other
+ * lines. */
 static char *path_in(char *line)
 {
     char *path = strstr(line, "libname=\"");
@@ -174,8 +161,10 @@ static char *path_in(char *line)
     return strstr(line, "p 00000000 00:00 0 ") ? path : NULL;
 }
 
+/* Add the modules that a map or task.txt names. With `out`, append the lines, each with the
+ * build-id of its module. */
 static bool read_file(struct cn_module_files *files, const char *name,
-                      struct cn_error *err)
+                      struct cn_text *out, struct cn_error *err)
 {
     struct cn_text path = {0};
     char *line = NULL;
@@ -190,78 +179,56 @@ static bool read_file(struct cn_module_files *files, const char *name,
         return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
     while (ok && getline(&line, &capacity, file) > 0) {
         const char *module = path_in(line);
+        const struct cn_module_file *known;
 
         if (module && !find(files, module))
             ok = add_module(files, module, err);
+        if (!out)
+            continue;
+        known = module ? find(files, module) : NULL;
+        cn_text_str_add(out, line);
+        if (known && known->build_id[0])
+            cn_text_printf(out, " build-id:%s", known->build_id);
+        cn_text_char(out, '\n');
     }
     free(line);
     (void)fclose(file);
     return ok;
 }
 
-static bool is_map(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len > 8 && strncmp(name, "sid-", 4) == 0 &&
-           strcmp(name + len - 4, ".map") == 0;
-}
-
-static bool each_map(struct cn_module_files *files,
-                     bool (*visit)(struct cn_module_files *, const char *,
-                                   struct cn_error *),
-                     struct cn_error *err)
+static bool read_maps(struct cn_module_files *files, bool adds_build_ids,
+                      struct cn_error *err)
 {
     DIR *dir = opendir(files->dir);
+    struct cn_text text = {0};
     struct dirent *entry;
     bool ok = true;
 
     if (!dir)
         return cn_fail_errno(err, "cannot read '%s'", files->dir);
-    while (ok && (entry = readdir(dir)))
-        ok = !is_map(entry->d_name) || visit(files, entry->d_name, err);
+    while (ok && (entry = readdir(dir))) {
+        const char *name = entry->d_name, *suffix = strrchr(name, '.');
+
+        if (strncmp(name, "sid-", 4) != 0 || !suffix || strcmp(suffix, ".map") != 0)
+            continue;
+        cn_text_clear(&text);
+        ok = read_file(files, name, adds_build_ids ? &text : NULL, err) &&
+             (!adds_build_ids ||
+              cn_out_replace(files->dir, name, cn_text_str(&text), text.len, err));
+    }
     (void)closedir(dir);
+    cn_text_done(&text);
     return ok;
 }
 
 bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err)
 {
-    return each_map(files, read_file, err) && read_file(files, "task.txt", err);
-}
-
-static bool add_build_ids(struct cn_module_files *files, const char *name,
-                          struct cn_error *err)
-{
-    struct cn_text path = {0}, out = {0};
-    char *line = NULL;
-    size_t capacity = 0;
-    FILE *file;
-    bool ok;
-
-    cn_text_printf(&path, "%s/%s", files->dir, name);
-    file = fopen(cn_text_str(&path), "re");
-    cn_text_done(&path);
-    if (!file)
-        return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
-    while (getline(&line, &capacity, file) > 0) {
-        const char *module = path_in(line);
-        const struct cn_module_file *known = module ? find(files, module) : NULL;
-
-        cn_text_str_add(&out, line);
-        if (known && known->build_id[0])
-            cn_text_printf(&out, " build-id:%s", known->build_id);
-        cn_text_char(&out, '\n');
-    }
-    free(line);
-    (void)fclose(file);
-    ok = cn_recording_dir_write(files->dir, name, out.chars, out.len, err);
-    cn_text_done(&out);
-    return ok;
+    return read_maps(files, false, err) && read_file(files, "task.txt", NULL, err);
 }
 
 bool cn_module_files_finish(struct cn_module_files *files, struct cn_error *err)
 {
-    return cn_module_files_update(files, err) && each_map(files, add_build_ids, err);
+    return cn_module_files_update(files, err) && read_maps(files, true, err);
 }
 
 void cn_module_files_done(struct cn_module_files *files)

@@ -1,8 +1,8 @@
-/* The symbol files of a recording: NAME.sym for every file that a session mapped, and
- * NAME.dbg where something is known about its functions.
+/* Writes the symbol files of a recording: NAME.sym for each mapped file, and NAME.dbg where
+ * there is debug information.
  *
- * cn_module_files_update() reads the maps and task.txt of the recording again and writes
- * what is missing.
+ * cn_module_files_update() reads the maps and task.txt of the recording and writes the
+ * files that are missing.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_MODULE_FILES_H
@@ -21,14 +21,15 @@ struct cn_module_files {
     size_t debug_count, debug_capacity;
 };
 
-/* What NAME.dbg of a file is to hold; the text is taken over. */
+/* Set the content of NAME.dbg; takes ownership of the text. */
 CN_CHECK bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
                                         struct cn_text *text, struct cn_error *err);
 
-/* Modules that cannot be read are left out: their calls have no names. */
+/* Write missing files. Modules that cannot be read get no file. */
 CN_CHECK bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err);
 
-/* Append the build-id of each module to its line in the maps, as the last thing. */
+/* Write missing files, then append the build-id of each module to its lines in the
+ * maps. */
 CN_CHECK bool cn_module_files_finish(struct cn_module_files *files, struct cn_error *err);
 
 void cn_module_files_done(struct cn_module_files *files);

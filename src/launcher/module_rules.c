@@ -29,22 +29,6 @@ static bool needs_finder(const struct cn_module_rules *modules)
            cn_arguments_has_debug(modules->arguments);
 }
 
-static bool has_patterns(const struct cn_module_rules *modules)
-{
-    return cn_rules_actions(modules->rules) != 0 || needs_finder(modules);
-}
-
-/* Calls of a library are seen through its hooks, and on request those that it makes. */
-static bool is_seen(const struct cn_module_rules *modules, const struct cn_elf_file *elf,
-                    bool is_program)
-{
-    unsigned hooks = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
-
-    if (modules->memory->head->has_nested_libcalls)
-        hooks |= CN_ELF_LIBCALLS;
-    return is_program || (elf->offers & hooks);
-}
-
 static bool store(struct cn_module_rules *modules, const char *path,
                   const struct cn_elf_file *elf, uint32_t *count, struct cn_error *err)
 {
@@ -65,17 +49,21 @@ static bool store(struct cn_module_rules *modules, const char *path,
     return ok;
 }
 
-/* A file that cannot be read has no rules. */
+/* Store the rules of a file; none when it cannot be read. */
 static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
                 struct cn_error *err)
 {
     struct cn_ruled_file file = {.first = modules->memory->head->rule_count};
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
+    /* Hooks by which the calls of a library are recorded. */
+    unsigned seen = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
     bool ok = true;
 
+    if (modules->memory->head->has_nested_libcalls)
+        seen |= CN_ELF_LIBCALLS;
     if (cn_elf_file_open(&elf, path, false, &ignored) &&
-        is_seen(modules, &elf, is_program)) {
+        (is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
             ok = store(modules, path, &elf, &file.count, err);
@@ -97,7 +85,7 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
 
     head->has_only = (actions & CN_REC_RULE_ONLY) != 0;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
-    head->has_patterns = has_patterns(modules);
+    head->has_patterns = actions != 0 || needs_finder(modules);
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)

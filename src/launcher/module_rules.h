@@ -1,5 +1,5 @@
-/* Rules for the files that recorded processes map: those of the program before it starts,
- * those of others when a process asks.
+/* Rules for the files that recorded processes map: for the program before it starts, for
+ * other files when a process requests them.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_MODULE_RULES_H
@@ -19,17 +19,17 @@ struct cn_module_rules {
     const struct cn_rules *rules;
     struct cn_arguments *arguments;
     struct cn_shared_memory *memory;
-    struct cn_module_files *files; /* that get what is known about functions */
+    struct cn_module_files *files; /* gets the debug information */
     struct cn_ruled_file *list;
     size_t count, capacity;
 };
 
-/* Store the rules for the program that will be started. */
+/* Store the rules of the program, before it is started. */
 CN_CHECK bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
                                     struct cn_error *err);
 
-/* Answer a process that asks. Fails when there are too many rules; the process goes on
- * without. */
+/* Answer a pending request. Fails when there are too many rules; the process continues
+ * without them. */
 CN_CHECK bool cn_module_rules_answer(struct cn_module_rules *modules,
                                      struct cn_error *err);
 void cn_module_rules_done(struct cn_module_rules *modules);

@@ -16,6 +16,12 @@
 #include "base/text.h"
 #include "record/shared.h"
 
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_AARCH64 };
+#endif
+
 static bool is_program(const char *path)
 {
     struct stat status;
@@ -57,7 +63,7 @@ bool cn_program_file_open(struct cn_program_file *program, const char *name,
         return cn_fail(err, CN_ERR_NOT_FOUND, "no program '%s' in PATH", name);
     program->path = realpath(found, NULL);
     if (!program->path || !is_program(program->path)) {
-        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is no program that can be run", found);
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is not an executable program", found);
         free(found);
         cn_program_file_close(program);
         return false;
@@ -78,15 +84,6 @@ void cn_program_file_close(struct cn_program_file *program)
     *program = (struct cn_program_file){0};
 }
 
-static unsigned own_machine(void)
-{
-#if defined(__x86_64__)
-    return EM_X86_64;
-#else
-    return EM_AARCH64;
-#endif
-}
-
 bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,
                            struct cn_error *err)
 {
@@ -96,16 +93,16 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
 
     if (program->is_script)
         return true;
-    if (elf->machine != own_machine())
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is a program for another processor",
+    if (elf->machine != OWN_MACHINE)
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is built for another processor",
                        program->path);
     if (elf->is_static)
         return cn_fail(err, CN_ERR_USAGE,
                        "'%s' is linked statically: link it without -static",
                        program->path);
-    if (!(elf->offers & usable))
+    if (!(elf->hooks & usable))
         return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' offers no calls to record: build it with -pg, "
+                       "'%s' is not instrumented: build it with -pg, "
                        "-finstrument-functions or -fpatchable-function-entry=5, or use "
                        "--force",
                        program->path);
@@ -114,30 +111,31 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
 
 bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
 {
-    static const char *const places[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
+    static const char *const folders[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
     char self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *slash;
 
     if (len < 0)
-        return cn_fail_errno(err, "cannot find out where cairn is");
+        return cn_fail_errno(err, "cannot read /proc/self/exe");
     self[len] = '\0';
     slash = strrchr(self, '/');
     slash[1] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         struct cn_text path = {0};
 
-        cn_text_printf(&path, "%s%s%s", self, places[i], name);
+        cn_text_printf(&path, "%s%s%s", self, folders[i], name);
         if (access(cn_text_str(&path), R_OK) == 0) {
             *out = path.chars;
             return true;
         }
         cn_text_done(&path);
     }
-    return cn_fail(err, CN_ERR_NOT_FOUND, "no %s in %s", name, self);
+    return cn_fail(err, CN_ERR_NOT_FOUND, "cannot find %s beside %s; install cairn again",
+                   name, self);
 }
 
-/* What LD_PRELOAD holds stays there, behind us; a sanitizer insists on being first. */
+/* Prepend the recorder to LD_PRELOAD, after a sanitizer, which must be first. */
 static void set_environment(const struct cn_program_file *program, const char *library,
                             const char *shared_path)
 {

@@ -1,4 +1,4 @@
-/* The program to be recorded: where it is, and how it is started with the recorder.
+/* The program to record: finding it, checking it, and starting it with the recorder.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_PROGRAM_H
@@ -12,24 +12,23 @@
 struct cn_program_file {
     char *path; /* absolute */
     struct cn_elf_file elf;
-    bool is_script; /* no ELF file: what it runs is recorded */
+    bool is_script; /* not an ELF file: its interpreter and children are recorded */
 };
 
-/* Find `name` as execvp() does, and look what it offers. */
+/* Find `name` as execvp() does, and read its ELF file. */
 CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *name,
                                    struct cn_error *err);
 void cn_program_file_close(struct cn_program_file *program);
 
-/* Fails when there is no way to record the program, with a text that says how to build
- * it. */
+/* Fail when the program cannot be recorded; the message says how to build it. */
 CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
                                     bool has_libcalls, struct cn_error *err);
 
-/* A library of ours, beside this program or where it was installed; release with
- * free(). */
+/* The path of a library of cairn, beside this program or where it is installed; release
+ * it with free(). */
 CN_CHECK bool cn_program_find_library(const char *name, char **out, struct cn_error *err);
 
-/* Start it. Fails when it cannot be run. */
+/* Start the program. */
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
                                     const char *library, const char *shared_path,
                                     const char *const *words, pid_t *out,

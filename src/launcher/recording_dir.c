@@ -58,7 +58,8 @@ static bool keep_as_old(const char *name, struct cn_error *err)
     cn_text_printf(&old, "%s.old", name);
     if (access(cn_text_str(&old), F_OK) == 0) {
         if (!is_recording(cn_text_str(&old)))
-            ok = cn_fail(err, CN_ERR_IO, "'%s' is in the way and no recording",
+            ok = cn_fail(err, CN_ERR_IO,
+                         "cannot rename the last recording: '%s' is not a recording",
                          cn_text_str(&old));
         else
             ok = cn_recording_dir_remove(cn_text_str(&old), err);
@@ -77,7 +78,10 @@ static bool make(const char *name, struct cn_error *err)
         return cn_fail_errno(err, "cannot create '%s'", name);
     if (rmdir(name) != 0) {
         if (!is_recording(name))
-            return cn_fail(err, CN_ERR_IO, "'%s' exists and is no recording", name);
+            return cn_fail(err, CN_ERR_IO,
+                           "'%s' exists and is not a recording; choose another "
+                           "directory with -d",
+                           name);
         if (!keep_as_old(name, err))
             return false;
     }
@@ -105,23 +109,15 @@ bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err)
     return true;
 }
 
-bool cn_recording_dir_write(const char *dir, const char *name, const void *data,
-                            size_t len, struct cn_error *err)
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)
 {
-    struct cn_text path = {0}, part = {0};
+    struct cn_text path = {0};
     int fd;
-    bool ok;
 
     cn_text_printf(&path, "%s/%s", dir, name);
-    cn_text_printf(&part, "%s/.%s.part", dir, name);
-    fd = open(cn_text_str(&part), O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0644);
-    ok = fd >= 0 && write(fd, data, len) == (ssize_t)len &&
-         rename(cn_text_str(&part), cn_text_str(&path)) == 0;
-    if (!ok)
-        (void)cn_fail_errno(err, "cannot write '%s'", cn_text_str(&path));
-    if (fd >= 0)
-        (void)close(fd);
+    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0)
+        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
     cn_text_done(&path);
-    cn_text_done(&part);
-    return ok;
+    return fd;
 }

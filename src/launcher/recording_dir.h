@@ -1,4 +1,4 @@
-/* The directory that a recording is made in.
+/* The directory of a recording.
  * Threads: any thread.
  */
 #ifndef CN_LAUNCHER_RECORDING_DIR_H
@@ -8,16 +8,15 @@
 
 #include "base/error.h"
 
-/* Make the directory, empty. An earlier recording of that name is kept as NAME.old, in
- * place of one of that name; anything else there is left alone and is an error. Gives
- * the absolute path, to be released with free(). */
+/* Create the directory, empty. An earlier recording of that name is renamed to NAME.old,
+ * which replaces an older one; fails if the name is taken by anything else. Returns the
+ * absolute path, to be released with free(). */
 CN_CHECK bool cn_recording_dir_create(const char *name, char **out, struct cn_error *err);
 
-/* Write the file NAME of the directory, whole or not at all. */
-CN_CHECK bool cn_recording_dir_write(const char *dir, const char *name, const void *data,
-                                     size_t len, struct cn_error *err);
+/* Open a file of the directory to append to; -1 on failure. */
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err);
 
-/* Remove a recording with all that is in it. */
+/* Remove a recording. */
 CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
 
 #endif

@@ -5,24 +5,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name_filter.h"
 #include "base/text.h"
+#include "formats/uftrace/text/value_rules.h"
 #include "launcher/arguments.h"
 #include "launcher/elf_file.h"
-#include "launcher/pattern.h"
 #include "launcher/shared_memory.h"
 #include "symbols/demangle.h"
 
 struct cn_pattern_rule {
-    struct cn_pattern pattern;
-    struct cn_rec_rule what; /* without addresses */
+    struct cn_name_filter names; /* a single pattern */
+    struct cn_rec_rule what;     /* without addresses */
 };
 
-static bool add(struct cn_rules *rules, const char *pattern, size_t len,
+static bool add(struct cn_rules *rules, const char *pattern,
                 const struct cn_rec_rule *what, struct cn_error *err)
 {
     struct cn_pattern_rule rule = {.what = *what};
 
-    if (!cn_pattern_init(&rule.pattern, pattern, len, rules->is_glob, err))
+    if (!cn_name_filter_add(&rule.names, pattern,
+                            cn_uft_match_of(pattern, rules->is_glob), err))
         return false;
     rules->list =
         cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
@@ -33,8 +35,7 @@ static bool add(struct cn_rules *rules, const char *pattern, size_t len,
 bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t actions,
                   struct cn_error *err)
 {
-    return add(rules, pattern, strlen(pattern), &(struct cn_rec_rule){.actions = actions},
-               err);
+    return add(rules, pattern, &(struct cn_rec_rule){.actions = actions}, err);
 }
 
 static bool parse_number(const char *text, size_t len, uint64_t *out, const char **rest)
@@ -113,24 +114,32 @@ bool cn_rules_add_trigger(struct cn_rules *rules, const char *text, struct cn_er
 {
     const char *at = strchr(text, '@');
     struct cn_rec_rule what = {0};
+    char *pattern;
+    bool ok;
 
     if (!at || at == text)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is no trigger such as main@trace_on",
-                       text);
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not a trigger; expected FUNCTION@ACTION, as in main@trace_on", text);
     for (const char *action = at + 1;;) {
         size_t len = strcspn(action, ",");
 
         if (!parse_action(action, len, &what))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "trigger '%.*s': known are trace_on, trace_off, depth=N, "
-                           "time=TIME, finish, filter, notrace, hide, callsite, "
-                           "read=proc/statm and read=page-fault",
-                           (int)len, action);
+            return cn_fail(
+                err, CN_ERR_USAGE,
+                "unknown action '%.*s'; known are trace_on, trace_off, depth=N, "
+                "time=TIME, finish, filter, notrace, hide, callsite, "
+                "read=proc/statm and read=page-fault",
+                (int)len, action);
         if (!action[len])
             break;
         action += len + 1;
     }
-    return add(rules, text, (size_t)(at - text), &what, err);
+    pattern = cn_strdup(text);
+    pattern[at - text] = '\0';
+    ok = add(rules, pattern, &what, err);
+    free(pattern);
+    return ok;
 }
 
 static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
@@ -142,7 +151,7 @@ static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
         into->time_ns = what->time_ns;
 }
 
-/* `is_first`: of the names that this place has, the one that readers will see. */
+/* `is_first`: readers show this one of the function's names. */
 static struct cn_rec_rule rule_of(const struct cn_rules *rules,
                                   const struct cn_elf_symbol *symbol, bool is_first,
                                   struct cn_argument_finder *finder, struct cn_text *name)
@@ -159,7 +168,7 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
         cn_text_str_add(name, symbol->name);
     for (size_t i = 0; i < rules->count; i++) {
-        if (cn_pattern_matches(&rules->list[i].pattern, cn_text_str(name)))
+        if (cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
             merge(&rule, &rules->list[i].what);
     }
     if (is_function && symbol->size < rules->size_min)
@@ -185,7 +194,7 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
 
         if (rule.actions == 0)
             continue;
-        /* Several names for one function make one rule. */
+        /* Several names of a function make one rule. */
         if (end > first && memory->rules[end - 1].low == rule.low)
             merge(&memory->rules[end - 1], &rule);
         else if (end < CN_REC_RULE_MAX)
@@ -214,7 +223,7 @@ uint32_t cn_rules_actions(const struct cn_rules *rules)
 void cn_rules_done(struct cn_rules *rules)
 {
     for (size_t i = 0; i < rules->count; i++)
-        cn_pattern_done(&rules->list[i].pattern);
+        cn_name_filter_done(&rules->list[i].names);
     free(rules->list);
     *rules = (struct cn_rules){0};
 }

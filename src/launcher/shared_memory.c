@@ -68,8 +68,8 @@ bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
     return true;
 }
 
-bool cn_shared_memory_tell_dir(struct cn_shared_memory *memory, const char *dir,
-                               struct cn_error *err)
+bool cn_shared_memory_set_dir(struct cn_shared_memory *memory, const char *dir,
+                              struct cn_error *err)
 {
     struct cn_rec_shared *head = memory->head;
     struct cn_text link = {0};
@@ -91,7 +91,7 @@ bool cn_shared_memory_tell_dir(struct cn_shared_memory *memory, const char *dir,
     return true;
 }
 
-/* Both clocks at the same moment, or nearly: the closest of a few tries. */
+/* Read both clocks at nearly the same time: the closest pair of a few tries. */
 static void read_pair(uint64_t *counter, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;
@@ -110,7 +110,7 @@ static void read_pair(uint64_t *counter, uint64_t *ns)
     }
 }
 
-/* A counter that stops in idle states, or counts at the pace of the core, is no clock. */
+/* False for a counter that stops in idle states or changes with the core's frequency. */
 static bool has_steady_counter(void)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* The launcher's side of the memory shared with recorded programs.
  *
- * It is a file in memory (/dev/shm) or else in the recording, so that a program can be
- * told its name; it takes up what is used of it. The launcher owns it.
+ * It is a sparse file in /dev/shm or, failing that, in the recording; programs find its
+ * path in their environment. The launcher owns it.
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_SHARED_MEMORY_H
@@ -16,7 +16,7 @@
 struct cn_shared_memory {
     char *path; /* NULL once removed */
     char
-        *dir_link; /* leads to the recording, where its own path is too long; else NULL */
+        *dir_link; /* symbolic link to the recording if its path is too long; else NULL */
     struct cn_rec_shared *head;
     struct cn_rec_rule *rules;
     struct cn_rec_value *values;
@@ -25,17 +25,18 @@ struct cn_shared_memory {
     size_t len;
 };
 
-/* Make and map it. ring_len is a power of two between CN_REC_RING_MIN and _MAX. */
+/* Create and map it. ring_len is a power of two from CN_REC_RING_MIN to
+ * CN_REC_RING_MAX. */
 CN_CHECK bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
                                     uint64_t ring_len, struct cn_error *err);
 
-/* Tell the program the path of the recording, by a link beside the memory where it is
- * longer than CN_REC_DIR_MAX. */
-CN_CHECK bool cn_shared_memory_tell_dir(struct cn_shared_memory *memory, const char *dir,
-                                        struct cn_error *err);
+/* Set the path of the recording; a path longer than CN_REC_DIR_MAX by a symbolic link
+ * beside the memory. */
+CN_CHECK bool cn_shared_memory_set_dir(struct cn_shared_memory *memory, const char *dir,
+                                       struct cn_error *err);
 
-/* Relate the processor's counter to CLOCK_MONOTONIC. Begin early and end late: the time in
- * between is what the rate is measured over, a few milliseconds at least. */
+/* Calibrate the processor's counter against CLOCK_MONOTONIC, over the time between the
+ * two calls, at least a few milliseconds. */
 void cn_shared_memory_clock_begin(struct cn_shared_memory *memory);
 void cn_shared_memory_clock_end(struct cn_shared_memory *memory);
 

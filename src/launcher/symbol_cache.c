@@ -17,31 +17,22 @@
 enum {
     FILES_MAX = 512,
     HEAD_LEN = 48,       /* "cairn-sym-1 HASH LEN", padded */
-    LEN_MIN = 16 << 10,  /* what is shorter is read as quickly */
-    LEN_MAX = 256 << 20, /* of a file we are ready to believe */
+    LEN_MIN = 16 << 10,  /* shorter texts are not cached */
+    LEN_MAX = 256 << 20, /* of a cached file */
     READ_TRIES = 64,
 };
 
 static bool open_folder(int *out)
 {
-    char path[PATH_MAX + 8];
-    size_t len;
+    char path[PATH_MAX];
 
-    if (!cn_cache_folder(path))
+    if (!cn_cache_folder("/sym", path))
         return false;
-    len = strlen(path);
-    memcpy(path + len, "/sym", 5);
     *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*out >= 0)
-        return true;
-    /* ~/.cache, ~/.cache/cairn, ~/.cache/cairn/sym */
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
+    if (*out < 0) {
+        cn_cache_folder_make(path);
+        *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    (void)mkdir(path, 0700);
-    *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *out >= 0;
 }
 
@@ -64,7 +55,7 @@ static bool read_all(int fd, char *to, size_t len)
     return len == 0;
 }
 
-/* The rest of an open file, if it is what its first line says. */
+/* Read a cached file, and check it against its first line. */
 static bool read_checked(int fd, struct cn_text *text)
 {
     char head[HEAD_LEN], expected[HEAD_LEN + 1];
@@ -102,7 +93,7 @@ bool cn_symbol_cache_find(const char *build_id, struct cn_text *text)
     return ok;
 }
 
-/* One goes for each that comes, once there are too many: the oldest. */
+/* Evict the oldest file if there are too many. */
 static void make_room(int folder)
 {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

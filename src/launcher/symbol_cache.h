@@ -1,10 +1,9 @@
-/* Symbols of files that many programs load, kept between recordings by build-id:
- * libraries are the same each time, and reading them is what starting a recording takes
- * longest.
+/* A cache of symbols by build-id, in the user's cache folder. Reading the symbols of
+ * libraries is most of the time that starting a recording takes.
  *
- * A file of the cache begins with a line that says how long the rest is and what it
- * hashes to; one that does not fit is as good as none. Files are put in place as a whole,
- * and the oldest go when there are too many.
+ * A cached file begins with a line with the length and the hash of the rest; a file that
+ * does not match is ignored. Files are renamed into place, and the oldest is evicted when
+ * there are too many.
  * Threads: any thread.
  */
 #ifndef CN_LAUNCHER_SYMBOL_CACHE_H
@@ -14,10 +13,11 @@
 
 #include "base/text.h"
 
-/* Append what is kept under this build-id, which is not empty. False when nothing is. */
+/* Append the cached symbols of this build-id, which is not empty. False when there are
+ * none. */
 bool cn_symbol_cache_find(const char *build_id, struct cn_text *text);
 
-/* Keep a text; that it cannot be kept does no harm. */
+/* Cache the symbols of this build-id, if possible. */
 void cn_symbol_cache_add(const char *build_id, const struct cn_text *text);
 
 #endif

@@ -11,41 +11,38 @@
 #include "record/thread.h"
 
 enum {
-    PAYLOAD_MAX = 1016, /* uftrace reads no more than 1020 */
-    STRING_MAX = 98,    /* characters of a string, with the dots of a longer one */
+    PAYLOAD_MAX = 1016, /* uftrace reads at most 1020 */
+    STRING_MAX = 98,    /* characters stored of a string, with the dots of a longer one */
     STRING_HEAD = 2,
     UNKNOWN_LEN = 8,
     VECTOR_LEN = 16,
-    NOT_SAVED = 255,
 };
 
-/* Where each stub keeps the registers, by the numbers that DWARF gives them. */
+/* Where each stub saved the registers, by DWARF number: slot + 1, or 0 when not saved. */
 #if defined(__x86_64__)
-enum { REGISTER_COUNT = 16, STACK_REGISTER = 7 };
-static const uint8_t places[][REGISTER_COUNT] = {
-    /* rax rdx rcx rbx rsi rdi rbp rsp r8.. */
-    [CN_REC_SAVED_AT_ENTRY] = {9, 7, 8, 0, 6, 5, 255, 255, 4, 3, 2, 1, 255, 255, 255,
-                               255},
-    [CN_REC_SAVED_AT_RETURN] = {10, 8, 9, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255},
-    [CN_REC_SAVED_BY_INSTRUMENT] = {255, 255, 255, 3, 255, 255, 6, 255, 255, 255, 255,
-                                    255, 12, 13, 14, 15},
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, STACK_REGISTER, R8, R9, R10, R11, R12 };
+enum { REGISTER_COUNT = 16 };
+static const uint8_t saved_at[][REGISTER_COUNT] = {
+    [CN_REC_SAVED_AT_ENTRY] = {[RBX] = 1,
+                               [R11] = 2,
+                               [R10] = 3,
+                               [R9] = 4,
+                               [R8] = 5,
+                               [RDI] = 6,
+                               [RSI] = 7,
+                               [RDX] = 8,
+                               [RCX] = 9,
+                               [RAX] = 10},
+    [CN_REC_SAVED_AT_RETURN] = {[RDX] = 9, [RCX] = 10, [RAX] = 11},
+    [CN_REC_SAVED_BY_INSTRUMENT] = {[RBX] = 4, [RBP] = 7, [R12] = 13, 14, 15, 16},
 };
 #else
 enum { REGISTER_COUNT = 32, STACK_REGISTER = 31 };
-static const uint8_t places[][REGISTER_COUNT] = {
-    [CN_REC_SAVED_AT_ENTRY] = {2,   3,   4,   5,   6,   7,   8,   9,   10,  255, 255,
-                               255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                               255, 255, 255, 255, 255, 255, 255, 255, 255, 255},
-    [CN_REC_SAVED_AT_RETURN] = {2,   3,   255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 255, 255},
-    [CN_REC_SAVED_BY_INSTRUMENT] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                    255, 255, 255, 255, 255, 255, 255, 255, 19,  20,  21,
-                                    22,  23,  24,  25,  26,  27,  28,  29,  255, 255},
-    [CN_REC_SAVED_BY_MCOUNT] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                                255, 255, 255, 255, 255, 255, 255, 255, 22,  23,  24,
-                                25,  26,  27,  28,  29,  30,  31,  0,   255, 255},
+static const uint8_t saved_at[][REGISTER_COUNT] = {
+    [CN_REC_SAVED_AT_ENTRY] = {3, 4, 5, 6, 7, 8, 9, 10, 11},
+    [CN_REC_SAVED_AT_RETURN] = {3, 4},
+    [CN_REC_SAVED_BY_INSTRUMENT] = {[19] = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30},
+    [CN_REC_SAVED_BY_MCOUNT] = {[19] = 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 1},
 };
 #endif
 
@@ -60,15 +57,8 @@ static void copy_bytes(uint8_t *to, const volatile uint8_t *from, uint32_t len)
         to[i] = from[i];
 }
 
-/* Whether 8 bytes can be read: the kernel looks at a signal mask before it finds that it
- * does not know what to do with it. */
-static bool is_readable(uintptr_t at)
-{
-    return cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)at, 0, sizeof(uint64_t), 0, 0) !=
-           -EFAULT;
-}
-
-/* Where nobody may read the memory of a process, not even itself. */
+/* Read memory where process_vm_readv() is forbidden. The kernel reads the 8 bytes of a
+ * signal mask before it rejects the operation, which shows whether they are mapped. */
 static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uint32_t done = 0;
@@ -77,7 +67,8 @@ static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
         uintptr_t at = from + done;
         uint32_t left = 8 - (uint32_t)(at & 7);
 
-        if (!is_readable(at & ~(uintptr_t)7))
+        if (cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)(at & ~(uintptr_t)7), 0,
+                            sizeof(uint64_t), 0, 0) == -EFAULT)
             break;
         if (left > len - done)
             left = len - done;
@@ -87,8 +78,8 @@ static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
     return done;
 }
 
-/* Memory that may not be there: how much of it could be read. Pages are asked for one by
- * one, as the kernel gives all of a piece or nothing. */
+/* Read memory that may be unmapped; returns how many bytes were read. Pages are separate
+ * iovecs, as the kernel reads all of an iovec or nothing. */
 static uint32_t read_memory(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uintptr_t left = CN_REC_PAGE_LEN - (from & (CN_REC_PAGE_LEN - 1));
@@ -108,20 +99,17 @@ static uint32_t read_memory(uintptr_t from, uint8_t *to, uint32_t len)
 static bool find_register(const struct cn_rec_registers *registers, uint8_t number,
                           uint64_t *out)
 {
-    uint8_t place =
-        number < REGISTER_COUNT ? places[registers->saver][number] : NOT_SAVED;
+    uint8_t slot = number < REGISTER_COUNT ? saved_at[registers->saver][number] : 0;
 
-    if (number == STACK_REGISTER) {
+    if (number == STACK_REGISTER)
         *out = registers->sp;
-        return true;
-    }
-    if (place == NOT_SAVED)
-        return false;
-    *out = registers->saved[place];
-    return true;
+    else if (slot > 0)
+        *out = registers->saved[slot - 1];
+    return number == STACK_REGISTER || slot > 0;
 }
 
-/* No code of ours has touched a vector register since the hook was called. */
+/* The recorder does not use vector registers, so they are as they were when the hook was
+ * called. */
 #if defined(__x86_64__)
 #define VECTOR(n)                                                \
     case n:                                                      \
@@ -163,7 +151,7 @@ static void read_x87(struct vector *out)
 #endif
 }
 
-/* The bytes of a piece, at most `len` of them. False when they cannot be had. */
+/* Read at most `len` bytes of a piece. False when they cannot be read. */
 static bool read_piece(const struct cn_rec_registers *registers,
                        const struct cn_rec_piece *piece, uint8_t *to, uint32_t len)
 {
@@ -208,7 +196,7 @@ static void pad(struct copy *copy, const uint8_t *begin, uint32_t align)
         *copy->at++ = 0;
 }
 
-/* Most values are a register. A word fits wherever a value does. */
+/* Fast path: most values are one register. There is always room for a word. */
 static bool store_word(struct copy *copy, const struct cn_rec_value *value)
 {
     const struct cn_rec_piece *piece = &value->pieces[0];
@@ -232,7 +220,7 @@ static bool store_word(struct copy *copy, const struct cn_rec_value *value)
     return true;
 }
 
-/* What could not be read is zero. */
+/* Bytes that cannot be read are stored as zero. */
 static void store_plain(struct copy *copy, const struct cn_rec_value *value)
 {
     uint8_t *to = copy->at;
@@ -265,7 +253,7 @@ static void store_text(struct copy *copy, const char *text, uint32_t len)
     copy->at += STRING_HEAD + len;
 }
 
-/* As uftrace tells of pointers that lead nowhere. */
+/* Invalid pointers are stored as uftrace does. */
 static void store_bad_pointer(struct copy *copy, uint64_t pointer)
 {
     char space[24];
@@ -277,7 +265,7 @@ static void store_bad_pointer(struct copy *copy, uint64_t pointer)
     store_text(copy, space, text.len);
 }
 
-/* At most `most` characters from there, up to a NUL. */
+/* Store at most `most` characters, up to a NUL. */
 static void store_string(struct copy *copy, uint64_t pointer, uint64_t most)
 {
     char *chars = (char *)copy->at + STRING_HEAD;
@@ -323,28 +311,18 @@ static void store_pointed(struct copy *copy, const struct cn_rec_value *value)
         store_string(copy, words[0], words[1]);
 }
 
-static bool is_plain(const struct cn_rec_value *value)
-{
-    return value->kind == CN_REC_VALUE_PLAIN || value->kind == CN_REC_VALUE_SIGNED;
-}
-
-/* The most that a value can take. */
-static uint32_t room_for(const struct cn_rec_value *value)
-{
-    uint32_t len = is_plain(value)                       ? value->size
-                   : value->kind == CN_REC_VALUE_UNKNOWN ? UNKNOWN_LEN
-                                                         : STRING_HEAD + STRING_MAX + 1;
-
-    return (len + 7) & ~7u;
-}
-
 static bool store_value(struct copy *copy, const struct cn_rec_value *value)
 {
     const uint8_t *begin = copy->at;
+    bool is_plain =
+        value->kind == CN_REC_VALUE_PLAIN || value->kind == CN_REC_VALUE_SIGNED;
+    uint32_t most = is_plain                              ? value->size
+                    : value->kind == CN_REC_VALUE_UNKNOWN ? UNKNOWN_LEN
+                                                          : STRING_HEAD + STRING_MAX + 1;
 
-    if (copy->end - copy->at < (ptrdiff_t)room_for(value))
+    if (copy->end - copy->at < (ptrdiff_t)((most + 7) & ~7u))
         return false;
-    if (is_plain(value)) {
+    if (is_plain) {
         store_plain(copy, value);
     } else if (value->kind == CN_REC_VALUE_UNKNOWN) {
         for (uint32_t i = 0; i < UNKNOWN_LEN; i++)
@@ -366,7 +344,7 @@ uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
 
     if (used > CN_REC_VALUES_LEN - PAYLOAD_MAX)
         return 0;
-    /* A signal handler that comes in between stores its own above. */
+    /* A signal handler that runs meanwhile stores its values above. */
     *(volatile uint32_t *)&self->filter.values_used = used + PAYLOAD_MAX;
     for (uint32_t i = 0; i < count && ok; i++)
         ok = store_value(&copy, &cn_rec_process.values[first + i]);

@@ -1,7 +1,7 @@
 /* Time from the processor's counter, scaled to CLOCK_MONOTONIC.
  *
- * nanoseconds = (counter * mult >> 32) + base_ns. mult is what one tick takes, in units
- * of 2^-32 ns.
+ * nanoseconds = (counter * mult >> 32) + base_ns; mult is the length of a tick in units of
+ * 2^-32 ns.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_CLOCK_H
@@ -12,7 +12,8 @@
 
 #include "record/syscalls.h"
 
-#define CN_REC_CLOCK_REFINE_NS 50000000u /* what we measure the counter over, at least */
+#define CN_REC_CLOCK_REFINE_NS \
+    50000000u /* the shortest time to calibrate the counter over */
 
 __extension__ typedef unsigned __int128 cn_rec_u128;
 
@@ -36,7 +37,7 @@ static inline uint64_t cn_rec_clock_scale(uint64_t counter, uint64_t mult)
     return (uint64_t)((cn_rec_u128)counter * mult >> 32);
 }
 
-/* mult, when `ticks` took `ns`; ticks is not 0. */
+/* mult for a counter that made `ticks` (not 0) in `ns`. */
 static inline uint64_t cn_rec_clock_mult(uint64_t ns, uint64_t ticks)
 {
     return (uint64_t)(((cn_rec_u128)ns << 32) / ticks);

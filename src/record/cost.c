@@ -6,12 +6,13 @@
 #include "record/layout.h"
 #include "record/libcalls.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/thread.h"
 
 enum { ROUNDS = 31, CALLS = 32, RECORD_LEN = 16, SITE_LEN = 32, PS_PER_NS = 1000 };
 
 struct round {
-    uint64_t all_ns, inner_ns; /* of CALLS calls */
+    uint64_t all_ns, inner_ns; /* for CALLS calls */
 };
 
 static uint64_t word_at(const struct cn_rec_thread *self, uint64_t at)
@@ -19,7 +20,7 @@ static uint64_t word_at(const struct cn_rec_thread *self, uint64_t at)
     return *(const uint64_t *)(self->ring + (at & self->ring_mask));
 }
 
-/* What lies between the two times of each call. */
+/* Add up the time between entry and exit of each call. */
 static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_t end)
 {
     uint64_t entry_ns = 0, inner_ns = 0;
@@ -39,21 +40,8 @@ static uint64_t add_inner(const struct cn_rec_thread *self, uint64_t at, uint64_
     return inner_ns;
 }
 
-/* Call it, with the time that this takes, and the time that the records say. */
-static struct round run(struct cn_rec_thread *self, void (*function)(void))
-{
-    uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self);
-    struct round round = {0};
-
-    for (int i = 0; i < CALLS; i++)
-        function();
-    round.all_ns = cn_rec_now(self) - from_ns;
-    round.inner_ns = add_inner(self, at, atomic_load(&self->track->recorded));
-    return round;
-}
-
-/* Half of the values are below: those that were disturbed do not count. */
-static uint64_t middle(uint64_t *values, int count)
+/* The median, so that disturbed measurements do not count. */
+static uint64_t median(uint64_t *values, int count)
 {
     for (int i = 1; i < count; i++) {
         uint64_t value = values[i];
@@ -69,7 +57,8 @@ static uint64_t middle(uint64_t *values, int count)
 _Static_assert(CN_REC_RING_MIN / 4 / ((2 * RECORD_LEN + SITE_LEN) * CALLS) > 1,
                "a quarter of the smallest ring has room for a round");
 
-/* The rounds go through the first quarter of the ring, as the program will. */
+/* Measure in the first quarter of the ring, with the cache misses that the program will
+ * have. */
 static struct round measure(struct cn_rec_thread *self, void (*function)(void))
 {
     uint64_t start = atomic_load(&self->track->recorded), all[ROUNDS], inner[ROUNDS];
@@ -79,14 +68,16 @@ static struct round measure(struct cn_rec_thread *self, void (*function)(void))
     int rounds = room - 1 < ROUNDS ? (int)room - 1 : ROUNDS;
 
     for (int i = 0; i < rounds; i++) {
-        struct round round = run(self, function);
+        uint64_t at = atomic_load(&self->track->recorded), from_ns = cn_rec_now(self);
 
-        all[i] = round.all_ns;
-        inner[i] = round.inner_ns;
+        for (int call = 0; call < CALLS; call++)
+            function();
+        all[i] = cn_rec_now(self) - from_ns;
+        inner[i] = add_inner(self, at, atomic_load(&self->track->recorded));
     }
     atomic_store(&self->track->recorded, start);
     self->slot = UINT64_MAX;
-    return (struct round){middle(all, rounds), middle(inner, rounds)};
+    return (struct round){median(all, rounds), median(inner, rounds)};
 }
 
 static void store(struct cn_rec_cost *cost, struct round recorded, struct round plain)
@@ -115,7 +106,7 @@ static void measure_all(struct cn_rec_thread *self)
     store(&shared->costs[CN_REC_COST_LEFT_OUT], measure(self, cn_rec_probe), plain);
 }
 
-/* Filters are made to let calls through, which takes as long as it will later. */
+/* Filters are set to let the calls through, so that they cost as much as later calls. */
 void cn_rec_cost_measure(struct cn_rec_thread *self)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;

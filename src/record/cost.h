@@ -1,7 +1,7 @@
-/* What recording a call costs on this machine, so that readers can take it off.
+/* Measures the cost of recording a call, which readers subtract.
  *
- * Measured when the program starts, once for all programs of a recording: functions that
- * do nothing are called a thousand times, and what was recorded is dropped again.
+ * Empty functions are called a thousand times when the first program of a recording
+ * starts; their records are dropped.
  * Threads: one thread at a time.
  */
 #ifndef CN_RECORD_COST_H
@@ -9,8 +9,8 @@
 
 struct cn_rec_thread;
 
-/* Measure each kind of call into the shared memory, unless that was done before, or calls
- * are filtered: then they cost whatever the filters make of them. */
+/* Measure the cost of each kind of call and store it in the shared memory, unless another
+ * process has done so. */
 void cn_rec_cost_measure(struct cn_rec_thread *self);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "record/shared.h"
 
-/* The loader turns most addresses in the section into those in memory. */
+/* The loader relocates most addresses in the section. */
 static uintptr_t address_of(const struct cn_rec_image *image, uint64_t value)
 {
     return value < image->low ? image->bias + value : value;

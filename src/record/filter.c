@@ -5,19 +5,12 @@
 #include <sys/auxv.h>
 
 #include "record/arguments.h"
-#include "record/hooks.h"
 #include "record/layout.h"
 #include "record/module_rules.h"
 #include "record/process.h"
 #include "record/readings.h"
+#include "record/stubs.h"
 #include "record/thread.h"
-
-/* What only the set-up has to know about does not make calls expensive. */
-static bool is_about_calls(const struct cn_rec_shared *shared)
-{
-    return shared->has_call_rules || shared->time_limit_ns > 0 ||
-           shared->depth_limit > 0 || shared->has_sites || !atomic_load(&shared->is_on);
-}
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -37,11 +30,15 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
+    const struct cn_rec_shared *shared = process->shared;
 
     process->page_kb = getauxval(AT_PAGESZ) / 1024;
     (void)dl_iterate_phdr(find_program, process);
     cn_rec_module_rules_begin();
-    process->has_filters = is_about_calls(process->shared);
+    /* Rules about patching alone do not need filters at each call. */
+    process->has_filters = shared->has_call_rules || shared->time_limit_ns > 0 ||
+                           shared->depth_limit > 0 || shared->has_sites ||
+                           !atomic_load(&shared->is_on);
 }
 
 static void obey(struct cn_rec_thread *self, const struct cn_rec_rule *rule)
@@ -77,7 +74,7 @@ static bool is_shown(const struct cn_rec_thread *self, const struct cn_rec_rule 
            !(rule && (rule->actions & CN_REC_RULE_HIDE));
 }
 
-/* Depths count what is recorded only. */
+/* Depths count recorded calls only. */
 static uint64_t word_of(const struct cn_rec_frame *frame,
                         const struct cn_rec_filter_state *note)
 {
@@ -85,14 +82,14 @@ static uint64_t word_of(const struct cn_rec_frame *frame,
            ((uint64_t)note->shown << 6 & CN_REC_DEPTH_MASK);
 }
 
-/* The arguments of a call, stored behind those that are kept already; their length. */
+/* Append the arguments of a call to the values of the thread; returns their length. */
 static uint32_t store_arguments(struct cn_rec_thread *self,
                                 const struct cn_rec_rule *rule, uintptr_t base,
                                 const struct cn_rec_registers *registers)
 {
     if (!rule || !registers || rule->argument_count == 0)
         return 0;
-    /* What was inlined elsewhere has its arguments elsewhere too. */
+    /* In an inlined copy of the function the arguments are elsewhere. */
     if ((registers->saver == CN_REC_SAVED_AT_ENTRY) != (rule->call_off == 0))
         return 0;
     if (rule->call_off > 0 && registers->call_pc - base != rule->low + rule->call_off)
@@ -106,7 +103,7 @@ static void record_with(struct cn_rec_thread *self, uint64_t time_ns, uint64_t w
     cn_rec_add(self, time_ns, word | CN_REC_MORE_BIT, (const uint64_t *)values, len);
 }
 
-/* Where a call is made, to be told before it. A tail call leaves no address. */
+/* The call site of a call, if it is recorded. Tail calls have none. */
 static uintptr_t site_of(const struct cn_rec_rule *rule,
                          const struct cn_rec_registers *registers)
 {
@@ -125,7 +122,7 @@ static void record_site(struct cn_rec_thread *self, uint64_t time_ns, uintptr_t 
     cn_rec_add(self, time_ns, CN_REC_SITE_WORD, payload, sizeof(payload));
 }
 
-/* Where the readings of a frame lie. */
+/* The offset of a frame's readings. */
 static uint32_t readings_at(const struct cn_rec_filter_state *note)
 {
     return note->values_used + note->values_len;
@@ -140,17 +137,6 @@ static uint32_t reading_actions(const struct cn_rec_frame *frame)
                                          : NULL;
 
     return rule ? rule->actions : 0;
-}
-
-static void read_counters(struct cn_rec_thread *self, struct cn_rec_frame *frame,
-                          const struct cn_rec_rule *rule)
-{
-    if (!cn_rec_readings_keep(self, rule->actions))
-        return;
-    frame->flags |= CN_REC_FRAME_READS;
-    if (!(frame->flags & CN_REC_FRAME_HELD))
-        cn_rec_readings_record(self, rule->actions,
-                               readings_at(&self->notes[frame - self->frames]), 0);
 }
 
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
@@ -178,7 +164,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (self->filter.time_limit_ns > 0) {
         note->values_len = len;
         note->entry_ns = cn_rec_now(self);
-        frame->flags |= CN_REC_FRAME_HELD;
+        frame->flags |= CN_REC_FRAME_PENDING;
     } else if (len > 0) {
         record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
                     self->values + note->values_used, len);
@@ -186,19 +172,23 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
-    if (rule)
-        read_counters(self, frame, rule);
+    if (rule && cn_rec_readings_begin(self, rule->actions)) {
+        frame->flags |= CN_REC_FRAME_READS;
+        if (!(frame->flags & CN_REC_FRAME_PENDING))
+            cn_rec_readings_record(self, rule->actions, readings_at(note), 0);
+    }
 }
 
-/* A call has lasted long enough: so have those that it was called from. */
-static void record_held(struct cn_rec_thread *self, const struct cn_rec_frame *last)
+/* Record the entries of a call that lasted long enough, and of its callers, which did so
+ * as well. */
+static void record_pending(struct cn_rec_thread *self, const struct cn_rec_frame *last)
 {
     struct cn_rec_frame *frame = self->frames + 1;
 
     for (; frame <= last; frame++) {
         const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
 
-        if (!(frame->flags & CN_REC_FRAME_HELD))
+        if (!(frame->flags & CN_REC_FRAME_PENDING))
             continue;
         if (note->site)
             record_site(self, note->entry_ns, note->site);
@@ -210,7 +200,7 @@ static void record_held(struct cn_rec_thread *self, const struct cn_rec_frame *l
                        NULL, 0);
         cn_rec_readings_record(self, reading_actions(frame), readings_at(note),
                                note->entry_ns);
-        frame->flags &= ~(uint64_t)CN_REC_FRAME_HELD;
+        frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
     }
 }
 
@@ -242,15 +232,15 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
     bool is_dropped = frame->flags & CN_REC_FRAME_SILENT;
 
-    if (frame->flags & CN_REC_FRAME_HELD) {
+    if (frame->flags & CN_REC_FRAME_PENDING) {
         is_dropped = cn_rec_now(self) - note->entry_ns < self->filter.time_limit_ns;
         if (!is_dropped)
-            record_held(self, frame);
+            record_pending(self, frame);
     }
     if (!is_dropped)
         record_exit(self, frame, registers);
     self->filter = *note;
-    /* Calls above, open on other stacks, may keep values behind ours. */
+    /* Calls that are open on other stacks may have values above. */
     if (frame != self->top)
         self->filter.values_used = values_used;
 }

@@ -1,5 +1,4 @@
-/* Which calls are recorded: patterns and triggers, found once for every function of the
- * program, then looked up at each call.
+/* Filters and triggers, applied at each call.
  * Threads: any thread, its own calls.
  */
 #ifndef CN_RECORD_FILTER_H
@@ -13,15 +12,15 @@ struct cn_rec_frame;
 struct cn_rec_registers;
 struct cn_rec_thread;
 
-/* Find out whether there is anything to filter in this program. */
+/* Set up the filters of this process. */
 void cn_rec_filter_begin(void);
 
-/* Decide about a call just pushed, and record its entry or not. The registers are NULL
- * where nobody saved them. */
+/* Filter a call that was just pushed, and record its entry unless it is filtered out. The
+ * registers are NULL when they were not saved. */
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers);
 
-/* A call returns: record its exit, and its entry if that was held back. */
+/* Record the exit of a call, and its entry if that is pending. */
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers);
 

@@ -7,14 +7,18 @@
 #include "record/filter.h"
 #include "record/layout.h"
 #include "record/libcalls.h"
+#include "record/loader.h"
 #include "record/process.h"
-#include "record/session.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
 
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
 enum {
     LOCK_TRIES = 100000,
-    CLOSED_MAX = 1024, /* frames above the innermost one to look at when all else fails */
+    CLOSED_MAX = 1024, /* frames above the innermost one to search as a last resort */
 };
 
 static bool is_on_own_stack(const struct cn_rec_thread *self, const uintptr_t *loc)
@@ -22,7 +26,7 @@ static bool is_on_own_stack(const struct cn_rec_thread *self, const uintptr_t *l
     return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
 }
 
-/* The stack that signal handlers run on; empty while one runs on it. */
+/* The alternate signal stack; empty while a handler runs on it. */
 static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
 {
     stack_t stack = {0};
@@ -35,9 +39,10 @@ static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
     *high = *low + stack.ss_size;
 }
 
-/* A call lower on our stack than one that is made or returns now cannot be open any more.
- * Of other stacks, coroutines' for example, we know nothing; only the stack for signals
- * is certainly idle when we run elsewhere. */
+/* True if a call has ended without returning. On the thread's own stack, a call that
+ * is lower than the one that is made or returns now cannot be open. On other stacks,
+ * such as those of coroutines, nothing is known, except that an idle signal stack has
+ * no calls. */
 static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                     const uintptr_t *loc)
 {
@@ -51,13 +56,34 @@ static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame 
     return (uintptr_t)frame->loc >= low && (uintptr_t)frame->loc < high;
 }
 
-void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
+/* Record the end of a call. Without registers it did not return, but was left by a
+ * jump. */
+static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                        const struct cn_rec_registers *registers)
 {
-    while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
-        cn_rec_pop(self);
+    if (frame->flags & CN_REC_FRAME_LIBCALL)
+        cn_rec_libcall_leave(frame->flags >> 32);
+    if (frame->flags & CN_REC_FRAME_FILTERED)
+        cn_rec_filter_leave(self, frame, registers);
+    else
+        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
+static void pop(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->top;
+
+    record_exit(self, frame, NULL);
+    self->top = frame - 1;
+}
+
+static void close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
+{
+    while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
+        pop(self);
+}
+
+static struct cn_rec_frame *push(struct cn_rec_thread *self, uintptr_t *loc,
                                  uintptr_t ret, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
@@ -79,34 +105,15 @@ struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
     return frame;
 }
 
-/* A call is over. Without registers it did not return: it was left. */
-static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
-                        const struct cn_rec_registers *registers)
-{
-    if (frame->flags & CN_REC_FRAME_LIBCALL)
-        cn_rec_libcall_leave(frame->flags >> 32);
-    if (frame->flags & CN_REC_FRAME_FILTERED)
-        cn_rec_filter_leave(self, frame, registers);
-    else
-        cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
-}
-
-void cn_rec_pop(struct cn_rec_thread *self)
-{
-    struct cn_rec_frame *frame = self->top;
-
-    record_exit(self, frame, NULL);
-    self->top = frame - 1;
-}
-
-/* In a child of a fork, who held the lock may be missing: do not wait for ever. */
+/* Gives up after a while: in the child of a fork, the thread that locked may not
+ * exist. */
 static void lock_frames(struct cn_rec_thread *thread)
 {
     for (int i = 0; i < LOCK_TRIES && atomic_exchange(&thread->frames_lock, 1); i++)
         (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
 }
 
-/* Take a frame out of the middle: calls above it are open on other stacks. */
+/* Remove a frame below the top: the calls above it are open on other stacks. */
 static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     uint64_t before;
@@ -123,17 +130,17 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     cn_rec_restore_signals(&before);
 }
 
-void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     if (frame == self->top) {
-        cn_rec_pop(self);
+        pop(self);
         return;
     }
     record_exit(self, frame, NULL);
     remove_frame(self, frame);
 }
 
-void cn_rec_enter_pushed(struct cn_rec_thread *self,
+static void record_entry(struct cn_rec_thread *self,
                          const struct cn_rec_registers *registers)
 {
     if (cn_rec_process.has_filters)
@@ -142,46 +149,47 @@ void cn_rec_enter_pushed(struct cn_rec_thread *self,
         cn_rec_record(self, cn_rec_frame_word(self, self->top) | CN_REC_ENTRY_WORD);
 }
 
-/* Get ready for a call at `loc`; NULL when it is not to be seen. */
+/* Prepare to record a call at `loc`; NULL when it is not recorded. */
 static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
 {
-    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+    struct cn_rec_thread *self = cn_rec_thread_ready();
     bool is_tail_call = ret == (uintptr_t)cn_rec_return;
 
-    if (!self || self->is_off || !cn_rec_thread_is_ours(self))
+    if (!self)
         return NULL;
     cn_rec_thread_reserve(self);
     while (self->top->loc == CN_REC_LOC_GONE)
-        cn_rec_pop(self);
+        pop(self);
     if (loc >= self->top->loc && !is_tail_call) {
-        cn_rec_close_dead(self, loc);
-        /* The same place holds another return address: that call is gone too. */
+        close_dead(self, loc);
+        /* There is another return address at the same address: that call has ended as
+         * well. */
         while (loc == self->top->loc && !(self->top->flags & CN_REC_FRAME_UNHOOKED))
-            cn_rec_pop(self);
+            pop(self);
     }
     if (self->dlopen_sp)
-        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
     return self;
 }
 
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
-                          const struct cn_rec_registers *registers)
+static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
+                  const struct cn_rec_registers *registers)
 {
     struct cn_rec_thread *self = prepare(loc, *loc);
 
-    if (!self || !cn_rec_push(self, loc, *loc, address, flags))
+    if (!self || !push(self, loc, *loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    cn_rec_enter_pushed(self, registers);
+    record_entry(self, registers);
 }
 
 #if defined(__aarch64__)
-/* Calls that an exception or a jump has left cannot be told from open ones by their
- * place: functions keep their return address anywhere in their frame. But who makes
- * this call is known by its frame record, and what it called before is over: that lies
- * between the two, or lower on the thread's own stack. On other stacks, what lies lower
- * may be a coroutine's. That the program, and no library, made the call shows that the
- * record is the caller's own. */
+/* Close the calls that the caller made before and that did not return (exception,
+ * longjmp). The address of a return address does not show that: functions store it
+ * anywhere in their stack frame. But the caller is known by its frame record; earlier
+ * calls of it are between the caller and this call, or lower on the thread's own stack.
+ * On other stacks, a lower call may belong to a coroutine. The frame record is that of
+ * the caller only if the call was made by the program, not by a library. */
 static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 {
     const struct cn_rec_process *process = &cn_rec_process;
@@ -198,7 +206,7 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
         return;
     for (struct cn_rec_frame *frame = self->top; frame > caller; frame--) {
         if (frame->loc >= low && frame->loc < caller_loc)
-            cn_rec_close(self, frame);
+            close_frame(self, frame);
     }
 }
 #endif
@@ -219,40 +227,94 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
     uint64_t flags = 0;
 
 #endif
-    cn_rec_enter_flagged(loc, address, flags, &registers);
+    enter(loc, address, flags, &registers);
 }
 
-uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags, const uint64_t *saved)
+static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                uint64_t flags, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
     struct cn_rec_thread *self = prepare(loc, ret);
 
-    if (!self || !cn_rec_push(self, loc, ret, address, flags))
+    if (!self || !push(self, loc, ret, address, flags))
         return ret;
-    cn_rec_enter_pushed(self, &registers);
+    record_entry(self, &registers);
     return (uintptr_t)cn_rec_return;
 }
 
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved)
 {
-    /* The first register that is saved is x29. */
-    return cn_rec_enter_register_flagged(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT,
-                                         saved);
+    /* The first saved register is x29. */
+    return enter_register(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT, saved);
 }
 
-/* What is known of a call that returns. */
+static void record_quick(const struct cn_rec_libcall *call, uintptr_t *loc,
+                         const struct cn_rec_registers *registers)
+{
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (!self)
+        return;
+    if (loc >= self->top->loc)
+        close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
+    if (push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
+        record_entry(self, registers);
+        pop(self);
+    }
+}
+
+static uint64_t flags_of(const struct cn_rec_libcall *call)
+{
+    return call->is_bound
+               ? 0
+               : CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
+}
+
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
+                                   const uint64_t *saved)
+{
+    struct cn_rec_libcall *call = &cn_rec_libcalls[register_call->number];
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
+                                         0, register_call->ret};
+
+    if (call->is_quick)
+        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
+                     &registers);
+    else
+        register_call->ret = enter_register(register_call->sp, (uintptr_t)call->slot,
+                                            register_call->ret, flags_of(call), saved);
+    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
+    register_call->number = (uintptr_t)call->slot;
+}
+
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
+{
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
+                                         (uintptr_t)(loc + 1), 0, *loc};
+    struct cn_rec_libcall *call = &cn_rec_libcalls[number];
+    uint64_t flags = flags_of(call);
+
+    if (call->is_quick)
+        record_quick(call, loc, &registers);
+    else
+        enter(loc, (uintptr_t)call->slot, flags, &registers);
+    return atomic_load_explicit(&call->target, memory_order_relaxed);
+}
+
+/* A call that returns. */
 struct returning {
     const uintptr_t
-        *loc; /* the place of its return address; on aarch64, the stack pointer */
+        *loc; /* address of its return address; on aarch64, the stack pointer */
     const uint64_t *saved;
 };
 
-/* On x86_64, and where the return address was in a register, the place tells which call
- * returns. Otherwise its frame lies below the stack pointer, and what x29 is now it was
- * when the call was made. */
+/* True if this may be the call that returns. On x86_64, and where the return address was
+ * in a register, `loc` must match. Otherwise the frame is below the stack pointer, and
+ * x29 has the value that it had when the call was made. */
 static bool may_return(const struct cn_rec_frame *frame, const struct returning *call)
 {
     if (frame->flags & CN_REC_FRAME_UNHOOKED)
@@ -268,7 +330,7 @@ static bool may_return(const struct cn_rec_frame *frame, const struct returning 
 #endif
 }
 
-/* The frame of the call that returns, from `last` down to the one above `first`: of
+/* Find the frame of the call that returns, from `last` down to the one above `first`: of
  * several the highest on the stack, of those the innermost. NULL when there is none. */
 static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
                                            struct cn_rec_frame *last,
@@ -283,8 +345,8 @@ static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
     return best;
 }
 
-/* A coroutine was called on another thread than it returns on. Its frame stays with that
- * thread, which takes it away when it comes by. */
+/* A coroutine returns on another thread than the one that called it. Its frame stays with
+ * the calling thread, which removes it at its next call. */
 static uintptr_t leave_elsewhere(const struct returning *call)
 {
     struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
@@ -309,8 +371,8 @@ static uintptr_t leave_elsewhere(const struct returning *call)
     return ret;
 }
 
-/* A call that we took for one that is over returns nevertheless. What was its frame is
- * still there, unless another call was made since. */
+/* A call returns that was closed by mistake. Its frame is still in memory, unless another
+ * call was made since. */
 static uintptr_t leave_closed(const struct returning *call)
 {
     struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
@@ -323,7 +385,7 @@ static uintptr_t leave_closed(const struct returning *call)
         if (frame)
             return frame->ret;
     }
-    __builtin_trap(); /* nobody knows where this call came from */
+    __builtin_trap(); /* the return address is lost */
 }
 
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
@@ -343,7 +405,7 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
     ret = frame->ret;
     while (self->top > frame &&
            (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
-        cn_rec_pop(self);
+        pop(self);
     record_exit(self, frame, &registers);
     if (self->top == frame)
         self->top = frame - 1;
@@ -352,16 +414,76 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
     return ret;
 }
 
-/* Return addresses that were in a register are in memory by now, but only the function
- * knows where. */
+/* Both hooks of -finstrument-functions are called with the same stack pointer, which
+ * identifies the call; only functions inlined into each other share it. */
+void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
+                             const uint64_t *saved, uintptr_t call_pc)
+{
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
+                                         (uintptr_t)(loc + 1), call_pc, call_site};
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (!self)
+        return;
+    cn_rec_thread_reserve(self);
+    if (loc > self->top->loc)
+        close_dead(self, loc);
+    if (self->dlopen_sp)
+        cn_rec_loader_find_new(self, (uintptr_t)loc);
+    if (push(self, loc, 0, function, CN_REC_FRAME_UNHOOKED))
+        record_entry(self, &registers);
+}
+
+/* Find the open call of the function whose hook was called at `loc`. A function that
+ * called alloca() has another stack pointer: then it is the innermost call. */
+static struct cn_rec_frame *find_open(const struct cn_rec_thread *self,
+                                      uintptr_t function, const uintptr_t *loc)
+{
+    struct cn_rec_frame *innermost = NULL;
+
+    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
+        if (frame->address != function || !(frame->flags & CN_REC_FRAME_UNHOOKED))
+            continue;
+        if (frame->loc == loc)
+            return frame;
+        if (!innermost)
+            innermost = frame;
+    }
+    return innermost;
+}
+
+void cn_rec_instrument_leave(uintptr_t function)
+{
+    const uintptr_t *loc = (const uintptr_t *)__builtin_dwarf_cfa() - 1;
+    struct cn_rec_thread *self = cn_rec_self;
+    struct cn_rec_frame *frame;
+
+    if (!self || !cn_rec_thread_is_ours(self))
+        return;
+    frame = find_open(self, function, loc);
+    if (!frame)
+        return; /* it was called before the recorder was set up */
+    close_dead(self, frame->loc);
+    close_frame(self, frame);
+}
+
+void cn_rec_probe_instrument(void)
+{
+    void *probe = (void *)(uintptr_t)cn_rec_probe_plain;
+
+    __cyg_profile_func_enter(probe, NULL);
+    __cyg_profile_func_exit(probe, NULL);
+}
+
+/* Return addresses that were in a register have been stored, but at unknown addresses. */
 static bool is_in_memory(const struct cn_rec_frame *frame)
 {
     return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
            !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
 }
 
-/* Calls that were jumped out of are still among the frames, and where they lay the program
- * may keep anything by now. */
+/* Frames of calls that were left by a jump may still exist; the program may have reused
+ * their stack. */
 void cn_rec_unhook_all(struct cn_rec_thread *self)
 {
     for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {

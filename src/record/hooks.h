@@ -1,12 +1,12 @@
-/* Where calls of the program arrive.
+/* The hooks: called when functions of the program are called and return.
  *
- * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, put the
- * address of cn_rec_return() in place of the return address, and store a record. All
- * else comes here: the first call of a thread, a full ring, calls that left without
- * returning (longjmp, exceptions), calls on other stacks, filters.
+ * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, replace the
+ * return address by cn_rec_return, and store a record. They call these functions for
+ * everything else: the first call of a thread, a full ring, calls that did not return
+ * (longjmp, exceptions), calls on other stacks, filters.
  *
  * Frames are pushed before they are filled and popped after they are used, so that a
- * signal handler that interrupts us at any point pushes and pops above.
+ * signal handler that interrupts the hooks at any point pushes and pops above.
  * Threads: any thread, its own frames.
  */
 #ifndef CN_RECORD_HOOKS_H
@@ -19,56 +19,40 @@ struct cn_rec_frame;
 struct cn_rec_registers;
 struct cn_rec_thread;
 
-/* A call was made: its return address is at `loc`. The stub saved the registers. */
+/* A call was made; its return address is at `loc`. `saved` is the registers that the stub
+ * saved. */
 void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved);
 
-/* The same with CN_REC_FRAME_* for the frame. */
-void cn_rec_enter_flagged(uintptr_t *loc, uintptr_t address, uint64_t flags,
-                          const struct cn_rec_registers *registers);
-
-/* The same for a return address `ret` that is in a register, where the call was made with
- * this stack pointer. Gives what to return to instead. */
+/* The same for a return address `ret` in a register; `sp` is the stack pointer at the
+ * call. Returns the address to return to instead. */
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved);
-uintptr_t cn_rec_enter_register_flagged(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                        uint64_t flags, const uint64_t *saved);
 
-/* A function built with -finstrument-functions was called, or returns. Its hook was called
- * with its return address at `loc`, and goes back to `call_pc`. */
+/* A function built with -finstrument-functions was called, or returns. The return address
+ * of the hook is at `loc`, and is `call_pc`. */
 void cn_rec_instrument_leave(uintptr_t function);
 void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
                              const uint64_t *saved, uintptr_t call_pc);
 
-/* Record the entry of the innermost frame, as the filters want it. */
-void cn_rec_enter_pushed(struct cn_rec_thread *self,
-                         const struct cn_rec_registers *registers);
-
-/* The call whose return address was at `loc` returned. Gives the return address. */
+/* The call whose return address was at `loc` returns. Returns the true return address. */
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
-/* The stubs: where calls return to, and what patched functions call. */
-extern const char cn_rec_return[], cn_rec_patched[];
+/* A library function is called through slot `number`; its return address is at `loc`.
+ * Returns the address of the function. */
+uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
 
-/* Functions that do nothing and are recorded, or not, to find out what that costs. */
-void cn_rec_probe(void);
-void cn_rec_probe_plain(void);
+/* The same for a return address in a register. */
+struct cn_rec_register_call {
+    uint64_t number; /* becomes the address of the slot */
+    uintptr_t sp, ret, target;
+};
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
+                                   const uint64_t *saved);
+
+/* An empty function with the hooks of -finstrument-functions, to measure their cost. */
 void cn_rec_probe_instrument(void);
 
-/* Close calls that can never return, now that a call at `loc` is made or returns. */
-void cn_rec_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
-
-/* Push a frame; its entry is not recorded yet and the return address is left alone. NULL
- * when calls nest too deeply. */
-struct cn_rec_frame *cn_rec_push(struct cn_rec_thread *self, uintptr_t *loc,
-                                 uintptr_t ret, uintptr_t address, uint64_t flags);
-
-/* Record the exit of the innermost frame and pop it. */
-void cn_rec_pop(struct cn_rec_thread *self);
-
-/* The same for any frame. Those above it are open on other stacks. */
-void cn_rec_close(struct cn_rec_thread *self, struct cn_rec_frame *frame);
-
-/* Put the true return addresses back, for whoever walks the stack; and ours again. */
+/* Restore the true return addresses while the stack is walked, and replace them again. */
 void cn_rec_unhook_all(struct cn_rec_thread *self);
 void cn_rec_hook_all(struct cn_rec_thread *self);
 

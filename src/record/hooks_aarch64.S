@@ -1,21 +1,40 @@
 /* The hooks on aarch64.
  *
  *   _mcount        after the prologue: x29 points to the caller's x29 and x30 in memory
- *   cn_rec_patched first in a function: x9 holds the caller's x30, ours is in the function
- *   cn_rec_libcall a library call: x17 holds its number, x30 is the caller's
- *   cn_rec_return  where calls return to in place of their caller
+ *   cn_rec_patched first in a function: x9 is the function's return address, x30 the hook's
+ *   cn_rec_libcall a library call: x17 is its number, x30 its return address
+ *   cn_rec_return  calls return here instead of to their caller
  *
- * Vector registers are not touched, neither here nor in the C code behind, which is built
- * without them; x0 to x8 are kept. Temporary registers are free at the entry of a function,
- * and kept at its end, where a caller may know that a function leaves them alone.
+ * Vector registers are not used, neither here nor in the C code, which is built without
+ * them; x0 to x8 are preserved. Temporary registers are free at the entry of a function, and
+ * preserved at its end: with -fipa-ra a caller may rely on those that a function does not
+ * use.
  *
- * A frame whose return address was in a register has loc = sp | 1. Where a call returns,
- * its frame is the highest one with loc <= sp | 1 that was called with the x29 that there
- * is again: frames of other stacks, of coroutines and of other threads, were not.
+ * A frame whose return address was in a register has loc = sp | 1. The frame of a call that
+ * returns is the highest one with loc <= sp | 1 that was called with the current x29: frames
+ * of other stacks, of coroutines and of other threads, were not.
  */
 #include "record/layout.h"
 
 #define T(member) [x9, #CN_REC_T_##member]
+
+	.macro	function name, align=4
+	.globl	\name
+	.type	\name, %function
+	.p2align \align
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	hidden_function name
+	.hidden	\name
+	function \name
+	.endm
+
+	.macro	end_function name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
 
 	.macro	load_self
 	mrs	x9, tpidr_el0
@@ -24,7 +43,8 @@
 	ldr	x9, [x9, x12]
 	.endm
 
-/* As on x86_64: take the place for a record, to x15; or go to \full. Uses x14, x16. */
+/* As on x86_64: claim the slot of a record, its position to x15; or go to \full. Uses
+ * x14, x16. */
 	.macro	take_slot full
 1:	ldr	x14, T(TRACK)
 	ldr	x15, [x14]
@@ -44,8 +64,8 @@
 2:
 	.endm
 
-/* Store the record with the word in x13 there; when a signal handler has stepped over it,
- * go to \again. Uses x12, x16, x17. */
+/* Store the record with the word in x13 there; when a signal handler has stepped over the
+ * slot, go to \again. Uses x12, x16, x17. */
 	.macro	store_record again
 	mrs	x16, cntvct_el0
 	ldr	x17, T(MULT)
@@ -67,7 +87,7 @@
 	cbnz	w16, 2b
 	.endm
 
-/* Complete the record in x13 at x15. */
+/* Complete the record with the word in x13 at x15. */
 	.macro	finish_record
 	clrex
 	save_all
@@ -75,6 +95,13 @@
 	mov	x1, x15
 	bl	cn_rec_finish_slot
 	restore_all
+	.endm
+
+	.macro	finish_record_and_return
+	clrex
+	mov	x0, x13
+	mov	x1, x15
+	b	cn_rec_finish_slot
 	.endm
 
 	.macro	save_all
@@ -112,24 +139,39 @@
 	.cfi_restore x30
 	.endm
 
-/* Fill the frame above x11 with loc x10, return address x12, function x30 and the caller's
- * x29, which is at x29; the word of its entry to x13. */
-	.macro	push_frame
+/* Push a frame with loc x10 above x11. */
+	.macro	push_frame ret, function, flags
 	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
-	stp	x10, x12, [x11, #CN_REC_F_LOC]
-	ldr	x13, [x29]
-	lsl	x13, x13, #CN_REC_F_CALLER_AT
-	stp	x30, x13, [x11, #CN_REC_F_ADDRESS]
-	ldr	x13, T(FRAMES)
-	sub	x13, x11, x13
-	sub	x13, x13, #CN_REC_F_SIZE
-	lsl	x13, x13, #1
-	and	x13, x13, #CN_REC_DEPTH_MASK
-	orr	x13, x13, x30, lsl #16
-	mov	x16, #CN_REC_ENTRY_WORD
-	orr	x13, x13, x16
+	stp	x10, \ret, [x11, #CN_REC_F_LOC]
+	stp	\function, \flags, [x11, #CN_REC_F_ADDRESS]
+	.endm
+
+	.macro	pop_frame
+	sub	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	.endm
+
+/* The word of a record about the frame x11, to x13. Uses x12. */
+	.macro	make_word function, type
+	ldr	x12, T(FRAMES)
+	sub	x12, x11, x12
+	sub	x12, x12, #CN_REC_F_SIZE
+	lsl	x12, x12, #1
+	and	x12, x12, #CN_REC_DEPTH_MASK
+	orr	x13, x12, \function, lsl #16
+	mov	x12, #\type
+	orr	x13, x13, x12
+	.endm
+
+/* Callee-saved registers: arguments may have been moved there. */
+	.macro	save_callee_saved at
+	stp	x19, x20, [sp, #\at]
+	stp	x21, x22, [sp, #\at+16]
+	stp	x23, x24, [sp, #\at+32]
+	stp	x25, x26, [sp, #\at+48]
+	stp	x27, x28, [sp, #\at+64]
 	.endm
 
 	.text
@@ -148,7 +190,7 @@ mcount:
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x10, x12
 	b.hs	6f
-	ldr	x13, [x29]	/* called by the innermost open call? */
+	ldr	x13, [x29]	/* is the caller the innermost open call? */
 	sub	x12, x12, #8
 	cmp	x12, x13
 	b.ne	7f
@@ -156,9 +198,12 @@ mcount:
 	cmp	x11, x12
 	b.hs	7f
 	ldr	x12, [x10]
-	lsr	x13, x12, #48	/* a signed address must stay what it is */
+	lsr	x13, x12, #48	/* a signed address must not be changed */
 	cbnz	x13, 8f
-	push_frame
+	ldr	x13, [x29]	/* the caller's x29 */
+	lsl	x13, x13, #CN_REC_F_CALLER_AT
+	push_frame x12, x30, x13
+	make_word x30, CN_REC_ENTRY_WORD
 	take_slot 10f	/* after the frame, as on x86_64 */
 	adr	x12, cn_rec_return
 	str	x12, [x10]
@@ -166,7 +211,7 @@ mcount:
 8:	ret
 9:	finish_record
 	ret
-6:	adr	x13, cn_rec_return	/* a tail call finds our own address there */
+6:	adr	x13, cn_rec_return	/* a tail call: the address is cn_rec_return */
 	ldr	x12, [x10]
 	cmp	x12, x13
 	b.eq	5b
@@ -175,18 +220,13 @@ mcount:
 	b	7f
 10:	ldr	x12, [x11, #CN_REC_F_RET]
 	str	x12, [x10]
-	sub	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
+	pop_frame
 7:	ldr	x12, [x10]
 	lsr	x13, x12, #48
 	cbnz	x13, 8b
-	sub	sp, sp, #80	/* DWARF may say that arguments were moved there */
+	sub	sp, sp, #80
 	.cfi_adjust_cfa_offset 80
-	stp	x19, x20, [sp]
-	stp	x21, x22, [sp, #16]
-	stp	x23, x24, [sp, #32]
-	stp	x25, x26, [sp, #48]
-	stp	x27, x28, [sp, #64]
+	save_callee_saved 0
 	save_all
 	mov	x0, x10
 	mov	x1, x30
@@ -196,16 +236,10 @@ mcount:
 	add	sp, sp, #80
 	.cfi_adjust_cfa_offset -80
 	ret
-	.cfi_endproc
-	.size	_mcount, .-_mcount
+	end_function _mcount
 
-/* The function goes on behind our call with x30 as it should be returned to. */
-	.globl	cn_rec_patched
-	.hidden	cn_rec_patched
-	.type	cn_rec_patched, %function
-	.p2align 4
-cn_rec_patched:
-	.cfi_startproc
+/* The function continues after the call of the hook with the x30 to return to. */
+	hidden_function cn_rec_patched
 	.cfi_register x30, x9
 	hint	#34
 	save_all
@@ -220,15 +254,10 @@ cn_rec_patched:
 	mov	x16, x30
 	mov	x30, x10
 	ret	x16
-	.cfi_endproc
-	.size	cn_rec_patched, .-cn_rec_patched
+	end_function cn_rec_patched
 
-/* -finstrument-functions: ordinary calls, see the x86_64 side. */
-	.globl	__cyg_profile_func_enter
-	.type	__cyg_profile_func_enter, %function
-	.p2align 4
-__cyg_profile_func_enter:
-	.cfi_startproc
+/* -finstrument-functions: ordinary calls, see hooks_x86_64.S. */
+	function __cyg_profile_func_enter
 	hint	#34
 	load_self
 	sub	x10, sp, #8
@@ -240,39 +269,20 @@ __cyg_profile_func_enter:
 	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	8f
-	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
-	add	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
-	stp	x10, xzr, [x11, #CN_REC_F_LOC]
 	mov	x12, #CN_REC_F_UNHOOKED
-	stp	x0, x12, [x11, #CN_REC_F_ADDRESS]
+	push_frame xzr, x0, x12
+	make_word x0, CN_REC_ENTRY_WORD
 	take_slot 7f
-	ldr	x13, T(FRAMES)
-	sub	x13, x11, x13
-	sub	x13, x13, #CN_REC_F_SIZE
-	lsl	x13, x13, #1
-	and	x13, x13, #CN_REC_DEPTH_MASK
-	orr	x13, x13, x0, lsl #16
-	mov	x16, #CN_REC_ENTRY_WORD
-	orr	x13, x13, x16
 	store_record 9f
 	ret
-9:	clrex
-	mov	x0, x13
-	mov	x1, x15
-	b	cn_rec_finish_slot
-7:	sub	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
+9:	finish_record_and_return
+7:	pop_frame
 8:
 	stp	x29, x30, [sp, #-272]!
 	.cfi_def_cfa_offset 272
 	.cfi_offset x29, -272
 	.cfi_offset x30, -264
-	stp	x19, x20, [sp, #16+19*8]
-	stp	x21, x22, [sp, #16+21*8]
-	stp	x23, x24, [sp, #16+23*8]
-	stp	x25, x26, [sp, #16+25*8]
-	stp	x27, x28, [sp, #16+27*8]
+	save_callee_saved 16+19*8
 	str	x29, [sp, #16+29*8]
 	mov	x29, sp
 	add	x2, sp, #264
@@ -284,14 +294,9 @@ __cyg_profile_func_enter:
 	.cfi_restore x29
 	.cfi_restore x30
 	ret
-	.cfi_endproc
-	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+	end_function __cyg_profile_func_enter
 
-	.globl	__cyg_profile_func_exit
-	.type	__cyg_profile_func_exit, %function
-	.p2align 4
-__cyg_profile_func_exit:
-	.cfi_startproc
+	function __cyg_profile_func_exit
 	hint	#34
 	load_self
 	cbz	x9, cn_rec_instrument_leave
@@ -305,55 +310,26 @@ __cyg_profile_func_exit:
 	cmp	x11, x12
 	b.hi	cn_rec_instrument_leave
 	take_slot cn_rec_instrument_leave
-	ldr	x13, T(FRAMES)
-	sub	x13, x11, x13
-	sub	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
-	sub	x13, x13, #CN_REC_F_SIZE
-	lsl	x13, x13, #1
-	and	x13, x13, #CN_REC_DEPTH_MASK
-	orr	x13, x13, x0, lsl #16
-	mov	x16, #CN_REC_EXIT_WORD
-	orr	x13, x13, x16
+	make_word x0, CN_REC_EXIT_WORD
+	pop_frame
 	store_record 9f
 	ret
-9:	clrex
-	mov	x0, x13
-	mov	x1, x15
-	b	cn_rec_finish_slot
-	.cfi_endproc
-	.size	__cyg_profile_func_exit, .-__cyg_profile_func_exit
+9:	finish_record_and_return
+	end_function __cyg_profile_func_exit
 
-/* Functions that do nothing, to find out what recording them costs. */
-	.globl	cn_rec_probe
-	.hidden	cn_rec_probe
-	.type	cn_rec_probe, %function
-	.p2align 4
-cn_rec_probe:
-	.cfi_startproc
+/* Empty functions, to measure the cost of recording. */
+	hidden_function cn_rec_probe
 	mov	x9, x30
 	bl	cn_rec_patched
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe, .-cn_rec_probe
+	end_function cn_rec_probe
 
-	.globl	cn_rec_probe_plain
-	.hidden	cn_rec_probe_plain
-	.type	cn_rec_probe_plain, %function
-	.p2align 4
-cn_rec_probe_plain:
-	.cfi_startproc
+	hidden_function cn_rec_probe_plain
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe_plain, .-cn_rec_probe_plain
+	end_function cn_rec_probe_plain
 
-/* x16 must hold the address of the slot when the loader is to bind it. */
-	.globl	cn_rec_libcall
-	.hidden	cn_rec_libcall
-	.type	cn_rec_libcall, %function
-	.p2align 4
-cn_rec_libcall:
-	.cfi_startproc
+/* x16 must contain the address of the slot, for the loader to bind it. */
+	hidden_function cn_rec_libcall
 	hint	#36		/* bti j */
 	save_all
 	add	x1, sp, #176
@@ -363,19 +339,14 @@ cn_rec_libcall:
 	mov	x1, sp
 	bl	cn_rec_libcall_enter_register
 	restore_all
-	mov	x16, x12		/* the slot took the place of the number */
+	mov	x16, x12		/* the address of the slot replaced the number */
 	mov	x30, x14
 	mov	x17, x15
 	br	x17
-	.cfi_endproc
-	.size	cn_rec_libcall, .-cn_rec_libcall
+	end_function cn_rec_libcall
 
-	.macro	pass_on name, number
-	.globl	\name
-	.type	\name, %function
-	.p2align 4
-\name:
-	.cfi_startproc
+	.macro	forward name, number
+	function \name
 	hint	#34
 	save_all
 	add	x0, sp, #176
@@ -384,14 +355,13 @@ cn_rec_libcall:
 	str	x0, [sp, #144]	/* comes back as x16 */
 	restore_all
 	br	x16
-	.cfi_endproc
-	.size	\name, .-\name
+	end_function \name
 	.endm
 
-	pass_on	dlopen, 0
-	pass_on	dlmopen, 1
+	forward	dlopen, 0
+	forward	dlmopen, 1
 
-/* Calls return here; see the x86_64 side for why this is a signal frame. The expression:
+/* Calls return here; hooks_x86_64.S explains why this is a signal frame. The expression:
  *
  *	t = CFA + 1, b = 0
  *	for (n = cn_rec_threads; n; n = n->next)
@@ -443,7 +413,7 @@ cn_rec_return:
 	stp	x15, x16, [sp, #48]
 	str	x17, [sp, #64]
 	load_self
-	add	x10, sp, #81	/* the stack pointer of the caller, and 1 */
+	add	x10, sp, #81	/* the caller's stack pointer + 1 */
 	cbz	x9, 9f
 	ldr	x11, T(TOP)
 	ldr	x12, [x11, #CN_REC_F_LOC]
@@ -456,17 +426,9 @@ cn_rec_return:
 	eor	x12, x12, x29, lsl #CN_REC_F_CALLER_AT
 	cbnz	x12, 9f
 	ldp	x30, x13, [x11, #CN_REC_F_RET]
-	ldr	x12, T(FRAMES)
-	sub	x12, x11, x12
-	sub	x12, x12, #CN_REC_F_SIZE
-	lsl	x12, x12, #1
-	and	x12, x12, #CN_REC_DEPTH_MASK
-	orr	x13, x12, x13, lsl #16
-	mov	x12, #CN_REC_EXIT_WORD
-	orr	x13, x13, x12
+	make_word x13, CN_REC_EXIT_WORD
 	take_slot 9f
-	sub	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
+	pop_frame
 	store_record 11f
 10:	ldp	x9, x10, [sp]
 	ldp	x11, x12, [sp, #16]
@@ -486,7 +448,6 @@ cn_rec_return:
 	b	10b
 11:	finish_record
 	b	10b
-	.cfi_endproc
-	.size	cn_rec_return, .-cn_rec_return
+	end_function cn_rec_return
 
 	.section .note.GNU-stack,"",%progbits

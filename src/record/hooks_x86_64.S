@@ -1,20 +1,38 @@
 /* The hooks on x86_64.
  *
- * They run where the program expects no call at all: every register that could hold an
- * argument or a result is kept, and so are all others but r11. Vector and x87 registers
- * are not touched, neither here nor in the C code behind, which is built without them.
+ * They run where the program expects no call: all registers except r11 are preserved.
+ * Vector and x87 registers are not used, neither here nor in the C code, which is built
+ * without them.
  *
- *   mcount       after the prologue: the return address is at 8(%rbp), but for functions
- *                that align their stack
- *   __fentry__   before the prologue: it is at 8(%rsp), above our own
- *   cn_rec_return  where calls return to in place of their caller
+ *   mcount         after the prologue: the return address is at 8(%rbp), except in functions
+ *                  that align their stack
+ *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook
+ *   cn_rec_return  calls return here instead of to their caller
  */
 #include "record/layout.h"
 
 #define T(member) CN_REC_T_##member(%r11)
 
-/* Bytes that a function skips to align its stack, at most, if we are to notice. */
+/* The most bytes that a function may skip to align its stack. */
 #define REALIGNED_MAX 256
+
+	.macro	function name, align=4
+	.globl	\name
+	.type	\name, @function
+	.p2align \align
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	hidden_function name, align=4
+	.hidden	\name
+	function \name, \align
+	.endm
+
+	.macro	end_function name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
 
 	.macro	load_self
 	movq	cn_rec_self@gottpoff(%rip), %r11
@@ -31,7 +49,24 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-/* Where the next record goes, to %rcx, and its track to %rax; or go to \full. */
+	.macro	save_arguments
+	save	%rax
+	save	%rcx
+	save	%rdx
+	save	%rsi
+	save	%rdi
+	.endm
+
+	.macro	restore_arguments
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	.endm
+
+/* Find the slot of the next record: its position to %rcx, the track to %rax; or go to
+ * \full. */
 	.macro	find_slot full
 	movq	T(TRACK), %rax
 	movq	(%rax), %rcx
@@ -41,8 +76,8 @@
 	je	\full
 	.endm
 
-/* Take that place; go to \gone when a signal handler has it. One that comes from now on
- * leaves it to us. */
+/* Claim that slot; go to \gone when a signal handler has taken it. A handler that runs
+ * from now on leaves it to this record. */
 	.macro	claim_slot gone
 	movq	%rcx, T(SLOT)
 	cmpq	(%rax), %rcx
@@ -57,9 +92,9 @@
 	claim_slot 1b
 	.endm
 
-/* Store the record with the word in %rdi there. It counts once `recorded` has moved over
- * it. When a signal handler has moved that already, go to \again with the place in %rsi.
- * Uses rax, rcx, rdx. */
+/* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
+ * When a signal handler has moved `recorded` already, go to \again with the position in
+ * %rsi. Uses rax, rcx, rdx. */
 	.macro	store_record again
 	rdtsc
 	shlq	$32, %rdx
@@ -80,8 +115,8 @@
 	jne	\again
 	.endm
 
-/* Call C with every register kept that C may change; rdi and rsi are its arguments.
- * rbx holds the stack pointer meanwhile. */
+/* Call C and preserve all registers that C may change; rdi and rsi are its arguments. rbx
+ * contains the stack pointer meanwhile. */
 	.macro	call_c function
 	save	%r8
 	save	%r9
@@ -103,13 +138,41 @@
 	restore	%r8
 	.endm
 
+/* Push a frame above %rdx. */
+	.macro	push_frame loc, ret, function, flags
+	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	\ret, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	.endm
+
+/* The word of a record, to %rdi, from the function in %rdi and a frame in %rdx: for an
+ * exit the frame itself, for an entry the one below. */
+	.macro	make_entry_word
+	subq	T(FRAMES), %rdx
+	addl	%edx, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	.endm
+
+	.macro	make_exit_word
+	subq	T(FRAMES), %rdx
+	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	shlq	$16, %rdi
+	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	.endm
+
 	.text
 
-/* rdi: where the return address lies, rsi: the function, r11: the thread.
- * The frame comes before the record, and goes after it: what a signal handler records in
- * between is nested too deeply by one, which readers bear. One that is not nested deeply
- * enough would end the call that it interrupted. The place is looked up before, as that
- * takes its time. */
+/* rdi: address of the return address, rsi: the function, r11: the thread. The frame is
+ * pushed before the record is stored, and popped after: what a signal handler records in
+ * between is one level too deep, which readers accept. Records that are not deep enough
+ * would end the call that was interrupted. The slot is looked up before, as that takes
+ * time. */
 	.macro	enter
 	testq	%r11, %r11
 	jz	.Lslow\@
@@ -120,33 +183,20 @@
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
 	find_slot .Lslow\@
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	addq	$CN_REC_F_SIZE, T(TOP)
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	(%rdi), %rax
-	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
-	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	$0, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	push_frame %rdi, %rax, %rsi, $0
 	movq	T(TRACK), %rax
 	claim_slot .Ltaken\@
 	leaq	cn_rec_return(%rip), %rax
 	movq	%rax, (%rdi)
-	subq	T(FRAMES), %rdx
-	addl	%edx, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
 	movq	%rsi, %rdi
-	shlq	$16, %rdi
-	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	make_entry_word
 	store_record .Lagain\@
 .Ldone\@:
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	ret
 	.cfi_adjust_cfa_offset 40
-.Lodd\@: /* a tail call finds our own address there; anything else is for C */
+.Lodd\@: /* a tail call: the address is cn_rec_return; C handles everything else */
 	jne	.Lslow\@
 	leaq	cn_rec_return(%rip), %rax
 	cmpq	%rax, (%rdi)
@@ -157,20 +207,12 @@
 	movq	%rax, (%rdi)
 	subq	$CN_REC_F_SIZE, T(TOP)
 .Lslow\@:
-	leaq	-40(%rsp), %rdx	/* what call_c saves, and we did above */
+	leaq	-40(%rsp), %rdx	/* the registers saved here and by call_c */
 	call_c	cn_rec_enter
 	jmp	.Ldone\@
 .Lagain\@:
 	call_c	cn_rec_finish_slot
 	jmp	.Ldone\@
-	.endm
-
-	.macro	save_arguments
-	save	%rax
-	save	%rcx
-	save	%rdx
-	save	%rsi
-	save	%rdi
 	.endm
 
 	.globl	mcount, _mcount
@@ -191,8 +233,8 @@ _mcount:
 .Lmcount_known:
 	movq	40(%rsp), %rsi
 	enter
-/* A function that aligns its stack and has arguments there keeps in r10 where those are,
- * and below %rbp a copy of its return address: what counts lies below r10. */
+/* A function that aligns its stack and has stack arguments has their address in r10, and
+ * a copy of its return address at 8(%rbp). The true one is below r10. */
 .Lmay_be_realigned:
 	movq	-8(%r10), %rax
 	cmpq	(%rdi), %rax
@@ -216,18 +258,12 @@ cn_rec_patched:
 	leaq	48(%rsp), %rdi
 	movq	40(%rsp), %rsi
 	enter
-	.cfi_endproc
-	.size	__fentry__, .-__fentry__
+	end_function __fentry__
 
-/* -finstrument-functions: ordinary calls, so all registers that those may change are free.
- * Both hooks are called with the same stack pointer, which identifies the call. For C,
- * which may look at arguments: DWARF may say that they are in registers that are kept over
- * calls. Those are saved by DWARF's numbers. */
-	.globl	__cyg_profile_func_enter
-	.type	__cyg_profile_func_enter, @function
-	.p2align 4
-__cyg_profile_func_enter:
-	.cfi_startproc
+/* -finstrument-functions: ordinary calls, so all caller-saved registers are free. Both
+ * hooks are called with the same stack pointer, which identifies the call. Arguments may
+ * be in callee-saved registers, which are saved for C by their DWARF numbers. */
+	function __cyg_profile_func_enter
 	endbr64
 	load_self
 	testq	%r11, %r11
@@ -238,18 +274,9 @@ __cyg_profile_func_enter:
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
 	find_slot .Linstrument_slow
-	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	addq	$CN_REC_F_SIZE, T(TOP)
-	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
-	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	$CN_REC_F_UNHOOKED, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	push_frame %rsp, $0, %rdi, $CN_REC_F_UNHOOKED
 	claim_slot .Linstrument_taken
-	subq	T(FRAMES), %rdx
-	addl	%edx, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	make_entry_word
 	store_record cn_rec_finish_slot
 	ret
 .Linstrument_taken:
@@ -275,14 +302,9 @@ __cyg_profile_func_enter:
 	leave
 	.cfi_def_cfa %rsp, 8
 	ret
-	.cfi_endproc
-	.size	__cyg_profile_func_enter, .-__cyg_profile_func_enter
+	end_function __cyg_profile_func_enter
 
-	.globl	__cyg_profile_func_exit
-	.type	__cyg_profile_func_exit, @function
-	.p2align 4
-__cyg_profile_func_exit:
-	.cfi_startproc
+	function __cyg_profile_func_exit
 	endbr64
 	load_self
 	testq	%r11, %r11
@@ -296,46 +318,24 @@ __cyg_profile_func_exit:
 	ja	cn_rec_instrument_leave
 	take_slot cn_rec_instrument_leave
 	subq	$CN_REC_F_SIZE, T(TOP)
-	subq	T(FRAMES), %rdx
-	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	make_exit_word
 	store_record cn_rec_finish_slot
 	ret
-	.cfi_endproc
-	.size	__cyg_profile_func_exit, .-__cyg_profile_func_exit
+	end_function __cyg_profile_func_exit
 
-/* Functions that do nothing, to find out what recording them costs. */
-	.globl	cn_rec_probe
-	.hidden	cn_rec_probe
-	.type	cn_rec_probe, @function
-	.p2align 4
-cn_rec_probe:
-	.cfi_startproc
+/* Empty functions, to measure the cost of recording. */
+	hidden_function cn_rec_probe
 	call	cn_rec_patched
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe, .-cn_rec_probe
+	end_function cn_rec_probe
 
-	.globl	cn_rec_probe_plain
-	.hidden	cn_rec_probe_plain
-	.type	cn_rec_probe_plain, @function
-	.p2align 4
-cn_rec_probe_plain:
-	.cfi_startproc
+	hidden_function cn_rec_probe_plain
 	ret
-	.cfi_endproc
-	.size	cn_rec_probe_plain, .-cn_rec_probe_plain
+	end_function cn_rec_probe_plain
 
-/* A library call: its number was pushed above the return address. r11 takes us on, as it
- * may be changed on the way to any library function. */
-	.globl	cn_rec_libcall
-	.hidden	cn_rec_libcall
-	.type	cn_rec_libcall, @function
-	.p2align 5
-cn_rec_libcall:
-	.cfi_startproc
+/* A library call: its number was pushed after the return address. The jump to the
+ * function uses r11, which a PLT may change. */
+	hidden_function cn_rec_libcall, 5
 	.cfi_def_cfa_offset 16
 	endbr64
 	save_arguments
@@ -344,46 +344,32 @@ cn_rec_libcall:
 	leaq	-40(%rsp), %rdx
 	call_c	cn_rec_libcall_enter
 	movq	%rax, %r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	jmp	*%r11
-	.cfi_endproc
-	.size	cn_rec_libcall, .-cn_rec_libcall
+	end_function cn_rec_libcall
 
-/* dlopen() wants to see who calls it: we take a note and jump there. */
-	.macro	pass_on name, number
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
+/* dlopen() looks at its return address, so jump to it after taking a note. */
+	.macro	forward name, number
+	function \name
 	endbr64
 	save_arguments
 	leaq	40(%rsp), %rdi
 	movl	$\number, %esi
 	call_c	cn_rec_dlopen_begin
 	movq	%rax, %r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	jmp	*%r11
-	.cfi_endproc
-	.size	\name, .-\name
+	end_function \name
 	.endm
 
-	pass_on	dlopen, 0
-	pass_on	dlmopen, 1
+	forward	dlopen, 0
+	forward	dlmopen, 1
 
-/* Calls return here. Whoever unwinds the stack finds this address as that of a caller,
- * looks up the byte before it, and gets the true return address from an expression that
- * searches the open calls of all threads for the one at CFA-8:
+/* Calls return here. An unwinder finds this address as that of a caller, looks up the byte
+ * before it, and gets the true return address from an expression that searches the open
+ * calls of all threads for the one at CFA-8:
  *
  *	t = CFA - 8
  *	for (n = cn_rec_threads; n; n = n->next)
@@ -392,11 +378,11 @@ cn_rec_libcall:
  *				return p->ret - 1
  *	return 0
  *
- * It is marked as a signal frame, as its CFA is the one of its caller and unwinders tell
- * the two apart by that mark. They take the address in the caller of a signal frame as
- * it is, hence the 1 subtracted: a byte of the call instruction.
- * `t` is there twice as libgcc cannot pick the lowest element. The address of
- * cn_rec_threads is found from the place of this code, which is what reg 16 holds. */
+ * It is marked as a signal frame: its CFA is that of its caller, and unwinders distinguish
+ * the two by that mark. They do not subtract 1 from the address in the caller of a signal
+ * frame, so the expression does: the result is in the call instruction.
+ * `t` is pushed twice, as libgcc cannot pick the lowest element. The address of
+ * cn_rec_threads is relative to this code, whose address is in register 16. */
 	.p2align 5
 	.quad	cn_rec_threads - .
 	.p2align 4
@@ -431,15 +417,11 @@ cn_rec_libcall:
 cn_rec_return:
 	leaq	-8(%rsp), %rsp
 	.cfi_endproc
-/* From here to where the return address is known, a stack ends with us. */
+/* From here until the return address is restored, unwinding ends here. */
 	.cfi_startproc
 	.cfi_def_cfa_offset 8
 	.cfi_undefined %rip
-	save	%rax
-	save	%rcx
-	save	%rdx
-	save	%rsi
-	save	%rdi
+	save_arguments
 	save	%r11
 	load_self
 	leaq	48(%rsp), %rdi
@@ -458,23 +440,15 @@ cn_rec_return:
 	take_slot .Lleave_slow
 	subq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rsi, %rdi
-	subq	T(FRAMES), %rdx
-	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	shlq	$16, %rdi
-	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
+	make_exit_word
 	store_record .Lleave_again
 .Lleave_done:
 	restore	%r11
-	restore	%rdi
-	restore	%rsi
-	restore	%rdx
-	restore	%rcx
-	restore	%rax
+	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	/* Not a `ret`: the processor's guess for that one belongs to our caller's caller.
-	 * Signal handlers leave the 128 bytes below the stack pointer alone. */
+	/* Not `ret`: the return predictor has the address of the caller's caller. Signal
+	 * handlers do not use the 128 bytes below the stack pointer. */
 	jmp	*-8(%rsp)
 	.cfi_adjust_cfa_offset 56
 .Lleave_again:
@@ -486,7 +460,6 @@ cn_rec_return:
 	call_c	cn_rec_leave
 	movq	%rax, 48(%rsp)
 	jmp	.Lleave_done
-	.cfi_endproc
-	.size	cn_rec_return, .-cn_rec_return
+	end_function cn_rec_return
 
 	.section .note.GNU-stack,"",@progbits

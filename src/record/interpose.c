@@ -13,6 +13,7 @@
 #include "record/hooks.h"
 #include "record/loader.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
 
@@ -33,10 +34,10 @@ static struct {
     unwind_fn unwind;
     unwind_ip_fn unwind_ip;
     uintptr_t dlopens[2]; /* dlopen, dlmopen */
-    pthread_key_t key;    /* its destructor ends a thread's recording */
+    pthread_key_t key;    /* its destructor ends the recording of a thread */
 } real;
 
-/* dlsym() hands out objects; POSIX promises that they hold functions too. */
+/* dlsym() returns object pointers; POSIX guarantees that they can represent functions. */
 static void find(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -53,7 +54,7 @@ static void end_thread(void *thread)
     errno = error;
 }
 
-/* A child that makes no recorded call is part of the recording too. */
+/* Also record a child that makes no recorded call. */
 static void begin_child(void)
 {
     struct cn_rec_thread *self = cn_rec_self;
@@ -78,7 +79,7 @@ struct start {
     void *arg;
 };
 
-static void know_stack(struct cn_rec_thread *self)
+static void find_stack(struct cn_rec_thread *self)
 {
     pthread_attr_t attr;
     void *low;
@@ -100,7 +101,7 @@ static void *start_thread(void *arg)
 
     free(arg);
     if (self) {
-        know_stack(self);
+        find_stack(self);
         (void)pthread_setspecific(real.key, self);
     }
     return start.run(start.arg);
@@ -129,7 +130,7 @@ uintptr_t cn_rec_dlopen_begin(uintptr_t sp, uint32_t number)
 {
     struct cn_rec_thread *self = cn_rec_self;
 
-    /* The next call that we see looks for what is new. */
+    /* The next recorded call looks for new libraries. */
     if (self && !self->is_off &&
         (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
         self->dlopen_sp = sp;
@@ -140,7 +141,7 @@ uintptr_t cn_rec_dlopen_begin(uintptr_t sp, uint32_t number)
     return real.dlopens[number];
 }
 
-/* The profiling that -pg was made for would cost time and write gmon.out. */
+/* Disable the profiling of -pg, which would cost time and write gmon.out. */
 EXPORT void __monstartup(unsigned long low, unsigned long high);
 EXPORT void __monstartup(unsigned long low, unsigned long high)
 {
@@ -153,8 +154,8 @@ EXPORT void _mcleanup(void)
 {
 }
 
-/* A task that shares our memory but has no thread-local storage of its own would use our
- * frames. From now on each call of ours asks whose it is. */
+/* A task that shares memory but has no thread-local storage of its own would use the
+ * frames of this thread. From now on each call checks its task. */
 EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
 {
     struct cn_rec_thread *self = cn_rec_self;
@@ -174,8 +175,8 @@ EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
     return real.clone(run, stack, flags, arg, more[0], more[1], more[2]);
 }
 
-/* Leave out our own call and the stubs that calls return to. The address after a stub's is
- * one that unwinders know less 1. */
+/* Copy the addresses without this function and the return stubs. The address after that
+ * of a stub was unwound minus 1. */
 static int copy_true(void *const *all, int count, void **buffer, int size)
 {
     int used = 0;
@@ -189,7 +190,7 @@ static int copy_true(void *const *all, int count, void **buffer, int size)
     return used;
 }
 
-/* Who walks the stack finds the true addresses. */
+/* Backtraces contain the true addresses. */
 EXPORT int backtrace(void **buffer, int size);
 EXPORT int backtrace(void **buffer, int size)
 {
@@ -216,8 +217,8 @@ struct walk {
     bool is_begun;
 };
 
-/* The first call is our own. Where return addresses are kept in registers, stubs are still
- * among the others. */
+/* Skip the first frame, which is this function, and stubs, which remain where return
+ * addresses were in registers. */
 static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg)
 {
     struct walk *walk = arg;
@@ -228,7 +229,7 @@ static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg
     return _URC_NO_REASON;
 }
 
-/* A library that was opened later may have brought the unwinder for itself alone. */
+/* A library that was opened later may have loaded the unwinder locally. */
 static void find_unwind(void)
 {
     void *library = RTLD_NEXT, *unwind = dlsym(library, "_Unwind_Backtrace"), *ip;
@@ -244,7 +245,7 @@ static void find_unwind(void)
     __builtin_memcpy(&real.unwind, &unwind, sizeof(unwind));
 }
 
-/* What Rust and others walk the stack with. */
+/* Rust and others walk the stack with this. */
 EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
 {
     struct cn_rec_thread *self = cn_rec_self;

@@ -1,6 +1,4 @@
-/* Where the stubs find what they need: offsets shared by C and assembly.
- *
- * thread.c checks each of them against its structure.
+/* Offsets and constants shared by C and assembly; thread.c checks them.
  * Threads: immutable.
  */
 #ifndef CN_RECORD_LAYOUT_H
@@ -8,8 +6,8 @@
 
 /* struct cn_rec_thread */
 #define CN_REC_T_TOP     0  /* the innermost open call */
-#define CN_REC_T_END     8  /* calls nest no deeper than this frame without C code */
-#define CN_REC_T_TRACK   16 /* its first word counts the bytes recorded */
+#define CN_REC_T_END     8  /* the last frame that assembly may push */
+#define CN_REC_T_TRACK   16 /* its first word is `recorded` */
 #define CN_REC_T_RING    24
 #define CN_REC_T_MASK    32
 #define CN_REC_T_MULT    40
@@ -18,7 +16,7 @@
 #define CN_REC_T_NEXT    64
 #define CN_REC_T_SLOT    72
 #define CN_REC_T_STEPPED 80
-#define CN_REC_T_LIMIT   4096 /* in the page that a fork clears */
+#define CN_REC_T_LIMIT   4096 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC       0
@@ -39,11 +37,12 @@
 #define CN_REC_EVENT_TYPE 0x03
 #define CN_REC_DEPTH_MASK 0xffc0
 
-/* Where the next call is made. */
+/* The call site of the next call. */
 #define CN_REC_SITE_WORD 0x186ad002f /* event 100013 */
 #define CN_REC_SITE_LEN  8
 
-/* The shortest record with a payload that all readers know: 4 bytes, "on processor 0". */
+/* The shortest record with a payload that all readers accept: 4 bytes, "on processor
+ * 0". */
 #define CN_REC_FILL_WORD    0x186ab002f /* event 100011 */
 #define CN_REC_FILL_PAYLOAD 4
 

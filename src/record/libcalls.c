@@ -5,43 +5,65 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "record/arguments.h"
 #include "record/elf_image.h"
-#include "record/hooks.h"
-#include "record/layout.h"
-#include "record/libcall_names.h"
 #include "record/machine.h"
 #include "record/process.h"
+#include "record/stubs.h"
 #include "record/syscalls.h"
-#include "record/thread.h"
 
 enum {
-    CALLS_MAX = 1 << 18, /* slots of all files, if those of libraries are recorded */
+    CALLS_MAX = 1 << 18, /* slots of all files, with --nest-libcall */
     TABLES_MAX = 1024,   /* files with slots */
     WRITABLE = PROT_READ | PROT_WRITE,
 };
 
-struct libcall {
-    uintptr_t *_Atomic slot; /* NULL: its file is not mapped any more */
-    uintptr_t stub;          /* the slot's own instructions */
-    _Atomic uintptr_t target;
-    bool is_bound; /* the slot held the function itself */
-    bool is_quick; /* recorded when called: it must see who called it */
-};
-
-/* The slots of a file. When it is gone, another one with as many gets its numbers. */
+/* The slots of a file. When it is unmapped, a file with as many slots reuses its
+ * numbers. */
 struct table {
-    uintptr_t low; /* where the file lies; 0: it is gone */
+    uintptr_t low; /* address of the file; 0: unmapped */
     uint8_t *stubs;
     uint32_t first, count;
 };
 
-static struct libcall *calls; /* number 0 is the probe */
+struct cn_rec_libcall *cn_rec_libcalls;
 static uint32_t call_count, call_capacity;
 static struct table tables[TABLES_MAX];
 static size_t table_count;
 static uintptr_t probe_slot;
 void (*cn_rec_libcall_probe)(void);
+
+/* Functions that look at their return address, or return twice. */
+static const char quick_names[] =
+    "setjmp _setjmp sigsetjmp __sigsetjmp vfork getcontext swapcontext setcontext dlopen "
+    "dlmopen dlsym dlvsym dladdr backtrace clone _Unwind_Backtrace _Unwind_Resume "
+    "_Unwind_RaiseException";
+
+/* The hooks themselves, and functions with other calling conventions. */
+static const char left_out_names[] =
+    "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
+    "__gmon_start__ __tls_get_addr __libc_start_main";
+
+/* Libraries whose own calls are never recorded, because the recorder uses them. Their
+ * names begin with these words. */
+static const char base_names[] =
+    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. "
+    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record";
+
+/* True if a name is one of the words, or begins with one. Does not use the C library. */
+static bool is_among(const char *name, const char *words, bool is_start)
+{
+    while (*words) {
+        size_t len = 0;
+
+        while (words[len] && words[len] != ' ' && words[len] == name[len])
+            len++;
+        if ((words[len] == '\0' || words[len] == ' ') && (is_start || !name[len]))
+            return true;
+        while (*words && *words++ != ' ')
+            continue;
+    }
+    return false;
+}
 
 bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path)
 {
@@ -49,27 +71,17 @@ bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *pa
 
     if (!shared->has_libcalls || image->slot_count == 0)
         return false;
-    return !path || (shared->has_nested_libcalls && !cn_rec_name_is_base(path));
+    if (!path)
+        return true;
+    for (const char *at = path; *at; at++)
+        path = *at == '/' ? at + 1 : path;
+    return shared->has_nested_libcalls && !is_among(path, base_names, true);
 }
 
-static void *map_memory(uint64_t len)
-{
-    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, WRITABLE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
-}
-
-static bool protect(uintptr_t low, uintptr_t high, int how)
-{
-    return high <= low ||
-           cn_rec_syscall3(SYS_mprotect, (long)low, (long)(high - low), how) == 0;
-}
-
-/* Nothing of ours runs when such a function returns: the loader, if it were left to bind the
- * slot, would lead later calls past us. Once the program runs, the loader is not asked: the
- * slot is left alone. */
-static bool bind(struct libcall *call, const char *name)
+/* Bind the slot of a quick function now. The recorder is not called when such a function
+ * returns; if the loader bound the slot, later calls would not be recorded. Once the
+ * program runs, the loader is not called: the slot is left alone. */
+static bool bind(struct cn_rec_libcall *call, const char *name)
 {
     void *found = cn_rec_process.is_running ? NULL : dlsym(RTLD_DEFAULT, name);
 
@@ -85,31 +97,36 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     const Elf64_Rela *rela = &image->slots[i];
     const char *name = image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
     uintptr_t *slot = (uintptr_t *)(image->bias + rela->r_offset);
-    struct libcall *call = &calls[table->first + i];
+    struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
-    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || cn_rec_name_is_left_out(name))
+    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || !*name ||
+        is_among(name, left_out_names, false))
         return;
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
-    call->is_quick = cn_rec_name_is_quick(name);
-    /* An unbound slot leads back into its own file. */
+    call->is_quick = is_among(name, quick_names, false);
+    /* An unbound slot points into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
     if (call->is_quick && !call->is_bound && !bind(call, name))
         return;
     call->slot = slot;
 }
 
-/* Stubs for new numbers, and the numbers; false when there is no room. */
+/* A stub for each slot, and one that they jump to. */
+static uint64_t stubs_len(uint32_t count)
+{
+    return CN_REC_STUB_LEN * ((uint64_t)count + 1);
+}
+
+/* Make stubs with new numbers; false when there is no room. */
 static bool make_table(struct table *table, uint32_t count)
 {
-    uint64_t len = cn_rec_machine_slot_stubs_len(count);
-
     if (count > call_capacity - call_count)
         return false;
-    table->stubs = map_memory(len);
+    table->stubs = cn_rec_map(stubs_len(count));
     if (!table->stubs)
         return false;
-    cn_rec_machine_slot_stubs_begin(table->stubs, (uintptr_t)cn_rec_libcall);
+    cn_rec_machine_jump(table->stubs, (uintptr_t)cn_rec_libcall);
     table->first = call_count;
     table->count = count;
     call_count += count;
@@ -132,34 +149,19 @@ static bool set_up(uint32_t count)
     struct table probe;
 
     call_capacity = cn_rec_process.shared->has_nested_libcalls ? CALLS_MAX : count + 1;
-    calls = map_memory(call_capacity * sizeof(*calls));
-    if (!calls || !make_table(&probe, 1))
+    cn_rec_libcalls = cn_rec_map(call_capacity * sizeof(*cn_rec_libcalls));
+    if (!cn_rec_libcalls || !make_table(&probe, 1))
         return false;
-    calls[0].slot = &probe_slot;
-    calls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
-    calls[0].target = (uintptr_t)cn_rec_probe_plain;
-    calls[0].is_bound = true;
-    if (!protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
-                 PROT_READ | PROT_EXEC))
+    cn_rec_libcalls[0].slot = &probe_slot;
+    cn_rec_libcalls[0].stub = cn_rec_machine_slot_stub(probe.stubs, 0, 0);
+    cn_rec_libcalls[0].target = (uintptr_t)cn_rec_probe_plain;
+    cn_rec_libcalls[0].is_bound = true;
+    if (!cn_rec_protect((uintptr_t)probe.stubs, (uintptr_t)probe.stubs + CN_REC_PAGE_LEN,
+                        PROT_READ | PROT_EXEC))
         return false;
     __builtin___clear_cache((char *)probe.stubs, (char *)probe.stubs + CN_REC_PAGE_LEN);
-    cn_rec_libcall_probe = (void (*)(void))calls[0].stub;
+    cn_rec_libcall_probe = (void (*)(void))cn_rec_libcalls[0].stub;
     return true;
-}
-
-/* Slots lead through us once everything else is there. */
-static bool fill_slots(const struct table *table, const struct cn_rec_image *image)
-{
-    uintptr_t low = image->relro_low, high = image->relro_high;
-
-    /* Tables that were made read-only after binding are opened for a moment. */
-    if (!protect(low, high, WRITABLE))
-        return false;
-    for (uint32_t i = table->first; i < table->first + table->count; i++) {
-        if (calls[i].slot)
-            *(volatile uintptr_t *)calls[i].slot = calls[i].stub;
-    }
-    return protect(low, high, PROT_READ);
 }
 
 bool cn_rec_libcalls_add(const struct cn_rec_image *image)
@@ -169,20 +171,29 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
     uintptr_t stubs;
     uint64_t len;
 
-    if (image->slot_count >= CALLS_MAX || (!calls && !set_up(count)))
+    if (image->slot_count >= CALLS_MAX || (!cn_rec_libcalls && !set_up(count)))
         return false;
     table = take_table(count);
     if (!table)
         return false;
     stubs = (uintptr_t)table->stubs;
-    len = cn_rec_machine_slot_stubs_len(count);
-    if (!protect(stubs, stubs + len, WRITABLE))
+    len = stubs_len(count);
+    if (!cn_rec_protect(stubs, stubs + len, WRITABLE))
         return false;
     table->low = image->low;
     for (uint32_t i = 0; i < count; i++)
         hook(image, table, i);
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
-    return protect(stubs, stubs + len, PROT_READ | PROT_EXEC) && fill_slots(table, image);
+    /* Tables that are read-only after relocation are made writable for a moment. */
+    if (!cn_rec_protect(stubs, stubs + len, PROT_READ | PROT_EXEC) ||
+        !cn_rec_protect(image->relro_low, image->relro_high, WRITABLE))
+        return false;
+    /* Set the slots when everything else is complete. */
+    for (uint32_t i = table->first; i < table->first + count; i++) {
+        if (cn_rec_libcalls[i].slot)
+            *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
+    }
+    return cn_rec_protect(image->relro_low, image->relro_high, PROT_READ);
 }
 
 void cn_rec_libcalls_remove(const struct cn_rec_image *image)
@@ -193,71 +204,17 @@ void cn_rec_libcalls_remove(const struct cn_rec_image *image)
         if (table->low != image->low)
             continue;
         for (uint32_t k = table->first; k < table->first + table->count; k++)
-            calls[k].slot = NULL;
+            cn_rec_libcalls[k].slot = NULL;
         table->low = 0;
     }
 }
 
-static void record_quick(const struct libcall *call, uintptr_t *loc,
-                         const struct cn_rec_registers *registers)
-{
-    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
-
-    if (!self || self->is_off || !cn_rec_thread_is_ours(self))
-        return;
-    if (loc >= self->top->loc)
-        cn_rec_close_dead(self, loc);
-    if (self->dlopen_sp)
-        cn_rec_thread_find_libraries(self, (uintptr_t)loc);
-    if (cn_rec_push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
-        cn_rec_enter_pushed(self, registers);
-        cn_rec_pop(self);
-    }
-}
-
-static uint64_t flags_of(const struct libcall *call)
-{
-    return call->is_bound ? 0 : CN_REC_FRAME_LIBCALL | (uint64_t)(call - calls) << 32;
-}
-
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
-                                   const uint64_t *saved)
-{
-    struct libcall *call = &calls[register_call->number];
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
-                                         0, register_call->ret};
-
-    if (call->is_quick)
-        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
-                     &registers);
-    else
-        register_call->ret =
-            cn_rec_enter_register_flagged(register_call->sp, (uintptr_t)call->slot,
-                                          register_call->ret, flags_of(call), saved);
-    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
-    register_call->number = (uintptr_t)call->slot;
-}
-
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
-                                         (uintptr_t)(loc + 1), 0, *loc};
-    struct libcall *call = &calls[number];
-    uint64_t flags = flags_of(call);
-
-    if (call->is_quick)
-        record_quick(call, loc, &registers);
-    else
-        cn_rec_enter_flagged(loc, (uintptr_t)call->slot, flags, &registers);
-    return atomic_load_explicit(&call->target, memory_order_relaxed);
-}
-
 void cn_rec_libcall_leave(uint64_t number)
 {
-    struct libcall *call = &calls[number];
+    struct cn_rec_libcall *call = &cn_rec_libcalls[number];
     uintptr_t *slot = call->slot, now;
 
-    /* A call that was left, and whose file is gone. */
+    /* The call was left by a jump, and its file is unmapped. */
     if (!slot)
         return;
     now = *(volatile uintptr_t *)slot;

@@ -1,49 +1,46 @@
-/* Library calls of the program, and on request of its libraries: their tables of addresses
- * are made to lead through us.
+/* Library calls of the program and, with --nest-libcall, of its libraries: the slots of
+ * their GOTs are pointed to the recorder.
  *
- * Each slot of a table gets a few instructions of its own, which name the slot and jump
- * to cn_rec_libcall(). A slot that is not bound yet is bound by the first call, through
- * the loader as always, and is led through us again when that call returns.
+ * Each slot gets a stub, which passes the number of the slot to cn_rec_libcall. A slot that
+ * is not bound yet is bound by the loader at its first call, and pointed to the stub again
+ * when that call returns.
  * Threads: add and remove: one thread at a time; all else: any thread.
  */
 #ifndef CN_RECORD_LIBCALLS_H
 #define CN_RECORD_LIBCALLS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct cn_rec_image;
 
-/* Whether the library calls of a file are to be recorded: the library at `path`, or the
- * program, if that is NULL. */
+struct cn_rec_libcall {
+    uintptr_t *_Atomic slot; /* NULL: its file is unmapped */
+    uintptr_t stub;          /* address of its stub */
+    _Atomic uintptr_t target;
+    bool is_bound; /* the slot contained the address of the function */
+    bool
+        is_quick; /* recorded without hooking its return: it looks at its return address */
+};
+
+extern struct cn_rec_libcall *cn_rec_libcalls; /* by number; number 0 is the probe */
+
+/* True if the library calls of the library `path`, or of the program for NULL, are
+ * recorded. */
 bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path);
 
-/* Record the library calls of a file that was relocated. Uses no function of the C
- * library once the program runs. */
+/* Record the library calls of a file after its relocation. Does not use the C library
+ * once the program runs. */
 bool cn_rec_libcalls_add(const struct cn_rec_image *image);
 
-/* The file is not mapped any more. */
+/* The file was unmapped. */
 void cn_rec_libcalls_remove(const struct cn_rec_image *image);
 
-/* Called by the stub: a library function is called, to return to what is at `loc`. Gives
- * where to go. */
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
-
-/* The same where the return address is in a register. */
-struct cn_rec_register_call {
-    uint64_t number; /* becomes the address of the slot */
-    uintptr_t sp, ret, target;
-};
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
-                                   const uint64_t *saved);
-
-/* The call returned. */
+/* The call through slot `number` has ended. */
 void cn_rec_libcall_leave(uint64_t number);
 
-/* A library call of a function that does nothing; NULL when none are recorded. */
+/* A library call of an empty function; NULL when library calls are not recorded. */
 extern void (*cn_rec_libcall_probe)(void);
-
-/* The stub. */
-extern const char cn_rec_libcall[];
 
 #endif

@@ -20,32 +20,27 @@
 enum { FUNCTION_LEN = 16, LIBRARIES_MAX = 1024 };
 
 struct library {
-    const void *segments; /* where its headers are; NULL: this place is free */
-    uint64_t seen;        /* the last time that the loader listed it */
+    const void *segments; /* its program headers; NULL: unused entry */
+    uint64_t seen;        /* the last list that it was in */
     struct cn_rec_image image;
-    /* Who opened it, until its library calls are recorded; else 0. Only who opened it knows
-     * when the loader is done with its slots. */
+    /* The task that opened it, until its library calls are recorded; else 0. Only that
+     * task knows when the loader is done with the slots. */
     _Atomic uint32_t opener;
 };
 
 static struct {
     struct library list[LIBRARIES_MAX];
-    _Atomic size_t count; /* places that were ever used */
-    uint64_t now;         /* counts how often we went through the list */
+    _Atomic size_t count; /* entries ever used */
+    uint64_t now;         /* number of the current list */
     bool is_watched, is_begun, is_deleting;
-    /* The process in which a file is being unmapped, or somebody writes into files; 0: none.
-     * In a child that was forked meanwhile, nobody does. */
+    /* A lock: the process that is unmapping a file or writing slots; 0: none. In a child
+     * that was forked meanwhile it is free. */
     _Atomic uint32_t busy;
 } loader;
 
-static uint32_t own_tid(void)
-{
-    return (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
-}
-
 static bool try_lock(void)
 {
-    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    uint32_t pid = cn_rec_pid();
     uint32_t busy = atomic_load(&loader.busy);
 
     return busy != pid && atomic_compare_exchange_strong(&loader.busy, &busy, pid);
@@ -76,7 +71,7 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *arg)
         cn_rec_patch(&library->image, path);
         is_wanted =
             cn_rec_libcalls_are_wanted(&library->image, *is_program ? NULL : path);
-        library->opener = is_wanted ? own_tid() : 0;
+        library->opener = is_wanted ? cn_rec_tid() : 0;
     }
     if (library)
         library->seen = loader.now;
@@ -84,8 +79,13 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-static void forget_gone(void)
+static void take_libraries(void)
 {
+    bool is_program = !loader.is_begun;
+
+    loader.now++;
+    (void)dl_iterate_phdr(take_library, &is_program);
+    loader.is_begun = true;
     for (size_t i = 0; i < loader.count; i++) {
         struct library *library = &loader.list[i];
 
@@ -97,18 +97,8 @@ static void forget_gone(void)
     }
 }
 
-static void take_libraries(void)
-{
-    bool is_program = !loader.is_begun;
-
-    loader.now++;
-    (void)dl_iterate_phdr(take_library, &is_program);
-    forget_gone();
-    loader.is_begun = true;
-}
-
-/* Called by the loader, in the midst of dlopen() or dlclose(). */
-static void take_notice(void)
+/* Called by the loader inside dlopen() and dlclose(). */
+static void on_list_change(void)
 {
     const struct cn_rec_thread *self = cn_rec_self;
     int error = errno;
@@ -123,7 +113,7 @@ static void take_notice(void)
         return;
     cn_rec_block_signals(&before);
     (void)cn_rec_session_libraries(self ? cn_rec_now(self) : cn_rec_clock_monotonic_ns(),
-                                   own_tid());
+                                   cn_rec_tid());
     take_libraries();
     if (loader.is_deleting) {
         loader.is_deleting = false;
@@ -131,15 +121,6 @@ static void take_notice(void)
     }
     cn_rec_restore_signals(&before);
     errno = error;
-}
-
-/* Without the C library, which would call the loader to bind a function. */
-static bool protect(uintptr_t at, int how)
-{
-    uintptr_t low = at & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-
-    return cn_rec_syscall3(SYS_mprotect, (long)low, (long)(at + FUNCTION_LEN - low),
-                           how) == 0;
 }
 
 static bool watch(void)
@@ -150,12 +131,13 @@ static bool watch(void)
 
     if (at == 0)
         return false;
-    stub = cn_rec_near_stub(at, at + FUNCTION_LEN, (uintptr_t)take_notice);
+    stub = cn_rec_near_stub(at, at + FUNCTION_LEN, (uintptr_t)on_list_change);
     cn_rec_block_signals(&before);
     /* Other threads may be in the loader already. */
-    if (stub && protect(at, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+    if (stub &&
+        cn_rec_protect(at, at + FUNCTION_LEN, PROT_READ | PROT_WRITE | PROT_EXEC)) {
         is_diverted = cn_rec_machine_divert((uint8_t *)at, stub);
-        (void)protect(at, PROT_READ | PROT_EXEC);
+        (void)cn_rec_protect(at, at + FUNCTION_LEN, PROT_READ | PROT_EXEC);
     }
     cn_rec_restore_signals(&before);
     __builtin___clear_cache((char *)at, (char *)at + FUNCTION_LEN);
@@ -180,7 +162,7 @@ bool cn_rec_loader_begin(void)
 {
     take_libraries();
     loader.is_watched = watch();
-    return add_pending(own_tid());
+    return add_pending(cn_rec_tid());
 }
 
 bool cn_rec_loader_is_watched(void)
@@ -188,11 +170,26 @@ bool cn_rec_loader_is_watched(void)
     return loader.is_watched;
 }
 
-bool cn_rec_loader_settle(uint32_t tid)
+void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
 {
-    if (!try_lock())
-        return false;
-    (void)add_pending(tid);
-    atomic_store(&loader.busy, 0);
-    return true;
+    bool has_returned = sp >= self->dlopen_sp, is_done;
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (loader.is_watched) {
+        /* Record the library calls of the new libraries, unless another thread has the
+         * lock. Does not use the C library. */
+        is_done = has_returned && try_lock();
+        if (is_done) {
+            (void)add_pending(self->tid);
+            atomic_store(&loader.busy, 0);
+        }
+    } else {
+        is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;
+    }
+    if (is_done)
+        self->dlopen_sp = 0;
+    if (!self->dlopen_sp && cn_rec_thread_is_simple(self))
+        self->end = self->real_end;
+    cn_rec_restore_signals(&before);
 }

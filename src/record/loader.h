@@ -1,11 +1,10 @@
-/* The files that the loader has mapped, and those that come and go while the program runs.
+/* Watches the files that the loader maps and unmaps.
  *
- * The loader calls an empty function whenever its list of files has changed, for
- * debuggers. A jump to us is put into it: libraries are then known, and their functions
- * patched, before a single instruction of theirs has run, under the loader's lock.
- * Where that function looks otherwise, libraries are looked for at the next call
- * that is seen after a dlopen(), and not patched.
- * Threads: cn_rec_loader_begin() once, before the program runs; what follows, any thread.
+ * For debuggers, the loader calls an empty function when its list of files changes. The
+ * recorder writes a jump into it: libraries are then patched under the loader's lock,
+ * before they run. Where that function is not empty, libraries are found at the next
+ * recorded call after a dlopen(), and not patched.
+ * Threads: cn_rec_loader_begin() once, before the program runs; the others, any thread.
  */
 #ifndef CN_RECORD_LOADER_H
 #define CN_RECORD_LOADER_H
@@ -13,15 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Patch what is mapped now and record its library calls; from now on we are told. False
- * when library calls cannot be recorded. */
+struct cn_rec_thread;
+
+/* Patch all mapped files, record their library calls, and watch the loader from now on.
+ * False when library calls cannot be recorded. */
 bool cn_rec_loader_begin(void);
 
-/* Whether we are told of libraries that are opened. */
+/* True if the loader is watched. */
 bool cn_rec_loader_is_watched(void);
 
-/* A dlopen() of this task has returned: record the library calls of what it has mapped, too.
- * False when another thread is in the way: try again. Uses no function of the C library. */
-bool cn_rec_loader_settle(uint32_t tid);
+/* Look for libraries that the current dlopen() of this thread has mapped. `sp` is the
+ * current stack pointer. */
+void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp);
 
 #endif

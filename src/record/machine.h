@@ -1,5 +1,5 @@
-/* Instructions that the recorder writes: for slots of library calls and for functions that
- * leave room at their entry.
+/* Writes machine code: stubs of library calls, jumps, and calls over the nops of patchable
+ * functions.
  * Threads: any thread, on memory of its own.
  */
 #ifndef CN_RECORD_MACHINE_H
@@ -24,22 +24,22 @@ enum {
 };
 #endif
 
-/* Memory for the stubs of this many slots; its beginning, which they share and which
- * jumps to `target`; and the address of the stub that it writes for the slot `index` of
- * them, which tells `number`. */
-size_t cn_rec_machine_slot_stubs_len(uint32_t count);
-void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target);
+enum { CN_REC_STUB_LEN = 16 };
+
+/* Write a jump to any address, of at most CN_REC_STUB_LEN bytes. */
+void cn_rec_machine_jump(uint8_t *at, uintptr_t target);
+
+/* Write the stub of slot `index` of a table, which passes `number` to the jump at the
+ * start of the table; returns its address. A table has CN_REC_STUB_LEN bytes for each
+ * slot and for the jump. */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
-/* Write a jump to `target`, however far; gives its length. */
-size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target);
-
-/* Write a call of `stub` over the empty instructions at `at`. False when there are not
- * enough of them. */
+/* Write a call of `stub` over the nops at `at`. False when there are not enough of
+ * them. */
 bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub);
 
-/* Write a jump to `stub` over a function that does nothing but return, of which 16 bytes
- * can be written. False when it is another. */
+/* Write a jump to `stub` over an empty function, of which 16 bytes are writable. False
+ * when the function is not empty. */
 bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { STUB_LEN = 16 };
-
 #define NOP        0xd503201fu
 #define BTI_C      0xd503245fu
 #define BTI_J      0xd503249fu
@@ -24,28 +22,17 @@ static uint32_t get(const uint8_t *at)
 }
 
 /* ldr x16, .+8; br x16 */
-size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target)
+void cn_rec_machine_jump(uint8_t *at, uintptr_t target)
 {
     put(at, 0x58000050);
     put(at + 4, 0xd61f0200);
     memcpy(at + 8, &target, sizeof(target));
-    return 16;
-}
-
-size_t cn_rec_machine_slot_stubs_len(uint32_t count)
-{
-    return STUB_LEN * ((size_t)count + 1);
-}
-
-void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target)
-{
-    (void)cn_rec_machine_jump(stubs, target);
 }
 
 /* bti c; movz x17, low; movk x17, high; b to the beginning */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number)
 {
-    uint8_t *at = stubs + STUB_LEN * ((size_t)index + 1);
+    uint8_t *at = stubs + CN_REC_STUB_LEN * ((size_t)index + 1);
     int64_t back = (stubs - (at + 12)) / 4;
 
     put(at, BTI_C);
@@ -55,7 +42,7 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t numb
     return (uintptr_t)at;
 }
 
-/* Write a branch at `at`, which `instruction` is without its distance. */
+/* Write a branch; `instruction` is its encoding without the distance. */
 static bool put_branch(uint8_t *at, uint32_t instruction, uintptr_t target)
 {
     int64_t distance = ((int64_t)target - (int64_t)(uintptr_t)at) / 4;

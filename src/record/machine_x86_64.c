@@ -2,33 +2,22 @@
 
 #include <string.h>
 
-enum { STUB_LEN = 16, CALL_LEN = 5, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
+enum { CALL_LEN = 5, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
 
 static const uint8_t endbr[ENDBR_LEN] = {0xf3, 0x0f, 0x1e, 0xfa};
 
-size_t cn_rec_machine_jump(uint8_t *at, uintptr_t target)
+void cn_rec_machine_jump(uint8_t *at, uintptr_t target)
 {
     static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
 
     memcpy(at, jump, sizeof(jump));
     memcpy(at + sizeof(jump), &target, sizeof(target));
-    return sizeof(jump) + sizeof(target);
-}
-
-size_t cn_rec_machine_slot_stubs_len(uint32_t count)
-{
-    return STUB_LEN * ((size_t)count + 1);
-}
-
-void cn_rec_machine_slot_stubs_begin(uint8_t *stubs, uintptr_t target)
-{
-    (void)cn_rec_machine_jump(stubs, target);
 }
 
 /* endbr64; push $number; jmp to the beginning */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number)
 {
-    uint8_t *at = stubs + STUB_LEN * ((size_t)index + 1);
+    uint8_t *at = stubs + CN_REC_STUB_LEN * ((size_t)index + 1);
     int32_t back = (int32_t)(stubs - (at + 14));
 
     memcpy(at, endbr, ENDBR_LEN);
@@ -69,8 +58,8 @@ bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
     return is_empty(at) && put_branch(at, 0xe8, stub);
 }
 
-/* The bytes that fill up to the next function: instructions without an effect, of which
- * the long ones begin with prefixes, 0f 1f and a byte that tells how many follow. */
+/* The length of the nop at `at`; 0 when there is none. Long nops are prefixes, 0f 1f, and
+ * an operand whose first byte determines its length. */
 static size_t filler_len(const uint8_t *at, size_t limit)
 {
     static const uint8_t lens[8] = {[0] = 3, [1] = 4, [2] = 7, [4] = 4, [5] = 5, [6] = 8};

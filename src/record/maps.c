@@ -8,14 +8,14 @@
 
 enum { READ_LEN = 1024, PATH_LEN = 1024 };
 
-/* One line at a time goes through: "start-end rwxp offset dev inode   path". */
+/* Parses lines "start-end rwxp offset dev inode path", character by character. */
 struct walk {
     cn_rec_mapping_visit visit;
     void *arg;
-    struct cn_rec_mapping file; /* the one that grows; its path is in `path` */
+    struct cn_rec_mapping file; /* the current file; its path is in `path` */
     char path[PATH_LEN];
 
-    uintptr_t start, end; /* of this line */
+    uintptr_t start, end; /* of the current line */
     bool is_code;
     unsigned
         field; /* 0 start, 1 end, 2 permissions, 3 offset, 4 device, 5 inode, 6 path */
@@ -35,24 +35,15 @@ static void hand_out(struct walk *walk)
     walk->file = (struct cn_rec_mapping){0};
 }
 
-static bool is_same_path(const struct walk *walk)
-{
-    return walk->file.path && cn_rec_text_is_same(walk->path, walk->line_path);
-}
-
-/* Readers know from the place of the stack where addresses of the program end. */
-static bool is_stack(const char *path)
-{
-    return path[0] == '[' && path[1] == 's' && path[2] == 't';
-}
-
 static void end_line(struct walk *walk)
 {
+    const char *path = walk->line_path;
     bool is_file;
 
     walk->line_path[walk->path_len] = '\0';
-    is_file = walk->line_path[0] == '/' || is_stack(walk->line_path);
-    if (is_file && is_same_path(walk)) {
+    /* Readers take the address of the stack as the end of user addresses. */
+    is_file = path[0] == '/' || (path[0] == '[' && path[1] == 's' && path[2] == 't');
+    if (is_file && walk->file.path && cn_rec_text_is_same(walk->path, path)) {
         walk->file.end = walk->end;
         walk->file.is_code |= walk->is_code;
     } else if (is_file) {

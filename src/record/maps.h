@@ -1,6 +1,5 @@
-/* The files that this process has mapped, and its stack, from /proc/self/maps.
- *
- * The parts of one file, which lie next to each other, are handed out as one.
+/* The mapped files and the stack of this process, from /proc/self/maps. Adjacent segments
+ * of a file are merged.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_MAPS_H
@@ -11,13 +10,13 @@
 
 struct cn_rec_mapping {
     uintptr_t start, end;
-    bool is_code;     /* a part of it can be run */
+    bool is_code;     /* has an executable segment */
     const char *path; /* borrowed during the visit */
 };
 
 typedef void (*cn_rec_mapping_visit)(const struct cn_rec_mapping *mapping, void *arg);
 
-/* Visit them in the order of their addresses. False when they cannot be read. */
+/* Visit the files in the order of their addresses. False when the maps cannot be read. */
 bool cn_rec_maps_walk(cn_rec_mapping_visit visit, void *arg);
 
 #endif

@@ -13,45 +13,39 @@
 #include "record/track.h"
 
 enum {
-    MODULES_MAX = 256, /* with rules; others need no place */
+    MODULES_MAX = 256, /* files with rules */
     NAP_MS = 50,
-    PATIENCE_NAPS = 200, /* then we do without */
-    GONE = 1,            /* the file is not mapped any more; no address is lower */
+    PATIENCE_NAPS = 200, /* then continue without rules */
+    GONE = 1,            /* the file was unmapped; lower than any address */
 };
 
 struct module {
     uintptr_t low;
-    _Atomic uintptr_t high; /* 0 until the rest is there; GONE */
+    _Atomic uintptr_t high; /* 0 until the entry is complete; GONE */
     uint32_t first, count;
 };
 
 static struct {
     struct module list[MODULES_MAX];
-    _Atomic uint32_t count; /* may be more than there is room for */
+    _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
 } modules;
 
-/* A place that a file left which is gone, else a new one. */
-static uint32_t find_place(void)
-{
-    uint32_t count = atomic_load(&modules.count);
-
-    for (uint32_t i = 0; i < count && i < MODULES_MAX; i++) {
-        uintptr_t gone = GONE;
-
-        if (atomic_compare_exchange_strong(&modules.list[i].high, &gone, 0))
-            return i;
-    }
-    return atomic_fetch_add(&modules.count, 1);
-}
-
 static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
 {
-    uint32_t at;
+    uint32_t used = atomic_load(&modules.count), at = 0;
+    uintptr_t gone = GONE;
 
     if (count == 0)
         return;
-    at = find_place();
+    /* Reuse the entry of a file that was unmapped, else take a new one. */
+    while (at < used && at < MODULES_MAX &&
+           !atomic_compare_exchange_strong(&modules.list[at].high, &gone, 0)) {
+        gone = GONE;
+        at++;
+    }
+    if (at == used || at == MODULES_MAX)
+        at = atomic_fetch_add(&modules.count, 1);
     if (at >= MODULES_MAX)
         return;
     modules.list[at].low = low;
@@ -60,7 +54,7 @@ static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
     atomic_store(&modules.list[at].high, high);
 }
 
-/* Wait until the state of the request is not `state` any more. */
+/* Wait until the state of the request changes from `state`. */
 static bool wait_while(struct cn_rec_request *request, uint32_t state)
 {
     struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
@@ -77,7 +71,7 @@ static bool wait_while(struct cn_rec_request *request, uint32_t state)
     return false;
 }
 
-/* One request at a time, of all processes together. */
+/* There is one request at a time, for all processes. */
 static bool take_request(struct cn_rec_request *request)
 {
     for (int i = 0; i < PATIENCE_NAPS; i++) {
@@ -85,7 +79,7 @@ static bool take_request(struct cn_rec_request *request)
 
         if (atomic_compare_exchange_strong(&request->state, &state,
                                            CN_REC_REQUEST_TAKEN)) {
-            atomic_store(&request->owner, (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0));
+            atomic_store(&request->owner, cn_rec_pid());
             return true;
         }
         if (!wait_while(request, state))
@@ -100,7 +94,7 @@ static void set_state(struct cn_rec_request *request, uint32_t state)
     (void)cn_rec_syscall3(SYS_futex, (long)&request->state, FUTEX_WAKE, 1 << 30);
 }
 
-/* The launcher's answer: a range of rules, which may be empty. */
+/* Request the rules of a file from the launcher: a range, which may be empty. */
 static bool ask(const char *path, uint32_t *first, uint32_t *count)
 {
     struct cn_rec_request *request = &cn_rec_process.shared->request;
@@ -183,7 +177,7 @@ static const struct cn_rec_rule *find_in(const struct module *module, uint64_t a
     return low < module->count && at >= rules[low].low ? &rules[low] : NULL;
 }
 
-/* A library that came later may lie where one was that is gone. */
+/* Search backwards: a later library may be mapped where another one was. */
 const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
 {
     uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);

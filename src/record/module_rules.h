@@ -1,9 +1,9 @@
-/* The rules about the functions of each file that the process has mapped.
+/* The rules for the functions of each mapped file.
  *
- * Those of the program that was started are there from the beginning. For every other
- * file (of a program reached by exec, of a library) the launcher is asked, which knows
- * names; it answers with a range of the rules in the shared memory.
- * Threads: any thread; files may be added while others look.
+ * Those of the started program exist from the beginning. For every other file (a program
+ * reached by exec, a library) the recorder sends a request to the launcher, which knows
+ * names and answers with a range of the rules in shared memory.
+ * Threads: any thread; files may be added while other threads search.
  */
 #ifndef CN_RECORD_MODULE_RULES_H
 #define CN_RECORD_MODULE_RULES_H
@@ -12,16 +12,16 @@
 
 struct cn_rec_rule;
 
-/* Ask about all files that are mapped now. */
+/* Request the rules of all mapped files. */
 void cn_rec_module_rules_begin(void);
 
-/* Ask about one more. */
+/* Request the rules of one more file. */
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end);
 
-/* The file at `start` is not mapped any more. */
+/* The file at `start` was unmapped. */
 void cn_rec_module_rules_remove(uintptr_t start);
 
-/* The rule about the function at this address, and where its file is mapped. NULL when
+/* The rule for the function at this address, and the base address of its file. NULL when
  * there is none. */
 const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base);
 

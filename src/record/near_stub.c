@@ -6,6 +6,7 @@
 
 #include "record/machine.h"
 #include "record/shared.h"
+#include "record/syscalls.h"
 
 enum { STUBS_MAX = 256, FAR_STEP = 1 << 20, NEAR_STEP = 64 << 10, TRIES = 2000 };
 
@@ -36,7 +37,7 @@ static uint8_t *map_at(uintptr_t at)
     return NULL;
 }
 
-/* The first free page in steps of this many bytes, downwards and upwards in turn. */
+/* Map the first free page, below and above in turn, in steps of `step` bytes. */
 static uint8_t *search(uintptr_t low, uintptr_t high, uintptr_t step)
 {
     uint8_t *page = NULL;
@@ -53,28 +54,25 @@ static uint8_t *search(uintptr_t low, uintptr_t high, uintptr_t step)
     return page;
 }
 
-/* Stacks and heaps of threads may fill all around the code but small gaps. */
-static uint8_t *map_near(uintptr_t low, uintptr_t high)
-{
-    uint8_t *page = search(low, high, FAR_STEP);
-
-    return page ? page : search(low, high, NEAR_STEP);
-}
-
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target)
 {
-    uint8_t *page;
+    uint8_t *page = NULL;
 
     for (size_t i = 0; i < stub_count; i++) {
         if (stubs[i].target == target && is_near(stubs[i].at, low, high))
             return stubs[i].at;
     }
-    page = stub_count < STUBS_MAX ? map_near(low, high) : NULL;
+    if (stub_count < STUBS_MAX)
+        page = search(low, high, FAR_STEP);
+    /* Stacks and heaps of threads may leave only small gaps near the code. */
+    if (stub_count < STUBS_MAX && !page)
+        page = search(low, high, NEAR_STEP);
     if (!page)
         return 0;
-    (void)cn_rec_machine_jump(page, target);
+    cn_rec_machine_jump(page, target);
     __builtin___clear_cache((char *)page, (char *)page + CN_REC_PAGE_LEN);
-    if (mprotect(page, CN_REC_PAGE_LEN, PROT_READ | PROT_EXEC) != 0)
+    if (!cn_rec_protect((uintptr_t)page, (uintptr_t)page + CN_REC_PAGE_LEN,
+                        PROT_READ | PROT_EXEC))
         return 0;
     stubs[stub_count].at = (uintptr_t)page;
     stubs[stub_count].target = target;

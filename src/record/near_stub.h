@@ -1,6 +1,5 @@
-/* Jumps that lie near enough to a piece of code to be called from there.
- *
- * They stay for as long as the process lives, and are used again.
+/* Jumps within reach of a near call or jump in other code. They are never unmapped, and
+ * reused.
  * Threads: one thread at a time: while the library is loaded, or under the loader's lock.
  */
 #ifndef CN_RECORD_NEAR_STUB_H
@@ -9,7 +8,7 @@
 #include <stdint.h>
 
 /* The address of a jump to `target`, in reach of all code from `low` to `high`; 0 when
- * there is no room. */
+ * there is no free page. */
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target);
 
 #endif

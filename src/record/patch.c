@@ -1,29 +1,90 @@
 #include "record/patch.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/elf_image.h"
-#include "record/elf_sections.h"
-#include "record/hooks.h"
 #include "record/machine.h"
 #include "record/module_rules.h"
 #include "record/near_stub.h"
 #include "record/process.h"
+#include "record/stubs.h"
+#include "record/syscalls.h"
 
 enum { PATCH_LEN_MAX = 16 };
+
+/* A file that the loader has mapped; its section headers are unchecked. */
+struct file {
+    const uint8_t *bytes;
+    uint64_t len;
+};
+
+static bool read_at(const struct file *file, uint64_t off, void *out, uint64_t len)
+{
+    if (off > file->len || len > file->len - off)
+        return false;
+    memcpy(out, file->bytes + off, len);
+    return true;
+}
+
+static bool has_name(const struct file *file, uint64_t names_off, uint32_t at,
+                     const char *name)
+{
+    size_t len = strlen(name) + 1;
+    uint64_t off = names_off + at;
+
+    return off >= names_off && off <= file->len && len <= file->len - off &&
+           memcmp(file->bytes + off, name, len) == 0;
+}
+
+/* The section of this name; false when there is none. */
+static bool find_section(const struct file *file, const char *name, Elf64_Shdr *out)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr names;
+
+    if (!read_at(file, 0, &head, sizeof(head)) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(*out) ||
+        !read_at(file, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof(names), &names,
+                 sizeof(names)))
+        return false;
+    for (uint32_t i = 0; i < head.e_shnum; i++) {
+        if (!read_at(file, head.e_shoff + i * sizeof(*out), out, sizeof(*out)))
+            return false;
+        if (has_name(file, names.sh_offset, out->sh_name, name))
+            return true;
+    }
+    return false;
+}
+
+static bool find_section_in(const char *path, const char *name, Elf64_Shdr *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *at = MAP_FAILED;
+    bool found;
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) == 0 && status.st_size > 0)
+        at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    (void)close(fd);
+    if (at == MAP_FAILED)
+        return false;
+    found = find_section(&(struct file){at, (uint64_t)status.st_size}, name, out);
+    (void)munmap(at, (size_t)status.st_size);
+    return found;
+}
 
 struct patching {
     const struct cn_rec_image *image;
     uintptr_t stub;
 };
-
-static bool protect(const struct cn_rec_image *image, int how)
-{
-    uintptr_t low = image->code_low & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-
-    return mprotect((void *)low, image->code_high - low, how) == 0;
-}
 
 static bool is_wanted(uintptr_t at)
 {
@@ -43,23 +104,22 @@ static void patch_one(const struct patching *patching, uintptr_t at)
         (void)cn_rec_machine_patch((uint8_t *)at, patching->stub);
 }
 
-/* The addresses of the entries are in the list once the file was relocated, and before
- * that in its relocations or, less where the file lies, in the list. */
-static void patch_all(const struct patching *patching,
-                      const struct cn_rec_section *section)
+/* The section lists the addresses of the entries: absolute if the file was relocated,
+ * else relative to its load address, or in its relocations. */
+static void patch_all(const struct patching *patching, const Elf64_Shdr *section)
 {
     const struct cn_rec_image *image = patching->image;
-    const uintptr_t *entries = (const uintptr_t *)(image->bias + section->address);
+    const uintptr_t *entries = (const uintptr_t *)(image->bias + section->sh_addr);
 
-    for (size_t i = 0; i < section->len / sizeof(*entries); i++)
+    for (size_t i = 0; i < section->sh_size / sizeof(*entries); i++)
         patch_one(patching,
                   entries[i] < image->low ? image->bias + entries[i] : entries[i]);
     for (size_t i = 0; i < image->rela_count; i++) {
         const Elf64_Rela *rela = &image->relas[i];
 
         if (ELF64_R_TYPE(rela->r_info) == CN_REC_RELATIVE &&
-            rela->r_offset >= section->address &&
-            rela->r_offset < section->address + section->len)
+            rela->r_offset >= section->sh_addr &&
+            rela->r_offset < section->sh_addr + section->sh_size)
             patch_one(patching, image->bias + (uintptr_t)rela->r_addend);
     }
 }
@@ -67,20 +127,23 @@ static void patch_all(const struct patching *patching,
 void cn_rec_patch(const struct cn_rec_image *image, const char *path)
 {
     struct patching patching = {.image = image};
-    struct cn_rec_section section;
+    Elf64_Shdr section;
 
     if (image->code_high - image->code_low <= PATCH_LEN_MAX ||
-        !cn_rec_section_find(path, "__patchable_function_entries", &section) ||
-        section.len > image->high - image->low ||
-        section.address > image->high - image->bias - section.len)
+        !find_section_in(path, "__patchable_function_entries", &section) ||
+        section.sh_size > image->high - image->low ||
+        section.sh_addr > image->high - image->bias - section.sh_size)
         return;
     patching.stub =
         cn_rec_near_stub(image->code_low, image->code_high, (uintptr_t)cn_rec_patched);
-    /* Threads that a constructor started may be in there, if the system lets them. */
-    if (!patching.stub || !(protect(image, PROT_READ | PROT_WRITE | PROT_EXEC) ||
-                            protect(image, PROT_READ | PROT_WRITE)))
+    /* Keep the code executable if possible: threads that a constructor started may run
+     * it. */
+    if (!patching.stub ||
+        !(cn_rec_protect(image->code_low, image->code_high,
+                         PROT_READ | PROT_WRITE | PROT_EXEC) ||
+          cn_rec_protect(image->code_low, image->code_high, PROT_READ | PROT_WRITE)))
         return;
     patch_all(&patching, &section);
     __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
-    (void)protect(image, PROT_READ | PROT_EXEC);
+    (void)cn_rec_protect(image->code_low, image->code_high, PROT_READ | PROT_EXEC);
 }

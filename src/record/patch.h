@@ -1,5 +1,5 @@
-/* Functions built with -fpatchable-function-entry: their empty instructions become calls
- * of ours.
+/* Patches functions built with -fpatchable-function-entry: their nops become calls of the
+ * recorder.
  * Threads: one thread at a time: while the library is loaded, or under the loader's lock.
  */
 #ifndef CN_RECORD_PATCH_H
@@ -7,7 +7,7 @@
 
 struct cn_rec_image;
 
-/* Patch a file that is mapped, whether it was relocated yet or not. */
+/* Patch a mapped file, before or after its relocation. */
 void cn_rec_patch(const struct cn_rec_image *image, const char *path);
 
 #endif

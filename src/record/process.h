@@ -1,6 +1,5 @@
-/* What the recorder knows about the process: the memory shared with the launcher and what
- * was set up when the library was loaded.
- * Threads: constant once `shared` is set, but for `pid`.
+/* State of the recorder in this process, set up when the library is loaded.
+ * Threads: constant once `shared` is set, except for `pid`.
  */
 #ifndef CN_RECORD_PROCESS_H
 #define CN_RECORD_PROCESS_H
@@ -17,12 +16,12 @@ struct cn_rec_process {
     struct cn_rec_track *tracks;
     uint8_t *rings;
     _Atomic uint32_t pid;
-    uintptr_t program_low, program_high; /* where the program itself lies */
+    uintptr_t program_low, program_high; /* addresses of the program itself */
     const char *path;                    /* of the shared memory */
-    bool is_earlier_finished;            /* what an exec left was written out */
+    bool is_earlier_finished;            /* records from before an exec were written */
     uint64_t page_kb;
-    bool is_running;  /* set-up is over */
-    bool has_filters; /* every call goes through cn_rec_filter_enter() */
+    bool is_running;  /* the set-up is complete */
+    bool has_filters; /* all calls are filtered */
 };
 
 extern struct cn_rec_process cn_rec_process;

@@ -23,7 +23,7 @@ struct readings {
     uint64_t faults[FAULT_COUNT];     /* major, minor */
 };
 
-/* The first numbers of /proc/self/statm, which are pages. */
+/* Read the first numbers of /proc/self/statm, which count pages. */
 static void read_memory(uint64_t *out)
 {
     char text[128];
@@ -46,28 +46,22 @@ static void read_memory(uint64_t *out)
         out[i] *= cn_rec_process.page_kb;
 }
 
-static void read_faults(uint64_t *out)
-{
-    struct rusage usage;
-
-    if (cn_rec_syscall3(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0) < 0)
-        return;
-    out[0] = (uint64_t)usage.ru_majflt;
-    out[1] = (uint64_t)usage.ru_minflt;
-}
-
 static struct readings read_all(uint32_t actions)
 {
     struct readings now = {0};
+    struct rusage usage;
 
     if (actions & CN_REC_RULE_READ_STATM)
         read_memory(now.memory_kb);
-    if (actions & CN_REC_RULE_READ_FAULTS)
-        read_faults(now.faults);
+    if ((actions & CN_REC_RULE_READ_FAULTS) &&
+        cn_rec_syscall3(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0) >= 0) {
+        now.faults[0] = (uint64_t)usage.ru_majflt;
+        now.faults[1] = (uint64_t)usage.ru_minflt;
+    }
     return now;
 }
 
-/* An event with some numbers: their length in 16 bits comes before them. */
+/* Record an event with numbers; their length precedes them in 16 bits. */
 static void record(struct cn_rec_thread *self, uint64_t time_ns, uint64_t event,
                    const uint64_t *numbers, uint32_t count)
 {
@@ -81,7 +75,7 @@ static void record(struct cn_rec_thread *self, uint64_t time_ns, uint64_t event,
                (count + 1) * (uint32_t)sizeof(*payload));
 }
 
-bool cn_rec_readings_keep(struct cn_rec_thread *self, uint32_t actions)
+bool cn_rec_readings_begin(struct cn_rec_thread *self, uint32_t actions)
 {
     uint32_t at = self->filter.values_used;
 
@@ -93,29 +87,33 @@ bool cn_rec_readings_keep(struct cn_rec_thread *self, uint32_t actions)
     return true;
 }
 
+static void record_all(struct cn_rec_thread *self, uint64_t time_ns, uint32_t actions,
+                       const struct readings *values, bool is_change)
+{
+    if (actions & CN_REC_RULE_READ_STATM)
+        record(self, time_ns, is_change ? EVENT_DIFF_STATM : EVENT_READ_STATM,
+               values->memory_kb, MEMORY_COUNT);
+    if (actions & CN_REC_RULE_READ_FAULTS)
+        record(self, time_ns, is_change ? EVENT_DIFF_PAGE_FAULT : EVENT_READ_PAGE_FAULT,
+               values->faults, FAULT_COUNT);
+}
+
 void cn_rec_readings_record(struct cn_rec_thread *self, uint32_t actions, uint32_t at,
                             uint64_t time_ns)
 {
-    const struct readings *kept = (const struct readings *)(self->values + at);
-
-    if (actions & CN_REC_RULE_READ_STATM)
-        record(self, time_ns, EVENT_READ_STATM, kept->memory_kb, MEMORY_COUNT);
-    if (actions & CN_REC_RULE_READ_FAULTS)
-        record(self, time_ns, EVENT_READ_PAGE_FAULT, kept->faults, FAULT_COUNT);
+    record_all(self, time_ns, actions, (const struct readings *)(self->values + at),
+               false);
 }
 
 void cn_rec_readings_record_changes(struct cn_rec_thread *self, uint32_t actions,
                                     uint32_t at)
 {
-    const struct readings *kept = (const struct readings *)(self->values + at);
+    const struct readings *before = (const struct readings *)(self->values + at);
     struct readings now = read_all(actions);
 
     for (size_t i = 0; i < MEMORY_COUNT; i++)
-        now.memory_kb[i] -= kept->memory_kb[i];
+        now.memory_kb[i] -= before->memory_kb[i];
     for (size_t i = 0; i < FAULT_COUNT; i++)
-        now.faults[i] -= kept->faults[i];
-    if (actions & CN_REC_RULE_READ_STATM)
-        record(self, 0, EVENT_DIFF_STATM, now.memory_kb, MEMORY_COUNT);
-    if (actions & CN_REC_RULE_READ_FAULTS)
-        record(self, 0, EVENT_DIFF_PAGE_FAULT, now.faults, FAULT_COUNT);
+        now.faults[i] -= before->faults[i];
+    record_all(self, 0, actions, &now, true);
 }

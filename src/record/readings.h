@@ -1,7 +1,5 @@
-/* Counters that triggers ask for (`-T FUNC@read=page-fault`): read when a call begins,
- * and once more when it ends, which tells the difference.
- *
- * What they were lies among the thread's values for as long as the call is open.
+/* Counters for triggers such as `-T FUNC@read=page-fault`: read when a call begins and when
+ * it ends. The first readings are stored with the thread's values while the call is open.
  * Threads: any thread, its own calls.
  */
 #ifndef CN_RECORD_READINGS_H
@@ -12,15 +10,15 @@
 
 struct cn_rec_thread;
 
-/* Read what the actions of a rule ask for, and keep it behind the values that are in use.
- * False when there is nothing to read, or no room. */
-bool cn_rec_readings_keep(struct cn_rec_thread *self, uint32_t actions);
+/* Read the counters of a rule's actions, and append them to the values of the thread.
+ * False when there are none, or there is no room. */
+bool cn_rec_readings_begin(struct cn_rec_thread *self, uint32_t actions);
 
-/* Record what was kept at `at`, as of `time_ns`; 0: now. */
+/* Record the readings at `at`, with the time `time_ns`; 0: now. */
 void cn_rec_readings_record(struct cn_rec_thread *self, uint32_t actions, uint32_t at,
                             uint64_t time_ns);
 
-/* Record what has changed since. */
+/* Read the counters again, and record the differences. */
 void cn_rec_readings_record_changes(struct cn_rec_thread *self, uint32_t actions,
                                     uint32_t at);
 

@@ -15,7 +15,7 @@ enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
 /* A file that is mapped. */
 struct module {
     uintptr_t start;
-    bool is_seen; /* in the present walk */
+    bool is_seen; /* in the current walk */
 };
 
 struct session {
@@ -34,7 +34,8 @@ struct map_writer {
     bool has_new;
 };
 
-bool cn_rec_session_write(const char *name, const void *data, uint64_t len)
+/* Append a text to a file of the recording, unless it was truncated. */
+static bool append(const char *name, const struct cn_rec_text *text)
 {
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text path = {space, sizeof(space), 0, false};
@@ -47,9 +48,11 @@ bool cn_rec_session_write(const char *name, const void *data, uint64_t len)
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
     if (fd < 0)
         return false;
-    done = cn_rec_syscall3(SYS_write, fd, (long)data, (long)len);
+    done = text->is_cut
+               ? -1
+               : cn_rec_syscall3(SYS_write, fd, (long)text->chars, (long)text->len);
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
-    return done == (long)len;
+    return done == (long)text->len;
 }
 
 static void begin_line(struct cn_rec_text *line, const char *kind, uint64_t time_ns)
@@ -70,7 +73,7 @@ static void add_number(struct cn_rec_text *line, const char *key, uint64_t value
 static bool end_line(struct cn_rec_text *line)
 {
     cn_rec_text_char(line, '\n');
-    return !line->is_cut && cn_rec_session_write("task.txt", line->chars, line->len);
+    return append("task.txt", line);
 }
 
 void cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid)
@@ -95,32 +98,18 @@ void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
     (void)end_line(&line);
 }
 
-static struct module *find_known(uintptr_t start)
+/* Note that a file is mapped there; true when it is new and was added. */
+static bool note_module(uintptr_t start, bool adds)
 {
     for (uint32_t i = 0; i < session.module_count; i++) {
-        if (session.modules[i].start == start)
-            return &session.modules[i];
+        if (session.modules[i].start == start) {
+            session.modules[i].is_seen = true;
+            return false;
+        }
     }
-    return NULL;
-}
-
-static void add_known(uintptr_t start)
-{
-    if (session.module_count == MODULES_MAX)
-        return;
-    session.modules[session.module_count].start = start;
-    session.modules[session.module_count++].is_seen = true;
-}
-
-/* What is not mapped any more: another file may come to lie there. */
-static void forget_unseen(void)
-{
-    for (uint32_t i = session.module_count; i-- > 0;) {
-        if (session.modules[i].is_seen)
-            continue;
-        cn_rec_module_rules_remove(session.modules[i].start);
-        session.modules[i] = session.modules[--session.module_count];
-    }
+    if (adds && session.module_count < MODULES_MAX)
+        session.modules[session.module_count++] = (struct module){start, true};
+    return adds;
 }
 
 static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
@@ -130,7 +119,7 @@ static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
 
     if (!mapping->is_code && mapping->path[0] == '/')
         return;
-    add_known(mapping->start);
+    (void)note_module(mapping->start, true);
     text->len = 0;
     cn_rec_text_number(text, mapping->start, 16, 8);
     cn_rec_text_char(text, '-');
@@ -139,32 +128,25 @@ static void write_map_line(const struct cn_rec_mapping *mapping, void *arg)
     cn_rec_text_str(text, " 00000000 00:00 0                          ");
     cn_rec_text_str(text, mapping->path);
     cn_rec_text_char(text, '\n');
-    if (!text->is_cut)
-        (void)cn_rec_session_write(writer->name, text->chars, text->len);
+    (void)append(writer->name, text);
 }
 
-static void make_session_id(void)
-{
-    uint64_t bits = 0;
-    struct cn_rec_text text = {session.id, sizeof(session.id), 0, false};
-
-    (void)cn_rec_syscall3(SYS_getrandom, (long)&bits, sizeof(bits), 0);
-    cn_rec_text_number(&text, bits, 16, 16);
-    session.module_count = 0;
-}
-
-/* Runs when the library is loaded, on a stack of the usual size. */
+/* Runs on a stack of normal size, when the library is loaded. */
 bool cn_rec_session_begin(uint64_t time_ns)
 {
     char space[PATH_MAX + LINE_MAX_LEN], exe[PATH_MAX];
     struct map_writer writer = {.text = {space, sizeof(space), 0, false}};
     struct cn_rec_text name = {writer.name, sizeof(writer.name), 0, false};
     struct cn_rec_text line = {space, sizeof(space), 0, false};
+    struct cn_rec_text id = {session.id, sizeof(session.id), 0, false};
+    uint64_t bits = 0;
     long len = cn_rec_syscall6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
                                (long)exe, sizeof(exe) - 1, 0, 0);
 
     exe[len < 0 ? 0 : len] = '\0';
-    make_session_id();
+    (void)cn_rec_syscall3(SYS_getrandom, (long)&bits, sizeof(bits), 0);
+    cn_rec_text_number(&id, bits, 16, 16);
+    session.module_count = 0;
     cn_rec_text_str(&name, "sid-");
     cn_rec_text_str(&name, session.id);
     cn_rec_text_str(&name, ".map");
@@ -185,13 +167,9 @@ static void write_library_line(const struct cn_rec_mapping *mapping, void *arg)
 {
     struct map_writer *writer = arg;
     struct cn_rec_text *line = &writer->text;
-    struct module *known = find_known(mapping->start);
 
-    if (known)
-        known->is_seen = true;
-    if (!mapping->is_code || known)
+    if (!note_module(mapping->start, mapping->is_code))
         return;
-    add_known(mapping->start);
     line->len = 0;
     begin_line(line, "DLOP", writer->time_ns);
     add_number(line, " tid=", writer->tid);
@@ -212,15 +190,22 @@ bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid)
     char space[1024];
     struct map_writer writer;
 
-    /* Member by member: to clear it as a whole, compilers call the C library. */
+    /* Set member by member: to clear it as a whole, compilers call memset(). */
     writer.text = (struct cn_rec_text){space, sizeof(space), 0, false};
     writer.time_ns = time_ns;
     writer.tid = tid;
     writer.has_new = false;
     for (uint32_t i = 0; i < session.module_count; i++)
         session.modules[i].is_seen = false;
-    if (cn_rec_maps_walk(write_library_line, &writer))
-        forget_unseen();
+    if (cn_rec_maps_walk(write_library_line, &writer)) {
+        /* Remove unmapped files: others may be mapped there. */
+        for (uint32_t i = session.module_count; i-- > 0;) {
+            if (session.modules[i].is_seen)
+                continue;
+            cn_rec_module_rules_remove(session.modules[i].start);
+            session.modules[i] = session.modules[--session.module_count];
+        }
+    }
     if (writer.has_new)
         atomic_fetch_add(&cn_rec_process.shared->session_count, 1);
     return writer.has_new;

@@ -1,5 +1,5 @@
-/* The text that goes with a recording: task.txt, and the map of what a process has
- * mapped. Lines are appended with one write each.
+/* Text files of a recording: task.txt, and the memory map of the process. Each line is
+ * appended with one write.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_SESSION_H
@@ -8,17 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begin the session of this process image: its map, then its line in task.txt. */
+/* Begin the session of this process image: write its map, then its line in task.txt. */
 bool cn_rec_session_begin(uint64_t time_ns);
 
-/* Tell of a thread, of a process that a fork made, and of libraries mapped since. */
+/* Add a line to task.txt: for a thread, or for a forked process. */
 void cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid);
 void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid);
 
-/* True when there were any. */
+/* Add lines for libraries mapped since the last call; true if there were any. */
 bool cn_rec_session_libraries(uint64_t time_ns, uint32_t tid);
-
-/* Append TEXT to the file NAME of the recording; true when all of it was written. */
-bool cn_rec_session_write(const char *name, const void *data, uint64_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* Set-up when the library is loaded. Whatever fails: the program runs, unrecorded. */
+/* Set-up when the library is loaded. If anything fails, the program runs unrecorded. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 #include "record/syscalls.h"
 #include "record/thread.h"
 
-/* Where the rings are mapped, if that is free: they are large, and the addresses near
- * libraries are needed for what patched functions call. */
+/* The preferred address of the rings: far from libraries, which need free pages nearby
+ * for stubs. */
 #define FAR_AWAY ((void *)((uintptr_t)2 << 44))
 
 extern void *__libc_stack_end;
@@ -66,8 +66,8 @@ static bool map_shared(const char *path)
     return process->path;
 }
 
-/* The first thread's stack grows downwards from what the loader remembers. */
-static void know_main_stack(struct cn_rec_thread *self)
+/* The stack of the first thread grows downwards from __libc_stack_end. */
+static void find_main_stack(struct cn_rec_thread *self)
 {
     struct rlimit limit = {0};
     uintptr_t high = ((uintptr_t)__libc_stack_end + CN_REC_PAGE_LEN) &
@@ -84,21 +84,16 @@ __attribute__((constructor)) static void set_up(void)
 {
     const char *path = getenv(CN_REC_ENV);
     struct cn_rec_thread *self;
+    bool has_memory;
     int error = errno;
 
     if (!path)
         return;
-    if (!map_shared(path)) {
+    has_memory = map_shared(path);
+    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
         cn_rec_process.shared = NULL;
-        say("this program runs without being recorded: it cannot reach the memory of "
-            "cairn record");
-        errno = error;
-        return;
-    }
-    if (!cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
-        cn_rec_process.shared = NULL;
-        say("this program runs without being recorded: it cannot write into the "
-            "recording");
+        say(has_memory ? "program not recorded: cannot write to the recording"
+                       : "program not recorded: cannot map the memory of the launcher");
         errno = error;
         return;
     }
@@ -106,9 +101,9 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_filter_begin();
     self = cn_rec_thread_begin();
     if (!cn_rec_loader_begin())
-        say("the library calls of this program cannot be recorded");
+        say("library calls cannot be recorded");
     if (self) {
-        know_main_stack(self);
+        find_main_stack(self);
         cn_rec_cost_measure(self);
     }
     cn_rec_process.is_running = true;

@@ -1,19 +1,19 @@
-/* The memory that recorded programs share with the launcher: how to record, and for each
- * thread a ring of records. What a killed program leaves there is complete up to the
- * last record.
+/* The memory shared by recorded programs and the launcher: the settings, and a ring of
+ * records for each thread. When a program is killed, its ring is valid up to the last
+ * record.
  *
- *   struct cn_rec_shared     one page and more, written by the launcher before the program
- *   struct cn_rec_rule[]     what to do at some functions
- *   struct cn_rec_value[]    arguments and results that the rules speak of
- *   struct cn_rec_track[]    one page a track
- *   rings                    ring_len bytes a track, a power of two
+ *   struct cn_rec_shared     set by the launcher before the program starts
+ *   struct cn_rec_rule[]     rules about functions
+ *   struct cn_rec_value[]    arguments and results to record, for the rules
+ *   struct cn_rec_track[]    one page for each track
+ *   rings                    ring_len bytes for each track, a power of two
  *
- * A track is taken by a thread (FREE -> OPEN) and given back when its records are in the
- * file TID.dat. `recorded` and `drained` count bytes since the track was taken; a byte
- * lies in the ring at its count modulo ring_len. Whoever moves `drained` holds `writer`:
- * the thread itself, or the launcher. Both sides are built from the same source, so the
- * layout has no version of its own; `magic` tells a stale file.
- * Threads: as said; plain members are constant while a track is open.
+ * A thread takes a track (FREE -> OPEN); it is released when its records are in the file
+ * TID.dat. `recorded` and `drained` are positions in bytes since the track was taken; the
+ * offset in the ring is the position modulo ring_len. To change `drained`, the thread or
+ * the launcher must lock `writer`. Both sides are built from the same source, so the layout
+ * has no version; `magic` identifies it.
+ * Threads: as above; plain members are constant while a track is open.
  */
 #ifndef CN_RECORD_SHARED_H
 #define CN_RECORD_SHARED_H
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CN_REC_ENV     "CAIRN_RECORD" /* where the shared memory lies */
+#define CN_REC_ENV     "CAIRN_RECORD" /* path of the shared memory */
 #define CN_REC_LIBRARY "libcairn-record.so"
 #define CN_REC_MAGIC   0x31306472636e7263u
 
@@ -31,9 +31,9 @@ enum {
     CN_REC_TRACK_COUNT = 4096,
     CN_REC_RING_MIN = 16 << 10,
     CN_REC_RING_MAX = 64 << 20,
-    CN_REC_DIR_MAX = 400,  /* bytes of the recording's path, with its NUL */
-    CN_REC_NAME_MAX = 480, /* of the path of a file in it */
-    CN_REC_EXE_MAX = 4096, /* of the program's path */
+    CN_REC_DIR_MAX = 400,  /* bytes of the path of the recording, with its NUL */
+    CN_REC_NAME_MAX = 480, /* of the path of a file in the recording */
+    CN_REC_EXE_MAX = 4096, /* of the path of the program */
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
@@ -52,31 +52,31 @@ enum cn_rec_stop {
 
 struct cn_rec_packed {
     uint64_t drained;
-    uint64_t file_len; /* of TID.zts with that; 0 before the first time */
-    uint64_t data_len; /* of the records in it, with those of earlier tracks */
+    uint64_t file_len; /* of TID.zts; 0 before the first write */
+    uint64_t data_len; /* of the records in it, including earlier tracks */
 };
 
 struct cn_rec_track {
     _Atomic uint64_t recorded;
     _Atomic uint64_t drained;
     _Atomic uint32_t state;  /* enum cn_rec_track_state */
-    _Atomic uint32_t writer; /* the task that writes the ring out; 0 when none does */
+    _Atomic uint32_t writer; /* lock: the task that drains the ring; 0: none */
     uint32_t tid, pid;
     uint64_t file_len;          /* of TID.dat when the track was taken */
     _Atomic uint64_t lost;      /* records dropped since the track was taken */
-    _Atomic uint64_t extra_len; /* bytes that are no records of calls: values, events */
-    /* A record before `recorded` that a signal handler found half stored: what lies there
-     * and behind is written out once it is complete. UINT64_MAX when there is none. */
+    _Atomic uint64_t extra_len; /* bytes of values and events */
+    /* Position of a record that a signal handler found half stored: the ring is drained
+     * up to there until it is complete. UINT64_MAX: none. */
     _Atomic uint64_t unfinished;
-    /* How far the launcher came in packing, in one of two places while it fills the
-     * other: who takes over goes on from there. */
+    /* Progress of packing, double-buffered: packed_index is the valid one. A process that
+     * takes over continues from there. */
     struct cn_rec_packed packed[2];
     _Atomic uint32_t packed_index;
-    uint64_t given_up_at; /* `drained` and 1 when its thread waited in vain; else 0 */
+    uint64_t given_up_at; /* `drained` + 1 when its thread waited in vain; else 0 */
     uint8_t padding[CN_REC_PAGE_LEN - 128];
 };
 
-/* How far the track can be written out. */
+/* The end of the records that can be drained. */
 static inline uint64_t cn_rec_track_end(const struct cn_rec_track *track)
 {
     uint64_t recorded = atomic_load(&track->recorded);
@@ -85,34 +85,34 @@ static inline uint64_t cn_rec_track_end(const struct cn_rec_track *track)
     return unfinished < recorded ? unfinished : recorded;
 }
 
-/* Its thread has waited for the launcher in vain, and nothing has changed since. */
+/* True if its thread waited for the launcher in vain, and nothing was drained since. */
 static inline bool cn_rec_track_is_stuck(const struct cn_rec_track *track)
 {
     return track->given_up_at != 0 &&
            track->given_up_at == atomic_load(&track->drained) + 1;
 }
 
-/* What to do when one function of the program is called. */
+/* A rule about one function. */
 struct cn_rec_rule {
-    uint64_t low, high; /* its addresses, counted from where the program lies */
+    uint64_t low, high; /* its addresses, relative to its file */
     uint32_t actions;   /* CN_REC_RULE_* */
     uint32_t depth;
     uint64_t time_ns;
-    uint32_t arguments, results; /* the first of its values */
+    uint32_t arguments, results; /* indices of its first values */
     uint16_t argument_count, result_count;
-    uint32_t call_off; /* where the hook was called from, counted from `low`; 0: any */
+    uint32_t call_off; /* return address of the hook, relative to `low`; 0: any */
 };
 
-/* Where a piece of a value lies when the hook is called. */
+/* Where a piece of a value (as in DWARF) is when the hook is called. */
 enum cn_rec_source {
-    CN_REC_FROM_REGISTER,      /* in a register, numbered as in DWARF */
+    CN_REC_FROM_REGISTER,      /* in a register, by DWARF number */
     CN_REC_FROM_VECTOR,        /* at the low end of a vector register */
     CN_REC_FROM_X87,           /* on top of the x87 stack */
     CN_REC_FROM_STACK,         /* above the stack pointer of the caller */
-    CN_REC_FROM_FRAME,         /* in memory of the call itself: register and offset */
-    CN_REC_FROM_POINTER,       /* where a register points, which may be anywhere */
+    CN_REC_FROM_FRAME,         /* in the stack frame of the call: register and offset */
+    CN_REC_FROM_POINTER,       /* where a register points, which may be invalid */
     CN_REC_FROM_STACK_POINTER, /* where a word on the stack points */
-    CN_REC_FROM_FRAME_POINTER, /* where a word of the call itself points */
+    CN_REC_FROM_FRAME_POINTER, /* where a word in the stack frame points */
 };
 
 struct cn_rec_piece {
@@ -122,10 +122,10 @@ struct cn_rec_piece {
     int32_t offset;
 };
 
-/* How a value is stored behind its record. */
+/* How a value is stored in the payload of its record. */
 enum cn_rec_value_kind {
     CN_REC_VALUE_PLAIN,      /* its bytes */
-    CN_REC_VALUE_SIGNED,     /* a number, its sign repeated up to the size */
+    CN_REC_VALUE_SIGNED,     /* a number, sign-extended to the size */
     CN_REC_VALUE_STRING,     /* the characters it points to */
     CN_REC_VALUE_STD_STRING, /* the same for a std::string of libstdc++ */
     CN_REC_VALUE_UNKNOWN,    /* zeros */
@@ -134,28 +134,28 @@ enum cn_rec_value_kind {
 struct cn_rec_value {
     uint8_t kind; /* enum cn_rec_value_kind */
     uint8_t piece_count;
-    uint16_t size; /* bytes that are stored of a plain one */
+    uint16_t size; /* stored bytes of a plain value */
     struct cn_rec_piece pieces[4];
 };
 
 enum {
-    CN_REC_RULE_ONLY = 1,   /* record it and what it calls, no others */
-    CN_REC_RULE_NOT = 2,    /* neither it nor what it calls */
-    CN_REC_RULE_HIDE = 4,   /* not it, but what it calls */
+    CN_REC_RULE_ONLY = 1,   /* record it and its callees, no others */
+    CN_REC_RULE_NOT = 2,    /* neither it nor its callees */
+    CN_REC_RULE_HIDE = 4,   /* not it, but its callees */
     CN_REC_RULE_ON = 8,     /* record from here on, in all threads */
     CN_REC_RULE_OFF = 16,   /* nothing from here on */
-    CN_REC_RULE_DEPTH = 32, /* it and what it calls, down to `depth` levels */
-    CN_REC_RULE_TIME = 64,  /* within it, leave out calls that take less than time_ns */
+    CN_REC_RULE_DEPTH = 32, /* it and its callees, down to `depth` levels */
+    CN_REC_RULE_TIME = 64,  /* inside it, leave out calls shorter than time_ns */
     CN_REC_RULE_FINISH = 128,
     CN_REC_RULE_PATCH = 256,        /* patch it */
-    CN_REC_RULE_UNPATCH = 512,      /* do not */
+    CN_REC_RULE_UNPATCH = 512,      /* do not patch it */
     CN_REC_RULE_VALUES = 1024,      /* record its arguments or results */
-    CN_REC_RULE_SITE = 2048,        /* record where it is called from */
-    CN_REC_RULE_READ_STATM = 4096,  /* record how much memory changes in it */
-    CN_REC_RULE_READ_FAULTS = 8192, /* and how often pages were not there */
+    CN_REC_RULE_SITE = 2048,        /* record its call site */
+    CN_REC_RULE_READ_STATM = 4096,  /* record the change of memory usage in it */
+    CN_REC_RULE_READ_FAULTS = 8192, /* record the number of page faults in it */
 };
 
-/* What a recorded call costs: all of it, and the part between its two times. */
+/* The cost of a recorded call: in all, and between its two times. */
 struct cn_rec_cost {
     uint64_t call_ps, inner_ps;
 };
@@ -168,10 +168,10 @@ enum {
     CN_REC_COST_COUNT,
 };
 
-/* A process asks the launcher for the rules about the functions of a file. */
+/* A request of a process to the launcher: the rules for the functions of a file. */
 enum cn_rec_request_state {
     CN_REC_REQUEST_FREE,
-    CN_REC_REQUEST_TAKEN, /* by `owner`, who writes the path or reads the answer */
+    CN_REC_REQUEST_TAKEN, /* by `owner`, which writes the path or reads the answer */
     CN_REC_REQUEST_ASKED,
     CN_REC_REQUEST_ANSWERED,
 };
@@ -179,7 +179,7 @@ enum cn_rec_request_state {
 struct cn_rec_request {
     _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
     _Atomic uint32_t owner;
-    uint32_t first, count; /* of the rules; count 0: there are none */
+    uint32_t first, count; /* of the rules */
     char path[CN_REC_EXE_MAX];
 };
 
@@ -187,46 +187,46 @@ struct cn_rec_shared {
     uint64_t magic;
     uint64_t ring_len;
     uint32_t launcher_pid;
-    _Atomic uint32_t bell;      /* futex: threads ring it when a ring fills */
+    _Atomic uint32_t bell;      /* futex: threads increment it when a ring fills */
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
-    _Atomic uint32_t is_over;   /* what counts is written out; the rest is dropped */
-    _Atomic uint32_t
-        track_count; /* tracks that were ever taken; the others are untouched */
+    _Atomic uint32_t is_over;   /* the recording is complete; later records are dropped */
+    _Atomic uint32_t track_count; /* tracks ever taken */
     _Atomic uint32_t session_count;
-    _Atomic uint32_t is_on;      /* what --trace and the triggers switch */
-    _Atomic uint64_t lost_count; /* of tracks given back */
-    _Atomic uint64_t extra_len;  /* the same */
-    _Atomic uint64_t byte_count; /* of records, written out */
+    _Atomic uint32_t is_on;      /* switched by --trace and triggers */
+    _Atomic uint64_t lost_count; /* of released tracks */
+    _Atomic uint64_t extra_len;  /* of released tracks */
+    _Atomic uint64_t byte_count; /* of drained records */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;
-    uint64_t clock_start, clock_start_ns; /* a pair of both, to refine mult with */
+    uint64_t clock_start,
+        clock_start_ns; /* counter and time at the start, to refine mult */
 
-    uint64_t size_limit;         /* of byte_count: then recording stops; 0: none */
-    uint64_t time_limit_ns;      /* calls that take less are left out */
-    uint32_t depth_limit;        /* calls nested deeper are left out; 0: none are */
-    uint32_t rule_count;         /* in all; those of a file are sorted by address */
-    uint32_t program_rule_count; /* of the program that is started, which come first */
+    uint64_t size_limit;         /* limit of byte_count; 0: none */
+    uint64_t time_limit_ns;      /* leave out shorter calls */
+    uint32_t depth_limit;        /* leave out deeper calls; 0: none */
+    uint32_t rule_count;         /* of all files; those of a file are sorted by address */
+    uint32_t program_rule_count; /* of the started program; these come first */
     uint32_t value_count;
-    uint8_t has_counter;     /* 0: ask the kernel for the time */
-    uint8_t has_own_writing; /* threads write full rings themselves */
+    uint8_t has_counter;     /* 0: use the kernel's clock */
+    uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
-    uint8_t has_nested_libcalls; /* those of libraries, too */
-    uint8_t has_sites;           /* all calls are recorded with where they were made */
-    uint8_t has_patterns;        /* there may be rules about functions of any file */
-    uint8_t has_call_rules;      /* and they are about calls, not only about patching */
-    uint8_t has_only;            /* some rule says CN_REC_RULE_ONLY */
-    uint8_t has_patch_list;      /* some rule says CN_REC_RULE_PATCH */
-    char exe[CN_REC_EXE_MAX];    /* the program whose functions the rules are about */
+    uint8_t has_nested_libcalls; /* also those of libraries */
+    uint8_t has_sites;           /* record all call sites */
+    uint8_t has_patterns;        /* there may be rules for any file */
+    uint8_t has_call_rules;      /* and they are not only about patching */
+    uint8_t has_only;            /* some rule has CN_REC_RULE_ONLY */
+    uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
+    char exe[CN_REC_EXE_MAX];    /* the started program */
     struct cn_rec_request request;
-    char dir[CN_REC_DIR_MAX]; /* the recording, an absolute path */
+    char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */
 };
 
 enum {
-    CN_REC_RULES_OFF = 64 << 10, /* a multiple of any page size, as the next one */
+    CN_REC_RULES_OFF = 64 << 10, /* a multiple of all page sizes, as CN_REC_VALUES_OFF */
     CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
     CN_REC_TRACKS_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,

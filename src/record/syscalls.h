@@ -1,13 +1,17 @@
-/* System calls without the C library: no errno, no cancellation, no vector registers, so
- * that they are harmless wherever a hook runs. Results are as the kernel gives them:
- * -errno on failure.
+/* System calls without the C library: no errno, no cancellation point, no vector registers,
+ * so they are safe wherever a hook runs. They return -errno on failure.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_SYSCALLS_H
 #define CN_RECORD_SYSCALLS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+
+#include "record/shared.h"
 
 #if defined(__x86_64__)
 static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, long e,
@@ -49,6 +53,33 @@ static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, 
 static inline long cn_rec_syscall3(long number, long a, long b, long c)
 {
     return cn_rec_syscall6(number, a, b, c, 0, 0, 0);
+}
+
+static inline uint32_t cn_rec_tid(void)
+{
+    return (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+}
+
+static inline uint32_t cn_rec_pid(void)
+{
+    return (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+/* Map zeroed memory; NULL on failure. */
+static inline void *cn_rec_map(uint64_t len)
+{
+    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
+}
+
+/* Set the protection (PROT_*) of the pages from `low` to `high`. */
+static inline bool cn_rec_protect(uintptr_t low, uintptr_t high, int how)
+{
+    low &= ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+    return high <= low ||
+           cn_rec_syscall3(SYS_mprotect, (long)low, (long)(high - low), how) == 0;
 }
 
 #endif

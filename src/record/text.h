@@ -1,7 +1,7 @@
-/* Text put together without the C library: file names and lines of task.txt.
+/* Builds text without the C library: file names and lines of task.txt.
  *
- * The caller gives the space: stacks of other people's threads may be small. What does
- * not fit is cut off; `is_cut` tells.
+ * The caller provides the buffer, as the stack of a thread may be small. Text that does
+ * not fit is truncated, and sets `is_cut`.
  * Threads: one thread at a time.
  */
 #ifndef CN_RECORD_TEXT_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct cn_rec_text {
-    char *chars; /* ends with a NUL once something was added */
+    char *chars; /* NUL-terminated once something was added */
     uint32_t capacity, len;
     bool is_cut;
 };
@@ -31,7 +31,7 @@ static inline void cn_rec_text_str(struct cn_rec_text *text, const char *str)
         cn_rec_text_char(text, *str++);
 }
 
-/* At least `width` digits. */
+/* Append a number of at least `width` digits. */
 static inline void cn_rec_text_number(struct cn_rec_text *text, uint64_t value,
                                       unsigned base, unsigned width)
 {

@@ -9,37 +9,37 @@
 
 #include "record/clock.h"
 #include "record/layout.h"
-#include "record/loader.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
 #include "record/track.h"
 
 enum {
-    FRAMES_MAX = 1 << 21, /* calls that may be open at once, if memory allows */
+    FRAMES_MAX = 1 << 21, /* open calls of a thread, if memory allows */
     FRAMES_MIN = 1 << 16,
 };
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
 
-_Static_assert(offsetof(struct cn_rec_thread, top) == CN_REC_T_TOP, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, end) == CN_REC_T_END, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, track) == CN_REC_T_TRACK, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, ring) == CN_REC_T_RING, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, ring_mask) == CN_REC_T_MASK, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, clock_mult) == CN_REC_T_MULT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, clock_base_ns) == CN_REC_T_BASE_NS,
-               "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, frames) == CN_REC_T_FRAMES, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, next) == CN_REC_T_NEXT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, slot) == CN_REC_T_SLOT, "layout.h");
-_Static_assert(offsetof(struct cn_rec_thread, stepped) == CN_REC_T_STEPPED, "layout.h");
+#define CHECK(type, member, off) \
+    _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
+CHECK(thread, top, CN_REC_T_TOP);
+CHECK(thread, end, CN_REC_T_END);
+CHECK(thread, track, CN_REC_T_TRACK);
+CHECK(thread, ring, CN_REC_T_RING);
+CHECK(thread, ring_mask, CN_REC_T_MASK);
+CHECK(thread, clock_mult, CN_REC_T_MULT);
+CHECK(thread, clock_base_ns, CN_REC_T_BASE_NS);
+CHECK(thread, frames, CN_REC_T_FRAMES);
+CHECK(thread, next, CN_REC_T_NEXT);
+CHECK(thread, slot, CN_REC_T_SLOT);
+CHECK(thread, stepped, CN_REC_T_STEPPED);
+CHECK(frame, loc, CN_REC_F_LOC);
+CHECK(frame, ret, CN_REC_F_RET);
+CHECK(frame, address, CN_REC_F_ADDRESS);
+CHECK(frame, flags, CN_REC_F_FLAGS);
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, loc) == CN_REC_F_LOC, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, ret) == CN_REC_F_RET, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, address) == CN_REC_F_ADDRESS, "layout.h");
-_Static_assert(offsetof(struct cn_rec_frame, flags) == CN_REC_F_FLAGS, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
 _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
 
@@ -64,8 +64,8 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
 
     if (!cn_rec_process.shared->has_counter)
         return cn_rec_clock_monotonic_ns();
-    /* A signal handler that comes in between may refine the clock: half of the old and
-     * half of the new numbers would be another time altogether. */
+    /* A signal handler may refine the clock meanwhile; a mix of old and new numbers would
+     * give a wrong time. */
     do {
         used_mult = *mult;
         used_base_ns = *base_ns;
@@ -74,8 +74,8 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
     return now_ns;
 }
 
-/* The longer the program runs, the better we know how fast the counter counts. Time must
- * not run backwards for that: where we are ahead of the clock, we stay so. */
+/* Refine the scale of the counter as the program runs. Time must not run backwards: a
+ * clock that is ahead stays ahead. */
 static void refine_clock(struct cn_rec_thread *self)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -96,28 +96,6 @@ static void refine_clock(struct cn_rec_thread *self)
     self->clock_base_ns = (now_ns > before_ns ? now_ns : before_ns) - scaled;
 }
 
-/* The memory of a thread that ended, or new memory. */
-static struct cn_rec_thread *find_unused(void)
-{
-    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
-
-    for (; thread; thread = atomic_load(&thread->next)) {
-        uint32_t unused = 0;
-
-        if (atomic_compare_exchange_strong(&thread->is_used, &unused, 1))
-            return thread;
-    }
-    return NULL;
-}
-
-static void *map_private(uint64_t len)
-{
-    long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at < 0 && at > -CN_REC_PAGE_LEN ? NULL : (void *)at;
-}
-
 static struct cn_rec_thread *map_thread(void)
 {
     uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
@@ -125,7 +103,7 @@ static struct cn_rec_thread *map_thread(void)
 
     for (; count >= FRAMES_MIN; count /= 4) {
         len = head_len + count * sizeof(struct cn_rec_frame);
-        thread = map_private(len);
+        thread = cn_rec_map(len);
         if (!thread)
             continue;
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
@@ -136,12 +114,12 @@ static struct cn_rec_thread *map_thread(void)
     if (!thread || cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread),
                                    CN_REC_PAGE_LEN, MADV_WIPEONFORK) < 0)
         return NULL;
-    if (cn_rec_process.has_filters)
-        thread->notes = map_private(count * sizeof(*thread->notes));
-    if (cn_rec_process.has_filters)
-        thread->values = map_private(CN_REC_VALUES_LEN);
-    if (cn_rec_process.has_filters && (!thread->notes || !thread->values))
-        return NULL;
+    if (cn_rec_process.has_filters) {
+        thread->notes = cn_rec_map(count * sizeof(*thread->notes));
+        thread->values = cn_rec_map(CN_REC_VALUES_LEN);
+        if (!thread->notes || !thread->values)
+            return NULL;
+    }
     atomic_store(&thread->is_used, 1);
     first = atomic_load(&cn_rec_threads);
     do
@@ -161,7 +139,7 @@ static bool take_track(struct cn_rec_thread *self)
     self->ring = cn_rec_process.rings +
                  (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
     self->ring_mask = shared->ring_len - 1;
-    self->lost_told = 0;
+    self->lost_recorded = 0;
     self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
@@ -171,8 +149,7 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
-/* Whether assembly may handle calls alone. */
-static bool is_simple(const struct cn_rec_thread *self)
+bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
 {
     return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
            !self->is_shared && !self->is_off;
@@ -181,19 +158,25 @@ static bool is_simple(const struct cn_rec_thread *self)
 static struct cn_rec_thread *begin_blocked(void)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
-    struct cn_rec_thread *self = find_unused();
+    uint32_t pid = cn_rec_pid();
+    struct cn_rec_thread *self = atomic_load(&cn_rec_threads);
+    uint32_t unused = 0;
 
+    /* Reuse the memory of a thread that ended, or map new memory. */
+    while (self && !atomic_compare_exchange_strong(&self->is_used, &unused, 1)) {
+        self = atomic_load(&self->next);
+        unused = 0;
+    }
     if (!self)
         self = map_thread();
     if (!self)
         return NULL;
-    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    self->tid = cn_rec_tid();
     self->top = self->frames;
     self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
     self->is_off = false;
     self->is_shared = false;
-    self->end = is_simple(self) ? self->real_end : NULL;
+    self->end = cn_rec_thread_is_simple(self) ? self->real_end : NULL;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){
@@ -246,19 +229,20 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    /* Coroutines that began here may go on elsewhere, and have to find their way back. */
+    /* Coroutines that were called here may return on other threads, which need these
+     * frames. */
     if (!has_calls_elsewhere(self))
         atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
 }
 
-/* We are the child of a fork, and the track that we know is our parent's. */
+/* Take a new track in the child of a fork: the old one belongs to the parent. */
 static bool adopt(struct cn_rec_thread *self)
 {
     uint32_t parent = atomic_load(&cn_rec_process.pid);
-    uint32_t pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    uint32_t pid = cn_rec_pid();
 
-    self->tid = (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    self->tid = cn_rec_tid();
     if (!take_track(self))
         return false;
     if (pid == parent)
@@ -278,14 +262,6 @@ void cn_rec_thread_adopt(struct cn_rec_thread *self)
     cn_rec_restore_signals(&before);
 }
 
-/* From now on this thread only finds its way back. */
-static void switch_off(struct cn_rec_thread *self)
-{
-    self->is_off = true;
-    self->end = NULL;
-    cn_rec_wiped(self)->limit = 0;
-}
-
 static bool has_room(const struct cn_rec_track *track, uint32_t len)
 {
     uint64_t used = atomic_load(&track->recorded) - atomic_load(&track->drained);
@@ -299,12 +275,12 @@ static bool write_ring(struct cn_rec_thread *self, uint32_t len)
         return false;
     if (has_room(self->track, len))
         return true;
-    /* Who has not come back by now to finish a record has most likely jumped away. */
+    /* A record that is still unfinished was most likely left by a jump. */
     atomic_store(&self->track->unfinished, UINT64_MAX);
     return cn_rec_track_make_room(self->track, self->ring);
 }
 
-/* Room for a record of `len` bytes. */
+/* Make room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -313,7 +289,10 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
     if (atomic_load(&shared->stop)) {
-        switch_off(self);
+        /* From now on only the returns of open calls are handled. */
+        self->is_off = true;
+        self->end = NULL;
+        cn_rec_wiped(self)->limit = 0;
         return false;
     }
     refine_clock(self);
@@ -321,8 +300,8 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
         return false;
     recorded = atomic_load(&self->track->recorded);
     cn_rec_track_ring_bell();
-    /* Assembly stores 16 bytes wherever it starts below the limit, and a payload may
-     * have left us at an odd multiple of 8. */
+    /* Assembly stores 16 bytes at any position below the limit, which may be an odd
+     * multiple of 8 after a payload. */
     end = atomic_load(&self->track->drained) + ring_len - 8;
     bell = recorded + ring_len / 4;
     cn_rec_wiped(self)->limit = bell < end ? bell : end;
@@ -346,7 +325,7 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
 struct record {
     uint64_t time_ns, word;
     const uint64_t *payload;
-    uint32_t len; /* with the payload */
+    uint32_t len; /* including the payload */
 };
 
 static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
@@ -354,7 +333,7 @@ static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
     *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
 }
 
-/* Only our own signal handlers compete, so the bus need not be locked. */
+/* Only signal handlers of this thread compete, so no bus lock is needed. */
 static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 {
 #if defined(__x86_64__)
@@ -370,15 +349,16 @@ static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
 #endif
 }
 
-/* We interrupted the thread while it stored a record at `at`. Step over it: what it stores
- * there counts, and should it never come back, one record was lost. */
+/* A signal handler interrupted the thread while it stored a record at `at`: step over its
+ * slot. The thread completes the record later; if it never does, one record is lost. */
 static void leave_slot(struct cn_rec_thread *self, uint64_t at)
 {
     uint32_t len = self->slot_len;
     uint64_t none = UINT64_MAX;
 
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
-    /* A payload that is not there yet must not look like records. */
+    /* Fill the slot with valid records: a payload that is not stored yet must not look
+     * like records. */
     for (uint32_t i = 0; i + 16 <= len; i += 16) {
         put(self, at + i, cn_rec_now(self));
         put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
@@ -391,8 +371,8 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
     (void)advance(self->track, at, at + len);
 }
 
-/* The record at `at`, with the time of the one behind it where its own is not given: a
- * signal handler has stepped over it and stored records of its own, which must not be
+/* Complete the record at `at` that a signal handler has stepped over. Without a time
+ * of its own it gets that of the next record: the records of the handler must not be
  * older. */
 static void finish_slot(struct cn_rec_thread *self, uint64_t at,
                         const struct record *record)
@@ -407,7 +387,7 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
         put(self, at + i, record->payload[(i - 16) / 8]);
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
                                          UINT64_MAX);
-    /* We may have interrupted someone who is about to take a place: this one was ours. */
+    /* The interrupted code may be about to claim a slot: this one is done. */
     if (self->stepped == at)
         self->stepped = UINT64_MAX;
 }
@@ -438,7 +418,7 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         bool is_taken = recorded == self->slot;
         uint32_t len = record->len + (is_taken ? self->slot_len : 0);
 
-        /* What is left before the bell may be less than this record needs. */
+        /* The room up to the limit may be too small for this record. */
         if (recorded + len > cn_rec_wiped(self)->limit + 8) {
             if (!make_room(self, len))
                 return false;
@@ -450,8 +430,8 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
         }
         self->slot_len = record->len;
         self->slot = recorded;
-        /* A handler that came before we took the place has it; one that came after has
-         * left it to us. */
+        /* A handler that ran before the slot was claimed has used it; one that ran later
+         * has stepped over it. */
         if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
                 recorded &&
             self->stepped != recorded)
@@ -462,16 +442,16 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
     }
 }
 
-static void tell_lost(struct cn_rec_thread *self)
+static void record_lost(struct cn_rec_thread *self)
 {
     uint64_t lost = atomic_load(&self->track->lost);
     struct record record = {
-        .word = CN_REC_LOST_WORD | (lost - self->lost_told) << 16,
+        .word = CN_REC_LOST_WORD | (lost - self->lost_recorded) << 16,
         .len = 16,
     };
 
-    if (lost != self->lost_told && cn_rec_wiped(self)->is_mine && add(self, &record))
-        self->lost_told = lost;
+    if (lost != self->lost_recorded && cn_rec_wiped(self)->is_mine && add(self, &record))
+        self->lost_recorded = lost;
 }
 
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
@@ -481,7 +461,7 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 
     uint64_t extra_len = payload_len;
 
-    tell_lost(self);
+    record_lost(self);
     if (!add(self, &record)) {
         if (cn_rec_wiped(self)->is_mine && !self->is_off)
             atomic_fetch_add(&self->track->lost, 1);
@@ -489,7 +469,7 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
     }
     if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
         extra_len += 16;
-    /* Ours alone; a signal handler that comes in between costs a count at most. */
+    /* Only this thread writes it; a signal handler in between costs at most one count. */
     atomic_store_explicit(
         &self->track->extra_len,
         atomic_load_explicit(&self->track->extra_len, memory_order_relaxed) + extra_len,
@@ -501,7 +481,7 @@ void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
     struct record record = {.word = word, .len = 16};
 
     if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
-            self->lost_told ||
+            self->lost_recorded ||
         !add(self, &record))
         cn_rec_add(self, 0, word, NULL, 0);
 }
@@ -520,25 +500,14 @@ void cn_rec_thread_reserve(struct cn_rec_thread *self)
         (void)make_room(self, 16);
 }
 
-bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
+struct cn_rec_thread *cn_rec_thread_ready(void)
 {
-    return !self->is_shared ||
-           self->tid == (uint32_t)cn_rec_syscall3(SYS_gettid, 0, 0, 0);
+    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+
+    return self && !self->is_off && cn_rec_thread_is_ours(self) ? self : NULL;
 }
 
-void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp)
+bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 {
-    bool has_returned = sp >= self->dlopen_sp, is_done;
-    uint64_t before;
-
-    cn_rec_block_signals(&before);
-    if (cn_rec_loader_is_watched())
-        is_done = has_returned && cn_rec_loader_settle(self->tid);
-    else
-        is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;
-    if (is_done)
-        self->dlopen_sp = 0;
-    if (!self->dlopen_sp && is_simple(self))
-        self->end = self->real_end;
-    cn_rec_restore_signals(&before);
+    return !self->is_shared || self->tid == cn_rec_tid();
 }

@@ -1,11 +1,9 @@
-/* What the recorder knows about one thread of the program: the calls that are open, and
- * where its records go.
+/* State of the recorder for one thread: its open calls, and its track.
  *
- * A thread's memory is mapped when its first call is seen and used again by a later
- * thread; it is never unmapped, so that whoever unwinds a stack may walk the list of
- * threads at any time. The page after the first is cleared by a fork: the child then
- * finds that its parent's track is not its own.
- * Threads: a structure belongs to its thread; the list may be read by all.
+ * The memory of a thread is mapped at its first recorded call and reused by later threads;
+ * it is never unmapped, because unwinders may walk the list of threads at any time. The
+ * second page is cleared by fork, so a child notices that the track is not its own.
+ * Threads: a structure belongs to its thread; any thread may read the list.
  */
 #ifndef CN_RECORD_THREAD_H
 #define CN_RECORD_THREAD_H
@@ -15,43 +13,45 @@
 
 #include "record/shared.h"
 
-/* An open call. */
+/* A frame: an open call. */
 struct cn_rec_frame {
-    uintptr_t *loc;    /* where its return address lies, or lay; compared as a number */
-    uintptr_t ret;     /* the return address itself */
-    uintptr_t address; /* what is recorded as the function */
-    uint64_t flags;    /* CN_REC_FRAME_*; none for calls that assembly handles alone */
+    uintptr_t *loc;    /* address of its return address; may be stale */
+    uintptr_t ret;     /* its return address */
+    uintptr_t address; /* address to record */
+    uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
 };
 
-/* In the flags. Above them is, on aarch64, the caller's x29; not with library calls. */
+/* Flags of a frame. On aarch64 the caller's x29 is above them, except for library
+ * calls. */
 enum {
-    CN_REC_FRAME_SILENT = 1,    /* its entry was not recorded */
-    CN_REC_FRAME_UNHOOKED = 2,  /* returns by itself: -finstrument-functions */
-    CN_REC_FRAME_LIBCALL = 4,   /* `flags` >> 32 is the number of the library call */
-    CN_REC_FRAME_HELD = 8,      /* its entry is recorded once it has lasted long enough */
-    CN_REC_FRAME_SLOW = 32,     /* assembly cannot tell the time */
-    CN_REC_FRAME_FILTERED = 16, /* has a note */
-    CN_REC_FRAME_READS = 64,    /* has readings behind its values */
+    CN_REC_FRAME_SILENT = 1,    /* its entry is not recorded */
+    CN_REC_FRAME_UNHOOKED = 2,  /* its return is not hooked: -finstrument-functions */
+    CN_REC_FRAME_LIBCALL = 4,   /* `flags` >> 32 is the number of its slot */
+    CN_REC_FRAME_PENDING = 8,   /* its entry is recorded when it has lasted long enough */
+    CN_REC_FRAME_SLOW = 32,     /* assembly cannot read the time */
+    CN_REC_FRAME_FILTERED = 16, /* has an entry in `notes` */
+    CN_REC_FRAME_READS = 64,    /* has readings after its values */
 };
 
-/* What the filters know: of a thread now, and of each frame how it was before. */
+/* State of the filters: of a thread, and for each frame the state before it was
+ * called. */
 struct cn_rec_filter_state {
     uint64_t time_limit_ns;
-    uint64_t entry_ns;    /* of a frame: when it was called */
-    uintptr_t site;       /* of a frame: where from; 0: not to be recorded */
-    uint32_t in, out;     /* open calls that say ONLY, and NOT */
+    uint64_t entry_ns;    /* of a frame: time of its entry */
+    uintptr_t site;       /* of a frame: its call site; 0: not recorded */
+    uint32_t in, out;     /* open calls with RULE_ONLY, and with RULE_NOT */
     uint32_t shown;       /* open calls that are recorded */
-    uint32_t shown_limit; /* how many there may be */
-    uint32_t values_used; /* bytes of `values` that calls not recorded yet need */
-    uint32_t values_len;  /* of a frame: how many of them are its own */
+    uint32_t shown_limit; /* limit of `shown` */
+    uint32_t values_used; /* bytes of `values` in use by pending calls */
+    uint32_t values_len;  /* of a frame: bytes of its own values */
 };
 
 enum { CN_REC_VALUES_LEN = 1 << 20 };
 
-enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
+enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointer */
 
-/* The `loc` of a call that returned on another thread, where its coroutine went on. It is
- * odd, as no place in memory is, and such that the stubs leave the frame to C. */
+/* The `loc` of a call that returned on another thread, in a coroutine. It is odd, unlike
+ * any address of a return address, and the stubs leave such frames to C. */
 #if defined(__x86_64__)
 #define CN_REC_LOC_GONE ((uintptr_t *)3)
 #else
@@ -60,34 +60,36 @@ enum { CN_REC_LOC_REGISTER = 1 }; /* in `loc`: the rest is the stack pointer */
 
 struct cn_rec_thread {
     struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
-    struct cn_rec_frame *end; /* the last frame, or NULL: every call is a case for C */
+    struct cn_rec_frame *end;          /* the last frame, or NULL: C handles every call */
     struct cn_rec_track *track;
     uint8_t *ring;
     uint64_t ring_mask;
     uint64_t clock_mult, clock_base_ns;
     struct cn_rec_frame *frames;
     struct cn_rec_thread *_Atomic next;
-    /* Where a record is being stored that does not count yet. Who finds `recorded` there
-     * has interrupted us, and leaves the place to us. */
+    /* Position of the record that is being stored. A signal handler that finds `recorded`
+     * equal to it has interrupted the thread, and must step over the slot. */
     volatile uint64_t slot;
-    volatile uint64_t stepped;  /* the last one that was left alone in this way */
-    volatile uint32_t slot_len; /* of that record; 16 but for those with a payload */
-    struct cn_rec_filter_state filter, *notes; /* one a frame; NULL without filters */
+    volatile uint64_t stepped;  /* the last slot that was stepped over */
+    volatile uint32_t slot_len; /* length of that record; 16 without payload */
+    struct cn_rec_filter_state filter,
+        *notes;      /* notes: one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
-    _Atomic uint32_t frames_lock; /* who moves frames, or takes one from another thread */
+    _Atomic uint32_t
+        frames_lock; /* locks frames for moving them, or taking one from another thread */
     uint32_t tid;
-    uint64_t lost_told;
-    uintptr_t dlopen_sp; /* a dlopen() began here and may have mapped files */
-    bool is_shared;      /* another task may run with our thread-local storage */
+    uint64_t lost_recorded;
+    uintptr_t dlopen_sp; /* stack pointer of the current dlopen(); 0: none */
+    bool is_shared;      /* another task may use the same thread-local storage */
     bool is_off;         /* recording has ended */
 };
 
-/* What a fork clears. */
+/* The page that fork clears. */
 struct cn_rec_wiped {
-    uint64_t limit; /* `recorded` may reach this before C code has to look */
+    uint64_t limit; /* assembly stores records while `recorded` is less */
     uint64_t is_mine;
 };
 
@@ -100,46 +102,49 @@ static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
     return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
 }
 
-/* This thread's structure with a track of its own; NULL when there is nothing to record
- * with. */
+/* The structure of this thread, with a track of its own; NULL when it cannot be
+ * recorded. */
 struct cn_rec_thread *cn_rec_thread_begin(void);
 
-/* We are a fork's child: take a track of our own now rather than at the first call. */
+/* The same for a call that is made now; NULL when the call is not recorded. */
+struct cn_rec_thread *cn_rec_thread_ready(void);
+
+/* In the child of a fork: take a track now, not at the first call. */
 void cn_rec_thread_adopt(struct cn_rec_thread *self);
 
-/* The thread ends: write its records out and give its track back. */
+/* The thread ends: write its records, and release its track. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
 
-/* The present time in nanoseconds. */
+/* The current time in nanoseconds. */
 uint64_t cn_rec_now(const struct cn_rec_thread *self);
 
-/* Add a record; its time is now, or `time_ns` when that is not 0. The payload is a
- * multiple of 8 bytes. Counts what it cannot add. */
+/* Add a record with the time `time_ns`; 0: now. The payload is a multiple of 8 bytes.
+ * Records that cannot be added are counted as lost. */
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
                 const uint64_t *payload, uint32_t payload_len);
 
-/* The same for a plain record now, for when there is most likely room. */
+/* Fast path for a record without payload, with the current time. */
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
 
-/* Complete the record `word` at `at`, which assembly was about to store when a signal
- * handler came in between and stepped over it. */
+/* Complete the record `word` at `at`, which a signal handler stepped over while assembly
+ * stored it. */
 void cn_rec_finish_slot(uint64_t word, uint64_t at);
 
-/* The word of a frame's record, without its type. */
+/* The word of a frame's records, without the type. */
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
                            const struct cn_rec_frame *frame);
 
-/* Have room for a record before a frame is pushed or popped, so that a signal handler does
- * not come in between. */
+/* Make room for a record before a frame is pushed or popped, so that no signal handler
+ * runs in between. */
 void cn_rec_thread_reserve(struct cn_rec_thread *self);
 
-/* False when another task runs with this thread's local storage: clone() can do that. */
+/* False when another task uses the thread-local storage of this thread, after clone(). */
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
-/* Tell of libraries that the dlopen() under way has mapped. `sp` is where we are. */
-void cn_rec_thread_find_libraries(struct cn_rec_thread *self, uintptr_t sp);
+/* True if assembly may handle the calls of this thread alone. */
+bool cn_rec_thread_is_simple(const struct cn_rec_thread *self);
 
-/* Between these, no signal handler runs on this thread. */
+/* No signal handler runs on this thread between these two. */
 void cn_rec_block_signals(uint64_t *before);
 void cn_rec_restore_signals(const uint64_t *before);
 

@@ -10,26 +10,18 @@
 
 #include "record/clock.h"
 #include "record/process.h"
-#include "record/session.h"
 #include "record/syscalls.h"
 #include "record/text.h"
 
 enum {
-    NAP_NS = 50000,      /* as asked for; the kernel makes it twice as long or more */
-    NAPS_PER_CHECK = 40, /* then we look whether who writes is still alive */
-    ABSENT_MAX = 50,     /* checks: who takes over from a dead launcher has to start */
+    NAP_NS = 50000,      /* requested; the kernel sleeps at least twice as long */
+    NAPS_PER_CHECK = 40, /* then check whether the writer is alive */
+    ABSENT_MAX = 50,     /* checks: the standby process needs time to take over */
     FALLOC_KEEP_SIZE = 1,
 };
 
-/* Then we drop records: the launcher is stopped, or the disk hangs. */
+/* Then records are dropped: the launcher is stopped, or the disk hangs. */
 #define PATIENCE_NS 5000000000u
-
-static void nap(void)
-{
-    struct timespec time = {.tv_nsec = NAP_NS};
-
-    (void)cn_rec_syscall3(SYS_nanosleep, (long)&time, 0, 0);
-}
 
 static bool is_alive(uint32_t pid)
 {
@@ -66,8 +58,8 @@ static uint64_t file_len(uint32_t tid)
     return (uint64_t)status.st_size;
 }
 
-/* Who wrote before us may have died before it could say how far it came; the length of the
- * file tells. */
+/* The last writer may have died before it updated `drained`: correct it by the length of
+ * the file. */
 static void skip_written(struct cn_rec_track *track, long fd)
 {
     struct stat status;
@@ -81,7 +73,7 @@ static void skip_written(struct cn_rec_track *track, long fd)
     atomic_fetch_add(&track->drained, more < left ? more : left);
 }
 
-/* The launcher may come too late to see to it. */
+/* Count drained bytes, and stop at the size limit: the launcher may check too late. */
 static void count_written(struct cn_rec_shared *shared, uint64_t len)
 {
     uint64_t all = atomic_fetch_add(&shared->byte_count, len) + len;
@@ -91,7 +83,7 @@ static void count_written(struct cn_rec_shared *shared, uint64_t len)
         (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_SIZE);
 }
 
-/* Everything that was recorded goes to the file. On failure recording ends. */
+/* Write all records to the file. On failure the recording ends. */
 static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -136,11 +128,12 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
     return atomic_load(&track->drained) == cn_rec_track_end(track);
 }
 
-/* Whether to look once more for what we wait for. Who has waited in vain does not do so
- * again, for every record, until the launcher shows a sign of life. */
+/* True if waiting may continue. A thread that waited in vain does not wait again, for
+ * each record, until the launcher has drained something. */
 static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t *end_ns)
 {
     uint64_t drained = atomic_load(&track->drained);
+    struct timespec nap = {.tv_nsec = NAP_NS};
 
     if (naps == 0)
         return true;
@@ -152,11 +145,11 @@ static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t
         track->given_up_at = drained + 1;
         return false;
     }
-    nap();
+    (void)cn_rec_syscall3(SYS_nanosleep, (long)&nap, 0, 0);
     return true;
 }
 
-/* The launcher may be writing, and it may have died while it was. */
+/* Lock the track. The launcher may be writing, or may have died while it was. */
 static bool lock(struct cn_rec_track *track)
 {
     uint64_t end_ns = 0;
@@ -233,7 +226,7 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
         cn_rec_track_ring_bell();
 }
 
-/* An exec replaced the program that recorded here. */
+/* Close the track of the program that an exec replaced. */
 static void finish_earlier(uint32_t tid)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -248,7 +241,7 @@ static void finish_earlier(uint32_t tid)
     }
 }
 
-/* A ring that the file system has no room for would kill the program when touched. */
+/* Allocate the ring: touching it on a full file system would kill the program. */
 static bool back_with_memory(uint64_t i)
 {
     uint64_t len = cn_rec_process.shared->ring_len;
@@ -264,30 +257,24 @@ static bool back_with_memory(uint64_t i)
     return result >= 0 || result == -EOPNOTSUPP;
 }
 
-static struct cn_rec_track *find_free(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct cn_rec_track *track = &cn_rec_process.tracks[i];
-        uint32_t unused = CN_REC_FREE;
-
-        if (atomic_load(&track->state) == CN_REC_FREE &&
-            atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
-            return track;
-    }
-    return NULL;
-}
-
-/* A track that was given back, else one more than were used so far. */
-static struct cn_rec_track *find_or_add_free(void)
+/* Take a released track, else a new one. */
+static struct cn_rec_track *find_free(void)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
     for (;;) {
         uint32_t count = atomic_load(&shared->track_count);
-        struct cn_rec_track *track = find_free(count);
 
-        if (track || count >= CN_REC_TRACK_COUNT)
-            return track;
+        for (uint32_t i = 0; i < count; i++) {
+            struct cn_rec_track *track = &cn_rec_process.tracks[i];
+            uint32_t unused = CN_REC_FREE;
+
+            if (atomic_load(&track->state) == CN_REC_FREE &&
+                atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
+                return track;
+        }
+        if (count >= CN_REC_TRACK_COUNT)
+            return NULL;
         (void)atomic_compare_exchange_strong(&shared->track_count, &count, count + 1);
     }
 }
@@ -301,7 +288,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         process->is_earlier_finished = true;
         finish_earlier(tid);
     }
-    track = find_or_add_free();
+    track = find_free();
     if (!track)
         return NULL;
     if (!back_with_memory((uint64_t)(track - process->tracks))) {
@@ -309,7 +296,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         return NULL;
     }
     track->tid = tid;
-    track->pid = (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+    track->pid = cn_rec_pid();
     track->file_len = file_len(tid);
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);

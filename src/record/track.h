@@ -1,4 +1,4 @@
-/* The program's side of the tracks: take one, make room in its ring, give it back.
+/* The recorder's side of tracks: take one, make room in its ring, release it.
  * Threads: a track belongs to the thread that took it.
  */
 #ifndef CN_RECORD_TRACK_H
@@ -9,17 +9,17 @@
 
 struct cn_rec_track;
 
-/* A free track for this task; NULL when there is none. What an earlier program left
- * under the same number, before an exec, is written out first. */
+/* Take a free track for this task; NULL when there is none. Writes the records of the
+ * same task from before an exec first. */
 struct cn_rec_track *cn_rec_track_take(uint32_t tid);
 
-/* The ring is full: write it out, or wait for the launcher to do so. */
+/* The ring is full: write it, or wait until the launcher has done so. */
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring);
 
-/* No more records will come. */
+/* Write the remaining records, and release the track. */
 void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring);
 
-/* Tell the launcher that there is something to write. */
+/* Wake the launcher. */
 void cn_rec_track_ring_bell(void);
 
 #endif

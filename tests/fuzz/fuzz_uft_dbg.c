@@ -16,15 +16,16 @@ static void bad_line(void *arg, uint64_t off, const struct cn_error *err)
 static void parse_specs(struct cn_bytes text, struct cn_arena *arena,
                         struct cn_uft_enums *enums)
 {
+    struct cn_uft_spec_parser parser = {8, arena, enums};
     struct cn_uft_specs specs = {.count = 0};
     struct cn_argument_spec spec;
     struct cn_bytes token;
 
     (void)cn_uft_scan_literal(&text, "@");
     while (cn_uft_scan_until(&text, ',', &token))
-        if (cn_uft_spec_parse(token, 8, arena, enums, &spec))
+        if (cn_uft_spec_parse(&parser, token, &spec))
             cn_uft_specs_add(&specs, &spec, true);
-    assert(cn_uft_specs_keep(&specs, arena).count == specs.count);
+    assert(cn_uft_specs_copy(&specs, arena).count == specs.count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_uft_facts facts = {0};
     struct cn_uft_enums enums = {0};
     struct cn_arena arena = {0};
+    struct cn_uft_spec_parser parser = {8, &arena, &enums};
     struct cn_error err = {0};
 
     if (cn_uft_info_header_read(file, &head, &err)) {
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             struct cn_argument_spec spec;
 
             cn_uft_enums_add(&enums, value, &arena);
-            if (cn_uft_spec_parse(value, 8, &arena, &enums, &spec))
+            if (cn_uft_spec_parse(&parser, value, &spec))
                 assert(spec.size <= CN_UFT_PAYLOAD_MAX && spec.text && spec.type_name);
         }
     } else {
@@ -50,14 +51,14 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         "uftrace_version:v\nutc_offset:1\nsysctl:x=1\n";
     struct cn_uft_info_header head = {
         4, 40, CN_UFT_LITTLE_ENDIAN, CN_UFT_64_BIT, 0x1fff, 0xffff, 1024};
-    struct cn_uft_info_header_be big = {3, 40, CN_UFT_BIG_ENDIAN, CN_UFT_32_BIT, 0, 1, 0};
+    struct cn_uft_info_header big = {3, 40, CN_UFT_BIG_ENDIAN, CN_UFT_32_BIT, 0, 1, 0};
     uint8_t file[cn_uft_info_header_size + sizeof(lines) - 1];
 
     cn_uft_info_header_encode(&head, file);
     memcpy(file, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
     memcpy(file + cn_uft_info_header_size, lines, sizeof(lines) - 1);
     emit(file, sizeof(file));
-    cn_uft_info_header_be_encode(&big, file);
+    cn_uft_info_header_encode_any(&big, true, file);
     memcpy(file, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
     emit(file, cn_uft_info_header_size + 15);
 }

@@ -35,7 +35,7 @@ static void read_chunk(struct cn_bytes bytes)
     struct cn_uft_unpacker *unpacker = cn_uft_unpacker_new();
     uint8_t *copy = cn_alloc(bytes.len + 1, 1);
     struct cn_uft_packed_lead lead;
-    struct cn_bytes piece;
+    struct cn_bytes part;
     struct cn_error err = {0};
     enum cn_step step = CN_FAIL;
     size_t len = 0;
@@ -48,8 +48,8 @@ static void read_chunk(struct cn_bytes bytes)
                    cn_crc32((struct cn_bytes){copy, cn_uft_packed_lead_size}));
     }
     if (cn_uft_unpacker_begin(unpacker, (struct cn_bytes){copy, bytes.len}, &lead, &err))
-        while ((step = cn_uft_unpacker_next(unpacker, &piece, &err)) == CN_ITEM)
-            len += piece.len;
+        while ((step = cn_uft_unpacker_next(unpacker, &part, &err)) == CN_ITEM)
+            len += part.len;
     assert(step == CN_FAIL || len == lead.unpacked_len);
     cn_uft_unpacker_free(unpacker);
     free(copy);
@@ -59,14 +59,14 @@ static void check_chunk(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
                         const uint8_t *want)
 {
     struct cn_uft_packed_lead lead;
-    struct cn_bytes piece;
+    struct cn_bytes part;
     struct cn_error err = {0};
     enum cn_step step = CN_FAIL;
 
     if (cn_uft_unpacker_begin(unpacker, chunk, &lead, &err))
-        while ((step = cn_uft_unpacker_next(unpacker, &piece, &err)) == CN_ITEM) {
-            assert(memcmp(piece.ptr, want, piece.len) == 0);
-            want += piece.len;
+        while ((step = cn_uft_unpacker_next(unpacker, &part, &err)) == CN_ITEM) {
+            assert(memcmp(part.ptr, want, part.len) == 0);
+            want += part.len;
         }
     assert(step == CN_END);
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/packed/packed_predictor.h"
+#include "formats/uftrace/records/record_reader.h"
 
 enum { FUNCTIONS = 60, EVENT_ID = 100002, RECORD_MAX = 64 };
 

@@ -222,10 +222,11 @@ static bool add_matches(struct cn_call_filter *filter, const char *pattern,
                         const struct cn_call_rule *rule, struct cn_error *err)
 {
     const struct cn_recording *rec = filter->rec;
-    bool is_exact = is_plain_name(pattern, match);
     struct cn_name_filter names = {0};
 
-    if (!is_exact && !cn_name_filter_add(&names, pattern, match, err))
+    if (is_plain_name(pattern, match))
+        match = CN_MATCH_NAME;
+    if (!cn_name_filter_add(&names, pattern, match, err))
         return false;
     if (!filter->rule_of)
         filter->rule_of = cn_alloc(rec->function_count, sizeof(*filter->rule_of));
@@ -233,8 +234,7 @@ static bool add_matches(struct cn_call_filter *filter, const char *pattern,
         const struct cn_call_function *function = &rec->functions[i];
 
         if (is_function(function) && is_in_module(rec, function, module) &&
-            (is_exact ? strcmp(function->name, pattern) == 0
-                      : cn_name_filter_matches(&names, function->name)))
+            cn_name_filter_matches(&names, function->name))
             add_rule(filter, i, rule);
     }
     cn_name_filter_done(&names);

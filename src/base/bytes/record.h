@@ -2,7 +2,7 @@
  *
  * From `F(offset, type, name, meaning)` rows, CN_RECORD() makes the struct, its
  * decoder, its encoder and the description that `cairn dump` prints. CN_RECORD_BE()
- * is the same for big-endian files. Bytes that no row claims are ignored when reading
+ * is the same for big-endian files, CN_RECORD_ANY() for files of either order. Bytes that no row claims are ignored when reading
  * and written as zero.
  * Threads: any thread.
  */
@@ -120,5 +120,28 @@ struct cn_record_layout {
     CN_RECORD_AS(record, TABLE, bytes, CN_FIELD_GET, CN_FIELD_PUT, false)
 #define CN_RECORD_BE(record, TABLE, bytes) \
     CN_RECORD_AS(record, TABLE, bytes, CN_FIELD_GET_BE, CN_FIELD_PUT_BE, true)
+
+/* CN_RECORD(), and the same struct decoded from and encoded for either byte order. */
+#define CN_RECORD_ANY(record, TABLE, bytes)                                      \
+    CN_RECORD(record, TABLE, bytes);                                             \
+    static inline bool record##_decode_any(struct cn_bytes in, bool is_big,      \
+                                           struct record *out)                   \
+    {                                                                            \
+        if (!is_big)                                                             \
+            return record##_decode(in, out);                                     \
+        if (in.len < (bytes))                                                    \
+            return false;                                                        \
+        TABLE(CN_FIELD_GET_BE)                                                   \
+        return true;                                                             \
+    }                                                                            \
+    static inline void record##_encode_any(const struct record *in, bool is_big, \
+                                           uint8_t out[bytes])                   \
+    {                                                                            \
+        record##_encode(in, out);                                                \
+        if (is_big) {                                                            \
+            TABLE(CN_FIELD_PUT_BE)                                               \
+        }                                                                        \
+    }                                                                            \
+    _Static_assert((bytes) > 0, #record " is empty")
 
 #endif

@@ -136,6 +136,30 @@ bool cn_out_close(struct cn_out *out, struct cn_error *err)
     return ok;
 }
 
+bool cn_out_replace(const char *dir, const char *name, const void *data, size_t len,
+                    struct cn_error *err)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+    struct cn_out out = {0};
+    bool ok;
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
+        snprintf(part, sizeof(part), "%s/.%s.part-%ld", dir, name, (long)getpid()) >=
+            (int)sizeof(part))
+        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir, name);
+    (void)unlink(part); /* of an earlier process with our number */
+    if (!cn_out_open(&out, part, err))
+        return false;
+    ok = cn_out_write(&out, data, len, err) && cn_out_close(&out, err);
+    if (ok && rename(part, path) < 0)
+        ok = cn_fail_errno(err, "%s", path);
+    if (!ok) {
+        cn_out_abandon(&out);
+        (void)unlink(part);
+    }
+    return ok;
+}
+
 void cn_out_abandon(struct cn_out *out)
 {
     if (out->fd > 0)

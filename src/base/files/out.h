@@ -31,6 +31,11 @@ CN_CHECK bool cn_out_open_at(struct cn_out *out, const char *dir, const char *na
 CN_CHECK bool cn_out_join_at(struct cn_out *out, const char *dir, const char *name,
                              struct cn_error *err);
 
+/* Make `name` in `dir` a file with these bytes: written under another name, then renamed.
+ * A failure leaves the file that was there. Nothing is synced. */
+CN_CHECK bool cn_out_replace(const char *dir, const char *name, const void *data,
+                             size_t len, struct cn_error *err);
+
 /* Append. */
 CN_CHECK bool cn_out_write(struct cn_out *out, const void *data, size_t len,
                            struct cn_error *err);

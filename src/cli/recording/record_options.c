@@ -128,7 +128,7 @@ static bool choose_arguments(const struct cn_args *args,
     struct cn_arguments *arguments = &options->arguments;
 
     arguments->is_glob = options->launch.rules.is_glob;
-    arguments->is_automatic = cn_args_has(args, "auto-args");
+    arguments->values.is_automatic = cn_args_has(args, "auto-args");
     arguments->needs_lines = cn_args_has(args, "callsite");
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {

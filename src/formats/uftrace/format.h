@@ -1,16 +1,16 @@
 /* A uftrace data directory, byte by byte.
  *
- *   info                a header of 40 bytes, then lines "key:value", one group a bit of
- *                       info_mask, in the order of the bits
+ *   info                a header of 40 bytes, then lines "key:value": a group for each bit
+ *                       of info_mask, in the order of the bits
  *   task.txt            lines SESS, TASK, FORK, DLOP in the order of time
- *   sid-SID.map         what was mapped in a session
+ *   sid-SID.map         the memory map of a session
  *   NAME.sym, NAME.dbg  symbols and debug information of one module
  *   TID.dat             the records of one task
  *   perf-cpuN.dat       context switches and task events of one processor
  *   extern.dat, events.txt, default.opts, kernel_header, kallsyms, kernel-cpuN.dat
  *
- * Integers have the byte order that the info header declares, and so has the order
- * of the bits in the second word of a record.
+ * The info header declares the byte order of integers, and the order of the bits in the
+ * second word of a record.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_UFTRACE_FORMAT_H
@@ -38,10 +38,9 @@ enum {
     F(0x10, u64, features, "what was recorded, CN_FEATURE_*")              \
     F(0x18, u64, info_mask, "which groups of lines follow, CN_UFT_INFO_*") \
     F(0x20, u16, max_stack, "the deepest call that was recorded")
-CN_RECORD(cn_uft_info_header, CN_UFT_INFO_HEADER, 0x28);
-CN_RECORD_BE(cn_uft_info_header_be, CN_UFT_INFO_HEADER, 0x28);
+CN_RECORD_ANY(cn_uft_info_header, CN_UFT_INFO_HEADER, 0x28);
 
-/* Bits of info_mask, in the order in which their lines follow. */
+/* Bits of info_mask, in the order of their lines. */
 enum {
     CN_UFT_INFO_EXENAME,
     CN_UFT_INFO_BUILD_ID,
@@ -66,13 +65,11 @@ enum {
 #define CN_UFT_RECORD(F)          \
     F(0x00, u64, time_ns, "when") \
     F(0x08, u64, word, "type, more, magic, depth, address")
-CN_RECORD(cn_uft_record, CN_UFT_RECORD, 0x10);
-CN_RECORD_BE(cn_uft_record_be, CN_UFT_RECORD, 0x10);
+CN_RECORD_ANY(cn_uft_record, CN_UFT_RECORD, 0x10);
 
-/* The second word of a record. Version 3 had a magic of four bits, 0xa, where
- * version 4 has `more` and a magic of three: the same bits, with `more` always 0.
- * The first five positions are those of a little-endian recording; a big-endian one
- * counts from the other end. */
+/* The second word of a record. The magic of version 3 had four bits, 0xa: the same bits
+ * as `more` and the magic of version 4, with `more` always 0. Names with _BE are the
+ * positions in a big-endian recording. */
 enum {
     CN_UFT_TYPE_AT = 0,
     CN_UFT_TYPE_BITS = 2,
@@ -97,11 +94,11 @@ enum { CN_UFT_ENTRY, CN_UFT_EXIT, CN_UFT_LOST, CN_UFT_EVENT };
 
 /* What follows a record whose `more` is set. */
 enum {
-    CN_UFT_VALUE_ALIGN = 4,   /* each value of a call is padded to this */
-    CN_UFT_PAYLOAD_ALIGN = 8, /* and all of them together */
+    CN_UFT_VALUE_ALIGN = 4,   /* of each value of a call */
+    CN_UFT_PAYLOAD_ALIGN = 8, /* of all values together */
     CN_UFT_PAYLOAD_MAX = 1024,
     CN_UFT_STRING_HEAD =
-        2, /* the length before a string, and before the data of an event */
+        2, /* bytes of the length before a string or the data of an event */
 };
 
 /* perf-cpuN.dat: records of the kernel's perf ring buffer. */
@@ -109,16 +106,14 @@ enum {
     F(0x00, u32, type, "CN_UFT_PERF_*") \
     F(0x04, u16, misc, "flags")         \
     F(0x06, u16, size, "of the record with this header")
-CN_RECORD(cn_uft_perf_header, CN_UFT_PERF_HEADER, 0x08);
-CN_RECORD_BE(cn_uft_perf_header_be, CN_UFT_PERF_HEADER, 0x08);
+CN_RECORD_ANY(cn_uft_perf_header, CN_UFT_PERF_HEADER, 0x08);
 
 /* The last bytes of every record. */
 #define CN_UFT_PERF_SAMPLE(F)    \
     F(0x00, u32, pid, "process") \
     F(0x04, u32, tid, "task")    \
     F(0x08, u64, time_ns, "when")
-CN_RECORD(cn_uft_perf_sample, CN_UFT_PERF_SAMPLE, 0x10);
-CN_RECORD_BE(cn_uft_perf_sample_be, CN_UFT_PERF_SAMPLE, 0x10);
+CN_RECORD_ANY(cn_uft_perf_sample, CN_UFT_PERF_SAMPLE, 0x10);
 
 /* The body of FORK and EXIT. */
 #define CN_UFT_PERF_TASK(F)                \
@@ -127,15 +122,13 @@ CN_RECORD_BE(cn_uft_perf_sample_be, CN_UFT_PERF_SAMPLE, 0x10);
     F(0x08, u32, tid, "task")              \
     F(0x0c, u32, parent_tid, "its parent") \
     F(0x10, u64, time_ns, "when")
-CN_RECORD(cn_uft_perf_task, CN_UFT_PERF_TASK, 0x18);
-CN_RECORD_BE(cn_uft_perf_task_be, CN_UFT_PERF_TASK, 0x18);
+CN_RECORD_ANY(cn_uft_perf_task, CN_UFT_PERF_TASK, 0x18);
 
 /* The body of COMM; the new name follows, padded to 8 bytes. */
 #define CN_UFT_PERF_COMM_BODY(F) \
     F(0x00, u32, pid, "process") \
     F(0x04, u32, tid, "task")
-CN_RECORD(cn_uft_perf_comm, CN_UFT_PERF_COMM_BODY, 0x08);
-CN_RECORD_BE(cn_uft_perf_comm_be, CN_UFT_PERF_COMM_BODY, 0x08);
+CN_RECORD_ANY(cn_uft_perf_comm, CN_UFT_PERF_COMM_BODY, 0x08);
 
 enum {
     CN_UFT_PERF_LOST = 2,
@@ -148,7 +141,7 @@ enum {
     CN_UFT_PERF_ALIGN = 8,
 };
 
-/* Limits: what a directory may hold before it is refused. */
+/* Limits of a directory. */
 enum {
     CN_UFT_LINE_MAX = 1 << 20, /* bytes of one line of a text file */
     CN_UFT_NAME_MAX = 1 << 16, /* bytes of one symbol name */

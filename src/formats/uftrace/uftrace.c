@@ -1,6 +1,11 @@
 #include "formats/uftrace/uftrace.h"
 
-#include "formats/uftrace/directory/directory.h"
+#include <dirent.h>
+
+#include "base/files/outdir.h"
+#include "formats/uftrace/directory/open.h"
+#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/verify/verify.h"
 #include "formats/uftrace/write/writer.h"
 
@@ -11,5 +16,48 @@ const struct cn_format cn_format_uftrace = {
     .probe = cn_uft_probe,
     .open_recording = cn_uft_open,
     .write_recording = cn_uft_write,
+    .verify = cn_uft_verify,
+};
+
+static bool probe_packed(const char *path)
+{
+    DIR *dir = cn_uft_probe(path) ? opendir(path) : NULL;
+    struct dirent *entry;
+    bool is_found = false;
+    uint32_t tid;
+
+    while (dir && !is_found && (entry = readdir(dir)))
+        is_found = cn_uft_task_file(entry->d_name, &tid) == CN_UFT_PACKED_TASK;
+    if (dir)
+        (void)closedir(dir);
+    return is_found;
+}
+
+/* Write it plain to a temporary folder and pack it there, file by file. */
+static bool write_packed(const struct cn_recording *rec, const char *path,
+                         const struct cn_write_options *options, struct cn_error *err)
+{
+    struct cn_write_options plain = options ? *options : (struct cn_write_options){0};
+    struct cn_outdir dir = {0};
+    bool ok;
+
+    if (!cn_outdir_begin(&dir, path, plain.replace, err))
+        return false;
+    plain.replace = true; /* the folder that was just created */
+    ok = cn_uft_write(rec, dir.path, &plain, err) &&
+         cn_uft_pack_directory(dir.path, rec->is_big_endian, plain.workers,
+                               plain.progress, err) &&
+         cn_outdir_commit(&dir, err);
+    cn_outdir_abandon(&dir);
+    return ok;
+}
+
+const struct cn_format cn_format_uftrace_packed = {
+    .name = "uftrace-packed",
+    .summary = "uftrace data directory with packed records: info, task.txt, TID.zts",
+    .holds = "recording",
+    .probe = probe_packed,
+    .open_recording = cn_uft_open,
+    .write_recording = write_packed,
     .verify = cn_uft_verify,
 };

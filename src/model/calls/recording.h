@@ -83,7 +83,7 @@ struct cn_argument_spec {
     char format;           /* one of d i u x o s c f S p e t; 't' is a struct */
     uint8_t index;         /* of the argument, from 1; 0 for a return value */
     bool is_float;         /* taken from a floating-point register */
-    bool is_automatic;     /* not asked for by name */
+    bool is_automatic;     /* described by debug information */
     uint16_t size;         /* bytes of the value; 0 for strings */
     const char *type_name; /* of an enum or struct; "" when anonymous */
     const struct cn_enum *enumeration; /* NULL: unknown, or no enum */

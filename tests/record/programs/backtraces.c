@@ -1,5 +1,5 @@
-/* Who walks the stack sees the program's calls, all of them and nothing else, and leaves
- * alone what the program keeps where calls were that it has jumped out of. */
+/* A stack walk returns exactly the program's calls, and does not change memory that the
+ * program reuses after it jumped out of calls. */
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <setjmp.h>
@@ -59,7 +59,7 @@ int jump(int n)
     return jump(n - 1) + 1;
 }
 
-/* Not recorded: the recorder does not know yet that those calls are over. */
+/* Not recorded: the recorder does not know yet that those calls have ended. */
 __attribute__((noinline, no_instrument_function,
                patchable_function_entry(0, 0))) static int
 look_where_they_were(int (*look)(void))

@@ -1,5 +1,5 @@
-/* Threads that are cancelled anywhere, also in the midst of calls, and call in their
- * clean-up and when their keys are destroyed. */
+/* Threads that are cancelled anywhere, even inside calls, and make calls in clean-up
+ * handlers and destructors of keys. */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ __attribute__((noinline)) static int leaf(int x)
     return x + 1;
 }
 
-/* Who is cancelled at any instruction may be in a call, or between two. */
+/* Asynchronous cancellation may happen inside a call or between two. */
 __attribute__((noinline)) static void spin(void)
 {
     volatile int sum = 0;

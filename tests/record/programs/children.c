@@ -1,5 +1,5 @@
 /* Children that share memory with their parent and make calls: vfork(), clone() with
- * CLONE_VFORK, posix_spawn() with things to do; and exec in a thread. */
+ * CLONE_VFORK, posix_spawn() with file actions; and exec in a thread. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,7 +30,7 @@ static int status_of(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
 }
 
-/* The child calls and returns from deeper than where it began, and shallower. */
+/* The child makes calls, and returns to more and less depth than it began with. */
 __attribute__((noinline)) static int by_vfork(int depth, int how)
 {
     pid_t pid;
@@ -92,7 +92,7 @@ static void *wait_for_end(void *arg)
 static void *replace(void *arg)
 {
     work(8);
-    signal(SIGPROF, SIG_IGN); /* what -pg does by itself outlives an exec */
+    signal(SIGPROF, SIG_IGN); /* the timer of -pg survives exec */
     execl(name, name, "last", (char *)NULL);
     return arg;
 }

@@ -1,4 +1,4 @@
-/* setcontext(): out of calls, to another stack, and to what a finished one is linked to. */
+/* setcontext(): out of calls, to another stack, and to the link of a finished context. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -37,7 +37,7 @@ static void body(int x)
     sum += leaf(x);
     returns++;
     if (x % 3 == 0)
-        setcontext(&after); /* leaves this stack for ever */
+        setcontext(&after); /* does not return */
 }
 
 __attribute__((noinline)) static void run_other(int x)

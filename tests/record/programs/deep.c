@@ -1,4 +1,4 @@
-/* Recursion far past what the depth of a record can hold. */
+/* Recursion much deeper than a record can store. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* A signal at every instruction of recorded calls. The parent steps its child through one
- * call, one instruction further each time, and has it handle a signal there; the handler
- * makes calls of its own. Where a process cannot be traced, the signals come by
- * themselves. */
+ * call, one instruction further each time, and sends it a signal there; the handler makes
+ * calls of its own. If processes cannot be traced, a timer sends the signals. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static void on_signal(int number)
     handled++;
 }
 
-/* Where the parent begins to step. */
+/* The parent begins to step here. */
 static void stop_here(void)
 {
 #if defined(__x86_64__)
@@ -64,7 +63,7 @@ static void run_child(int is_traced)
     _exit(0);
 }
 
-/* Goes as many instructions on, but not past the next stop. False when the child ends. */
+/* Steps this many instructions, at most to the next stop. False when the child ends. */
 static int step(pid_t child, int steps)
 {
     siginfo_t info;

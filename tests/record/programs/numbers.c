@@ -1,4 +1,4 @@
-/* Arguments and results in every register that can hold one. */
+/* Arguments and results in all registers that may contain them. */
 #include <complex.h>
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* A stack that overflows, in whatever code that happens; a handler on its own stack jumps
- * back. On the stack of the program and on that of a thread. */
+/* A stack overflow in any code; a handler on its own stack jumps back. On the stack of
+ * the program and on that of a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static void on_overflow(int number)
     siglongjmp(landing, 1);
 }
 
-/* Each time with another size of frames, so that the end comes elsewhere. */
+/* Frames of another size each time, so that the stack ends elsewhere. */
 __attribute__((noinline)) static int descend(int x, int len)
 {
     volatile char room[len];

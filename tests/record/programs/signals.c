@@ -1,5 +1,5 @@
-/* Signal handlers that make recorded calls, on their own stack and not, and one that
- * jumps out. */
+/* Signal handlers that make recorded calls, with and without their own stack, and one
+ * that jumps out. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

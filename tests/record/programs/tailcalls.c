@@ -1,4 +1,4 @@
-/* Functions that end in a jump to another one. */
+/* Tail calls. */
 #include <stdio.h>
 
 __attribute__((noinline, noclone)) int odd(int n, int acc);

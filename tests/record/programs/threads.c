@@ -78,7 +78,7 @@ int main(void)
     pthread_cancel(other);
     pthread_join(other, &result);
     printf("cancelled %d, cleaned up %d\n", result == PTHREAD_CANCELED, cleanups);
-    for (int i = 0; i < 300; i++) { /* tracks are used again */
+    for (int i = 0; i < 300; i++) { /* tracks are reused */
         pthread_create(&other, NULL, exit_deep, NULL);
         pthread_join(other, &result);
     }

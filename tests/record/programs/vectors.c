@@ -1,5 +1,5 @@
 /* Arguments and results in vector and x87 registers, all of their bits, over a million
- * calls while signal handlers make calls too. */
+ * calls while signal handlers also make calls. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

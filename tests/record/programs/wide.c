@@ -1,5 +1,5 @@
-/* Arguments and results that fill the widest registers there are: AVX-512, SVE, pairs of
- * x87 registers. Where the processor has none of these, the others remain. */
+/* Arguments and results that fill the widest registers: AVX-512, SVE, pairs of x87
+ * registers, as far as the processor has them. */
 #include <complex.h>
 #include <signal.h>
 #include <stdio.h>

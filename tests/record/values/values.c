@@ -1,5 +1,5 @@
-/* Functions with arguments of all kinds, each printing what it was passed as `cairn
- * replay` shows it. */
+/* Functions with arguments of all kinds; each prints its arguments as `cairn replay`
+ * shows them. */
 #include <complex.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -108,8 +108,8 @@ double floating(double a, double b, double c, double d, double e, double f, doub
     return i;
 }
 
-/* Structs are shown as such; that their neighbours are right says that they are where
- * they should be. */
+/* The content of structs is not shown; if their neighbours are right, they were found
+ * correctly. */
 struct pair pairs(struct pair a, int b, struct mixed c, int d, double e)
 {
     printf("pairs(pair{...}, %d, mixed{...}, %d, %f) = pair{...}\n", b, d, e);

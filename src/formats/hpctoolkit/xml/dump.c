@@ -77,7 +77,8 @@ bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_err
     }
     cn_file_close(&file);
     return ok && (!is_directory || is_stopped ||
-                  cn_hpc_sparse_dump_directory(&(struct cn_hpc_dump){.emit = emit, .arg = arg}, path, err));
+                  cn_hpc_sparse_dump_directory(
+                      &(struct cn_hpc_dump){.emit = emit, .arg = arg}, path, err));
 }
 
 /* The dump of a database of version 2.x. */

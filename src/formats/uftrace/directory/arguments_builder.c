@@ -1,293 +1,84 @@
-/* Which arguments were recorded of which function.
- *
- * A record does not say how long its payload is: that follows from the
- * specifications the recorder was given. Those asked for by name come first; with
- * automatic arguments, the rest is taken from debug information and, failing that,
- * from the recorder's table of well-known functions, which is part of the info file. */
+/* The recorded values and the locations of functions, from the rules of the info file and
+ * from debug information. */
 
-#include <fnmatch.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/regex.h"
 #include "base/text.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/debug_reader.h"
 #include "formats/uftrace/text/scan.h"
+#include "formats/uftrace/text/value_rules.h"
 #include "symbols/demangle.h"
-
-/* More patterns than anybody types; each is tried on every function. */
-enum { PATTERNS_MAX = 256, PATTERN_REPEATS_MAX = 1000 };
-
-enum pattern_kind { PATTERN_EXACT, PATTERN_REGEX, PATTERN_GLOB };
-
-/* "name@specs" */
-struct rule {
-    const char *name;
-    struct cn_bytes specs; /* empty: what automatic arguments would record */
-    enum pattern_kind kind;
-    regex_t regex;
-};
-
-/* How many patterns there were, and what more of them may have. */
-struct patterns {
-    size_t count;
-    uint64_t repeats_left;
-};
-
-struct rules {
-    struct rule *list; /* exact ones first, sorted by name */
-    size_t count, capacity, exact_count;
-};
 
 struct arguments {
     struct cn_uft_directory *dir;
-    unsigned word_len;
-    bool is_automatic;
-    struct rules by_name[2];   /* arguments, results */
-    struct rules automatic[2]; /* the table of well-known functions */
-    struct cn_uft_debug debug; /* of the module at hand */
-    struct cn_text simple_name;
+    struct cn_uft_values values;
+    struct cn_uft_spec_parser parser;
+    struct cn_uft_debug debug; /* of the current module */
+    struct cn_text demangled;  /* name of the current function */
 };
 
-static enum pattern_kind kind_of(const char *name, bool is_glob)
+static struct cn_bytes fact(const struct cn_uft_directory *dir, const char *key)
 {
-    if (is_glob)
-        return strpbrk(name, "*?[]{}") ? PATTERN_GLOB : PATTERN_EXACT;
-    return strpbrk(name, ".?*+-^$|()[]{}") ? PATTERN_REGEX : PATTERN_EXACT;
+    const char *value = cn_recording_fact(&dir->rec, key);
+
+    return (struct cn_bytes){(const uint8_t *)value, value ? strlen(value) : 0};
 }
 
-/* Names are matched as the recorder saw them, demangled, however they are shown.
- * Valid until the next call when it was. */
-static const char *simple_name(struct arguments *a, const char *raw)
+static void read_rules(struct cn_uft_directory *dir, const char *key, enum cn_match match,
+                       struct cn_uft_value_rules *rules)
 {
-    cn_text_clear(&a->simple_name);
-    return cn_demangle(raw, CN_DEMANGLE_SIMPLE, &a->simple_name)
-               ? cn_text_str(&a->simple_name)
-               : raw;
-}
-
-static void add_rule(struct arguments *a, struct rules *rules, struct cn_bytes text,
-                     bool is_table, bool is_glob, struct patterns *patterns)
-{
-    struct cn_arena *arena = &a->dir->rec.arena;
-    struct rule rule = {0};
-    struct cn_bytes name;
+    struct cn_bytes text = fact(dir, key), one;
     struct cn_error err;
 
-    if (!cn_uft_scan_until(&text, '@', &name) || name.len == 0)
-        return;
-    rule.name = cn_arena_strdup(arena, simple_name(a, cn_uft_text_copy(arena, name)));
-    rule.specs = text;
-    rule.kind = is_table ? PATTERN_EXACT : kind_of(rule.name, is_glob);
-    if (rule.kind != PATTERN_EXACT && ++patterns->count > PATTERNS_MAX)
-        return;
-    if (rule.kind == PATTERN_REGEX &&
-        !cn_regex_compile(&rule.regex, rule.name, &patterns->repeats_left, &err)) {
-        cn_recording_warn(&a->dir->rec, false, "info: pattern '%.100s': %s", rule.name,
-                          err.text);
-        return;
-    }
-    rules->list =
-        cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
-    rules->list[rules->count++] = rule;
-}
-
-/* Exact names first, sorted; those of one name stay in the order given. */
-static int by_name(const void *a, const void *b)
-{
-    const struct rule *x = a, *y = b;
-    int order;
-
-    if ((x->kind == PATTERN_EXACT) != (y->kind == PATTERN_EXACT))
-        return x->kind == PATTERN_EXACT ? -1 : 1;
-    order = x->kind == PATTERN_EXACT ? strcmp(x->name, y->name) : 0;
-    return order != 0 ? order : x->specs.ptr < y->specs.ptr ? -1 : 1;
-}
-
-static void read_rules(struct arguments *a, struct rules *rules, const char *key,
-                       bool is_table)
-{
-    const char *value = NULL, *type = NULL;
-    struct cn_bytes text, one;
-    struct patterns patterns = {.repeats_left = PATTERN_REPEATS_MAX};
-
-    for (size_t i = 0; i < a->dir->facts.count; i++) {
-        const struct cn_fact *fact = &a->dir->facts.list[i];
-
-        if (strcmp(fact->key, key) == 0)
-            value = fact->value;
-        else if (strcmp(fact->key, "pattern_type") == 0)
-            type = fact->value;
-    }
-    if (!value)
-        return;
-    text = (struct cn_bytes){(const uint8_t *)value, strlen(value)};
     while (cn_uft_scan_until(&text, ';', &one))
-        add_rule(a, rules, one, is_table, type && strcmp(type, "glob") == 0, &patterns);
-    if (rules->count > 1)
-        qsort(rules->list, rules->count, sizeof(*rules->list), by_name);
-    while (rules->exact_count < rules->count &&
-           rules->list[rules->exact_count].kind == PATTERN_EXACT)
-        rules->exact_count++;
-    if (patterns.count > PATTERNS_MAX)
-        cn_recording_warn(&a->dir->rec, true, "info: %s: %zu patterns, at most %d", key,
-                          patterns.count, PATTERNS_MAX);
+        if (one.len > 0 && !cn_uft_value_rules_add(rules, one, match, &err))
+            cn_recording_warn(&dir->rec, err.kind == CN_ERR_LIMIT, "info: %s: %s", key,
+                              err.text);
+    cn_uft_value_rules_sort(rules);
 }
 
-static void rules_done(struct rules *rules)
+static struct cn_argument_specs find_specs(const struct arguments *a,
+                                           const struct cn_uft_value_function *function,
+                                           bool is_result)
 {
-    for (size_t i = 0; i < rules->count; i++)
-        if (rules->list[i].kind == PATTERN_REGEX)
-            regfree(&rules->list[i].regex);
-    free(rules->list);
-}
-
-/* The first rule with exactly this name; the count when there is none. */
-static size_t find_exact(const struct rules *rules, const char *name)
-{
-    size_t low = 0, high = rules->exact_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(rules->list[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < rules->exact_count && strcmp(rules->list[low].name, name) == 0
-               ? low
-               : rules->count;
-}
-
-/* Whether a token that is no spec names the module of a function. Other words (the
- * actions of triggers) say nothing about arguments. */
-static bool is_other_module(const struct arguments *a, const struct cn_call_function *f,
-                            struct cn_bytes token)
-{
-    const char *module = a->dir->modules[f->module].name;
-
-    if (token.len == 0 || memchr(token.ptr, '=', token.len))
-        return false;
-    if (cn_uft_text_equals(token, "PLT") || cn_uft_text_equals(token, "plt"))
-        return f->type != 'P';
-    if (!memmem(token.ptr, token.len, ".so", 3))
-        return false;
-    return strncmp(module, (const char *)token.ptr, token.len) != 0;
-}
-
-static void add_specs(struct arguments *a, const struct cn_call_function *f,
-                      struct cn_bytes text, bool is_result, bool is_exact,
-                      bool is_automatic, struct cn_uft_specs *specs)
-{
-    struct cn_bytes rest = text, token;
-    struct cn_argument_spec spec;
-
-    while (cn_uft_scan_until(&rest, ',', &token))
-        if (is_other_module(a, f, token))
-            return;
-    while (cn_uft_scan_until(&text, ',', &token)) {
-        if (!cn_uft_spec_parse(token, a->word_len, &a->dir->rec.arena, &a->dir->enums,
-                               &spec) ||
-            (spec.index == 0) != is_result)
-            continue;
-        spec.is_automatic = is_automatic;
-        cn_uft_specs_add(specs, &spec, is_exact);
-    }
-}
-
-/* What automatic arguments record of a function. */
-static void add_automatic(struct arguments *a, const struct cn_call_function *f,
-                          const char *name, bool is_result, struct cn_uft_specs *specs)
-{
-    const struct rules *table = &a->automatic[is_result];
-    const struct cn_uft_debug_function *debug = cn_uft_debug_find(&a->debug, f->offset);
-    struct cn_bytes text = {0};
-    size_t found;
-
-    if (debug)
-        text = is_result ? debug->result : debug->arguments;
-    if (text.len > 0) {
-        (void)cn_uft_scan_literal(&text, "@");
-        add_specs(a, f, text, is_result, true, true, specs);
-        return;
-    }
-    found = find_exact(table, name);
-    if (found < table->count)
-        add_specs(a, f, table->list[found].specs, is_result, true, true, specs);
-}
-
-static void apply_rule(struct arguments *a, const struct rule *rule,
-                       const struct cn_call_function *f, const char *name, bool is_result,
-                       struct cn_uft_specs *specs)
-{
-    if (rule->specs.len == 0)
-        add_automatic(a, f, name, is_result, specs);
-    else
-        add_specs(a, f, rule->specs, is_result, rule->kind == PATTERN_EXACT, false,
-                  specs);
-}
-
-static bool is_match(const struct rule *rule, const char *name)
-{
-    if (rule->kind == PATTERN_REGEX)
-        return regexec(&rule->regex, name, 0, NULL, 0) == 0;
-    return fnmatch(rule->name, name, 0) == 0;
-}
-
-/* The next rule for a name in the order of the text: of its exact rules, which
- * follow each other from `exact` on, and of the patterns from `pattern` on. */
-static const struct rule *next_match(const struct rules *rules, const char *name,
-                                     size_t *exact, size_t *pattern)
-{
-    bool has_exact =
-        *exact < rules->exact_count && strcmp(rules->list[*exact].name, name) == 0;
-
-    while (*pattern < rules->count && !is_match(&rules->list[*pattern], name))
-        ++*pattern;
-    if (*pattern < rules->count &&
-        (!has_exact || rules->list[*pattern].specs.ptr < rules->list[*exact].specs.ptr))
-        return &rules->list[(*pattern)++];
-    return has_exact ? &rules->list[(*exact)++] : NULL;
-}
-
-static struct cn_argument_specs specs_of(struct arguments *a,
-                                         const struct cn_call_function *f,
-                                         const char *name, bool is_result)
-{
-    const struct rules *rules = &a->by_name[is_result];
-    size_t exact = find_exact(rules, name), pattern = rules->exact_count;
     struct cn_uft_specs specs = {.count = 0};
-    const struct rule *rule;
 
-    /* Values are stored in the order in which they were asked for, whatever the kind
-     * of the pattern. */
-    while ((rule = next_match(rules, name, &exact, &pattern)))
-        apply_rule(a, rule, f, name, is_result, &specs);
-    if (specs.count == 0 && a->is_automatic)
-        add_automatic(a, f, name, is_result, &specs);
-    return cn_uft_specs_keep(&specs, &a->dir->rec.arena);
+    cn_uft_values_find(&a->values, function, is_result, &a->parser, &specs);
+    return cn_uft_specs_copy(&specs, &a->dir->rec.arena);
 }
 
-static void describe(struct arguments *a, struct cn_call_function *f, bool has_specs)
+static void describe(struct arguments *a, struct cn_call_function *f, bool has_values)
 {
     const struct cn_uft_debug_function *debug = cn_uft_debug_find(&a->debug, f->offset);
+    struct cn_uft_value_function function = {
+        .name = f->name,
+        .module = a->dir->modules[f->module].name,
+        .type = f->type,
+    };
 
     if (debug && debug->file.len > 0) {
         f->file = cn_uft_text_copy(&a->dir->rec.arena, debug->file);
         f->line = debug->line;
     }
-    if (has_specs && strchr("TtwWKPiI", f->type)) {
-        const char *name = a->dir->demangle == CN_DEMANGLE_SIMPLE
-                               ? f->name
-                               : simple_name(a, f->raw_name);
-
-        f->arguments = specs_of(a, f, name, false);
-        f->result = specs_of(a, f, name, true);
+    if (!has_values || !strchr("TtwWKPiI", f->type))
+        return;
+    if (debug) {
+        function.debug[0] = debug->arguments;
+        function.debug[1] = debug->result;
+        (void)cn_uft_scan_literal(&function.debug[0], "@");
+        (void)cn_uft_scan_literal(&function.debug[1], "@");
     }
+    /* The recorder matched names in this form, however they are shown. */
+    if (a->dir->demangle != CN_DEMANGLE_SIMPLE) {
+        cn_text_clear(&a->demangled);
+        function.name = cn_demangle(f->raw_name, CN_DEMANGLE_SIMPLE, &a->demangled)
+                            ? cn_text_str(&a->demangled)
+                            : f->raw_name;
+    }
+    f->arguments = find_specs(a, &function, false);
+    f->result = find_specs(a, &function, true);
 }
 
 static void read_debug(struct arguments *a, uint32_t module)
@@ -305,40 +96,32 @@ static void read_debug(struct arguments *a, uint32_t module)
         cn_uft_enums_add(&a->dir->enums, a->debug.enums[i], &a->dir->rec.arena);
 }
 
-static const char *fact(const struct cn_uft_directory *dir, const char *key)
-{
-    for (size_t i = 0; i < dir->facts.count; i++)
-        if (strcmp(dir->facts.list[i].key, key) == 0)
-            return dir->facts.list[i].value;
-    return NULL;
-}
-
 void cn_uft_arguments_build(struct cn_uft_directory *dir)
 {
-    struct arguments a = {.dir = dir, .word_len = dir->rec.is_32_bit ? 4 : 8};
-    bool has_specs = (dir->rec.features & (CN_FEATURE_ARGUMENT | CN_FEATURE_RETVAL)) != 0;
-    const char *enums = fact(dir, "enumauto");
+    struct arguments a = {
+        .dir = dir,
+        .parser = {dir->rec.is_32_bit ? 4 : 8, &dir->rec.arena, &dir->enums},
+    };
+    bool has_values =
+        (dir->rec.features & (CN_FEATURE_ARGUMENT | CN_FEATURE_RETVAL)) != 0;
+    enum cn_match match = cn_uft_text_equals(fact(dir, "pattern_type"), "glob")
+                              ? CN_MATCH_GLOB
+                              : CN_MATCH_REGEX;
 
-    a.is_automatic = fact(dir, "auto-args") != NULL;
-    if (enums)
-        cn_uft_enums_add(&dir->enums,
-                         (struct cn_bytes){(const uint8_t *)enums, strlen(enums)},
-                         &dir->rec.arena);
-    read_rules(&a, &a.by_name[0], "argspec", false);
-    read_rules(&a, &a.by_name[1], "retspec", false);
-    read_rules(&a, &a.automatic[0], "argauto", true);
-    read_rules(&a, &a.automatic[1], "retauto", true);
+    a.values.is_automatic = cn_recording_fact(&dir->rec, "auto-args") != NULL;
+    cn_uft_enums_add(&dir->enums, fact(dir, "enumauto"), &dir->rec.arena);
+    read_rules(dir, "argspec", match, &a.values.requested[0]);
+    read_rules(dir, "retspec", match, &a.values.requested[1]);
+    read_rules(dir, "argauto", CN_MATCH_NAME, &a.values.known[0]);
+    read_rules(dir, "retauto", CN_MATCH_NAME, &a.values.known[1]);
     for (uint32_t i = 0; i < dir->module_count; i++) {
         const struct cn_call_module *module = &dir->modules[i];
 
         read_debug(&a, i);
         for (uint32_t f = 0; f < module->function_count; f++)
-            describe(&a, &dir->functions[module->first_function + f], has_specs);
+            describe(&a, &dir->functions[module->first_function + f], has_values);
         cn_uft_debug_done(&a.debug);
     }
-    for (size_t i = 0; i < 2; i++) {
-        rules_done(&a.by_name[i]);
-        rules_done(&a.automatic[i]);
-    }
-    cn_text_done(&a.simple_name);
+    cn_uft_values_done(&a.values);
+    cn_text_done(&a.demangled);
 }

@@ -1,8 +1,7 @@
-/* An open uftrace data directory: what its text files say, as a recording.
+/* The contents of an open uftrace data directory.
  *
- * directory.c lists and maps the files, session_builder.c and task_builder.c make
- * sessions and tasks of task.txt, module_builder.c loads symbols, perf_index.c sorts
- * the events of the processors by task. Everything lives as long as the recording.
+ * open.c opens it in the steps of builders.h and returns it as a recording, which owns
+ * everything below.
  * Threads: one thread opens it; immutable afterwards.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_DIRECTORY_H
@@ -26,7 +25,7 @@ struct cn_uft_summary;
 struct cn_uft_entry {
     const char *name;
     struct cn_file file;
-    uint64_t mtime_ns; /* when it was last changed */
+    uint64_t mtime_ns; /* modification time */
 };
 
 /* A line of extern.dat. */
@@ -37,14 +36,14 @@ struct cn_uft_extern {
 };
 
 struct cn_uft_directory {
-    struct cn_recording rec;      /* first: the recording is handed out as this */
+    struct cn_recording rec;      /* first: callers see this */
     struct cn_uft_entry *entries; /* all regular files, by name */
     size_t entry_count, entry_capacity;
     struct cn_uft_facts facts;
     struct cn_uft_enums enums;
 
     struct cn_session *sessions;
-    uint32_t *map_counts; /* mappings from the start, of each session */
+    uint32_t *map_counts; /* of each session: mappings at its start */
     size_t session_count, session_capacity;
     struct cn_map session_ids; /* from the sid as a number */
 
@@ -56,43 +55,40 @@ struct cn_uft_directory {
 
     struct cn_task *tasks;
     size_t task_count, task_capacity;
-    struct cn_uft_records *records; /* of each task; without a name: it has none */
+    struct cn_uft_records *records; /* of each task; a NULL name: it has none */
 
     struct cn_source *sources;
     size_t source_count, source_capacity;
 
-    /* perf-cpuN.dat: files[], and the records of each task in the order of time. A
-     * record is its file in the upper 16 bits and its offset divided by 8. */
+    /* perf-cpuN.dat: the files, and the records of each task in the order of time. A
+     * record is the index of its file in the upper 16 bits and its offset / 8. */
     struct cn_bytes *perf_files;
-    size_t perf_file_count, perf_file_capacity;
+    size_t perf_file_count;
     uint64_t *perf_records;
-    size_t *perf_begins; /* of each task, and one more for the end */
+    size_t *perf_begins; /* of each task, and the end */
 
     struct cn_uft_extern *externs;
     size_t extern_count, extern_capacity;
-    uint32_t extern_task; /* in whose stream they appear; CN_NONE when there are none */
+    uint32_t extern_task; /* that shows them; CN_NONE when there are none */
 
     struct cn_uft_kernel *kernel;   /* NULL when the kernel was not traced */
-    struct cn_uft_summary *summary; /* NULL when there is none */
+    struct cn_uft_summary *summary; /* NULL when not built yet */
     enum cn_demangle demangle;
 };
 
-/* Probe, open and close, as formats.h wants them. */
-bool cn_uft_probe(const char *path);
-CN_CHECK bool cn_uft_open(struct cn_recording **out, const char *path,
-                          const struct cn_recording_options *options,
-                          struct cn_error *err);
-void cn_uft_close(struct cn_recording *rec);
+/* List and map the files of the directory `rec.path`. A failure leaves some files
+ * mapped. */
+CN_CHECK bool cn_uft_directory_list(struct cn_uft_directory *dir, struct cn_error *err);
 
-/* The bytes of a file of the directory; false when there is none. */
+/* The bytes of the file `name`; false when there is none. */
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
                            struct cn_bytes *out);
 
-/* The same, giving the name as the directory keeps it; NULL when there is none. */
+/* The same; returns the directory's copy of the name, or NULL when there is none. */
 const char *cn_uft_directory_find_name(const struct cn_uft_directory *dir,
                                        const char *name, struct cn_bytes *out);
 
-/* When a file of the directory was last changed; 0 when there is none. */
+/* The modification time of the file `name`; 0 when there is none. */
 uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *name);
 
 static inline const struct cn_uft_directory *
@@ -101,27 +97,34 @@ cn_uft_directory_of(const struct cn_recording *rec)
     return (const struct cn_uft_directory *)rec;
 }
 
-/* Steps of opening. None can fail: what they cannot use becomes a warning. */
-void cn_uft_sessions_build(struct cn_uft_directory *dir);
-void cn_uft_modules_build(struct cn_uft_directory *dir);
-void cn_uft_arguments_build(struct cn_uft_directory *dir);
-void cn_uft_tasks_build(struct cn_uft_directory *dir);
-void cn_uft_perf_build(struct cn_uft_directory *dir);
-void cn_uft_extras_build(struct cn_uft_directory *dir);
+/* Add to the lists above. */
+void cn_uft_source_add(struct cn_uft_directory *dir, const char *name,
+                       enum cn_source_kind kind, uint32_t task);
+void cn_uft_function_add(struct cn_uft_directory *dir, struct cn_call_function function);
 
-/* The module with this path and build-id ("" when unknown), added when it is new. */
+/* A file of one processor, "perf-cpu12.dat". */
+struct cn_uft_cpu_file {
+    uint32_t cpu;
+    const char *name;
+    struct cn_bytes bytes;
+};
+
+/* List the files PREFIXN.dat by processor, and add them to the sources. The caller frees
+ * the list. */
+struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const char *prefix,
+                                         enum cn_source_kind kind, size_t *count);
+
+/* The index of the module with this path and build-id ("" when unknown); adds it when it
+ * is new. */
 uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
                            const char *build_id);
 
-/* The .sym or .dbg file of a module and its name; false when there is none. */
+/* Find the .sym or .dbg file of a module, and its name; false when there is none. */
 bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
                         const char *suffix, char name[static NAME_MAX],
                         struct cn_bytes *out);
 
-/* The number of a task from the name of its file, "1234.dat". */
-bool cn_uft_is_task_file(const char *name, uint32_t *tid);
-
-/* Where lines that are not understood are noted. */
+/* Warnings about lines of a file that cannot be parsed. */
 struct cn_uft_bad_lines {
     struct cn_recording *rec;
     const char *file;
@@ -129,7 +132,7 @@ struct cn_uft_bad_lines {
 };
 void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err);
 
-/* Tell, after the file was read, how many more lines there were like the first. */
+/* Call this after the file was read: warns how many more lines there were. */
 void cn_uft_bad_lines_done(const struct cn_uft_bad_lines *lines);
 
 #endif

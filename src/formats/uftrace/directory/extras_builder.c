@@ -5,17 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/scan.h"
-
-/* "12.345678901 what happened" */
-static bool scan_extern(struct cn_bytes line, struct cn_uft_extern *out)
-{
-    if (!cn_uft_scan_time(&line, &out->time_ns) || !cn_uft_scan_spaces(&line))
-        return false;
-    out->text = line;
-    return true;
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -26,17 +17,7 @@ static int by_time(const void *a, const void *b)
     return x->off < y->off ? -1 : 1;
 }
 
-/* They belong to no task; they are shown in the one that the recording began with. */
-static uint32_t first_task(const struct cn_uft_directory *dir)
-{
-    uint32_t first = CN_NONE;
-
-    for (uint32_t i = 0; i < dir->task_count; i++)
-        if (first == CN_NONE || dir->tasks[i].time_ns < dir->tasks[first].time_ns)
-            first = i;
-    return first;
-}
-
+/* "12.345678901 what happened" */
 static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, "extern.dat", 0};
@@ -51,15 +32,15 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
 
         if (step == CN_ITEM && (line.len == 0 || line.ptr[0] == '#'))
             continue;
-        if (step == CN_FAIL || !scan_extern(line, &item)) {
-            if (step == CN_ITEM)
-                (void)cn_fail(&err, CN_ERR_FORMAT,
-                              "line %" PRIu64 ": does not begin "
-                              "with a time",
-                              lines.number);
+        if (step == CN_ITEM &&
+            (!cn_uft_scan_time(&line, &item.time_ns) || !cn_uft_scan_spaces(&line)))
+            step = cn_fail(&err, CN_ERR_FORMAT,
+                           "line %" PRIu64 ": does not begin with a time", lines.number);
+        if (step == CN_FAIL) {
             cn_uft_bad_line(&bad, lines.off, &err);
             continue;
         }
+        item.text = line;
         dir->externs = cn_grow(dir->externs, dir->extern_count, &dir->extern_capacity,
                                sizeof(*dir->externs));
         dir->externs[dir->extern_count++] = item;
@@ -67,18 +48,19 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
     cn_uft_bad_lines_done(&bad);
     if (dir->extern_count > 1)
         qsort(dir->externs, dir->extern_count, sizeof(*dir->externs), by_time);
-    dir->extern_task = first_task(dir);
-    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                           sizeof(*dir->sources));
-    dir->sources[dir->source_count++] =
-        (struct cn_source){"extern.dat", CN_SOURCE_EXTERN, dir->extern_task};
+    /* These events belong to no task; the first task shows them. */
+    for (uint32_t i = 0; i < dir->task_count; i++)
+        if (dir->extern_task == CN_NONE ||
+            dir->tasks[i].time_ns < dir->tasks[dir->extern_task].time_ns)
+            dir->extern_task = i;
+    cn_uft_source_add(dir, "extern.dat", CN_SOURCE_EXTERN, dir->extern_task);
 }
 
 /* "EVENT: 1000000 provider:name" */
 static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, "events.txt", 0};
-    struct cn_event_name *names = NULL, *kept;
+    struct cn_event_name *names = NULL, *copy;
     size_t count = 0, capacity = 0;
     struct cn_uft_lines lines;
     struct cn_bytes line;
@@ -102,11 +84,11 @@ static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
         cn_uft_bad_line(&bad, lines.off, &err);
     }
     cn_uft_bad_lines_done(&bad);
-    kept = cn_arena_alloc(&dir->rec.arena, count, sizeof(*kept));
+    copy = cn_arena_alloc(&dir->rec.arena, count, sizeof(*copy));
     if (count > 0)
-        memcpy(kept, names, count * sizeof(*kept));
+        memcpy(copy, names, count * sizeof(*copy));
     free(names);
-    dir->rec.event_names = kept;
+    dir->rec.event_names = copy;
     dir->rec.event_name_count = (uint32_t)count;
 }
 

@@ -7,67 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/resolver.h"
-#include "formats/uftrace/records/kernel_page.h"
 #include "formats/uftrace/text/scan.h"
-
-enum { FILES_MAX = 1 << 16 };
-
-struct kernel_file {
-    uint32_t cpu;
-    const char *name;
-    struct cn_bytes bytes;
-};
-
-struct cn_uft_kernel {
-    struct cn_uft_kernel_format format;
-    const struct cn_uft_kernel_event *enter,
-        *leave;                                   /* of the function graph; may be NULL */
-    const struct cn_uft_kernel_field *type, *pid; /* common to all events */
-    struct kernel_file *files;
-    size_t file_count, file_capacity;
-    struct cn_uft_kernel_record *records; /* by task, then by time */
-    uint32_t *owners;                     /* of each, while they are sorted */
-    size_t record_count, record_capacity, owner_capacity;
-    size_t *begins;  /* of each task, and one more for the end */
-    uint32_t module; /* of kallsyms */
-};
-
-/* "kernel-cpu3.dat" */
-static bool is_kernel_file(const char *name, uint32_t *cpu)
-{
-    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
-
-    return cn_uft_scan_literal(&text, "kernel-cpu") && cn_uft_scan_u32(&text, cpu) &&
-           cn_uft_text_equals(text, ".dat");
-}
-
-static int by_cpu(const void *a, const void *b)
-{
-    const struct kernel_file *x = a, *y = b;
-
-    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
-}
-
-static void add_files(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
-{
-    uint32_t cpu;
-
-    for (size_t i = 0; i < dir->entry_count && k->file_count < FILES_MAX; i++)
-        if (is_kernel_file(dir->entries[i].name, &cpu)) {
-            k->files =
-                cn_grow(k->files, k->file_count, &k->file_capacity, sizeof(*k->files));
-            k->files[k->file_count++] = (struct kernel_file){cpu, dir->entries[i].name,
-                                                             dir->entries[i].file.bytes};
-        }
-    if (k->file_count > 1)
-        qsort(k->files, k->file_count, sizeof(*k->files), by_cpu);
-    for (size_t i = 0; i < k->file_count; i++) {
-        dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                               sizeof(*dir->sources));
-        dir->sources[dir->source_count++] =
-            (struct cn_source){k->files[i].name, CN_SOURCE_KERNEL, CN_NONE};
-    }
-}
 
 static void find_formats(struct cn_uft_kernel *k)
 {
@@ -85,7 +25,7 @@ static void find_formats(struct cn_uft_kernel *k)
     }
 }
 
-/* kallsyms is like a symbol file of an old recording, with addresses. */
+/* kallsyms has the format of old .sym files, with absolute addresses. */
 static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, "kallsyms", 0};
@@ -100,43 +40,26 @@ static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
     cn_uft_bad_lines_done(&bad);
     for (size_t i = 0; i < symbols.count && dir->function_count < CN_UFT_SYMBOLS_MAX;
          i++) {
-        struct cn_bytes rest = symbols.list[i].name, name;
+        struct cn_bytes rest = symbols.list[i].name, text;
+        const char *name;
 
         /* "name\t[module]" */
-        if (!cn_uft_scan_word(&rest, &name) || !strchr("TtWw", symbols.list[i].type))
+        if (!cn_uft_scan_word(&rest, &text) || !strchr("TtWw", symbols.list[i].type))
             continue;
-        dir->functions = cn_grow(dir->functions, dir->function_count,
-                                 &dir->function_capacity, sizeof(*dir->functions));
-        dir->functions[dir->function_count] = (struct cn_call_function){
-            .name = cn_uft_text_copy(&dir->rec.arena, name),
-            .module = k->module,
-            .type = 'K',
-            .offset = symbols.list[i].offset,
-            .size = symbols.list[i].size,
-            .file = "",
-        };
-        dir->functions[dir->function_count].raw_name =
-            dir->functions[dir->function_count].name;
-        dir->function_count++;
+        name = cn_uft_text_copy(&dir->rec.arena, text);
+        cn_uft_function_add(dir, (struct cn_call_function){
+                                     .name = name,
+                                     .raw_name = name,
+                                     .module = k->module,
+                                     .type = 'K',
+                                     .offset = symbols.list[i].offset,
+                                     .size = symbols.list[i].size,
+                                     .file = "",
+                                 });
     }
     dir->modules[k->module].function_count =
         (uint32_t)dir->function_count - dir->modules[k->module].first_function;
     cn_uft_symbols_done(&symbols);
-}
-
-static uint32_t find_task(const struct cn_uft_directory *dir, uint64_t tid)
-{
-    size_t low = 0, high = dir->task_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (dir->tasks[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < dir->task_count && dir->tasks[low].tid == tid ? (uint32_t)low : CN_NONE;
 }
 
 static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, size_t i)
@@ -150,7 +73,9 @@ static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, 
     cn_uft_kernel_cursor_init(&cursor, &k->format, k->files[i].bytes);
     while ((step = cn_uft_kernel_next(&cursor, &event, &record.time_ns, &record.off,
                                       &err)) == CN_ITEM) {
-        uint32_t task = find_task(dir, cn_uft_kernel_number(&k->format, k->pid, event));
+        uint64_t tid = cn_uft_kernel_number(&k->format, k->pid, event);
+        uint32_t task =
+            tid > UINT32_MAX ? CN_NONE : cn_recording_find_task(&dir->rec, (uint32_t)tid);
 
         if (task == CN_NONE)
             continue;
@@ -177,7 +102,7 @@ static int by_time(const void *a, const void *b)
     return x->off < y->off ? -1 : x->off > y->off;
 }
 
-/* To each task its records, in the order of time. */
+/* Sort the records by task and time. */
 static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kernel *k)
 {
     struct cn_uft_kernel_record *sorted = cn_alloc(k->record_count, sizeof(*sorted));
@@ -200,7 +125,7 @@ static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kerne
     k->records = sorted;
 }
 
-/* Tracepoints are named after their format. */
+/* Tracepoints get the names of their formats. */
 static void name_events(struct cn_uft_directory *dir, const struct cn_uft_kernel *k)
 {
     size_t count = dir->rec.event_name_count;
@@ -231,7 +156,7 @@ void cn_uft_kernel_build(struct cn_uft_directory *dir)
         return;
     }
     find_formats(k);
-    add_files(dir, k);
+    k->files = cn_uft_cpu_files(dir, "kernel-cpu", CN_SOURCE_KERNEL, &k->file_count);
     load_symbols(dir, k);
     name_events(dir, k);
     for (size_t i = 0; i < k->file_count; i++)
@@ -266,10 +191,8 @@ void cn_uft_kernel_task(const struct cn_uft_directory *dir, uint32_t task,
     *end = k->records + k->begins[task + 1];
 }
 
-/* A function of the kernel, entered or left; or an event with everything as its
- * data. */
-static void decode(const struct cn_uft_directory *dir, struct cn_bytes event,
-                   uint64_t time_ns, struct cn_call *call, struct cn_bytes *data)
+void cn_uft_kernel_decode(const struct cn_uft_directory *dir, struct cn_bytes event,
+                          uint64_t time_ns, struct cn_call *call, struct cn_bytes *data)
 {
     const struct cn_uft_kernel *k = dir->kernel;
     uint64_t type = cn_uft_kernel_number(&k->format, k->type, event);
@@ -297,15 +220,15 @@ static void decode(const struct cn_uft_directory *dir, struct cn_bytes event,
     call->function = cn_uft_find_symbol(dir, k->module, call->address);
 }
 
-void cn_uft_kernel_decode(const struct cn_uft_directory *dir,
-                          const struct cn_uft_kernel_record *record, struct cn_call *call,
-                          struct cn_bytes *data)
+void cn_uft_kernel_decode_record(const struct cn_uft_directory *dir,
+                                 const struct cn_uft_kernel_record *record,
+                                 struct cn_call *call, struct cn_bytes *data)
 {
     struct cn_bytes event = {0};
 
     (void)cn_bytes_slice(dir->kernel->files[record->file].bytes, record->off, record->len,
                          &event);
-    decode(dir, event, record->time_ns, call, data);
+    cn_uft_kernel_decode(dir, event, record->time_ns, call, data);
 }
 
 static void print_field(const struct cn_uft_kernel_format *format,
@@ -341,60 +264,4 @@ bool cn_uft_kernel_print(const struct cn_recording *rec, const struct cn_call *c
         print_field(&k->format, &event->fields[i], data, text);
     }
     return event->field_count > event->common_count;
-}
-
-enum { BATCH = 512 };
-
-struct kernel_stream {
-    struct cn_uft_stream base;
-    const struct cn_uft_directory *dir;
-    const char *name;
-    struct cn_uft_kernel_cursor cursor;
-    struct cn_call calls[BATCH];
-    uint32_t tids[BATCH];
-    struct cn_bytes raw[BATCH];
-};
-
-static enum cn_step kernel_next(struct cn_uft_stream *stream, struct cn_call_batch *out,
-                                struct cn_error *err)
-{
-    struct kernel_stream *s = (struct kernel_stream *)stream;
-    const struct cn_uft_kernel *k = s->dir->kernel;
-    uint64_t begin_off = s->cursor.data_off, time_ns, off;
-    struct cn_bytes data, all;
-    enum cn_step step = CN_ITEM;
-    size_t count = 0;
-
-    while (count < BATCH && (step = cn_uft_kernel_next(&s->cursor, &s->raw[count],
-                                                       &time_ns, &off, err)) == CN_ITEM) {
-        decode(s->dir, s->raw[count], time_ns, &s->calls[count], &data);
-        s->calls[count].data_off = (uint32_t)(off - begin_off);
-        s->calls[count].data_len = (uint32_t)data.len;
-        s->tids[count] =
-            (uint32_t)cn_uft_kernel_number(&k->format, k->pid, s->raw[count]);
-        count++;
-    }
-    if (count == 0)
-        return step == CN_FAIL ? (enum cn_step)cn_fail_in(err, "%s", s->name) : CN_END;
-    (void)cn_bytes_from(s->cursor.file, begin_off, &all);
-    *out = (struct cn_call_batch){s->calls, count, all, s->tids, s->raw};
-    return CN_ITEM;
-}
-
-static void kernel_close(struct cn_uft_stream *stream)
-{
-    free(stream);
-}
-
-struct cn_uft_stream *cn_uft_kernel_stream_new(const struct cn_uft_directory *dir,
-                                               const char *name, size_t i)
-{
-    struct kernel_stream *s = cn_alloc(1, sizeof(*s));
-
-    s->base = (struct cn_uft_stream){{&dir->rec, CN_NONE}, kernel_next, kernel_close};
-    s->dir = dir;
-    s->name = name;
-    cn_uft_kernel_cursor_init(&s->cursor, &dir->kernel->format,
-                              dir->kernel->files[i].bytes);
-    return &s->base;
 }

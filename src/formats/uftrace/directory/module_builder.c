@@ -1,78 +1,13 @@
-/* Modules of a directory: which .sym and .dbg file belongs to which, and the
- * functions they describe. */
+/* The functions of the modules of a directory, from their .sym files. */
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "symbols/demangle.h"
-
-uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
-                           const char *build_id)
-{
-    const char *key = cn_arena_printf(&dir->rec.arena, "%s\n%s", path, build_id);
-    uint32_t known = (uint32_t)dir->module_keys.count;
-    uint32_t id = cn_names_add(&dir->module_keys, key);
-    const char *slash = strrchr(path, '/');
-
-    if (id == known) {
-        dir->modules = cn_grow(dir->modules, dir->module_count, &dir->module_capacity,
-                               sizeof(*dir->modules));
-        dir->modules[dir->module_count++] = (struct cn_call_module){
-            .path = path,
-            .name = slash ? slash + 1 : path,
-            .build_id = build_id,
-        };
-    }
-    return id;
-}
-
-/* Modules of the same name are told apart by the start of their build-id or, without
- * one, by the sum of the bytes of their path. */
-static unsigned path_sum(const char *path)
-{
-    unsigned sum = 0;
-
-    for (; *path; path++)
-        sum = (sum + (unsigned char)*path) & UINT16_MAX;
-    return sum;
-}
-
-static bool belongs(const struct cn_call_module *module, struct cn_bytes file)
-{
-    struct cn_uft_module_head head;
-
-    cn_uft_module_head_read(file, &head);
-    if (head.build_id.len > 0 && module->build_id[0] != '\0')
-        return cn_uft_text_equals(head.build_id, module->build_id);
-    if (head.path.len == 0 || cn_uft_text_equals(head.path, module->path))
-        return true;
-    /* A library may be loaded under a relative path and mapped under an absolute
-     * one. */
-    return module->path[0] != '/' && module->build_id[0] == '\0';
-}
-
-bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
-                        const char *suffix, char name[static NAME_MAX],
-                        struct cn_bytes *out)
-{
-    const struct cn_call_module *module = &dir->modules[index];
-    int len = module->build_id[0] != '\0'
-                  ? snprintf(name, NAME_MAX, "%s-%.4s%s", module->name, module->build_id,
-                             suffix)
-                  : snprintf(name, NAME_MAX, "%s-%04x%s", module->name,
-                             path_sum(module->path), suffix);
-
-    if (len < NAME_MAX && cn_uft_directory_find(dir, name, out) && belongs(module, *out))
-        return true;
-    len = snprintf(name, NAME_MAX, "%s%s", module->name, suffix);
-    return len < NAME_MAX && cn_uft_directory_find(dir, name, out) &&
-           belongs(module, *out);
-}
 
 static void add_function(struct cn_uft_directory *dir, uint32_t module,
                          const struct cn_uft_symbol *symbol, struct cn_text *scratch)
@@ -91,9 +26,7 @@ static void add_function(struct cn_uft_directory *dir, uint32_t module,
     function.name = cn_demangle(function.raw_name, dir->demangle, scratch)
                         ? cn_arena_strdup(arena, cn_text_str(scratch))
                         : function.raw_name;
-    dir->functions = cn_grow(dir->functions, dir->function_count, &dir->function_capacity,
-                             sizeof(*dir->functions));
-    dir->functions[dir->function_count++] = function;
+    cn_uft_function_add(dir, function);
 }
 
 static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t begin,
@@ -110,15 +43,15 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
         return;
     cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
     cn_uft_bad_lines_done(&bad);
-    /* Before symbols became relative, those of a program at a fixed address were
-     * absolute. */
+    /* In old recordings, the symbols of a program at a fixed address are absolute. */
     base = !(dir->rec.features & CN_FEATURE_SYM_REL_ADDR) && symbols.count > 0 &&
                    symbols.list[0].offset >= begin
                ? begin
                : 0;
     if (dir->function_count + symbols.count > CN_UFT_SYMBOLS_MAX) {
-        cn_recording_warn(&dir->rec, true, "%s: more than %d symbols in all: left out",
-                          name, CN_UFT_SYMBOLS_MAX);
+        cn_recording_warn(&dir->rec, true,
+                          "%s: skipped: more than %d symbols in all files", name,
+                          CN_UFT_SYMBOLS_MAX);
         symbols.count = 0;
     }
     for (size_t i = 0; i < symbols.count; i++) {
@@ -129,20 +62,7 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     cn_uft_symbols_done(&symbols);
 }
 
-/* How far the symbols of a module reach. */
-static uint64_t symbols_end(const struct cn_uft_directory *dir, uint32_t module)
-{
-    const struct cn_call_function *f =
-        dir->functions + dir->modules[module].first_function;
-    uint64_t end, last = 0;
-
-    for (uint32_t i = 0; i < dir->modules[module].function_count; i++)
-        if (cn_u64_add(f[i].offset, f[i].size > 0 ? f[i].size : 1, &end) && end > last)
-            last = end;
-    return last;
-}
-
-/* Libraries that were loaded later reach as far as their symbols. */
+/* The mapping of a library that was loaded later ends with its last symbol. */
 static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint64_t *ends)
 {
     struct cn_session *session = &dir->sessions[index];
@@ -158,30 +78,30 @@ static void settle_loads(struct cn_uft_directory *dir, size_t index, const uint6
     session->mappings = all;
 }
 
-/* Where each module was mapped first. */
-static uint64_t *first_begins(const struct cn_uft_directory *dir)
+void cn_uft_modules_build(struct cn_uft_directory *dir)
 {
-    uint64_t *begins = cn_alloc(dir->module_count, sizeof(*begins));
+    uint64_t *begins =
+        cn_alloc(dir->module_count, sizeof(*begins)); /* of the first mapping */
+    uint64_t *ends = cn_alloc(dir->module_count, sizeof(*ends)); /* of the last symbol */
+    struct cn_text scratch = {0};
 
     for (size_t i = dir->session_count; i-- > 0;)
         for (size_t m = 0; m < dir->map_counts[i]; m++)
             begins[dir->sessions[i].mappings[m].module] =
                 dir->sessions[i].mappings[m].begin;
-    return begins;
-}
-
-void cn_uft_modules_build(struct cn_uft_directory *dir)
-{
-    uint64_t *begins = first_begins(dir);
-    struct cn_text scratch = {0};
-
     for (uint32_t i = 0; i < dir->module_count; i++)
         load_symbols(dir, i, begins[i], &scratch);
-    cn_text_done(&scratch);
-    /* From here on the array holds where the modules end. */
-    for (uint32_t i = 0; i < dir->module_count; i++)
-        begins[i] = symbols_end(dir, i);
+    for (size_t i = 0; i < dir->function_count; i++) {
+        const struct cn_call_function *f = &dir->functions[i];
+        uint64_t end;
+
+        if (cn_u64_add(f->offset, f->size > 0 ? f->size : 1, &end) &&
+            end > ends[f->module])
+            ends[f->module] = end;
+    }
     for (size_t i = 0; i < dir->session_count; i++)
-        settle_loads(dir, i, begins);
+        settle_loads(dir, i, ends);
+    cn_text_done(&scratch);
     free(begins);
+    free(ends);
 }

@@ -10,9 +10,9 @@
 #include "formats/uftrace/records/record_reader.h"
 
 enum {
-    SEARCH_LEN = 64 << 10, /* how far the start of a record is looked for */
-    LOOK_LEN = 128 << 10,  /* mapped around a place that is looked at, about */
-    BELIEVED_COUNT = 64,   /* records in a row */
+    SEARCH_LEN = 64 << 10, /* bytes to search for the start of a record */
+    LOOK_LEN = 128 << 10,  /* bytes mapped around a page that is read */
+    BELIEVED_COUNT = 64,   /* records in a row that make a start plausible */
 };
 #define GAP_MAX_NS (UINT64_C(3600) * 1000000000)
 
@@ -21,7 +21,7 @@ struct parts {
     size_t count, capacity;
 };
 
-/* The part before ends where this one begins. */
+/* Begin a part, which ends the last one. */
 static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
 {
     if (parts->count > 0) {
@@ -34,14 +34,7 @@ static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
         .begin_off = begin_off, .begin_ns = begin_ns, .end_ns = UINT64_MAX};
 }
 
-static bool is_entry_or_exit(struct cn_uft_record record)
-{
-    return cn_uft_record_has_magic(record) &&
-           !cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) &&
-           cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) <= CN_UFT_EXIT;
-}
-
-/* Whether records begin at `off`, as far as can be seen; the time of the first. */
+/* True if records plausibly begin at `off`; sets the time of the first. */
 static bool begins_at(const struct cn_uft_records *records, uint64_t off,
                       uint64_t *time_ns)
 {
@@ -55,8 +48,10 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
                             cn_uft_record_size, &bytes))
             return false;
         record = cn_uft_record_get(bytes, records->is_big_endian);
-        if (!is_entry_or_exit(record) || record.time_ns < last_ns ||
-            (i > 0 && record.time_ns - last_ns > GAP_MAX_NS))
+        if (!cn_uft_record_has_magic(record) ||
+            cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) ||
+            cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) > CN_UFT_EXIT ||
+            record.time_ns < last_ns || (i > 0 && record.time_ns - last_ns > GAP_MAX_NS))
             return false;
         last_ns = record.time_ns;
         if (i == 0)
@@ -65,7 +60,7 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
     return true;
 }
 
-/* A look at a page maps those around it. */
+/* Reading a page also maps those around it: drop them. */
 static void forget_around(const struct cn_uft_records *records, uint64_t off)
 {
     uint64_t begin_off = off > LOOK_LEN ? off - LOOK_LEN : 0;
@@ -96,8 +91,8 @@ static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
     }
 }
 
-/* Behind a chunk of nothing but whole records without payload. Damage is for the
- * reader to tell about. */
+/* Begin a part after a chunk of whole records without payload. The reader reports
+ * damage. */
 static void cut_packed(struct parts *parts, const struct cn_uft_records *records,
                        uint64_t part_len)
 {

@@ -1,9 +1,9 @@
-/* Where a long task can be cut so that its pieces can be read side by side: about every
- * so many bytes of records, at the start of a record or of a packed chunk.
+/* Division of a long task into parts that can be read in parallel. Parts are about
+ * `part_len` bytes long and begin at a record or a packed chunk.
  *
- * In plain files nothing marks the start of a record. One is believed where many
- * records without payload follow one another in the order of time; where there are none,
- * in recordings with arguments, a piece is longer, or the task is one piece.
+ * In plain files nothing marks the start of a record. It is assumed where many records
+ * without payload follow one another in the order of time. In recordings with arguments
+ * there may be no such run: then a part is longer, or the task is one part.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_PARTS_H
@@ -11,7 +11,7 @@
 
 #include "model/calls/recording.h"
 
-/* As the recording's `parts`. */
+/* Implements `parts` of struct cn_recording_ops. */
 size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
                     struct cn_call_part **out);
 

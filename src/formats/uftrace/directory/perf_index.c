@@ -1,78 +1,12 @@
-/* The events of all processors, sorted by task and time; and what they tell about
- * tasks. */
+/* The events of all processors, sorted by task and time, and the names of tasks. */
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/directory/perf_index.h"
 #include "formats/uftrace/text/scan.h"
-
-enum { FILES_MAX = 1 << 16 };
-
-/* "perf-cpu12.dat" */
-static bool is_perf_file(const char *name, uint32_t *cpu)
-{
-    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
-
-    return cn_uft_scan_literal(&text, "perf-cpu") && cn_uft_scan_u32(&text, cpu) &&
-           cn_uft_text_equals(text, ".dat");
-}
-
-struct perf_file {
-    uint32_t cpu;
-    const struct cn_uft_entry *entry;
-};
-
-static int by_cpu(const void *a, const void *b)
-{
-    const struct perf_file *x = a, *y = b;
-
-    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
-}
-
-static void add_files(struct cn_uft_directory *dir)
-{
-    struct perf_file *files = NULL;
-    size_t count = 0, capacity = 0;
-    uint32_t cpu;
-
-    for (size_t i = 0; i < dir->entry_count && count < FILES_MAX; i++)
-        if (is_perf_file(dir->entries[i].name, &cpu)) {
-            files = cn_grow(files, count, &capacity, sizeof(*files));
-            files[count++] = (struct perf_file){cpu, &dir->entries[i]};
-        }
-    if (count > 1)
-        qsort(files, count, sizeof(*files), by_cpu);
-    for (size_t i = 0; i < count; i++) {
-        dir->perf_files = cn_grow(dir->perf_files, dir->perf_file_count,
-                                  &dir->perf_file_capacity, sizeof(*dir->perf_files));
-        dir->perf_files[dir->perf_file_count++] = files[i].entry->file.bytes;
-        dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                               sizeof(*dir->sources));
-        dir->sources[dir->source_count++] =
-            (struct cn_source){files[i].entry->name, CN_SOURCE_PERF, CN_NONE};
-    }
-    free(files);
-}
-
-static uint32_t find_task(const struct cn_uft_directory *dir, uint32_t tid)
-{
-    size_t low = 0, high = dir->task_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (dir->tasks[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < dir->task_count && dir->tasks[low].tid == tid ? (uint32_t)low : CN_NONE;
-}
 
 /* Called for each event of a known task. */
 typedef void (*event_fn)(void *arg, uint32_t task, uint64_t record,
@@ -91,7 +25,8 @@ static void each_event(struct cn_uft_directory *dir, bool is_first, event_fn vis
         while (at = off,
                (step = cn_uft_perf_next(dir->perf_files[i], dir->rec.is_big_endian, &off,
                                         &event, &err)) == CN_ITEM) {
-            uint32_t task = event.id == 0 ? CN_NONE : find_task(dir, event.tid);
+            uint32_t task =
+                event.id == 0 ? CN_NONE : cn_recording_find_task(&dir->rec, event.tid);
 
             if (task != CN_NONE)
                 visit(arg, task, (uint64_t)i << 48 | at / CN_UFT_PERF_ALIGN, &event);
@@ -116,10 +51,10 @@ bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
 
 struct counting {
     struct cn_uft_directory *dir;
-    uint64_t *name_times; /* when each task was named last, plus one */
+    uint64_t *name_times; /* of the last name of each task */
 };
 
-/* The first pass: how many, and who the tasks are. */
+/* First pass: count the events of each task, and set its name and start. */
 static void count_event(void *arg, uint32_t task, uint64_t record,
                         const struct cn_uft_perf_event *event)
 {
@@ -137,7 +72,7 @@ static void count_event(void *arg, uint32_t task, uint64_t record,
         t->time_ns = event->time_ns;
 }
 
-/* The second: each to its place; `fill` holds where the next one of a task goes. */
+/* Second pass: store the events; `fill` is the index of the next event of each task. */
 struct filling {
     uint64_t *records;
     size_t *fill;
@@ -184,9 +119,14 @@ void cn_uft_perf_build(struct cn_uft_directory *dir)
 {
     struct counting counting = {.dir = dir};
     struct filling filling = {0};
+    struct cn_uft_cpu_file *files =
+        cn_uft_cpu_files(dir, "perf-cpu", CN_SOURCE_PERF, &dir->perf_file_count);
     size_t total = 0;
 
-    add_files(dir);
+    dir->perf_files = cn_alloc(dir->perf_file_count, sizeof(*dir->perf_files));
+    for (size_t i = 0; i < dir->perf_file_count; i++)
+        dir->perf_files[i] = files[i].bytes;
+    free(files);
     if (dir->perf_file_count == 0)
         return;
     dir->perf_begins = cn_alloc(dir->task_count + 1, sizeof(*dir->perf_begins));

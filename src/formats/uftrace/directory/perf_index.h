@@ -1,4 +1,4 @@
-/* The events of the processors as the index of a directory names them.
+/* Events of perf-cpuN.dat, by the numbers in `perf_records` of a directory.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_PERF_INDEX_H
@@ -8,7 +8,7 @@
 
 struct cn_uft_directory;
 
-/* Decode one of perf_records. */
+/* Decode the event of one of perf_records. */
 bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
                           struct cn_uft_perf_event *out);
 

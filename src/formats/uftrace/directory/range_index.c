@@ -7,7 +7,7 @@
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/summary/summary.h"
 
-/* What is needed to find the end of a record with a payload. */
+/* For measuring payloads. */
 struct measuring {
     const struct cn_uft_directory *dir;
     struct cn_uft_resolver resolver;
@@ -29,7 +29,7 @@ static bool measure(void *arg, struct cn_uft_record record, struct cn_bytes rest
     return true;
 }
 
-/* The records of all tasks that have some. The arguments are released with free(). */
+/* The records of all tasks that have any. */
 struct sources {
     struct cn_uft_summary_source *list;
     struct measuring *measuring;
@@ -105,7 +105,7 @@ uint64_t cn_uft_ranges_find(const struct cn_uft_directory *dir, uint32_t task,
     if (found == CN_NONE || summary->tasks[found].block_count == 0)
         return 0;
     block = cn_uft_summary_find(summary, found, time_ns);
-    /* Later than everything: the last block is as good as any. */
+    /* After the last record: begin with the last block. */
     if (block == CN_NONE)
         block = summary->tasks[found].first_block + summary->tasks[found].block_count - 1;
     return summary->blocks[block].stored_off;

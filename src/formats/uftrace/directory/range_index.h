@@ -1,21 +1,22 @@
-/* Time ranges without reading what comes before them, by the summary of a recording.
- * Threads: one thread at a time builds it; reading from any thread.
+/* The summary of a recording as an index: reading a time range without the records before
+ * it.
+ * Threads: one thread at a time builds it; any thread may read it.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_RANGE_INDEX_H
 #define CN_FORMATS_UFTRACE_DIRECTORY_RANGE_INDEX_H
 
 #include "formats/uftrace/directory/directory.h"
 
-/* Take the summary that is there, if it fits the records. */
+/* Open the summary if it exists and matches the records. */
 void cn_uft_ranges_open(struct cn_uft_directory *dir);
 
-/* Build it when it is not there, as the recording's `prepare`. Fails only when
- * interrupted. */
+/* Build it if it is missing; implements `prepare` of struct cn_recording_ops. Fails only
+ * when interrupted. */
 CN_CHECK bool cn_uft_ranges_prepare(struct cn_recording *rec, unsigned workers,
                                     const struct cn_progress *progress,
                                     struct cn_error *err);
 
-/* Where to begin to see all records of a task from a time on. */
+/* The offset from which a reader sees all records of a task since `time_ns`. */
 uint64_t cn_uft_ranges_find(const struct cn_uft_directory *dir, uint32_t task,
                             uint64_t time_ns);
 

@@ -2,49 +2,29 @@
 
 #include <string.h>
 
-/* Symbols overlap now and then: how many before the nearest one are looked at. */
+#include "base/search.h"
+
+/* Symbols may overlap: how many before the nearest one to try. */
 enum { OVERLAP_MAX = 16 };
 
 uint32_t cn_uft_find_symbol(const struct cn_uft_directory *dir, uint32_t module,
                             uint64_t offset)
 {
     const struct cn_call_module *m = &dir->modules[module];
-    const struct cn_call_function *functions = dir->functions + m->first_function;
-    size_t low = 0, high = m->function_count;
+    const struct cn_call_function *functions;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (functions[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t tried = 0; low > 0 && tried < OVERLAP_MAX; tried++) {
-        const struct cn_call_function *f = &functions[--low];
+    if (m->function_count == 0)
+        return CN_NONE;
+    functions = dir->functions + m->first_function;
+    at = cn_search_u64(&functions->offset, m->function_count, sizeof(*functions), offset);
+    for (size_t tried = 0; at > 0 && tried < OVERLAP_MAX; tried++) {
+        const struct cn_call_function *f = &functions[--at];
 
         if (offset - f->offset < f->size || f->offset == offset)
-            return m->first_function + (uint32_t)low;
+            return m->first_function + (uint32_t)at;
     }
     return CN_NONE;
-}
-
-static const struct cn_mapping *find_mapping(const struct cn_session *session,
-                                             size_t count, uint64_t address)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (session->mappings[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || address >= session->mappings[low - 1].end)
-        return NULL;
-    return &session->mappings[low - 1];
 }
 
 static uint32_t find_in(const struct cn_uft_directory *dir,
@@ -52,56 +32,42 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
                         size_t load_count, uint64_t address)
 {
     const struct cn_mapping *mapping;
+    size_t at;
 
-    /* There is no word of libraries being closed, so what was loaded last wins. */
+    /* Recordings do not contain calls of dlclose(), so the last library wins. */
     for (size_t i = map_count + load_count; i-- > map_count;) {
         mapping = &session->mappings[i];
         if (address >= mapping->begin && address < mapping->end)
             return cn_uft_find_symbol(dir, mapping->module, address - mapping->begin);
     }
-    mapping = find_mapping(session, map_count, address);
-    return mapping ? cn_uft_find_symbol(dir, mapping->module, address - mapping->begin)
-                   : CN_NONE;
+    if (map_count == 0)
+        return CN_NONE;
+    at = cn_search_u64(&session->mappings->begin, map_count, sizeof(*session->mappings),
+                       address);
+    if (at == 0 || address >= session->mappings[at - 1].end)
+        return CN_NONE;
+    mapping = &session->mappings[at - 1];
+    return cn_uft_find_symbol(dir, mapping->module, address - mapping->begin);
 }
 
-/* The index of the session at a time; 0 before the first one. */
-static size_t session_index(const struct cn_task *task, uint64_t time_ns)
-{
-    size_t low = 0, high = task->session_count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (task->sessions[middle].from_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Count what has been loaded by now, and narrow the time to that before the next
- * load. */
+/* Count the libraries loaded until `time_ns`, and limit the time range to that between
+ * two loads. */
 static void follow_loads(struct cn_uft_resolver *resolver, uint64_t time_ns,
                          uint64_t *begin_ns, uint64_t *last_ns)
 {
-    const struct cn_mapping *loads = resolver->session->mappings + resolver->map_count;
-    size_t low = 0, high = resolver->session->mapping_count - resolver->map_count;
+    size_t all = resolver->session->mapping_count - resolver->map_count, count;
+    const struct cn_mapping *loads;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (loads[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    resolver->load_count = low;
-    if (low > 0 && loads[low - 1].time_ns > *begin_ns)
-        *begin_ns = loads[low - 1].time_ns;
-    if (low < resolver->session->mapping_count - resolver->map_count &&
-        loads[low].time_ns - 1 < *last_ns)
-        *last_ns = loads[low].time_ns - 1;
+    resolver->load_count = 0;
+    if (all == 0)
+        return;
+    loads = resolver->session->mappings + resolver->map_count;
+    count = cn_search_u64(&loads->time_ns, all, sizeof(*loads), time_ns);
+    resolver->load_count = count;
+    if (count > 0 && loads[count - 1].time_ns > *begin_ns)
+        *begin_ns = loads[count - 1].time_ns;
+    if (count < all && loads[count].time_ns - 1 < *last_ns)
+        *last_ns = loads[count].time_ns - 1;
 }
 
 void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
@@ -118,7 +84,9 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
     resolver->session = NULL;
     if (task->session_count == 0)
         return;
-    at = session_index(task, time_ns);
+    at = cn_search_u64(&task->sessions->from_ns, task->session_count,
+                       sizeof(*task->sessions), time_ns);
+    at -= at > 0; /* the first session also applies before its start */
     session = task->sessions[at].session;
     if (at > 0)
         begin_ns = task->sessions[at].from_ns;

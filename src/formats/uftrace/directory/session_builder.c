@@ -1,29 +1,21 @@
-/* Sessions of a directory: the SESS and DLOP lines of task.txt, and the maps they
- * name. */
+/* Sessions: the SESS and DLOP lines of task.txt, and the maps of sessions. */
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 
-/* The mappings of one session while they are collected. */
+/* The mappings of one session, while they are read. */
 struct mappings {
     struct cn_mapping *list;
     size_t count, capacity;
 };
 
-static void add_mapping(struct mappings *mappings, struct cn_mapping mapping)
-{
-    mappings->list = cn_grow(mappings->list, mappings->count, &mappings->capacity,
-                             sizeof(*mappings->list));
-    mappings->list[mappings->count++] = mapping;
-}
-
-/* Older recordings have a line for each segment of a module; they follow each other. */
+/* Older recordings have a line for each segment of a module: merge them. */
 static bool extends_last(const struct mappings *mappings, uint32_t module,
                          const struct cn_uft_map_line *line)
 {
@@ -60,8 +52,8 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
 
     cn_uft_lines_begin(&lines, file);
     while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
+        struct cn_mapping mapping;
         uint32_t module;
-        struct cn_mapping mapping = {0};
 
         if (step == CN_FAIL) {
             cn_uft_bad_line(&bad, lines.off, &err);
@@ -75,7 +67,8 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
             continue;
         mapping = (struct cn_mapping){line.begin, line.end, 0, module, ""};
         memcpy(mapping.protection, line.protection, sizeof(mapping.protection));
-        add_mapping(out, mapping);
+        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+        out->list[out->count++] = mapping;
     }
     cn_uft_bad_lines_done(&bad);
     if (out->count > 1)
@@ -103,24 +96,24 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
         .exename = cn_uft_text_copy(arena, line->path),
     };
     const char *name = cn_arena_printf(arena, "sid-%s.map", sid);
-    struct cn_mapping *kept;
+    struct cn_mapping *copy;
     struct cn_bytes file;
 
     if (*cn_map_at(&dir->session_ids, sid_number(line->sid),
                    (uint32_t)dir->session_count) != dir->session_count) {
-        cn_recording_warn(&dir->rec, true, "task.txt: session %s begins twice", sid);
+        cn_recording_warn(&dir->rec, true, "task.txt: session %s appears twice", sid);
         return;
     }
     if (cn_uft_directory_find(dir, name, &file))
         read_map(dir, name, file, &mappings);
     else
-        cn_recording_warn(&dir->rec, true, "%s: missing: no functions are known in %s",
+        cn_recording_warn(&dir->rec, true, "%s is missing: functions of %s are unknown",
                           name, session.exename);
-    kept = cn_arena_alloc(arena, mappings.count, sizeof(*kept));
+    copy = cn_arena_alloc(arena, mappings.count, sizeof(*copy));
     if (mappings.count > 0)
-        memcpy(kept, mappings.list, mappings.count * sizeof(*kept));
+        memcpy(copy, mappings.list, mappings.count * sizeof(*copy));
     free(mappings.list);
-    session.mappings = kept;
+    session.mappings = copy;
     session.mapping_count = mappings.count;
     dir->sessions = cn_grow(dir->sessions, dir->session_count, &dir->session_capacity,
                             sizeof(*dir->sessions));
@@ -131,7 +124,7 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
     dir->sessions[dir->session_count++] = session;
 }
 
-/* One DLOP line, kept until all are known. */
+/* A DLOP line. */
 struct loaded {
     uint32_t session;
     struct cn_mapping mapping;
@@ -150,14 +143,14 @@ static void add_load(struct cn_uft_directory *dir, struct loads *loads,
 
     if (session == CN_NONE) {
         cn_recording_warn(&dir->rec, true,
-                          "task.txt: line %" PRIu64 ": %s was loaded in session %.*s, "
-                          "which is unknown",
+                          "task.txt: line %" PRIu64 ": %s was loaded into the unknown "
+                          "session %.*s",
                           number, path, (int)line->sid.len, (const char *)line->sid.ptr);
         return;
     }
     loads->list =
         cn_grow(loads->list, loads->count, &loads->capacity, sizeof(*loads->list));
-    /* Time 0 means "from the start", so a load comes a little later at the earliest. */
+    /* Time 0 means "from the start", so a load is at time 1 or later. */
     loads->list[loads->count++] = (struct loaded){
         session,
         {line->base, UINT64_MAX, line->time_ns > 0 ? line->time_ns : 1,
@@ -176,8 +169,8 @@ static int by_session(const void *a, const void *b)
     return 0;
 }
 
-/* Append to each session what was loaded into it. */
-static void keep_loads(struct cn_uft_directory *dir, struct loads *loads)
+/* Append the loaded libraries to their sessions. */
+static void append_loads(struct cn_uft_directory *dir, struct loads *loads)
 {
     size_t next = 0;
 
@@ -191,7 +184,7 @@ static void keep_loads(struct cn_uft_directory *dir, struct loads *loads)
 
         while (end < loads->count && loads->list[end].session == index)
             end++;
-        /* Each of them is looked at for an address that is not known yet. */
+        /* Resolving an address searches them linearly. */
         if (end - next > CN_UFT_LOADS_MAX) {
             cn_recording_warn(&dir->rec, true,
                               "task.txt: session %s loads %zu libraries, at most %d",
@@ -220,7 +213,7 @@ void cn_uft_sessions_build(struct cn_uft_directory *dir)
     enum cn_step step;
 
     if (!cn_uft_directory_find(dir, "task.txt", &file)) {
-        cn_recording_warn(&dir->rec, true, "task.txt: missing: no functions are known");
+        cn_recording_warn(&dir->rec, true, "task.txt is missing: functions are unknown");
         return;
     }
     cn_uft_lines_begin(&lines, file);
@@ -233,5 +226,5 @@ void cn_uft_sessions_build(struct cn_uft_directory *dir)
             add_load(dir, &loads, &line, lines.number);
     }
     cn_uft_bad_lines_done(&bad);
-    keep_loads(dir, &loads);
+    append_loads(dir, &loads);
 }

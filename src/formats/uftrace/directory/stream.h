@@ -1,15 +1,12 @@
-/* Streams of calls over a directory: of a task, with everything that concerns it
- * merged, and of a single file.
- * Threads: each stream belongs to one thread at a time.
+/* Streams of calls: of a task with all its events merged in, or of a single file.
+ * Threads: one thread at a time for each stream.
  */
 #ifndef CN_FORMATS_UFTRACE_DIRECTORY_STREAM_H
 #define CN_FORMATS_UFTRACE_DIRECTORY_STREAM_H
 
 #include "formats/uftrace/directory/directory.h"
 
-extern const struct cn_recording_ops cn_uft_recording_ops;
-
-/* What every stream of this format begins with. */
+/* The start of every stream. */
 struct cn_uft_stream {
     struct cn_call_stream base;
     enum cn_step (*next)(struct cn_uft_stream *stream, struct cn_call_batch *out,
@@ -17,20 +14,19 @@ struct cn_uft_stream {
     void (*close)(struct cn_uft_stream *stream);
 };
 
-/* The calls of a task. With `is_raw` just its file, nothing merged, with the bytes
- * of each record. */
+/* The calls of a task. With `is_raw`, only those of its file, with the bytes of each
+ * record. */
 struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task, struct cn_time_range range,
                                              bool is_raw);
 
-/* The calls of a piece of a task, one that cn_uft_parts() gave. */
+/* The calls of a part of a task, from cn_uft_parts(). */
 struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task,
                                              const struct cn_call_part *part);
 
-/* perf-cpuN.dat, the i-th of the directory, and extern.dat. */
-struct cn_uft_stream *cn_uft_perf_stream_new(const struct cn_uft_directory *dir,
-                                             const char *name, size_t i);
-struct cn_uft_stream *cn_uft_extern_stream_new(const struct cn_uft_directory *dir);
+/* perf-cpuN.dat, kernel-cpuN.dat or extern.dat. */
+struct cn_uft_stream *cn_uft_source_stream_new(const struct cn_uft_directory *dir,
+                                               const struct cn_source *source);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tasks of a directory: the TASK and FORK lines of task.txt and the files of
- * records, with the sessions that each task runs in. */
+/* Tasks: the TASK and FORK lines of task.txt, the files of records, and the sessions of
+ * each task. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 
-/* A process: the programs it ran, in the order of task.txt. */
+/* A process and its sessions, in the order of task.txt. */
 struct process {
     uint32_t pid, parent_pid;
     bool is_forked;
@@ -24,8 +24,8 @@ struct building {
     struct process *processes;
     size_t count, capacity;
     struct cn_map process_of_pid, task_of_tid;
-    struct cn_map begun;   /* tasks whose own start was seen */
-    uint32_t next_session; /* SESS lines come in the order of the sessions */
+    struct cn_map begun;   /* tasks whose TASK line was read */
+    uint32_t next_session; /* sessions are in the order of SESS lines */
 };
 
 static struct process *process_at(struct building *b, uint32_t pid)
@@ -75,7 +75,7 @@ static void begin_session(struct building *b, const struct cn_uft_task_line *lin
     task_at(b, line->pid, line->pid, line->time_ns)->has_session = true;
 }
 
-/* The first task of a session was seen with it, a moment before it began itself. */
+/* The SESS line comes shortly before the TASK line of its first task. */
 static void begin_task(struct building *b, const struct cn_uft_task_line *line)
 {
     struct cn_task *task = task_at(b, line->tid, line->pid, line->time_ns);
@@ -86,7 +86,7 @@ static void begin_task(struct building *b, const struct cn_uft_task_line *line)
         task->time_ns = line->time_ns;
 }
 
-/* The child runs what its parent ran at that time. */
+/* The child inherits the session of its parent. */
 static void fork_process(struct building *b, const struct cn_uft_task_line *line)
 {
     struct process *parent = process_at(b, line->parent_pid);
@@ -124,7 +124,7 @@ static void read_tasks(struct building *b, struct cn_bytes file)
     }
 }
 
-/* Records of a task that task.txt does not know are shown all the same. */
+/* Tasks that are missing in task.txt are shown if they have records. */
 static void add_files(struct building *b)
 {
     struct cn_uft_directory *dir = b->dir;
@@ -134,11 +134,10 @@ static void add_files(struct building *b)
         const struct cn_uft_entry *entry = &dir->entries[i];
         struct cn_task *task;
 
-        if (!cn_uft_is_task_file(entry->name, &tid) &&
-            !cn_uft_is_packed_task_file(entry->name, &tid))
+        if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK)
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
-            cn_recording_warn(&dir->rec, false, "%s: task.txt does not know this task",
+            cn_recording_warn(&dir->rec, false, "%s: this task is missing in task.txt",
                               entry->name);
         task = task_at(b, tid, tid, 0);
         task->has_file = true;
@@ -146,22 +145,7 @@ static void add_files(struct building *b)
     }
 }
 
-static bool find_records(const struct cn_uft_directory *dir, uint32_t tid,
-                         const char **name, struct cn_bytes *bytes)
-{
-    for (size_t i = 0; i < 2; i++) {
-        char wanted[16];
-
-        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", tid,
-                       i == 0 ? ".dat" : ".zts");
-        *name = cn_uft_directory_find_name(dir, wanted, bytes);
-        if (*name)
-            return true;
-    }
-    return false;
-}
-
-/* Where the records of a task are, and when they begin. */
+/* Find the records of a task, and its first time. */
 static void add_records(struct cn_uft_directory *dir, size_t index)
 {
     struct cn_task *task = &dir->tasks[index];
@@ -170,9 +154,16 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
     struct cn_uft_record_block block;
     struct cn_error err = {0};
     struct cn_bytes bytes;
-    const char *name;
+    const char *name = NULL;
 
-    if (!task->has_file || !find_records(dir, task->tid, &name, &bytes))
+    for (size_t i = 0; i < 2 && !name && task->has_file; i++) {
+        char wanted[16];
+
+        (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", task->tid,
+                       i == 0 ? ".dat" : ".zts");
+        name = cn_uft_directory_find_name(dir, wanted, &bytes);
+    }
+    if (!name)
         return;
     if (!cn_uft_records_init(records, name, bytes, dir->rec.is_big_endian, &err)) {
         cn_recording_warn(&dir->rec, true, "%s", err.text);
@@ -204,35 +195,19 @@ static int by_time(const void *a, const void *b)
     return x->session < y->session ? -1 : x->session > y->session;
 }
 
-static uint32_t find_task(const struct cn_uft_directory *dir, uint32_t tid)
-{
-    struct cn_task key = {.tid = tid};
-    const struct cn_task *found =
-        bsearch(&key, dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
-
-    return found ? (uint32_t)(found - dir->tasks) : CN_NONE;
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* All tasks of a process share its list of sessions. */
 static void settle_process(struct building *b, struct process *process)
 {
-    struct cn_task_session *kept;
+    struct cn_task_session *copy;
 
     if (process->count == 0)
         return;
     qsort(process->sessions, process->count, sizeof(*process->sessions), by_time);
-    kept = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*kept));
-    memcpy(kept, process->sessions, process->count * sizeof(*kept));
-    kept[0].from_ns = 0;
+    copy = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*copy));
+    memcpy(copy, process->sessions, process->count * sizeof(*copy));
+    copy[0].from_ns = 0;
     free(process->sessions);
-    process->sessions = kept;
+    process->sessions = copy;
 }
 
 static void settle_task(struct building *b, struct cn_task *task)
@@ -243,22 +218,16 @@ static void settle_task(struct building *b, struct cn_task *task)
 
     if (process && process->count > 0) {
         uint32_t last = process->sessions[process->count - 1].session;
+        const char *path = dir->sessions[last].exename, *slash = strrchr(path, '/');
 
         task->sessions = process->sessions;
         task->session_count = process->count;
-        task->name = last_part(dir->sessions[last].exename);
+        task->name = slash ? slash + 1 : path;
     }
     if (task->tid != task->pid)
-        task->parent = find_task(dir, task->pid);
+        task->parent = cn_recording_find_task(&dir->rec, task->pid);
     else if (process && process->is_forked)
-        task->parent = find_task(dir, process->parent_pid);
-}
-
-static void add_source(struct cn_uft_directory *dir, struct cn_source source)
-{
-    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                           sizeof(*dir->sources));
-    dir->sources[dir->source_count++] = source;
+        task->parent = cn_recording_find_task(&dir->rec, process->parent_pid);
 }
 
 void cn_uft_tasks_build(struct cn_uft_directory *dir)
@@ -271,6 +240,8 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     add_files(&b);
     if (dir->task_count > 1)
         qsort(dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+    dir->rec.tasks = dir->tasks;
+    dir->rec.task_count = (uint32_t)dir->task_count;
     dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));
     for (size_t i = 0; i < dir->task_count; i++)
         add_records(dir, i);
@@ -279,9 +250,9 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     for (size_t i = 0; i < dir->task_count; i++) {
         settle_task(&b, &dir->tasks[i]);
         if (dir->tasks[i].has_file)
-            add_source(dir, (struct cn_source){cn_arena_printf(&dir->rec.arena, "%u.dat",
-                                                               dir->tasks[i].tid),
-                                               CN_SOURCE_TASK, (uint32_t)i});
+            cn_uft_source_add(
+                dir, cn_arena_printf(&dir->rec.arena, "%u.dat", dir->tasks[i].tid),
+                CN_SOURCE_TASK, (uint32_t)i);
     }
     for (size_t i = 0; i < b.count; i++)
         if (b.processes[i].count == 0)

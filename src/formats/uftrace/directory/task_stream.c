@@ -1,9 +1,8 @@
-/* The calls of one task: the records of its file, with the events of processors, of
- * the kernel and from outside merged in by time.
+/* The calls of one task: the records of its file, with the events of perf-cpuN.dat,
+ * kernel-cpuN.dat and extern.dat merged in by time.
  *
- * decode_run() is the loop that everything waits for: it handles calls without a
- * payload and leaves the rest to take_special(). It stops where something has to be
- * merged in. */
+ * decode_run() is the hot loop: it decodes calls without a payload and stops at records
+ * of another kind, which take_special() decodes, and where an event must be merged in. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/kernel.h"
 #include "formats/uftrace/directory/perf_index.h"
@@ -21,7 +21,7 @@
 
 enum {
     BATCH = 1024,
-    FORGET_LEN = 512 << 10, /* pages are given back in pieces of this size */
+    FORGET_LEN = 512 << 10, /* mapped pages are dropped in steps of this size */
     /* The word of an entry or exit without a payload: magic, no `more`, upper type
      * bit 0. */
     PLAIN_MASK = ((1 << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT |
@@ -33,10 +33,10 @@ struct task_stream {
     struct cn_uft_stream base;
     const struct cn_uft_directory *dir;
     const struct cn_uft_records *records;
-    struct cn_uft_records part; /* what `records` is when they are a piece of a task's */
+    struct cn_uft_records part; /* the records of a part of a task */
     struct cn_uft_record_reader *reader;
-    struct cn_bytes block;  /* of the records; all of them when they are not packed */
-    uint64_t block_off;     /* where it begins in TID.dat */
+    struct cn_bytes block;  /* current block of records; all of a plain file */
+    uint64_t block_off;     /* its offset in TID.dat */
     uint64_t at, forgotten; /* offsets in the block */
     bool is_final;          /* no block follows */
     bool wants_block;       /* the next record ends in the next block */
@@ -45,14 +45,14 @@ struct task_stream {
     bool is_ended, has_failed;
     struct cn_error failure;
 
-    /* What is merged in. */
+    /* Events to merge in. */
     const uint64_t *perf_next, *perf_end;
-    struct cn_uft_perf_event perf; /* the one at perf_next */
+    struct cn_uft_perf_event perf; /* the event at perf_next */
     const struct cn_uft_extern *extern_next, *extern_end;
     const struct cn_uft_kernel_record *kernel_next, *kernel_end;
     struct cn_text side_data;
 
-    /* The batch; raw and tids only in the stream of a file. */
+    /* The batch; raw and tids are used for streams of a file only. */
     size_t count;
     uint64_t begin_off;
     struct cn_bytes *raw;
@@ -68,7 +68,7 @@ static bool fail_at(struct task_stream *s, const char *what, uint64_t value)
                    s->records->name, s->block_off + s->at, what, value);
 }
 
-/* Whether a payload may go on in the next block. */
+/* True if a payload may continue in the next block. */
 static bool is_cut(const struct task_stream *s, unsigned type, struct cn_bytes rest)
 {
     uint64_t needed = CN_UFT_PAYLOAD_MAX + cn_uft_record_size;
@@ -76,14 +76,11 @@ static bool is_cut(const struct task_stream *s, unsigned type, struct cn_bytes r
     if (s->is_final)
         return false;
     if (type == CN_UFT_EVENT && rest.len >= CN_UFT_STRING_HEAD)
-        needed = cn_align_up(CN_UFT_STRING_HEAD + (s->dir->rec.is_big_endian
-                                                       ? cn_u16_be_get(rest.ptr)
-                                                       : cn_u16_get(rest.ptr)),
-                             CN_UFT_PAYLOAD_ALIGN);
+        needed = cn_uft_event_len(rest, s->dir->rec.is_big_endian);
     return rest.len < needed;
 }
 
-/* A record that is not just an entry or exit. False when the loop has to end. */
+/* Decode a record that is not a plain entry or exit. False when the batch must end. */
 static bool take_special(struct task_stream *s, struct cn_uft_record record)
 {
     struct cn_uft_payload payload = {0};
@@ -107,8 +104,8 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
         if (s->wants_block)
             return false;
         if (!cn_uft_payload_measure(&s->dir->rec, record, call->function, rest, &payload))
-            return fail_at(s, "no end of its data in the remaining bytes, which are",
-                           rest.len);
+            return fail_at(s,
+                           "its payload does not end in the remaining bytes:", rest.len);
         call->flags = payload.is_skipped ? CN_CALL_DATA_SKIPPED : CN_CALL_HAS_DATA;
         call->data_off = (uint32_t)(body - s->begin_off) + payload.head_len;
         call->data_len = payload.len;
@@ -125,9 +122,8 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
     return true;
 }
 
-/* Entries and exits without a payload, up to the first record of another kind, one
- * outside the time during which the mappings stay as they are, or one after
- * `stop_ns`. */
+/* Decode entries and exits without a payload, up to the first record of another kind,
+ * outside the time range of the current mappings, or after `stop_ns`. */
 static void decode_run(struct task_stream *s, uint64_t stop_ns)
 {
     struct cn_uft_resolver *resolver = &s->resolver;
@@ -164,7 +160,7 @@ static void decode_run(struct task_stream *s, uint64_t stop_ns)
     s->count = count;
 }
 
-/* Decode until the batch is full, the file ends, or a record comes after `stop_ns`. */
+/* Decode until the batch is full, the block ends, or a record is later than `stop_ns`. */
 static void decode_records(struct task_stream *s, uint64_t stop_ns)
 {
     struct cn_bytes bytes;
@@ -186,8 +182,7 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
     }
 }
 
-/* Why decode_records() stopped before the batch was full: true when there is a
- * record that comes later, false when there will be none. */
+/* True if decode_records() stopped at a later record; false at the end and at damage. */
 static bool has_record(struct task_stream *s)
 {
     struct cn_uft_record record;
@@ -217,7 +212,7 @@ static bool has_record(struct task_stream *s)
     return true;
 }
 
-/* Records after the range: the file is done with, unless its order is not that of
+/* Skip a record after the time range: the file ends there, if it is in the order of
  * time. */
 static void skip_late(struct task_stream *s)
 {
@@ -237,7 +232,7 @@ static void skip_late(struct task_stream *s)
 
 enum side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
 
-/* What has to be merged in next, and when. */
+/* The kind and the time of the next event to merge in. */
 static enum side next_side(const struct task_stream *s, uint64_t *time_ns)
 {
     enum side side = SIDE_NONE;
@@ -267,8 +262,8 @@ static void load_perf(struct task_stream *s)
         (void)cn_uft_perf_event_at(s->dir, *s->perf_next, &s->perf);
 }
 
-/* Decode the next event that is merged in, and step over it. */
-static struct cn_bytes decode_side(struct task_stream *s, enum side side,
+/* Decode the next event of this kind. */
+static struct cn_bytes decode_side(const struct task_stream *s, enum side side,
                                    struct cn_call *call)
 {
     struct cn_bytes data = {0};
@@ -278,26 +273,36 @@ static struct cn_bytes decode_side(struct task_stream *s, enum side side,
         call->time_ns = s->perf.time_ns;
         call->address = s->perf.id;
         data = s->perf.name;
-        s->perf_next++;
-        load_perf(s);
     } else if (side == SIDE_EXTERN) {
         call->time_ns = s->extern_next->time_ns;
         call->address = CN_EVENT_EXTERN;
         data = s->extern_next->text;
-        s->extern_next++;
     } else {
-        cn_uft_kernel_decode(s->dir, s->kernel_next++, call, &data);
+        cn_uft_kernel_decode_record(s->dir, s->kernel_next, call, &data);
     }
     return data;
 }
 
-static void take_side(struct task_stream *s, enum side side)
+/* Merge in the next event of this kind. The data of records is borrowed from their file,
+ * that of events is copied, so they cannot share a batch. False when the batch must end
+ * first. */
+static bool merge_side(struct task_stream *s, enum side side)
 {
     struct cn_call *call = &s->calls[s->count];
     struct cn_bytes data = decode_side(s, side, call);
 
+    if (s->side_data.len == 0 && s->count > 0 && data.len > 0)
+        return false;
+    if (side == SIDE_PERF) {
+        s->perf_next++;
+        load_perf(s);
+    } else if (side == SIDE_EXTERN) {
+        s->extern_next++;
+    } else {
+        s->kernel_next++;
+    }
     if (call->time_ns < s->range.first_ns || call->time_ns > s->range.last_ns)
-        return;
+        return true;
     s->count++;
     if (data.len > 0) {
         call->flags |= CN_CALL_HAS_DATA;
@@ -305,30 +310,11 @@ static void take_side(struct task_stream *s, enum side side)
         call->data_len = (uint32_t)data.len;
         cn_text_add(&s->side_data, (const char *)data.ptr, data.len);
     }
-}
-
-static bool side_has_data(const struct task_stream *s, enum side side)
-{
-    struct cn_call call;
-    struct cn_bytes data;
-
-    if (side != SIDE_KERNEL)
-        return side == SIDE_EXTERN || s->perf.name.len > 0;
-    cn_uft_kernel_decode(s->dir, s->kernel_next, &call, &data);
-    return data.len > 0;
-}
-
-/* The data of records is borrowed from their file, that of events is copied: they
- * cannot share a batch. False when the batch has to go out first. */
-static bool merge_side(struct task_stream *s, enum side side)
-{
-    if (s->side_data.len == 0 && s->count > 0 && side_has_data(s, side))
-        return false;
-    take_side(s, side);
     return true;
 }
 
-/* After an event with data the next record waits for the next batch. */
+/* True if the next record is earlier than the next event. After an event with data it
+ * must wait for the next batch. */
 static bool is_record_due(const struct task_stream *s, uint64_t side_ns)
 {
     struct cn_bytes rest;
@@ -337,8 +323,8 @@ static bool is_record_due(const struct task_stream *s, uint64_t side_ns)
     return cn_uft_record_get(rest, s->dir->rec.is_big_endian).time_ns <= side_ns;
 }
 
-/* The next block of records. Its memory may be that of the one before, so no call of
- * the batch may lie in that. */
+/* Read the next block. It may reuse the memory of the last one, so the batch must be
+ * empty. */
 static void next_block(struct task_stream *s)
 {
     struct cn_uft_record_block block;
@@ -351,7 +337,7 @@ static void next_block(struct task_stream *s)
     s->is_ended = step == CN_END;
     if (step != CN_ITEM)
         return;
-    /* What was left over is all there is: the end of the data. */
+    /* The block has no more than the rest of the last one: the data ends. */
     s->is_final = !s->records->is_packed || (left > 0 && block.bytes.len == left);
     s->block = block.bytes;
     s->block_off = block.off;
@@ -396,15 +382,15 @@ static void fill_batch(struct task_stream *s)
     }
 }
 
-static void forget_behind(struct task_stream *s)
+static void drop_read_pages(struct task_stream *s)
 {
-    struct cn_bytes behind;
+    struct cn_bytes pages;
 
     if (!s->records->is_mapped || s->records->is_packed ||
         s->begin_off - s->forgotten < FORGET_LEN)
         return;
-    if (cn_bytes_slice(s->block, s->forgotten, s->begin_off - s->forgotten, &behind))
-        cn_file_forget(behind);
+    if (cn_bytes_slice(s->block, s->forgotten, s->begin_off - s->forgotten, &pages))
+        cn_file_forget(pages);
     s->forgotten = s->begin_off;
 }
 
@@ -418,7 +404,7 @@ static enum cn_step task_next(struct cn_uft_stream *stream, struct cn_call_batch
     s->count = 0;
     s->begin_off = s->at;
     cn_text_clear(&s->side_data);
-    forget_behind(s);
+    drop_read_pages(s);
     if (!s->has_failed)
         fill_batch(s);
     if (s->count == 0) {
@@ -488,35 +474,25 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
     return &s->base;
 }
 
-/* The first of `count` events from elsewhere that is not before a time. */
-static const uint64_t *find_perf(const struct cn_uft_directory *dir, const uint64_t *list,
-                                 size_t count, uint64_t time_ns)
+static bool is_perf_before(const void *stream, uint64_t index, uint64_t time_ns)
 {
-    while (count > 0) {
-        size_t half = count / 2;
-        struct cn_uft_perf_event event = {0};
+    const struct task_stream *s = stream;
+    struct cn_uft_perf_event event = {0};
 
-        (void)cn_uft_perf_event_at(dir, list[half], &event);
-        if (event.time_ns < time_ns) {
-            list += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return list;
+    (void)cn_uft_perf_event_at(s->dir, s->perf_next[index], &event);
+    return event.time_ns < time_ns;
 }
 
-/* Leave events that belong to other pieces to them. */
+/* Limit the events to those of this part. */
 static void limit_side(struct task_stream *s, const struct cn_call_part *part)
 {
-    const uint64_t *perf = s->perf_next;
     size_t count = (size_t)(s->perf_end - s->perf_next);
 
     if (count > 0) {
-        s->perf_next = find_perf(s->dir, perf, count, part->begin_ns);
         if (part->end_ns < UINT64_MAX)
-            s->perf_end = find_perf(s->dir, perf, count, part->end_ns);
+            s->perf_end =
+                s->perf_next + cn_search(0, count, is_perf_before, s, part->end_ns);
+        s->perf_next += cn_search(0, count, is_perf_before, s, part->begin_ns);
         load_perf(s);
     }
     while (s->extern_next != s->extern_end && s->extern_next->time_ns < part->begin_ns)

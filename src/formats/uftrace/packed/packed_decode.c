@@ -5,30 +5,31 @@
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
-#include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/packed/packed_predictor.h"
+#include "formats/uftrace/records/record_reader.h"
 
-/* Records are handed out in pieces that stay in the cache. */
+/* Records are unpacked in steps that fit the processor's cache. */
 enum { STEP_ITEMS = 1 << 12 };
 
-/* The columns of a chunk; those whose length is not implied shrink as they are read. */
+/* The columns of a chunk; wide, picks, lengths and payload shrink as they are read. */
 struct columns {
     struct cn_bytes words, choices, times, wide, picks, lengths, payload;
 };
 
-/* Where we are in a chunk. */
+/* Position in a chunk. */
 struct walk {
     struct columns columns;
     struct cn_uft_unpacker *unpacker;
     uint8_t *out; /* the next byte to write */
     uint64_t time_ns;
-    uint64_t made_len; /* in the steps before */
+    uint64_t made_len; /* bytes unpacked in earlier steps */
     uint32_t item;     /* the next one */
     uint32_t pick_end; /* one past the largest pick */
     bool is_big_endian;
 };
 
 struct cn_uft_unpacker {
-    struct cn_uft_places places;
+    struct cn_uft_predictor predictor;
     uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
     struct cn_decompressor *decompressor;
     uint8_t *body, *records;
@@ -43,7 +44,7 @@ struct cn_uft_unpacker *cn_uft_unpacker_new(void)
 
     unpacker->decompressor = cn_decompressor_new();
     unpacker->words[CN_UFT_PICK_EXIT_MORE] =
-        CN_UFT_EXIT; /* not to be taken for an entry */
+        CN_UFT_EXIT; /* must not look like an entry */
     return unpacker;
 }
 
@@ -72,8 +73,9 @@ static bool check_lead(const struct cn_uft_packed_lead *lead, struct cn_error *e
     enum { ITEMS = CN_UFT_PACKED_ITEMS_MAX };
 
     if (lead->depth >= CN_UFT_PACKED_DEPTH_MAX || lead->depth > lead->word_count)
-        return cn_fail(err, CN_ERR_FORMAT, "packed chunk with %u open functions in %u",
-                       lead->depth, lead->word_count);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "packed chunk with %u open functions and %u words", lead->depth,
+                       lead->word_count);
     return check_limit("items", lead->item_count, ITEMS, err) &&
            check_limit("words", lead->word_count, CN_UFT_PACKED_WORDS_MAX, err) &&
            check_limit("bytes of times", lead->wide_len, (uint64_t)ITEMS * 8, err) &&
@@ -99,7 +101,8 @@ bool cn_uft_packed_lead_read(struct cn_bytes chunk, struct cn_uft_packed_lead *o
                        "the lead of a packed chunk does not match its checksum 0x%08x",
                        lead.check);
     if (lead.version != CN_UFT_PACKED_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "packed records of version %u, can read %d",
+        return cn_fail(err, CN_ERR_VERSION,
+                       "packed records of version %u are not supported; supported is %d",
                        lead.version, CN_UFT_PACKED_VERSION);
     if (!check_lead(&lead, err))
         return false;
@@ -107,61 +110,38 @@ bool cn_uft_packed_lead_read(struct cn_bytes chunk, struct cn_uft_packed_lead *o
     return true;
 }
 
-static uint64_t choices_len(const struct cn_uft_packed_lead *lead)
-{
-    return (lead->item_count + CN_UFT_CHOICES_A_BYTE - 1) / CN_UFT_CHOICES_A_BYTE;
-}
-
-/* The limits of the lead keep this far from an overflow. */
-static uint64_t body_length(const struct cn_uft_packed_lead *lead)
-{
-    return (uint64_t)lead->word_count * sizeof(uint64_t) + choices_len(lead) +
-           lead->item_count + lead->wide_len + lead->picks_len + lead->lengths_len +
-           lead->payload_len;
-}
-
-static bool split_columns(const struct cn_uft_packed_lead *lead, struct cn_bytes body,
-                          struct columns *out)
-{
-    return cn_bytes_take(&body, lead->word_count * sizeof(uint64_t), &out->words) &&
-           cn_bytes_take(&body, choices_len(lead), &out->choices) &&
-           cn_bytes_take(&body, lead->item_count, &out->times) &&
-           cn_bytes_take(&body, lead->wide_len, &out->wide) &&
-           cn_bytes_take(&body, lead->picks_len, &out->picks) &&
-           cn_bytes_take(&body, lead->lengths_len, &out->lengths) &&
-           cn_bytes_take(&body, lead->payload_len, &out->payload);
-}
-
-static void make_room(uint8_t **buffer, size_t *capacity, size_t len)
-{
-    if (len <= *capacity)
-        return;
-    free(*buffer);
-    *buffer = cn_alloc(len, 1);
-    *capacity = len;
-}
-
 static bool read_body(struct cn_uft_unpacker *unpacker,
                       const struct cn_uft_packed_lead *lead, struct cn_bytes stored,
                       struct columns *out, struct cn_error *err)
 {
-    size_t len = body_length(lead);
+    size_t words_len = lead->word_count * sizeof(uint64_t);
+    size_t choices_len =
+        (lead->item_count + CN_UFT_CHOICES_A_BYTE - 1) / CN_UFT_CHOICES_A_BYTE;
+    /* Cannot overflow: the lead was checked against its limits. */
+    size_t len = words_len + choices_len + lead->item_count + lead->wide_len +
+                 lead->picks_len + lead->lengths_len + lead->payload_len;
     struct cn_bytes body = stored;
 
     if (len / CN_UFT_PACKED_RATIO_MAX > stored.len)
-        return cn_fail(err, CN_ERR_LIMIT, "packed chunk makes %zu bytes of %zu", len,
-                       stored.len);
+        return cn_fail(err, CN_ERR_LIMIT, "packed chunk of %zu bytes expands to %zu",
+                       stored.len, len);
     if (lead->compression != CN_COMPRESSION_NONE) {
-        make_room(&unpacker->body, &unpacker->body_capacity, len);
+        unpacker->body = cn_grow_to(unpacker->body, len, &unpacker->body_capacity, 1);
         if (!cn_decompress(unpacker->decompressor, lead->compression, stored,
                            unpacker->body, len, err))
             return false;
         body = (struct cn_bytes){unpacker->body, len};
     } else if (stored.len != len) {
-        return cn_fail(err, CN_ERR_FORMAT, "packed chunk holds %zu bytes instead of %zu",
+        return cn_fail(err, CN_ERR_FORMAT, "packed chunk has %zu bytes instead of %zu",
                        stored.len, len);
     }
-    return split_columns(lead, body, out) ||
+    return (cn_bytes_take(&body, words_len, &out->words) &&
+            cn_bytes_take(&body, choices_len, &out->choices) &&
+            cn_bytes_take(&body, lead->item_count, &out->times) &&
+            cn_bytes_take(&body, lead->wide_len, &out->wide) &&
+            cn_bytes_take(&body, lead->picks_len, &out->picks) &&
+            cn_bytes_take(&body, lead->lengths_len, &out->lengths) &&
+            cn_bytes_take(&body, lead->payload_len, &out->payload)) ||
            cn_fail(err, CN_ERR_FORMAT, "packed chunk is too short for its columns");
 }
 
@@ -178,9 +158,9 @@ static bool read_words(struct cn_uft_unpacker *unpacker,
                            "packed word %u, 0x%016" PRIx64 ", has a depth", i, word);
         unpacker->words[CN_UFT_PICK_WORD + i] = word;
         if (i < lead->depth)
-            unpacker->places.frames[i].word = word;
+            unpacker->predictor.frames[i].word = word;
     }
-    cn_uft_places_begin(&unpacker->places, lead->depth);
+    cn_uft_predictor_begin(&unpacker->predictor, lead->depth);
     return true;
 }
 
@@ -214,7 +194,7 @@ static bool take_long_time(struct walk *walk, uint8_t code, uint64_t *delta_ns,
     if (code >= CN_UFT_TIME_LONG_END)
         len = lens[code - CN_UFT_TIME_LONG_END];
     if (!cn_bytes_take(&walk->columns.wide, len, &wide))
-        return cn_fail(err, CN_ERR_FORMAT, "packed times end too early");
+        return cn_fail(err, CN_ERR_FORMAT, "packed column 'wide' is too short");
     memcpy(bytes, wide.ptr, len);
     *delta_ns = cn_u64_get(bytes);
     if (code < CN_UFT_TIME_LONG_END)
@@ -225,96 +205,83 @@ static bool take_long_time(struct walk *walk, uint8_t code, uint64_t *delta_ns,
     return true;
 }
 
-static bool copy_piece(struct walk *walk, struct cn_error *err)
+static bool copy_bytes(struct walk *walk, struct cn_error *err)
 {
-    struct cn_bytes piece;
+    struct cn_bytes bytes;
     uint32_t len;
 
     if (!take_number(&walk->columns.lengths, &len))
-        return cn_fail(err, CN_ERR_FORMAT, "packed lengths end too early");
-    if (!cn_bytes_take(&walk->columns.payload, len, &piece))
+        return cn_fail(err, CN_ERR_FORMAT, "packed column 'lengths' is too short");
+    if (!cn_bytes_take(&walk->columns.payload, len, &bytes))
         return cn_fail(err, CN_ERR_FORMAT, "packed payload of %u bytes, %zu are left",
                        len, walk->columns.payload.len);
     if (len)
-        memcpy(walk->out, piece.ptr, len);
+        memcpy(walk->out, bytes.ptr, len);
     walk->out += len;
     return true;
 }
 
-/* A pick that is not one of those remembered, with the depth before it. */
+/* Read a pick that was not predicted, with a change of depth before it. */
 static bool take_pick(struct walk *walk, uint32_t *out, struct cn_error *err)
 {
     struct cn_bytes *picks = &walk->columns.picks;
     uint32_t pick, depth;
 
     if (!take_number(picks, &pick))
-        return cn_fail(err, CN_ERR_FORMAT, "packed picks end too early");
+        return cn_fail(err, CN_ERR_FORMAT, "packed column 'picks' is too short");
     if (pick == CN_UFT_PICK_DEPTH) {
         if (!take_number(picks, &depth) || depth >= CN_UFT_PACKED_DEPTH_MAX ||
             !take_number(picks, &pick) || pick == CN_UFT_PICK_DEPTH)
             return cn_fail(err, CN_ERR_FORMAT, "packed depth is not followed by a call");
-        cn_uft_places_move(&walk->unpacker->places, depth);
+        cn_uft_predictor_move(&walk->unpacker->predictor, depth);
     }
     if (pick >= walk->pick_end)
-        return cn_fail(err, CN_ERR_FORMAT, "packed pick %u, there are %u", pick,
+        return cn_fail(err, CN_ERR_FORMAT, "packed pick %u, the limit is %u", pick,
                        walk->pick_end);
     *out = pick;
     return true;
 }
 
-/* What the record of a pick says, and where it leaves us: neither an entry nor an exit without
- * a return value. */
+/* The word of a pick that is neither an entry nor a plain exit; updates the predictor. */
 static uint64_t follow_special(struct cn_uft_unpacker *unpacker, uint32_t pick)
 {
-    struct cn_uft_places *places = &unpacker->places;
+    struct cn_uft_predictor *predictor = &unpacker->predictor;
     uint64_t word = unpacker->words[pick];
 
     if (pick == CN_UFT_PICK_EXIT_MORE) {
-        word = cn_uft_exit_word(cn_uft_places_top(places)->word, true);
+        word = cn_uft_exit_word(cn_uft_predictor_top(predictor)->word, true);
     } else if ((word & CN_UFT_TYPE_MASK) != CN_UFT_EXIT) {
-        cn_uft_places_note(places, pick);
+        cn_uft_predictor_note(predictor, pick);
         return word;
     }
-    places->depth = cn_uft_depth_below(places->depth);
-    return word | (uint64_t)places->depth << CN_UFT_DEPTH_AT;
+    predictor->depth = cn_uft_depth_below(predictor->depth);
+    return word | (uint64_t)predictor->depth << CN_UFT_DEPTH_AT;
 }
 
-/* The same for all picks. The branch is worth its mispredictions: when it is right, the next
- * record begins before this one is known. */
+/* The same for all picks. The branch is worth its mispredictions: when it is predicted,
+ * the next record starts before this one is complete. */
 static inline uint64_t follow(struct cn_uft_unpacker *unpacker, uint32_t pick)
 {
-    struct cn_uft_places *places = &unpacker->places;
-    uint64_t depth = places->depth, word;
+    struct cn_uft_predictor *predictor = &unpacker->predictor;
+    uint64_t depth = predictor->depth, word;
 
     if (pick == CN_UFT_PICK_EXIT) {
-        depth = places->depth = cn_uft_depth_below(places->depth);
-        word = cn_uft_exit_word(places->frames[depth].word, false);
+        depth = predictor->depth = cn_uft_depth_below(predictor->depth);
+        word = cn_uft_exit_word(predictor->frames[depth].word, false);
     } else {
         word = unpacker->words[pick];
         if ((word & CN_UFT_TYPE_MASK) != CN_UFT_ENTRY)
             return follow_special(unpacker, pick);
-        cn_uft_places_call(places, pick, word, false);
+        cn_uft_predictor_call(predictor, pick, word, false);
     }
     return word | depth << CN_UFT_DEPTH_AT;
-}
-
-static inline void put_record(struct walk *walk, uint64_t word)
-{
-    if (!walk->is_big_endian) {
-        cn_u64_put(walk->out, walk->time_ns);
-        cn_u64_put(walk->out + sizeof(word), word);
-    } else {
-        cn_u64_be_put(walk->out, walk->time_ns);
-        cn_u64_be_put(walk->out + sizeof(word), cn_uft_word_to_be(word));
-    }
-    walk->out += cn_uft_record_size;
 }
 
 static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
                                struct cn_error *err)
 {
     struct cn_uft_unpacker *unpacker = walk->unpacker;
-    struct cn_uft_place *place = cn_uft_places_here(&unpacker->places);
+    struct cn_uft_prediction *prediction = cn_uft_predictor_here(&unpacker->predictor);
     uint64_t delta_ns = time, word;
     uint32_t pick;
 
@@ -322,23 +289,25 @@ static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
         if (!take_pick(walk, &pick, err))
             return false;
         if (pick == CN_UFT_PICK_VERBATIM)
-            return copy_piece(walk, err);
-        place = cn_uft_places_here(&unpacker->places);
+            return copy_bytes(walk, err);
+        prediction = cn_uft_predictor_here(&unpacker->predictor);
     } else {
-        pick = place->picks[choice];
+        pick = prediction->picks[choice];
     }
-    cn_uft_place_refresh(place, choice, pick);
+    cn_uft_prediction_refresh(prediction, choice, pick);
     if (time >= CN_UFT_TIME_SHORT_END && !take_long_time(walk, time, &delta_ns, err))
         return false;
     walk->time_ns += delta_ns;
     word = follow(unpacker, pick);
-    put_record(walk, word);
-    return !(word & CN_UFT_MORE_MASK) || copy_piece(walk, err);
+    cn_uft_record_put((struct cn_uft_record){walk->time_ns, word}, walk->is_big_endian,
+                      walk->out);
+    walk->out += cn_uft_record_size;
+    return !(word & CN_UFT_MORE_MASK) || copy_bytes(walk, err);
 }
 
 static bool unpack_items(struct walk *walk, uint32_t end, struct cn_error *err)
 {
-    /* A copy that nothing else can reach stays in registers. */
+    /* The compiler can keep a local copy in registers. */
     struct walk at = *walk;
     bool ok = true;
 
@@ -360,7 +329,7 @@ bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker, struct cn_bytes chu
     struct walk walk = {.unpacker = unpacker};
     struct cn_bytes stored;
 
-    unpacker->lead.item_count = unpacker->walk.item = 0; /* in case of a failure */
+    unpacker->lead.item_count = unpacker->walk.item = 0; /* for the case of failure */
     if (!cn_uft_packed_lead_read(chunk, lead, err) ||
         !cn_bytes_from(chunk, cn_uft_packed_lead_size, &stored) ||
         !read_body(unpacker, lead, stored, &walk.columns, err) ||
@@ -374,7 +343,7 @@ bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker, struct cn_bytes chu
     return true;
 }
 
-/* At the end everything must have been used, and have made what the lead says. */
+/* Check that all columns were used up and gave as many bytes as the lead declares. */
 static enum cn_step end_chunk(const struct cn_uft_unpacker *unpacker,
                               struct cn_error *err)
 {
@@ -382,10 +351,10 @@ static enum cn_step end_chunk(const struct cn_uft_unpacker *unpacker,
 
     if (unpacker->walk.made_len != unpacker->lead.unpacked_len)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "packed chunk makes %" PRIu64 " bytes instead of %u",
+                       "packed chunk unpacks to %" PRIu64 " bytes instead of %u",
                        unpacker->walk.made_len, unpacker->lead.unpacked_len);
     if (left->wide.len + left->picks.len + left->lengths.len + left->payload.len > 0)
-        return cn_fail(err, CN_ERR_FORMAT, "packed chunk has bytes that are not used");
+        return cn_fail(err, CN_ERR_FORMAT, "packed chunk has unused bytes");
     return CN_END;
 }
 
@@ -400,9 +369,10 @@ enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_by
         return end_chunk(unpacker, err);
     if (count > STEP_ITEMS)
         count = STEP_ITEMS;
-    /* Room for whatever the columns can make, so that writing needs no checks. */
-    make_room(&unpacker->records, &unpacker->records_capacity,
-              (size_t)count * cn_uft_record_size + walk->columns.payload.len);
+    /* Enough for anything the columns can produce, so that writing needs no checks. */
+    unpacker->records = cn_grow_to(
+        unpacker->records, (size_t)count * cn_uft_record_size + walk->columns.payload.len,
+        &unpacker->records_capacity, 1);
     walk->out = unpacker->records;
     if (!unpack_items(walk, walk->item + count, err))
         return CN_FAIL;

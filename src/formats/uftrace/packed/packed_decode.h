@@ -1,8 +1,9 @@
-/* Unpacking chunks of records: from a chunk of TID.zts the bytes of TID.dat.
+/* Unpacks chunks of TID.zts to bytes of TID.dat.
  *
- *     cn_uft_unpacker_begin(unpacker, chunk, &lead, err)
- *     while ((step = cn_uft_unpacker_next(unpacker, &bytes, err)) == CN_ITEM)
- *         ... bytes ...
+ *     if (!cn_uft_unpacker_begin(unpacker, chunk, &lead, &err))
+ *         return false;
+ *     while ((step = cn_uft_unpacker_next(unpacker, &bytes, &err)) == CN_ITEM)
+ *         use(bytes);
  *
  * Threads: one thread at a time for each unpacker.
  */
@@ -19,12 +20,12 @@ struct cn_uft_unpacker;
 struct cn_uft_unpacker *cn_uft_unpacker_new(void);
 void cn_uft_unpacker_free(struct cn_uft_unpacker *unpacker); /* NULL is fine */
 
-/* The lead of a chunk, checked against its own checksum and the limits. */
+/* Read the lead of a chunk; fails when its checksum or a limit is wrong. */
 CN_CHECK bool cn_uft_packed_lead_read(struct cn_bytes chunk,
                                       struct cn_uft_packed_lead *out,
                                       struct cn_error *err);
 
-/* Start with a chunk, which must stay until it is unpacked. */
+/* Start to unpack a chunk. Its bytes are borrowed until it is unpacked. */
 CN_CHECK bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker,
                                     struct cn_bytes chunk,
                                     struct cn_uft_packed_lead *lead,
@@ -34,8 +35,8 @@ CN_CHECK bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker,
 CN_CHECK enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker,
                                            struct cn_bytes *out, struct cn_error *err);
 
-/* The entries of the functions that are open at the start of the chunk, as many as its lead
- * says, outermost first; 0 where unknown. Borrowed until the next chunk. */
+/* The entry words of the functions that are open at the start of the chunk (lead.depth of
+ * them), outermost first; 0 where unknown. Borrowed until the next chunk. */
 const uint64_t *cn_uft_unpacker_open_words(const struct cn_uft_unpacker *unpacker);
 
 #endif

@@ -4,38 +4,37 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/packed/packed_predictor.h"
 
 enum {
-    SLOT_BITS = 14, /* at most half of the slots is ever used */
+    SLOT_BITS = 14, /* at most half of the slots are used */
     SLOT_COUNT = 1 << SLOT_BITS,
     ITEMS_MAX = CN_UFT_PACKED_ITEMS_MAX,
     WIDE_MAX = 8,   /* bytes of one item in each column */
     PICKS_MAX = 5,  /* a depth, 1 + 2 bytes, and a pick of 2 */
-    LENGTH_MAX = 3, /* of a piece */
+    LENGTH_MAX = 3, /* of a bytes */
 };
 
-/* An entry or an exit with nothing attached: everything but the lowest bit of the type. */
+/* An entry or an exit without payload: all bits that must match. */
 #define PLAIN_MASK                                            \
     (UINT64_C(1) << (CN_UFT_TYPE_AT + 1) | CN_UFT_MORE_MASK | \
      ((UINT64_C(1) << CN_UFT_RECORD_MAGIC_BITS) - 1) << CN_UFT_RECORD_MAGIC_AT)
 #define PLAIN_WORD ((uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT)
 
-/* A column being filled; but for the payload it has room for the most that a chunk can
- * need. */
+/* A column being filled. All but the payload are allocated for the longest chunk. */
 struct column {
     uint8_t *bytes;
     size_t len;
 };
 
 struct cn_uft_packer {
-    struct cn_uft_places places;
+    struct cn_uft_predictor predictor;
     uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
     uint16_t slots[SLOT_COUNT]; /* picks by the hash of their word; 0 is free */
-    uint8_t choices[ITEMS_MAX], times[ITEMS_MAX]; /* a byte an item; packed later */
+    uint8_t choices[ITEMS_MAX], times[ITEMS_MAX]; /* one byte an item; packed later */
     struct column wide, picks, lengths, payload;
     size_t payload_capacity;
-    uint64_t last_ns; /* of the record before */
+    uint64_t last_ns; /* of the last record */
     uint64_t unpacked_len;
     struct cn_uft_packed_lead lead; /* of the chunk being filled */
     struct cn_compressor *compressor;
@@ -43,11 +42,6 @@ struct cn_uft_packer {
     size_t body_capacity, chunk_capacity;
     uint8_t method;
 };
-
-static void column_init(struct column *column, size_t max_len)
-{
-    column->bytes = cn_alloc(max_len, 1);
-}
 
 static void put_u8(struct column *column, uint8_t value)
 {
@@ -63,33 +57,20 @@ static void put_number(struct column *column, uint32_t value)
     put_u8(column, (uint8_t)value);
 }
 
-static void put_low_bytes(struct column *column, uint64_t value, size_t len)
-{
-    uint8_t bytes[8];
-
-    cn_u64_put(bytes, value);
-    memcpy(column->bytes + column->len, bytes, len);
-    column->len += len;
-}
-
-/* Most recordings have no payload at all: this column alone grows as it is filled. */
+/* Most recordings have no payload, so this column grows as needed. */
 static void put_payload(struct cn_uft_packer *packer, struct cn_bytes bytes)
 {
     struct column *column = &packer->payload;
-    size_t len = column->len + bytes.len;
-
-    if (len > packer->payload_capacity) {
-        packer->payload_capacity = 2 * len;
-        column->bytes = cn_realloc(column->bytes, 2 * len, 1);
-    }
+    column->bytes =
+        cn_grow_to(column->bytes, column->len + bytes.len, &packer->payload_capacity, 1);
     if (bytes.len)
         memcpy(column->bytes + column->len, bytes.ptr, bytes.len);
-    column->len = len;
+    column->len += bytes.len;
 }
 
 static size_t slot_of(uint64_t word)
 {
-    return (size_t)((word * CN_UFT_PLACE_FACTOR) >> (64 - SLOT_BITS));
+    return (size_t)((word * CN_UFT_HASH_FACTOR) >> (64 - SLOT_BITS));
 }
 
 static uint32_t add_word(struct cn_uft_packer *packer, uint64_t word, size_t slot)
@@ -112,11 +93,11 @@ static uint32_t pick_of_word(struct cn_uft_packer *packer, uint64_t word)
     return add_word(packer, word, slot);
 }
 
-/* Start a chunk with what is open now. A function that is open twice has two picks; which of
- * them is found later does not matter. */
+/* Start a chunk with the functions that are open now. A function that is open twice has
+ * two picks; either may be used later. */
 static void begin_chunk(struct cn_uft_packer *packer)
 {
-    uint32_t depth = packer->places.depth;
+    uint32_t depth = packer->predictor.depth;
 
     packer->wide.len = packer->picks.len = packer->lengths.len = packer->payload.len = 0;
     memset(packer->slots, 0, sizeof(packer->slots));
@@ -128,13 +109,13 @@ static void begin_chunk(struct cn_uft_packer *packer)
         .unpacked_off = packer->unpacked_len,
         .depth = (uint16_t)depth,
     };
-    cn_uft_places_begin(&packer->places, depth);
+    cn_uft_predictor_begin(&packer->predictor, depth);
     for (uint32_t i = 0; i < depth; i++) {
-        size_t slot = slot_of(packer->places.frames[i].word);
+        size_t slot = slot_of(packer->predictor.frames[i].word);
 
         while (packer->slots[slot])
             slot = (slot + 1) & (SLOT_COUNT - 1);
-        (void)add_word(packer, packer->places.frames[i].word, slot);
+        (void)add_word(packer, packer->predictor.frames[i].word, slot);
     }
 }
 
@@ -146,16 +127,16 @@ struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression 
     packer->method = (uint8_t)method;
     packer->lead.flags = is_big_endian ? CN_UFT_PACKED_BIG_ENDIAN : 0;
     packer->compressor = cn_compressor_new(method, level);
-    column_init(&packer->wide, (size_t)ITEMS_MAX * WIDE_MAX);
-    column_init(&packer->picks, (size_t)ITEMS_MAX * PICKS_MAX);
-    column_init(&packer->lengths, (size_t)ITEMS_MAX * LENGTH_MAX);
+    packer->wide.bytes = cn_alloc(ITEMS_MAX, WIDE_MAX);
+    packer->picks.bytes = cn_alloc(ITEMS_MAX, PICKS_MAX);
+    packer->lengths.bytes = cn_alloc(ITEMS_MAX, LENGTH_MAX);
     for (uint32_t i = 0; i < CN_UFT_PICK_WORD; i++)
-        packer->words[i] = UINT64_MAX; /* no record: its magic is wrong */
+        packer->words[i] = UINT64_MAX; /* matches no record: its magic is wrong */
     begin_chunk(packer);
     return packer;
 }
 
-void cn_uft_packer_go_on(struct cn_uft_packer *packer, uint64_t unpacked_len)
+void cn_uft_packer_resume(struct cn_uft_packer *packer, uint64_t unpacked_len)
 {
     packer->unpacked_len = packer->lead.unpacked_off = unpacked_len;
 }
@@ -183,7 +164,7 @@ bool cn_uft_packer_is_full(const struct cn_uft_packer *packer)
 {
     return packer->lead.item_count == ITEMS_MAX ||
            packer->lead.word_count == CN_UFT_PACKED_WORDS_MAX ||
-           packer->payload.len > CN_UFT_PACKED_PAYLOAD_MAX - CN_UFT_PACKED_PIECE_MAX;
+           packer->payload.len > CN_UFT_PACKED_PAYLOAD_MAX - CN_UFT_PACKED_BYTES_MAX;
 }
 
 bool cn_uft_packer_has_items(const struct cn_uft_packer *packer)
@@ -191,12 +172,13 @@ bool cn_uft_packer_has_items(const struct cn_uft_packer *packer)
     return packer->lead.item_count > 0;
 }
 
-/* The bytes of a difference that does not fit into one; returns the first. */
+/* Store a time difference that needs more than one byte; returns the first. */
 static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
 {
     static const uint8_t lens[] = {2, 3, 4, 6};
     uint64_t after_ns = delta_ns - CN_UFT_TIME_SHORT_END;
-    uint8_t i = 0;
+    uint8_t bytes[8], i = 0;
+    size_t len;
 
     if (after_ns >> 8 < CN_UFT_TIME_LONG_END - CN_UFT_TIME_SHORT_END) {
         put_u8(wide, (uint8_t)after_ns);
@@ -208,56 +190,53 @@ static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
     }
     while (i < sizeof(lens) && delta_ns >> (8 * lens[i]))
         i++;
-    put_low_bytes(wide, delta_ns, i < sizeof(lens) ? lens[i] : sizeof(delta_ns));
+    len = i < sizeof(lens) ? lens[i] : sizeof(delta_ns);
+    cn_u64_put(bytes, delta_ns);
+    memcpy(wide->bytes + wide->len, bytes, len);
+    wide->len += len;
     return (uint8_t)(CN_UFT_TIME_2 + i);
 }
 
-static inline void put_time(struct cn_uft_packer *packer, uint32_t item,
-                            uint64_t delta_ns)
-{
-    packer->times[item] = delta_ns < CN_UFT_TIME_SHORT_END
-                              ? (uint8_t)delta_ns
-                              : put_long_time(&packer->wide, delta_ns);
-}
-
-/* The depth of a call that is not nested as expected. */
+/* Store the depth of a call if it is not the expected one; true if it was stored. */
 static bool correct_depth(struct cn_uft_packer *packer, uint32_t depth)
 {
-    if (packer->places.depth == depth)
+    if (packer->predictor.depth == depth)
         return false;
     put_number(&packer->picks, CN_UFT_PICK_DEPTH);
     put_number(&packer->picks, depth);
-    cn_uft_places_move(&packer->places, depth);
+    cn_uft_predictor_move(&packer->predictor, depth);
     return true;
 }
 
-/* Counts how many of the remembered picks are passed on the way to this one: no branches. */
-static inline unsigned find_choice(const struct cn_uft_place *place, uint32_t pick)
+/* Which of the predicted picks this one is; without branches. */
+static inline unsigned find_choice(const struct cn_uft_prediction *prediction,
+                                   uint32_t pick)
 {
-    unsigned past_first = place->picks[0] != pick;
-    unsigned past_second = past_first & (place->picks[1] != pick);
+    unsigned past_first = prediction->picks[0] != pick;
+    unsigned past_second = past_first & (prediction->picks[1] != pick);
 
-    return past_first + past_second + (past_second & (place->picks[2] != pick));
+    return past_first + past_second + (past_second & (prediction->picks[2] != pick));
 }
 
 static inline void put_pick(struct cn_uft_packer *packer, uint32_t pick,
                             bool is_corrected)
 {
-    struct cn_uft_place *place = cn_uft_places_here(&packer->places);
-    unsigned choice = is_corrected ? CN_UFT_CHOICE_NONE : find_choice(place, pick);
+    struct cn_uft_prediction *prediction = cn_uft_predictor_here(&packer->predictor);
+    unsigned choice = is_corrected ? CN_UFT_CHOICE_NONE : find_choice(prediction, pick);
 
     packer->choices[packer->lead.item_count++] = (uint8_t)choice;
     if (choice == CN_UFT_CHOICE_NONE)
         put_number(&packer->picks, pick);
-    cn_uft_place_refresh(place, choice, pick);
+    cn_uft_prediction_refresh(prediction, choice, pick);
 }
 
-/* What changes with each call. The columns are bytes, which may alias anything that lies in
- * memory: kept in the packer itself, all this would be loaded again after each of them. */
+/* State that changes with each call. Writes to the columns, which are bytes, may alias
+ * anything in memory; as members of the packer these would be reloaded after each
+ * write. */
 struct run {
     uint32_t item, depth, exit_count;
     uint64_t last_ns;
-    uint64_t min_ns, max_ns; /* but for the last; changed where times jump */
+    uint64_t min_ns, max_ns; /* without the last call; changed only where times jump */
 };
 
 static struct run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns)
@@ -266,7 +245,7 @@ static struct run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns
 
     return (struct run){
         .item = lead->item_count,
-        .depth = packer->places.depth,
+        .depth = packer->predictor.depth,
         .last_ns = packer->last_ns,
         .min_ns = time_ns < lead->first_ns ? time_ns : lead->first_ns,
         .max_ns = lead->last_ns,
@@ -285,12 +264,12 @@ static void end_run(struct cn_uft_packer *packer, const struct run *run)
     lead->enter_count += count - run->exit_count;
     lead->first_ns = run->min_ns;
     lead->last_ns = run->last_ns > run->max_ns ? run->last_ns : run->max_ns;
-    packer->places.depth = run->depth;
+    packer->predictor.depth = run->depth;
     packer->last_ns = run->last_ns;
     packer->unpacked_len += count * (uint64_t)cn_uft_record_size;
 }
 
-/* A time that is not shortly after the one before. */
+/* A time that is not shortly after the last one. */
 static uint8_t run_long_time(struct cn_uft_packer *packer, struct run *run,
                              uint64_t time_ns)
 {
@@ -301,27 +280,28 @@ static uint8_t run_long_time(struct cn_uft_packer *packer, struct run *run,
     return put_long_time(&packer->wide, time_ns - run->last_ns);
 }
 
-/* What happened here is not what happened the last time. */
-static unsigned run_other_pick(struct cn_uft_packer *packer, struct cn_uft_place *place,
-                               uint32_t pick)
+/* The pick is not the first prediction. */
+static unsigned run_other_pick(struct cn_uft_packer *packer,
+                               struct cn_uft_prediction *prediction, uint32_t pick)
 {
-    unsigned choice = find_choice(place, pick);
+    unsigned choice = find_choice(prediction, pick);
 
-    cn_uft_place_refresh(place, choice, pick);
+    cn_uft_prediction_refresh(prediction, choice, pick);
     if (choice == CN_UFT_CHOICE_NONE)
         put_number(&packer->picks, pick);
     return choice;
 }
 
-/* A call with nothing attached, nested as expected; whether it is an entry or an exit makes
- * no branch, as nobody could predict that. False when there is anything special about it;
- * nothing is changed then. */
+/* Add a call without payload, nested as expected. There is no branch on entry or exit,
+ * which would be mispredicted. False, with nothing changed, when the call is not of this
+ * kind. */
 static inline bool run_call(struct cn_uft_packer *packer, struct run *run,
                             uint64_t time_ns, uint64_t word)
 {
-    struct cn_uft_frame *frames = packer->places.frames;
+    struct cn_uft_frame *frames = packer->predictor.frames;
     struct cn_uft_frame *top = &frames[cn_uft_depth_below(run->depth)];
-    struct cn_uft_place *place = cn_uft_places_at(&packer->places, top->key);
+    struct cn_uft_prediction *prediction =
+        cn_uft_predictor_at(&packer->predictor, top->key);
     uint64_t entry_word = word & ~(CN_UFT_DEPTH_MASK | CN_UFT_EXIT);
     uint64_t delta_ns = time_ns - run->last_ns;
     uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
@@ -334,8 +314,9 @@ static inline bool run_call(struct cn_uft_packer *packer, struct run *run,
         ((top->word ^ entry_word) & exit_mask))
         return false;
     pick &= (uint32_t)~exit_mask; /* CN_UFT_PICK_EXIT is 0 */
-    packer->choices[run->item] =
-        place->picks[0] == pick ? 0 : (uint8_t)run_other_pick(packer, place, pick);
+    packer->choices[run->item] = prediction->picks[0] == pick
+                                     ? 0
+                                     : (uint8_t)run_other_pick(packer, prediction, pick);
     packer->times[run->item] = delta_ns < CN_UFT_TIME_SHORT_END
                                    ? (uint8_t)delta_ns
                                    : run_long_time(packer, run, time_ns);
@@ -349,15 +330,15 @@ static inline bool run_call(struct cn_uft_packer *packer, struct run *run,
 
 static void add_exit(struct cn_uft_packer *packer, uint64_t word, uint32_t depth)
 {
-    struct cn_uft_places *places = &packer->places;
+    struct cn_uft_predictor *predictor = &packer->predictor;
     bool is_corrected = correct_depth(packer, cn_uft_depth_above(depth));
     uint64_t more = word & CN_UFT_MORE_MASK;
     uint32_t pick = more ? CN_UFT_PICK_EXIT_MORE : CN_UFT_PICK_EXIT;
 
-    if (cn_uft_exit_word(places->frames[depth].word, more) != word)
+    if (cn_uft_exit_word(predictor->frames[depth].word, more) != word)
         pick = pick_of_word(packer, word);
     put_pick(packer, pick, is_corrected);
-    places->depth = depth;
+    predictor->depth = depth;
 }
 
 static void add_entry(struct cn_uft_packer *packer, uint64_t word, uint32_t depth)
@@ -366,59 +347,41 @@ static void add_entry(struct cn_uft_packer *packer, uint64_t word, uint32_t dept
     uint32_t pick = pick_of_word(packer, word);
 
     put_pick(packer, pick, is_corrected);
-    cn_uft_places_call(&packer->places, pick, word, false);
+    cn_uft_predictor_call(&packer->predictor, pick, word, false);
 }
 
-static void add_other(struct cn_uft_packer *packer, uint64_t word)
-{
-    uint32_t pick = pick_of_word(packer, word);
-
-    put_pick(packer, pick, false);
-    cn_uft_places_note(&packer->places, pick);
-}
-
-static void count_time(struct cn_uft_packed_lead *lead, uint64_t time_ns)
-{
-    if (time_ns < lead->first_ns)
-        lead->first_ns = time_ns;
-    if (time_ns > lead->last_ns)
-        lead->last_ns = time_ns;
-}
-
-static void count_loss(struct cn_uft_packed_lead *lead, uint64_t count)
-{
-    lead->loss_count++;
-    if (!cn_u64_add(lead->lost_count, count, &lead->lost_count))
-        lead->lost_count = UINT64_MAX;
-}
-
-/* Everything that is not an expected call. */
-static void add_special(struct cn_uft_packer *packer, uint64_t word, unsigned type,
-                        uint32_t depth)
-{
-    if (type == CN_UFT_EXIT)
-        add_exit(packer, word & ~CN_UFT_DEPTH_MASK, depth);
-    else if (type == CN_UFT_ENTRY)
-        add_entry(packer, word & ~CN_UFT_DEPTH_MASK, depth);
-    else
-        add_other(packer, word);
-}
-
+/* Add any record that run_call() refuses. */
 static void add_unexpected(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word)
 {
-    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
+    struct cn_uft_packed_lead *lead = &packer->lead;
+    uint32_t depth = (uint32_t)cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS), pick;
     unsigned type = (unsigned)cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS);
+    uint64_t delta_ns = time_ns - packer->last_ns;
 
-    put_time(packer, packer->lead.item_count, time_ns - packer->last_ns);
+    packer->times[lead->item_count] = delta_ns < CN_UFT_TIME_SHORT_END
+                                          ? (uint8_t)delta_ns
+                                          : put_long_time(&packer->wide, delta_ns);
     packer->last_ns = time_ns;
-    if (type == CN_UFT_LOST)
-        count_loss(&packer->lead, word >> CN_UFT_ADDRESS_AT);
-    else
-        count_time(&packer->lead, time_ns);
-    packer->lead.enter_count += type == CN_UFT_ENTRY;
-    packer->lead.exit_count += type == CN_UFT_EXIT;
-    packer->lead.event_count += type == CN_UFT_EVENT;
-    add_special(packer, word, type, depth);
+    if (type == CN_UFT_LOST) {
+        lead->loss_count++;
+        if (!cn_u64_add(lead->lost_count, word >> CN_UFT_ADDRESS_AT, &lead->lost_count))
+            lead->lost_count = UINT64_MAX;
+    } else {
+        lead->first_ns = time_ns < lead->first_ns ? time_ns : lead->first_ns;
+        lead->last_ns = time_ns > lead->last_ns ? time_ns : lead->last_ns;
+    }
+    lead->enter_count += type == CN_UFT_ENTRY;
+    lead->exit_count += type == CN_UFT_EXIT;
+    lead->event_count += type == CN_UFT_EVENT;
+    if (type == CN_UFT_EXIT) {
+        add_exit(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    } else if (type == CN_UFT_ENTRY) {
+        add_entry(packer, word & ~CN_UFT_DEPTH_MASK, depth);
+    } else {
+        pick = pick_of_word(packer, word);
+        put_pick(packer, pick, false);
+        cn_uft_predictor_note(&packer->predictor, pick);
+    }
     packer->unpacked_len += cn_uft_record_size;
 }
 
@@ -461,59 +424,40 @@ size_t cn_uft_packer_add_calls(struct cn_uft_packer *packer, struct cn_bytes rec
     return i * cn_uft_record_size;
 }
 
-void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes piece)
+void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes bytes)
 {
-    assert(!cn_uft_packer_is_full(packer) && piece.len <= CN_UFT_PACKED_PIECE_MAX);
+    assert(!cn_uft_packer_is_full(packer) && bytes.len <= CN_UFT_PACKED_BYTES_MAX);
     packer->times[packer->lead.item_count] = 0;
     packer->choices[packer->lead.item_count++] = CN_UFT_CHOICE_NONE;
     put_number(&packer->picks, CN_UFT_PICK_VERBATIM);
-    put_number(&packer->lengths, (uint32_t)piece.len);
-    put_payload(packer, piece);
-    packer->unpacked_len += piece.len;
-}
-
-/* Four choices a byte, the first in the low bits. */
-static uint8_t *pack_choices(struct cn_uft_packer *packer, uint8_t *to)
-{
-    uint32_t count = packer->lead.item_count;
-
-    for (uint32_t i = count; i % CN_UFT_CHOICES_A_BYTE; i++)
-        packer->choices[i] = 0;
-    for (uint32_t i = 0; i < count; i += CN_UFT_CHOICES_A_BYTE) {
-        const uint8_t *four = packer->choices + i;
-
-        *to++ = (uint8_t)(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
-    }
-    return to;
-}
-
-static void make_room(uint8_t **buffer, size_t *capacity, size_t len)
-{
-    if (len <= *capacity)
-        return;
-    free(*buffer);
-    *buffer = cn_alloc(len, 1);
-    *capacity = len;
-}
-
-static size_t body_length(const struct cn_uft_packer *packer)
-{
-    return packer->lead.word_count * sizeof(uint64_t) + 2 * packer->lead.item_count +
-           packer->wide.len + packer->picks.len + packer->lengths.len +
-           packer->payload.len;
+    put_number(&packer->lengths, (uint32_t)bytes.len);
+    put_payload(packer, bytes);
+    packer->unpacked_len += bytes.len;
 }
 
 static size_t gather_body(struct cn_uft_packer *packer)
 {
     const struct column *columns[] = {&packer->wide, &packer->picks, &packer->lengths,
                                       &packer->payload};
+    size_t len =
+        packer->lead.word_count * sizeof(uint64_t) +
+        2 * (size_t)packer->lead.item_count; /* upper limit for choices and times */
     uint8_t *end;
 
-    make_room(&packer->body, &packer->body_capacity, body_length(packer));
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+        len += columns[i]->len;
+    packer->body = cn_grow_to(packer->body, len, &packer->body_capacity, 1);
     end = packer->body;
     for (uint32_t i = 0; i < packer->lead.word_count; i++, end += sizeof(uint64_t))
         cn_u64_put(end, packer->words[CN_UFT_PICK_WORD + i]);
-    end = pack_choices(packer, end);
+    /* Four choices a byte, the first in the lowest bits. */
+    for (uint32_t i = packer->lead.item_count; i % CN_UFT_CHOICES_A_BYTE; i++)
+        packer->choices[i] = 0;
+    for (uint32_t i = 0; i < packer->lead.item_count; i += CN_UFT_CHOICES_A_BYTE) {
+        const uint8_t *four = packer->choices + i;
+
+        *end++ = (uint8_t)(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
+    }
     memcpy(end, packer->times, packer->lead.item_count);
     end += packer->lead.item_count;
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
@@ -524,15 +468,16 @@ static size_t gather_body(struct cn_uft_packer *packer)
     return (size_t)(end - packer->body);
 }
 
-/* Compress the body behind the lead, or copy it there when compressing does not pay or would
- * pay so well that a reader took it for an attack. */
+/* Compress the body after the lead. Copy it instead when it does not shrink, or shrinks
+ * so much that readers would refuse it as a decompression bomb. */
 static bool store_body(struct cn_uft_packer *packer, size_t body_len, size_t *stored_len,
                        struct cn_error *err)
 {
     size_t bound = cn_compressor_bound(packer->compressor, body_len);
     uint8_t *to;
 
-    make_room(&packer->chunk, &packer->chunk_capacity, cn_uft_packed_lead_size + bound);
+    packer->chunk = cn_grow_to(packer->chunk, cn_uft_packed_lead_size + bound,
+                               &packer->chunk_capacity, 1);
     to = packer->chunk + cn_uft_packed_lead_size;
     packer->lead.compression = packer->method;
     if (!cn_compress(packer->compressor, (struct cn_bytes){packer->body, body_len}, to,

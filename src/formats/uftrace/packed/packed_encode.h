@@ -1,14 +1,9 @@
-/* Packing the records of a task into chunks.
+/* Packs the records of a task into chunks. Unpacking gives the same bytes.
  *
- *     packer = cn_uft_packer_new(is_big_endian, method, level);
- *     for each record
- *         if (cn_uft_packer_is_full(packer))
- *             cn_uft_packer_take(packer, &chunk, err), store the chunk
- *         cn_uft_packer_add(packer, time_ns, word, payload);
- *     if (cn_uft_packer_has_items(packer))
- *         cn_uft_packer_take(...)
- *
- * Unpacking gives the same bytes, whatever they are.
+ * For each record: when cn_uft_packer_is_full(), store the chunk of cn_uft_packer_take();
+ * then call cn_uft_packer_add(). At the end, take the last chunk if
+ * cn_uft_packer_has_items(). cn_uft_packer_fill() in packed_file.h does this for the bytes
+ * of TID.dat.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_PACKED_PACKED_ENCODE_H
@@ -20,39 +15,39 @@
 
 struct cn_uft_packer;
 
-/* What cairn packs with; the alternatives are measured in docs/formats/packed.md. */
+/* The compression cairn uses; docs/formats/packed.md compares others. */
 #define CN_UFT_PACK_METHOD CN_COMPRESSION_ZSTD
 enum { CN_UFT_PACK_LEVEL = 1 };
 
 struct cn_uft_packer *cn_uft_packer_new(bool is_big_endian, enum cn_compression method,
                                         int level);
 
-/* What was packed by another packer before comes first, so many bytes of records. To be
- * called before anything is added. */
-void cn_uft_packer_go_on(struct cn_uft_packer *packer, uint64_t unpacked_len);
+/* Continue after `unpacked_len` bytes of records that another packer packed. Call this
+ * before anything is added. */
+void cn_uft_packer_resume(struct cn_uft_packer *packer, uint64_t unpacked_len);
 
 uint64_t cn_uft_packer_unpacked_len(const struct cn_uft_packer *packer);
 void cn_uft_packer_free(struct cn_uft_packer *packer); /* NULL is fine */
 
-/* Nothing can be added before the chunk is taken. */
+/* When full, take the chunk before adding more. */
 bool cn_uft_packer_is_full(const struct cn_uft_packer *packer);
 bool cn_uft_packer_has_items(const struct cn_uft_packer *packer);
 
-/* A record. `word` has its bits where little-endian recordings have them, and the magic.
- * `payload`, at most CN_UFT_PACKED_PIECE_MAX bytes, is what follows a record that has `more`
- * set, padding included; other records have none. */
+/* Add a record. `word` has the magic, and its bits in little-endian order. `payload`
+ * follows a record with `more`, padding included, at most CN_UFT_PACKED_BYTES_MAX bytes;
+ * it is empty for other records. */
 void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word,
                        struct cn_bytes payload);
 
-/* The fast way for little-endian records: add those at the start of `records` that are calls
- * with nothing attached, nested as expected, until the chunk is full. Returns how many bytes
- * were used; the record after them needs cn_uft_packer_add(). */
+/* Fast path for little-endian records: add calls without payload, nested as expected,
+ * from the start of `records` until the chunk is full. Returns the bytes used; add the
+ * next record with cn_uft_packer_add(). */
 size_t cn_uft_packer_add_calls(struct cn_uft_packer *packer, struct cn_bytes records);
 
-/* Bytes that are no record, at most CN_UFT_PACKED_PIECE_MAX. */
-void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes piece);
+/* Add bytes that are not a record, at most CN_UFT_PACKED_BYTES_MAX. */
+void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes bytes);
 
-/* The chunk of what was added, borrowed until the next call; the next chunk begins. */
+/* Finish the chunk and begin the next one. The chunk is borrowed until the next call. */
 CN_CHECK bool cn_uft_packer_take(struct cn_uft_packer *packer, struct cn_bytes *chunk,
                                  struct cn_error *err);
 

@@ -17,28 +17,28 @@
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/record_source.h"
 
-enum { FORGET_LEN = 1 << 20 }; /* pages are given back in pieces of this size */
+enum { FORGET_LEN = 1 << 20 }; /* mapped pages are dropped in steps of this size */
 
 /* Records to pack. */
 struct input {
     struct cn_bytes bytes;
     bool is_big_endian;
-    bool is_mapped; /* pages can be given back when they are packed */
+    bool is_mapped; /* packed pages may be dropped */
 };
 
 static bool pack_all(struct cn_uft_packer *packer, const struct input *input,
                      struct cn_chunk_writer *writer, struct cn_error *err)
 {
-    struct cn_bytes rest = input->bytes, behind = input->bytes, chunk;
+    struct cn_bytes rest = input->bytes, mapped = input->bytes, chunk;
 
     while (rest.len > 0) {
         cn_uft_packer_fill(packer, &rest, input->is_big_endian);
         if (!cn_uft_packer_take(packer, &chunk, err) ||
             !cn_chunk_writer_add(writer, chunk, err))
             return false;
-        if (input->is_mapped && behind.len - rest.len >= FORGET_LEN) {
-            cn_file_forget((struct cn_bytes){behind.ptr, behind.len - rest.len});
-            behind = rest;
+        if (input->is_mapped && mapped.len - rest.len >= FORGET_LEN) {
+            cn_file_forget((struct cn_bytes){mapped.ptr, mapped.len - rest.len});
+            mapped = rest;
         }
     }
     return true;
@@ -93,22 +93,15 @@ bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
     return false;
 }
 
-/* The files of a directory to pack. */
+/* A directory whose files are packed. */
 struct packing {
     const char *dir;
     bool is_big_endian;
     char **names;
-    size_t count, capacity, done_count;
+    size_t count, capacity;
     const struct cn_progress *progress;
     struct cn_failures failures;
 };
-
-static bool is_task_file(const char *name)
-{
-    size_t digits = strspn(name, "0123456789");
-
-    return digits > 0 && strcmp(name + digits, ".dat") == 0;
-}
 
 static int compare_names(const void *a, const void *b)
 {
@@ -119,11 +112,12 @@ static bool list_files(struct packing *packing, struct cn_error *err)
 {
     DIR *dir = opendir(packing->dir);
     struct dirent *entry;
+    uint32_t tid;
 
     if (!dir)
         return cn_fail_errno(err, "%s", packing->dir);
     while ((entry = readdir(dir))) {
-        if (!is_task_file(entry->d_name))
+        if (cn_uft_task_file(entry->d_name, &tid) != CN_UFT_PLAIN_TASK)
             continue;
         packing->names = cn_grow(packing->names, packing->count, &packing->capacity,
                                  sizeof(*packing->names));
@@ -135,27 +129,18 @@ static bool list_files(struct packing *packing, struct cn_error *err)
     return true;
 }
 
-/* DIR/1234.dat and DIR/1234.zts. */
-static bool make_paths(const struct packing *packing, const char *name,
-                       char from[static PATH_MAX], char to[static PATH_MAX],
-                       struct cn_error *err)
-{
-    int len = (int)(strlen(name) - strlen(".dat"));
-
-    if (snprintf(from, PATH_MAX, "%s/%s", packing->dir, name) >= PATH_MAX ||
-        snprintf(to, PATH_MAX, "%s/%.*s.zts", packing->dir, len, name) >= PATH_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", packing->dir, name);
-    return true;
-}
-
 static bool pack_one(const struct packing *packing, const char *name,
                      struct cn_error *err)
 {
     struct cn_file file = {0};
     char from[PATH_MAX], to[PATH_MAX];
+    int len = (int)(strlen(name) - strlen(".dat"));
     bool ok;
 
-    if (!make_paths(packing, name, from, to, err) || !cn_file_open(&file, from, err))
+    if (snprintf(from, PATH_MAX, "%s/%s", packing->dir, name) >= PATH_MAX ||
+        snprintf(to, PATH_MAX, "%s/%.*s.zts", packing->dir, len, name) >= PATH_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", packing->dir, name);
+    if (!cn_file_open(&file, from, err))
         return false;
     ok = pack_to(&(struct input){file.bytes, packing->is_big_endian, true},
                  CN_UFT_PACK_METHOD, CN_UFT_PACK_LEVEL, to, err);
@@ -179,12 +164,9 @@ static void take_job(void *arg, size_t job, unsigned worker)
 {
     struct packing *packing = arg;
 
-    if (!cn_failures_share(&packing->failures, worker))
-        return;
-    packing->done_count = job + 1;
-    if (!cn_progress_report(packing->progress, "packing", packing->done_count,
-                            packing->count, "tasks",
-                            cn_failures_error(&packing->failures, worker)))
+    if (cn_failures_share(&packing->failures, worker) &&
+        !cn_progress_report(packing->progress, "packing", job + 1, packing->count,
+                            "tasks", cn_failures_error(&packing->failures, worker)))
         cn_failures_note(&packing->failures, worker, job);
 }
 

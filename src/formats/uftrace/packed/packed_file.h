@@ -1,6 +1,5 @@
-/* Files and directories of packed records: TID.dat to TID.zts and back.
- *
- * Threads: any thread; each works on files of its own.
+/* Converts files and directories between TID.dat and TID.zts.
+ * Threads: any thread, on different files.
  */
 #ifndef CN_FORMATS_UFTRACE_PACKED_PACKED_FILE_H
 #define CN_FORMATS_UFTRACE_PACKED_PACKED_FILE_H
@@ -13,13 +12,13 @@ struct cn_progress;
 struct cn_uft_packer;
 struct cn_uft_records;
 
-/* Add records from the front of `rest`, which is shortened, until the chunk is full or all
- * are added. `rest` is the bytes of TID.dat, damaged or not: what is no record is packed as
- * it is, so that unpacking gives the same bytes. */
+/* Add records from the front of `rest`, which shrinks, until the chunk is full or all are
+ * added. `rest` is TID.dat, damaged or not: bytes that are not a record are packed
+ * verbatim, so unpacking gives the same bytes. */
 void cn_uft_packer_fill(struct cn_uft_packer *packer, struct cn_bytes *rest,
                         bool is_big_endian);
 
-/* Write the bytes of TID.dat to a new packed file. */
+/* Pack the bytes of TID.dat into a new file. */
 CN_CHECK bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
                                enum cn_compression method, int level, const char *path,
                                struct cn_error *err);
@@ -28,8 +27,8 @@ CN_CHECK bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
 CN_CHECK bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
                                  struct cn_error *err);
 
-/* Replace every TID.dat of a uftrace directory by TID.zts, on as many threads. Each file is
- * removed only when its successor is complete. */
+/* Replace each TID.dat of a uftrace directory by TID.zts, on `workers` threads. A TID.dat
+ * is removed when its TID.zts is complete. */
 CN_CHECK bool cn_uft_pack_directory(const char *dir, bool is_big_endian, unsigned workers,
                                     const struct cn_progress *progress,
                                     struct cn_error *err);

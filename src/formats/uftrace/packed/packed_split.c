@@ -1,15 +1,15 @@
-/* Where records begin and end, as far as the bytes alone tell. A guess that is wrong costs
- * some space and nothing else: what was cut at the wrong place is put together again. */
+/* Finding the ends of records from the bytes alone. A wrong guess costs some space,
+ * nothing else: unpacking gives the same bytes. */
 
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/packed_file.h"
-#include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/packed/packed_predictor.h"
 #include "formats/uftrace/records/record_reader.h"
 
-/* The longest time between two records that we believe without further evidence. */
+/* The longest plausible time between two records. */
 #define GAP_MAX_NS (UINT64_C(3600) * 1000000000)
 
-/* Whether a record that comes soon after this one begins here, or nothing does. */
+/* True if a plausible next record begins here, or the data ends. */
 static bool is_followed(struct cn_uft_record record, struct cn_bytes rest,
                         bool is_big_endian)
 {
@@ -23,25 +23,19 @@ static bool is_followed(struct cn_uft_record record, struct cn_bytes rest,
             (next.word & CN_UFT_TYPE_MASK) == CN_UFT_LOST);
 }
 
-static size_t event_length(struct cn_bytes rest, bool is_big_endian)
-{
-    size_t len = CN_UFT_STRING_HEAD;
-
-    if (rest.len < CN_UFT_STRING_HEAD)
-        return rest.len;
-    len += is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
-    len = cn_align_up(len, CN_UFT_PAYLOAD_ALIGN);
-    return len < rest.len ? len : rest.len;
-}
-
-/* The payload of a record; `rest` begins behind its two words. */
+/* The length of a record's payload; `rest` begins after its two words. */
 static size_t payload_length(struct cn_uft_record record, struct cn_bytes rest,
                              bool is_big_endian)
 {
     struct cn_bytes after;
+    size_t event_len;
 
-    if ((record.word & CN_UFT_TYPE_MASK) == CN_UFT_EVENT)
-        return event_length(rest, is_big_endian);
+    if ((record.word & CN_UFT_TYPE_MASK) == CN_UFT_EVENT) {
+        if (rest.len < CN_UFT_STRING_HEAD)
+            return rest.len;
+        event_len = cn_uft_event_len(rest, is_big_endian);
+        return event_len < rest.len ? event_len : rest.len;
+    }
     for (size_t len = 0; len <= CN_UFT_PAYLOAD_MAX; len += CN_UFT_PAYLOAD_ALIGN) {
         if (!cn_bytes_from(rest, len, &after))
             return rest.len;
@@ -57,7 +51,7 @@ static bool is_record(struct cn_bytes rest, bool is_big_endian)
            cn_uft_record_has_magic(cn_uft_record_get(rest, is_big_endian));
 }
 
-/* How many bytes at the front are no record. */
+/* The number of bytes before the next record. */
 static size_t verbatim_length(struct cn_bytes rest, bool is_big_endian)
 {
     size_t len = 0;
@@ -65,7 +59,7 @@ static size_t verbatim_length(struct cn_bytes rest, bool is_big_endian)
 
     do
         len += CN_UFT_PAYLOAD_ALIGN;
-    while (len < CN_UFT_PACKED_PIECE_MAX && cn_bytes_from(rest, len, &at) &&
+    while (len < CN_UFT_PACKED_BYTES_MAX && cn_bytes_from(rest, len, &at) &&
            !is_record(at, is_big_endian));
     return len < rest.len ? len : rest.len;
 }
@@ -76,7 +70,7 @@ static void fill_one(struct cn_uft_packer *packer, struct cn_bytes *rest,
     struct cn_uft_record record;
     struct cn_bytes bytes;
 
-    /* The lengths come from `rest` itself: taking them cannot fail. */
+    /* The lengths fit `rest`, so taking them cannot fail. */
     if (!is_record(*rest, is_big_endian)) {
         (void)cn_bytes_take(rest, verbatim_length(*rest, is_big_endian), &bytes);
         cn_uft_packer_add_verbatim(packer, bytes);

@@ -7,42 +7,39 @@
 #include "base/files/file.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/text/scan.h"
 
 enum {
-    /* The longest thing that a block can end in the middle of. */
+    /* The longest record with payload, which a block may split. */
     LEFT_MAX = cn_uft_record_size + (1 << 16) + CN_UFT_PAYLOAD_ALIGN,
-    FORGET_LEN = 512 << 10, /* pages are given back in pieces of this size */
+    FORGET_LEN = 512 << 10, /* mapped pages are dropped in steps of this size */
 };
 
 struct cn_uft_record_reader {
     const struct cn_uft_records *records;
     struct cn_uft_unpacker *unpacker; /* NULL for a plain file */
     struct cn_chunk_walk walk;
-    struct cn_uft_record_block block; /* the last one */
-    uint64_t stored_off;              /* where a plain file begins */
+    struct cn_uft_record_block block; /* the last block returned */
+    uint64_t stored_off;              /* where to begin in a plain file */
     uint64_t chunk_off;               /* of the chunk being unpacked */
-    uint64_t forgotten_off;           /* up to where pages were given back */
+    uint64_t forgotten_off;           /* end of the pages that were dropped */
     bool has_chunk, has_block, is_at_end;
-    uint8_t *kept; /* what was left of the last block */
-    size_t kept_len;
-    uint8_t *joined; /* that and all of the next chunk */
+    uint8_t *rest; /* unused rest of the last block */
+    size_t rest_len;
+    uint8_t *joined; /* the rest and the next chunk */
     size_t joined_capacity;
 };
 
-bool cn_uft_is_packed_task_file(const char *name, uint32_t *tid)
+enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid)
 {
-    uint64_t value = 0;
-    const char *at = name;
+    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
 
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = value * 10 + (uint64_t)(*at - '0');
-        if (value > UINT32_MAX)
-            return false;
-    }
-    if (at == name || strcmp(at, ".zts") != 0)
-        return false;
-    *tid = (uint32_t)value;
-    return true;
+    /* "007.dat" would be written back under another name. */
+    if (name[0] == '0' || !cn_uft_scan_u32(&text, tid))
+        return CN_UFT_NO_TASK;
+    return cn_uft_text_equals(text, ".dat")   ? CN_UFT_PLAIN_TASK
+           : cn_uft_text_equals(text, ".zts") ? CN_UFT_PACKED_TASK
+                                              : CN_UFT_NO_TASK;
 }
 
 bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
@@ -55,12 +52,13 @@ bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
     };
     uint32_t tid;
 
-    made.is_packed = cn_uft_is_packed_task_file(name, &tid);
+    made.is_packed = cn_uft_task_file(name, &tid) == CN_UFT_PACKED_TASK;
     if (made.is_packed &&
         !cn_chunk_file_init(&made.chunks, bytes, CN_CHUNK_DIALECT_SPEC, err))
         return cn_fail_in(err, "%s", name);
     if (made.is_packed && made.chunks.compression != CN_COMPRESSION_NONE)
-        return cn_fail(err, CN_ERR_VERSION, "%s: chunks of packed records in %s", name,
+        return cn_fail(err, CN_ERR_VERSION,
+                       "%s: packed records do not support %s in the chunk file", name,
                        cn_compression_name(made.chunks.compression));
     *records = made;
     return true;
@@ -79,7 +77,7 @@ uint64_t cn_uft_records_find(const struct cn_uft_records *records, uint64_t time
     cn_chunk_walk_begin(&walk, &records->chunks);
     while (!cn_chunk_walk_is_at_end(&walk)) {
         off = walk.off;
-        /* Damage is for the reader to tell about. */
+        /* The reader reports damage. */
         if (!cn_chunk_walk_next(&walk, false, &chunk, &err) ||
             !cn_uft_packed_lead_read(chunk.stored, &lead, &err) ||
             lead.last_ns >= time_ns)
@@ -97,7 +95,7 @@ cn_uft_record_reader_new(const struct cn_uft_records *records, uint64_t stored_o
     reader->stored_off = reader->forgotten_off = stored_off;
     if (records->is_packed) {
         reader->unpacker = cn_uft_unpacker_new();
-        reader->kept = cn_alloc(LEFT_MAX, 1);
+        reader->rest = cn_alloc(LEFT_MAX, 1);
         cn_chunk_walk_begin_at(&reader->walk, &records->chunks,
                                stored_off ? stored_off : cn_chunk_file_header_size);
     }
@@ -109,7 +107,7 @@ void cn_uft_record_reader_free(struct cn_uft_record_reader *reader)
     if (!reader)
         return;
     cn_uft_unpacker_free(reader->unpacker);
-    free(reader->kept);
+    free(reader->rest);
     free(reader->joined);
     free(reader);
 }
@@ -132,74 +130,65 @@ static enum cn_step next_plain(struct cn_uft_record_reader *reader,
     return CN_ITEM;
 }
 
-/* Save what was not used of the last block before its memory is used again. */
-static bool keep_unused(struct cn_uft_record_reader *reader, size_t used_len,
-                        struct cn_error *err)
+/* Copy the unused rest of the last block before its memory is reused. */
+static bool save_rest(struct cn_uft_record_reader *reader, size_t used_len,
+                      struct cn_error *err)
 {
     struct cn_bytes left;
 
-    reader->kept_len = 0;
+    reader->rest_len = 0;
     if (!cn_bytes_from(reader->block.bytes, used_len, &left) || left.len == 0)
         return true;
     if (left.len > LEFT_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes at %" PRIu64 " make no record",
+        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes at %" PRIu64 " are not a record",
                        left.len, reader->block.off + used_len);
-    memmove(reader->kept, left.ptr, left.len); /* may be what was kept before */
-    reader->kept_len = left.len;
+    memmove(reader->rest, left.ptr, left.len); /* may overlap */
+    reader->rest_len = left.len;
     return true;
 }
 
-static struct cn_bytes join_kept(struct cn_uft_record_reader *reader,
+static struct cn_bytes join_rest(struct cn_uft_record_reader *reader,
                                  struct cn_bytes bytes)
 {
-    size_t len = reader->kept_len + bytes.len;
+    size_t len = reader->rest_len + bytes.len;
 
-    if (reader->kept_len == 0)
+    if (reader->rest_len == 0)
         return bytes;
-    if (len > reader->joined_capacity) {
-        free(reader->joined);
-        reader->joined = cn_alloc(len, 1);
-        reader->joined_capacity = len;
-    }
-    memcpy(reader->joined, reader->kept, reader->kept_len);
+    reader->joined = cn_grow_to(reader->joined, len, &reader->joined_capacity, 1);
+    memcpy(reader->joined, reader->rest, reader->rest_len);
     if (bytes.len)
-        memcpy(reader->joined + reader->kept_len, bytes.ptr, bytes.len);
+        memcpy(reader->joined + reader->rest_len, bytes.ptr, bytes.len);
     return (struct cn_bytes){reader->joined, len};
 }
 
-static bool check_order(const struct cn_uft_record_reader *reader,
+static bool check_chunk(struct cn_uft_record_reader *reader,
                         const struct cn_uft_packed_lead *lead, struct cn_error *err)
 {
     bool is_big_endian = lead->flags & CN_UFT_PACKED_BIG_ENDIAN;
-
-    return is_big_endian == reader->records->is_big_endian ||
-           cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
-}
-
-/* When a chunk is missing, the one behind the gap comes with the next call. */
-static bool check_gap(struct cn_uft_record_reader *reader,
-                      const struct cn_uft_packed_lead *lead, struct cn_error *err)
-{
     uint64_t expected_off = reader->block.off + reader->block.bytes.len;
 
+    if (is_big_endian != reader->records->is_big_endian)
+        return cn_fail(err, CN_ERR_FORMAT, "packed records of the other byte order");
     if (!reader->has_block || lead->unpacked_off == expected_off)
         return true;
+    /* A chunk is missing: report it, and return the chunk after the gap with the next
+     * call. */
     reader->walk.off = reader->chunk_off;
     return cn_fail(err, CN_ERR_FORMAT,
-                   "packed records go on at byte %" PRIu64 " instead of %" PRIu64,
+                   "packed records continue at byte %" PRIu64 " instead of %" PRIu64,
                    lead->unpacked_off, expected_off);
 }
 
-static void forget_behind(struct cn_uft_record_reader *reader)
+static void drop_read_pages(struct cn_uft_record_reader *reader)
 {
-    struct cn_bytes behind;
+    struct cn_bytes pages;
 
     if (!reader->records->is_mapped ||
         reader->chunk_off - reader->forgotten_off < FORGET_LEN)
         return;
     if (cn_bytes_slice(reader->records->bytes, reader->forgotten_off,
-                       reader->chunk_off - reader->forgotten_off, &behind))
-        cn_file_forget(behind);
+                       reader->chunk_off - reader->forgotten_off, &pages))
+        cn_file_forget(pages);
     reader->forgotten_off = reader->chunk_off;
 }
 
@@ -212,9 +201,9 @@ static bool begin_chunk(struct cn_uft_record_reader *reader,
     if (!cn_chunk_walk_next(&reader->walk, true, &chunk, err))
         return false;
     reader->chunk_off = chunk.off;
-    forget_behind(reader);
+    drop_read_pages(reader);
     if (!cn_uft_unpacker_begin(reader->unpacker, chunk.stored, &lead, err) ||
-        !check_order(reader, &lead, err) || !check_gap(reader, &lead, err))
+        !check_chunk(reader, &lead, err))
         return cn_fail_in(err, "chunk at 0x%" PRIx64, chunk.off);
     out->off = lead.unpacked_off;
     out->open_words = cn_uft_unpacker_open_words(reader->unpacker);
@@ -222,7 +211,7 @@ static bool begin_chunk(struct cn_uft_record_reader *reader,
     return true;
 }
 
-/* The next records of the chunk being unpacked, or of the chunk after it. */
+/* The next records of the current chunk, or of the chunk after it. */
 static enum cn_step read_chunk(struct cn_uft_record_reader *reader,
                                struct cn_uft_record_block *out, struct cn_error *err)
 {
@@ -243,38 +232,41 @@ static enum cn_step read_chunk(struct cn_uft_record_reader *reader,
     }
     if (step == CN_FAIL)
         return cn_fail_in(err, "chunk at 0x%" PRIx64, reader->chunk_off);
-    out->bytes = join_kept(reader, bytes);
-    out->off -= reader->kept_len;
+    out->bytes = join_rest(reader, bytes);
+    out->off -= reader->rest_len;
     out->stored_off = reader->chunk_off;
     return CN_ITEM;
 }
 
-/* The end of the file: what is left is no record, but the caller should see it. */
+/* At the end of the file, return the rest, which is not a whole record. */
 static enum cn_step read_rest(struct cn_uft_record_reader *reader,
                               struct cn_uft_record_block *out)
 {
-    if (reader->is_at_end || reader->kept_len == 0)
+    if (reader->is_at_end || reader->rest_len == 0)
         return CN_END;
     reader->is_at_end = true;
-    out->off = reader->block.off + reader->block.bytes.len - reader->kept_len;
+    out->off = reader->block.off + reader->block.bytes.len - reader->rest_len;
     out->stored_off = reader->block.stored_off;
-    out->bytes = (struct cn_bytes){reader->kept, reader->kept_len};
+    out->bytes = (struct cn_bytes){reader->rest, reader->rest_len};
     return CN_ITEM;
 }
 
-static enum cn_step next_packed(struct cn_uft_record_reader *reader, size_t used_len,
-                                struct cn_uft_record_block *out, struct cn_error *err)
+enum cn_step cn_uft_record_reader_next(struct cn_uft_record_reader *reader,
+                                       size_t used_len, struct cn_uft_record_block *out,
+                                       struct cn_error *err)
 {
     struct cn_uft_record_block block = {0};
     enum cn_step step = CN_FAIL;
 
-    if (keep_unused(reader, used_len, err))
+    if (!reader->records->is_packed)
+        return next_plain(reader, out, err);
+    if (save_rest(reader, used_len, err))
         step = read_chunk(reader, &block, err);
     if (step == CN_END)
         step = read_rest(reader, &block);
     if (step == CN_FAIL)
         reader->has_chunk = false;
-    /* Behind damage nothing is known of what was before. */
+    /* After damage, the last block is unknown. */
     reader->has_block = step == CN_ITEM;
     reader->block = step == CN_ITEM ? block : (struct cn_uft_record_block){0};
     if (step == CN_FAIL)
@@ -282,13 +274,4 @@ static enum cn_step next_packed(struct cn_uft_record_reader *reader, size_t used
     if (step == CN_ITEM)
         *out = block;
     return step;
-}
-
-enum cn_step cn_uft_record_reader_next(struct cn_uft_record_reader *reader,
-                                       size_t used_len, struct cn_uft_record_block *out,
-                                       struct cn_error *err)
-{
-    if (!reader->records->is_packed)
-        return next_plain(reader, out, err);
-    return next_packed(reader, used_len, out, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "formats/uftrace/text/scan.h"
 
 enum { FIELDS_MAX = 256, PAGE_LEN_MAX = 1 << 20 };
@@ -47,8 +48,8 @@ static bool scan_field(struct cn_bytes line, struct cn_arena *arena,
     return true;
 }
 
-/* An event's format: "name: x", "ID: 12", then the common fields, an empty line, its
- * own. */
+/* The format of an event: "name: x", "ID: 12", the common fields, an empty line, its own
+ * fields. */
 static bool read_event(struct cn_bytes text, struct cn_bytes system,
                        struct cn_arena *arena, struct cn_uft_kernel_event *out)
 {
@@ -144,7 +145,7 @@ bool cn_uft_kernel_format_read(struct cn_bytes file, struct cn_arena *arena,
             continue;
         if (!cn_uft_scan_literal(&line, "TRACEFS: ") ||
             !read_file(line, &lines.rest, arena, out))
-            return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood",
+            return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": cannot be parsed",
                            lines.number);
     }
     if (step == CN_FAIL)
@@ -152,7 +153,7 @@ bool cn_uft_kernel_format_read(struct cn_bytes file, struct cn_arena *arena,
     if (out->page_len < 64 || out->page_len > PAGE_LEN_MAX ||
         (out->long_len != 4 && out->long_len != 8))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "pages of %" PRIu64 " bytes and longs of %u are not possible",
+                       "page size %" PRIu64 " or size of long %u is not supported",
                        out->page_len, out->long_len);
     if (out->count > 1)
         qsort(out->events, out->count, sizeof(*out->events), by_id);
@@ -168,18 +169,14 @@ void cn_uft_kernel_format_done(struct cn_uft_kernel_format *format)
 const struct cn_uft_kernel_event *
 cn_uft_kernel_event_find(const struct cn_uft_kernel_format *format, uint64_t id)
 {
-    size_t low = 0, high = format->count;
+    size_t after;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (format->events[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < format->count && format->events[low].id == id ? &format->events[low]
-                                                               : NULL;
+    if (format->count == 0 || id > UINT32_MAX)
+        return NULL;
+    after = cn_search_u32(&format->events->id, format->count, sizeof(*format->events),
+                          (uint32_t)id);
+    return after > 0 && format->events[after - 1].id == id ? &format->events[after - 1]
+                                                           : NULL;
 }
 
 const struct cn_uft_kernel_field *

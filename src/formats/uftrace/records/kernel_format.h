@@ -1,8 +1,8 @@
-/* kernel_header: how the kernel laid out the pages and events of kernel-cpuN.dat.
+/* kernel_header: the layout of the pages and events in kernel-cpuN.dat.
  *
  * The file has a few lines "KEY: value", then files of the kernel's tracing folder,
- * each led by a line "TRACEFS: path: length". Of those, the formats of events
- * matter: which field lies where.
+ * each after a line "TRACEFS: path: length". The formats of events are read: the
+ * offsets and sizes of their fields.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_RECORDS_KERNEL_FORMAT_H
@@ -23,7 +23,7 @@ struct cn_uft_kernel_event {
     uint32_t id;
     const char *name; /* "sched:sched_switch" */
     struct cn_uft_kernel_field *fields;
-    size_t field_count, common_count; /* the first ones are the same in all events */
+    size_t field_count, common_count; /* common fields come first */
 };
 
 struct cn_uft_kernel_format {
@@ -31,7 +31,7 @@ struct cn_uft_kernel_format {
     unsigned long_len; /* 4 or 8 */
     bool is_big_endian;
     struct cn_uft_kernel_event
-        *events; /* released with free(), the rest is in the arena */
+        *events; /* released with free(); names and fields are in the arena */
     size_t count, capacity;
 };
 
@@ -46,7 +46,7 @@ cn_uft_kernel_event_find(const struct cn_uft_kernel_format *format, uint64_t id)
 const struct cn_uft_kernel_field *
 cn_uft_kernel_field_find(const struct cn_uft_kernel_event *event, const char *name);
 
-/* The number in a field of an event's bytes; 0 when it does not lie inside. */
+/* The number in a field of an event; 0 when the field does not fit the event. */
 uint64_t cn_uft_kernel_number(const struct cn_uft_kernel_format *format,
                               const struct cn_uft_kernel_field *field,
                               struct cn_bytes event);

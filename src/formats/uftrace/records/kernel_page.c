@@ -12,7 +12,7 @@ enum {
     TYPE_TIME_EXTEND = 30,
     TYPE_TIME_STAMP = 31,
     WORD = 4,
-    DATA_LEN_BITS = 27, /* above them are flags about lost events */
+    DATA_LEN_BITS = 27, /* the bits above are flags about lost events */
 };
 
 void cn_uft_kernel_cursor_init(struct cn_uft_kernel_cursor *cursor,
@@ -58,7 +58,7 @@ static enum cn_step next_page(struct cn_uft_kernel_cursor *c, struct cn_error *e
     return CN_ITEM;
 }
 
-/* One entry of a page. *event is empty when it is only about time or padding. */
+/* Take one entry of a page. *event is empty for entries of time or padding. */
 static bool take_entry(struct cn_uft_kernel_cursor *c, struct cn_bytes *event,
                        uint64_t *off, struct cn_error *err)
 {
@@ -67,9 +67,9 @@ static bool take_entry(struct cn_uft_kernel_cursor *c, struct cn_bytes *event,
     uint32_t word, type, delta, len = 0;
 
     if (!cn_bytes_take(&c->data, WORD, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "event at 0x%" PRIx64 ": cut off", at);
+        return cn_fail(err, CN_ERR_FORMAT, "event at 0x%" PRIx64 ": truncated", at);
     word = word32(c, head);
-    /* Bit fields: a big-endian kernel puts the first one on top. */
+    /* In big-endian kernels the first bit field is the highest. */
     type = c->format->is_big_endian ? word >> DELTA_BITS
                                     : word & ((1U << TYPE_LEN_BITS) - 1);
     delta = c->format->is_big_endian ? word & ((1U << DELTA_BITS) - 1)

@@ -6,33 +6,17 @@
 #include "formats/uftrace/format.h"
 #include "model/calls/recording.h"
 
-static bool decode_header(struct cn_bytes in, bool is_big, struct cn_uft_perf_header *out)
-{
-    struct cn_uft_perf_header_be big;
-
-    if (!is_big)
-        return cn_uft_perf_header_decode(in, out);
-    if (!cn_uft_perf_header_be_decode(in, &big))
-        return false;
-    *out = (struct cn_uft_perf_header){big.type, big.misc, big.size};
-    return true;
-}
-
-/* Who and when: the end of every record. */
+/* Task and time, at the end of every record. */
 static bool decode_sample(struct cn_bytes record, bool is_big,
                           struct cn_uft_perf_event *out)
 {
     struct cn_uft_perf_sample sample;
-    struct cn_uft_perf_sample_be big;
     struct cn_bytes tail;
 
     if (record.len < cn_uft_perf_header_size + cn_uft_perf_sample_size)
         return false;
     (void)cn_bytes_from(record, record.len - cn_uft_perf_sample_size, &tail);
-    if (is_big && cn_uft_perf_sample_be_decode(tail, &big))
-        sample = (struct cn_uft_perf_sample){big.pid, big.tid, big.time_ns};
-    else
-        (void)cn_uft_perf_sample_decode(tail, &sample);
+    (void)cn_uft_perf_sample_decode_any(tail, is_big, &sample);
     out->pid = sample.pid;
     out->tid = sample.tid;
     out->time_ns = sample.time_ns;
@@ -42,17 +26,9 @@ static bool decode_sample(struct cn_bytes record, bool is_big,
 static bool decode_task(struct cn_bytes body, bool is_big, struct cn_uft_perf_event *out)
 {
     struct cn_uft_perf_task task;
-    struct cn_uft_perf_task_be big;
 
-    if (!is_big) {
-        if (!cn_uft_perf_task_decode(body, &task))
-            return false;
-    } else {
-        if (!cn_uft_perf_task_be_decode(body, &big))
-            return false;
-        task = (struct cn_uft_perf_task){big.pid, big.parent_pid, big.tid, big.parent_tid,
-                                         big.time_ns};
-    }
+    if (!cn_uft_perf_task_decode_any(body, is_big, &task))
+        return false;
     out->pid = task.pid;
     out->tid = task.tid;
     out->parent_tid = task.parent_tid;
@@ -63,21 +39,13 @@ static bool decode_task(struct cn_bytes body, bool is_big, struct cn_uft_perf_ev
 static bool decode_name(struct cn_bytes body, bool is_big, struct cn_uft_perf_event *out)
 {
     struct cn_uft_perf_comm comm;
-    struct cn_uft_perf_comm_be big;
-    size_t name_len;
 
-    if (!is_big) {
-        if (!cn_uft_perf_comm_decode(body, &comm))
-            return false;
-    } else {
-        if (!cn_uft_perf_comm_be_decode(body, &big))
-            return false;
-        comm = (struct cn_uft_perf_comm){big.pid, big.tid};
-    }
     if (body.len < cn_uft_perf_comm_size + cn_uft_perf_sample_size)
         return false;
-    name_len = body.len - cn_uft_perf_comm_size - cn_uft_perf_sample_size;
-    (void)cn_bytes_slice(body, cn_uft_perf_comm_size, name_len, &out->name);
+    (void)cn_uft_perf_comm_decode_any(body, is_big, &comm);
+    (void)cn_bytes_slice(body, cn_uft_perf_comm_size,
+                         body.len - cn_uft_perf_comm_size - cn_uft_perf_sample_size,
+                         &out->name);
     out->name.len = strnlen((const char *)out->name.ptr, out->name.len);
     out->pid = comm.pid;
     out->tid = comm.tid;
@@ -120,7 +88,7 @@ enum cn_step cn_uft_perf_next(struct cn_bytes file, bool is_big_endian, uint64_t
     if (*off >= file.len)
         return CN_END;
     (void)cn_bytes_from(file, *off, &rest);
-    if (!decode_header(rest, is_big_endian, &head))
+    if (!cn_uft_perf_header_decode_any(rest, is_big_endian, &head))
         return cn_fail(err, CN_ERR_FORMAT, "%zu stray bytes at 0x%" PRIx64, rest.len,
                        *off);
     if (head.size < cn_uft_perf_header_size || head.size % CN_UFT_PERF_ALIGN != 0)

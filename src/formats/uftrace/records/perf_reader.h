@@ -12,12 +12,12 @@ struct cn_uft_perf_event {
     uint64_t time_ns;
     uint32_t tid, pid;
     uint32_t parent_tid;   /* of a new task */
-    uint32_t id;           /* CN_EVENT_*; 0 for a record that is no event of a task */
+    uint32_t id;           /* CN_EVENT_*; 0 for records of other kinds */
     struct cn_bytes name;  /* of a task that was renamed */
     struct cn_bytes bytes; /* of the whole record */
 };
 
-/* The record at `off`; *off moves behind it. */
+/* Read the record at *off, and move *off to the next one. */
 CN_CHECK enum cn_step cn_uft_perf_next(struct cn_bytes file, bool is_big_endian,
                                        uint64_t *off, struct cn_uft_perf_event *out,
                                        struct cn_error *err);

@@ -12,7 +12,7 @@ static uint64_t depth_of(struct cn_uft_record record)
     return cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
 }
 
-/* Could a record begin here? The end of the file is as good as a record. */
+/* True if a record may begin here, or the file ends. */
 static bool is_boundary(const struct cn_recording *rec, struct cn_bytes rest)
 {
     return rest.len == 0 ||
@@ -20,7 +20,7 @@ static bool is_boundary(const struct cn_recording *rec, struct cn_bytes rest)
             cn_uft_record_has_magic(cn_uft_record_get(rest, rec->is_big_endian)));
 }
 
-/* Could `next` come after `record` in a recording that makes sense? */
+/* True if `next` may follow `record` in a plausible recording. */
 static bool follows(struct cn_uft_record record, struct cn_uft_record next)
 {
     enum { HOUR_S = 3600 };
@@ -56,7 +56,7 @@ static bool find_next(const struct cn_recording *rec, struct cn_uft_record recor
         }
         len += CN_UFT_PAYLOAD_ALIGN;
     }
-    /* Nothing up to the end: the payload is the last thing in the file. */
+    /* No record up to the end: the payload ends the file. */
     if (rest.len > CN_UFT_PAYLOAD_MAX || rest.len % CN_UFT_PAYLOAD_ALIGN != 0)
         return false;
     *out = (struct cn_uft_payload){.all_len = (uint32_t)rest.len, .is_skipped = true};
@@ -71,7 +71,7 @@ static bool measure_event(const struct cn_recording *rec, struct cn_bytes rest,
     if (rest.len < CN_UFT_STRING_HEAD)
         return false;
     len = rec->is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
-    all = (uint32_t)cn_align_up(CN_UFT_STRING_HEAD + len, CN_UFT_PAYLOAD_ALIGN);
+    all = cn_uft_event_len(rest, rec->is_big_endian);
     if (all > rest.len)
         return false;
     *out = (struct cn_uft_payload){CN_UFT_STRING_HEAD, len, all, false};

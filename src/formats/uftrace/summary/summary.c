@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/files/compress.h"
+#include "base/search.h"
 #include "model/contexts/context.h"
 
 void cn_uft_summary_free(struct cn_uft_summary *summary)
@@ -17,7 +18,7 @@ void cn_uft_summary_free(struct cn_uft_summary *summary)
     free(summary);
 }
 
-/* The three arrays behind the header, in the file. */
+/* The three arrays after the header. */
 struct arrays {
     struct cn_bytes tasks, blocks, open;
 };
@@ -49,7 +50,8 @@ static bool check_header(struct cn_bytes bytes, struct cn_uft_summary_header *he
                        "not a summary: it does not begin with "
                        "CAIRNSUM");
     if (head->version != CN_UFT_SUMMARY_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "summary of version %u, can read %d",
+        return cn_fail(err, CN_ERR_VERSION,
+                       "summary of version %u is not supported; supported is %d",
                        head->version, CN_UFT_SUMMARY_VERSION);
     (void)cn_bytes_from(bytes, CN_UFT_SUMMARY_CHECKED_OFF, &checked);
     checksum = cn_crc32(checked);
@@ -109,7 +111,7 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
         return false;
     if (!split_arrays(&head, bytes, &arrays))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "summary of %zu bytes does not hold %u tasks and %u blocks",
+                       "summary of %zu bytes does not contain %u tasks and %u blocks",
                        bytes.len, head.task_count, head.block_count);
     summary = cn_alloc(1, sizeof(*summary));
     summary->task_count = head.task_count;
@@ -131,22 +133,16 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
 
 uint32_t cn_uft_summary_find_task(const struct cn_uft_summary *summary, uint32_t tid)
 {
-    uint32_t begin = 0, end = summary->task_count;
+    size_t after = 0;
 
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-
-        if (summary->tasks[middle].tid < tid)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < summary->task_count && summary->tasks[begin].tid == tid ? begin
-                                                                           : CN_NONE;
+    if (summary->task_count > 0)
+        after = cn_search_u32(&summary->tasks->tid, summary->task_count,
+                              sizeof(*summary->tasks), tid);
+    return after > 0 && summary->tasks[after - 1].tid == tid ? (uint32_t)after - 1
+                                                             : CN_NONE;
 }
 
-/* Block by block: the records of a task need not be in the order of time, and there is one
- * block for a megabyte of them. */
+/* Linear: records need not be in the order of time, and a block is a megabyte of them. */
 uint32_t cn_uft_summary_find(const struct cn_uft_summary *summary, uint32_t task,
                              uint64_t time_ns)
 {

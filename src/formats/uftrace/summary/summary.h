@@ -1,16 +1,13 @@
-/* The summary of a recording: for each block of records its times, counts and the functions
- * that are open at its start, so that a part of a recording can be read without the rest.
+/* The summary of a recording: for each block of records its times, its counts and the
+ * functions that are open at its start, so that a time range can be read without the rest.
  *
- *     cn_uft_summary_get(&summary, dir, sources, count, workers, progress, err)
  *     task = cn_uft_summary_find_task(summary, tid);
  *     block = cn_uft_summary_find(summary, task, time_ns);
- *     ... cn_uft_record_reader_new(records, summary->blocks[block].stored_off) ...
- *     cn_uft_summary_free(summary);
+ *     reader = cn_uft_record_reader_new(records, summary->blocks[block].stored_off);
  *
- * It is kept in the file cairn.summary beside the records, or where that cannot be written in
- * the user's cache, and never trusted: a file that does not fit the records is built again.
- *
- * Threads: immutable once it exists.
+ * It is cached in the file cairn.summary beside the records, or in the user's cache where
+ * that cannot be written. A file that does not match the records is ignored and replaced.
+ * Threads: immutable once built.
  */
 #ifndef CN_FORMATS_UFTRACE_SUMMARY_SUMMARY_H
 #define CN_FORMATS_UFTRACE_SUMMARY_SUMMARY_H
@@ -22,12 +19,12 @@
 
 struct cn_progress;
 
-/* The length of the payload of a record that has `more`; `rest` is what follows its two words.
- * False when there is no telling: the records end there. */
+/* Measure the payload of a record with `more`; `rest` begins after its two words. False
+ * when that is impossible: the records end there. */
 typedef bool (*cn_uft_measure_fn)(void *arg, struct cn_uft_record record,
                                   struct cn_bytes rest, size_t *len);
 
-/* The records of one task, and how to walk through them. */
+/* The records of one task, and how to measure their payloads. */
 struct cn_uft_summary_source {
     uint32_t tid;
     uint64_t mtime_ns; /* of their file */
@@ -44,17 +41,18 @@ struct cn_uft_summary {
     uint64_t open_count;
 };
 
-/* The summary of these records, which are given by tid: from where it is kept if it is there
- * and fits, else built and, where possible, kept. Fails only when interrupted. The caller owns
- * the result. */
+/* The summary of these records, which are sorted by tid: read from its file if that is
+ * valid, else built and saved where possible. Fails only when interrupted. The caller
+ * owns the result. */
 CN_CHECK bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
                                  const struct cn_uft_summary_source *sources,
                                  uint32_t count, unsigned workers,
                                  const struct cn_progress *progress,
                                  struct cn_error *err);
 
-/* The steps of that. open() looks beside the records, then in the cache, and fails when what is
- * there does not fit; save() writes to the first of these that lets it. */
+/* The steps of cn_uft_summary_get(). Opening looks beside the records, then in the cache,
+ * and fails when the file there is invalid; saving writes to the first of these that is
+ * writable. */
 CN_CHECK bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
                                   const struct cn_uft_summary_source *sources,
                                   uint32_t count, struct cn_error *err);
@@ -67,11 +65,23 @@ CN_CHECK bool cn_uft_summary_save(const struct cn_uft_summary *summary, const ch
                                   struct cn_error *err);
 void cn_uft_summary_free(struct cn_uft_summary *summary); /* NULL is fine */
 
-/* Decode the bytes of a summary; they are not needed afterwards. */
+/* Decode a summary. The bytes are not referenced afterwards. */
 CN_CHECK bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
                                     struct cn_error *err);
 
-/* The number of a task; CN_NONE when it has no records. */
+/* The task of a summary, without its blocks. */
+static inline struct cn_uft_summary_task
+cn_uft_summary_task_of(const struct cn_uft_summary_source *source)
+{
+    return (struct cn_uft_summary_task){
+        .tid = source->tid,
+        .is_packed = source->records->is_packed,
+        .len = source->records->bytes.len,
+        .mtime_ns = source->mtime_ns,
+    };
+}
+
+/* The index of a task; CN_NONE when it has no records. */
 uint32_t cn_uft_summary_find_task(const struct cn_uft_summary *summary, uint32_t tid);
 
 /* The first block of a task with records at or after a time; CN_NONE when there is none. */

@@ -9,8 +9,8 @@
 
 enum { DEPTH_COUNT = 1 << CN_UFT_DEPTH_BITS };
 
-/* What one task adds to a summary. */
-struct part {
+/* The summary of one task. */
+struct task_summary {
     struct cn_uft_summary_task task;
     struct cn_uft_summary_block *blocks;
     size_t block_count, block_capacity;
@@ -18,18 +18,18 @@ struct part {
     size_t open_count, open_capacity;
 };
 
-/* A walk through the records of a task. */
+/* State of the walk through the records of a task. */
 struct scan {
     const struct cn_uft_summary_source *source;
-    struct part *part;
+    struct task_summary *made;
     uint64_t stack[DEPTH_COUNT]; /* addresses by depth */
-    uint32_t depth;              /* that the next entry has */
-    uint32_t room;               /* more records of the present block */
+    uint32_t depth;              /* of the next entry */
+    uint32_t room;               /* records that the current block may still get */
 };
 
 struct building {
     const struct cn_uft_summary_source *sources;
-    struct part *parts;
+    struct task_summary *tasks;
     uint32_t count;
     const struct cn_progress *progress;
     struct cn_failures failures;
@@ -37,30 +37,23 @@ struct building {
 
 static void begin_block(struct scan *scan, uint64_t off, uint64_t stored_off)
 {
-    struct part *part = scan->part;
+    struct task_summary *made = scan->made;
 
-    part->blocks = cn_grow(part->blocks, part->block_count, &part->block_capacity,
-                           sizeof(*part->blocks));
-    part->blocks[part->block_count++] = (struct cn_uft_summary_block){
+    made->blocks = cn_grow(made->blocks, made->block_count, &made->block_capacity,
+                           sizeof(*made->blocks));
+    made->blocks[made->block_count++] = (struct cn_uft_summary_block){
         .stored_off = stored_off,
         .off = off,
         .first_ns = UINT64_MAX,
-        .first_open = (uint32_t)part->open_count,
+        .first_open = (uint32_t)made->open_count,
         .depth = scan->depth,
     };
     for (uint32_t i = 0; i < scan->depth; i++) {
-        part->open = cn_grow(part->open, part->open_count, &part->open_capacity,
-                             sizeof(*part->open));
-        part->open[part->open_count++] = scan->stack[i];
+        made->open = cn_grow(made->open, made->open_count, &made->open_capacity,
+                             sizeof(*made->open));
+        made->open[made->open_count++] = scan->stack[i];
     }
     scan->room = CN_UFT_SUMMARY_BLOCK_RECORDS - 1;
-}
-
-static void count_loss(struct cn_uft_summary_block *block, uint64_t count)
-{
-    block->loss_count++;
-    if (!cn_u64_add(block->lost_count, count, &block->lost_count))
-        block->lost_count = UINT64_MAX;
 }
 
 static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
@@ -70,7 +63,10 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
     uint32_t depth = (uint32_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS);
 
     if (type == CN_UFT_LOST) {
-        count_loss(block, record.word >> CN_UFT_ADDRESS_AT);
+        block->loss_count++;
+        if (!cn_u64_add(block->lost_count, record.word >> CN_UFT_ADDRESS_AT,
+                        &block->lost_count))
+            block->lost_count = UINT64_MAX;
         return;
     }
     if (record.time_ns < block->first_ns)
@@ -83,7 +79,7 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
         block->exit_count++;
         scan->depth = depth;
     } else {
-        /* A depth that was jumped over has an unknown function. */
+        /* Functions at skipped depths are unknown. */
         for (uint32_t i = scan->depth; i < depth; i++)
             scan->stack[i] = 0;
         block->enter_count++;
@@ -92,7 +88,7 @@ static void count_record(struct scan *scan, struct cn_uft_summary_block *block,
     }
 }
 
-/* The whole length of the record at the front; false where the records end. */
+/* Decode and measure the first record; false where the records end. */
 static bool measure(const struct scan *scan, struct cn_bytes rest,
                     struct cn_uft_record *record, size_t *len)
 {
@@ -115,39 +111,30 @@ static bool measure(const struct scan *scan, struct cn_bytes rest,
     return true;
 }
 
-/* A packed chunk knows what is open at its start, even behind damage. */
-static void begin_chunk(struct scan *scan, const struct cn_uft_record_block *bytes)
-{
-    scan->depth = bytes->open_count;
-    for (uint32_t i = 0; i < scan->depth; i++)
-        scan->stack[i] = bytes->open_words[i] >> CN_UFT_ADDRESS_AT;
-    begin_block(scan, bytes->off, bytes->stored_off);
-    scan->room = UINT32_MAX; /* a chunk is one block */
-}
-
-/* Count the records of a block of bytes; returns how many bytes they are. */
+/* Count the records of a block; returns their length. */
 static size_t scan_bytes(struct scan *scan, const struct cn_uft_record_block *bytes)
 {
     struct cn_uft_record record;
     struct cn_bytes rest = bytes->bytes;
     size_t used_len = 0, len;
 
-    if (bytes->open_words)
-        begin_chunk(scan, bytes);
+    /* A packed chunk is one block, and contains the functions that are open at its
+     * start. */
+    if (bytes->open_words) {
+        scan->depth = bytes->open_count;
+        for (uint32_t i = 0; i < scan->depth; i++)
+            scan->stack[i] = bytes->open_words[i] >> CN_UFT_ADDRESS_AT;
+        begin_block(scan, bytes->off, bytes->stored_off);
+        scan->room = UINT32_MAX;
+    }
     while (measure(scan, rest, &record, &len)) {
         if (scan->room-- == 0)
             begin_block(scan, bytes->off + used_len, bytes->stored_off + used_len);
-        count_record(scan, &scan->part->blocks[scan->part->block_count - 1], record);
+        count_record(scan, &scan->made->blocks[scan->made->block_count - 1], record);
         used_len += len;
         (void)cn_bytes_from(rest, len, &rest);
     }
     return used_len;
-}
-
-static void note_damage(struct scan *scan, uint64_t sound_len)
-{
-    if (scan->part->task.damage_count++ == 0)
-        scan->part->task.sound_len = sound_len;
 }
 
 static void scan_task(struct scan *scan)
@@ -156,26 +143,23 @@ static void scan_task(struct scan *scan)
         cn_uft_record_reader_new(scan->source->records, 0);
     struct cn_uft_record_block block = {0};
     struct cn_error ignored = {0};
-    uint64_t end_off = 0; /* of the records seen, in TID.dat */
+    struct cn_uft_summary_task *task = &scan->made->task;
     size_t used_len = 0, left_len = 0;
     enum cn_step step;
 
     while ((step = cn_uft_record_reader_next(reader, used_len, &block, &ignored)) !=
            CN_END) {
-        used_len = 0;
-        left_len = 0;
         if (step == CN_FAIL) {
-            note_damage(scan, end_off);
+            task->damage_count++;
+            used_len = left_len = 0;
             continue;
         }
         used_len = scan_bytes(scan, &block);
-        end_off = block.off + used_len;
         left_len = block.bytes.len - used_len;
+        if (task->damage_count == 0)
+            task->sound_len = block.off + used_len;
     }
-    if (left_len > 0)
-        note_damage(scan, end_off);
-    if (scan->part->task.damage_count == 0)
-        scan->part->task.sound_len = end_off;
+    task->damage_count += left_len > 0;
     cn_uft_record_reader_free(reader);
 }
 
@@ -183,20 +167,15 @@ static void run_job(void *arg, size_t job, unsigned worker)
 {
     struct building *building = arg;
     const struct cn_uft_summary_source *source = &building->sources[job];
-    struct part *part = &building->parts[job];
+    struct task_summary *made = &building->tasks[job];
     struct scan *scan;
 
     if (cn_failures_stopped(&building->failures, worker))
         return;
-    part->task = (struct cn_uft_summary_task){
-        .tid = source->tid,
-        .is_packed = source->records->is_packed,
-        .len = source->records->bytes.len,
-        .mtime_ns = source->mtime_ns,
-    };
+    made->task = cn_uft_summary_task_of(source);
     scan = cn_alloc(1, sizeof(*scan));
     scan->source = source;
-    scan->part = part;
+    scan->made = made;
     scan_task(scan);
     free(scan);
 }
@@ -211,35 +190,33 @@ static void take_job(void *arg, size_t job, unsigned worker)
         cn_failures_note(&building->failures, worker, job);
 }
 
-static void add_part(struct cn_uft_summary *summary, struct part *part)
-{
-    part->task.first_block = summary->block_count;
-    part->task.block_count = (uint32_t)part->block_count;
-    summary->tasks[summary->task_count++] = part->task;
-    for (size_t i = 0; i < part->block_count; i++) {
-        part->blocks[i].first_open += (uint32_t)summary->open_count;
-        summary->blocks[summary->block_count++] = part->blocks[i];
-    }
-    if (part->open_count)
-        memcpy(summary->open + summary->open_count, part->open,
-               part->open_count * sizeof(*part->open));
-    summary->open_count += part->open_count;
-}
-
-static struct cn_uft_summary *join_parts(const struct building *building)
+static struct cn_uft_summary *join_tasks(const struct building *building)
 {
     struct cn_uft_summary *summary = cn_alloc(1, sizeof(*summary));
     size_t block_count = 0, open_count = 0;
 
     for (uint32_t i = 0; i < building->count; i++) {
-        block_count += building->parts[i].block_count;
-        open_count += building->parts[i].open_count;
+        block_count += building->tasks[i].block_count;
+        open_count += building->tasks[i].open_count;
     }
     summary->tasks = cn_alloc(building->count, sizeof(*summary->tasks));
     summary->blocks = cn_alloc(block_count, sizeof(*summary->blocks));
     summary->open = cn_alloc(open_count, sizeof(*summary->open));
-    for (uint32_t i = 0; i < building->count; i++)
-        add_part(summary, &building->parts[i]);
+    for (uint32_t i = 0; i < building->count; i++) {
+        struct task_summary *made = &building->tasks[i];
+
+        made->task.first_block = summary->block_count;
+        made->task.block_count = (uint32_t)made->block_count;
+        summary->tasks[summary->task_count++] = made->task;
+        for (size_t b = 0; b < made->block_count; b++) {
+            made->blocks[b].first_open += (uint32_t)summary->open_count;
+            summary->blocks[summary->block_count++] = made->blocks[b];
+        }
+        if (made->open_count)
+            memcpy(summary->open + summary->open_count, made->open,
+                   made->open_count * sizeof(*made->open));
+        summary->open_count += made->open_count;
+    }
     return summary;
 }
 
@@ -250,7 +227,7 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
 {
     struct building building = {
         .sources = sources,
-        .parts = cn_alloc(count, sizeof(*building.parts)),
+        .tasks = cn_alloc(count, sizeof(*building.tasks)),
         .count = count,
         .progress = progress,
     };
@@ -264,11 +241,11 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
     ok = cn_failures_result(&building.failures, err);
     cn_failures_done(&building.failures);
     if (ok)
-        *out = join_parts(&building);
+        *out = join_tasks(&building);
     for (uint32_t i = 0; i < count; i++) {
-        free(building.parts[i].blocks);
-        free(building.parts[i].open);
+        free(building.tasks[i].blocks);
+        free(building.tasks[i].open);
     }
-    free(building.parts);
+    free(building.tasks);
     return ok;
 }

@@ -1,12 +1,9 @@
-/* Where summaries are kept: beside the records, else in the cache of the user. */
+/* Files of summaries: beside the records, else in the user's cache. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
@@ -24,13 +21,12 @@ static void hash_number(XXH3_state_t *state, uint64_t number)
     (void)XXH3_64bits_update(state, bytes, sizeof(bytes));
 }
 
-/* Files in the cache are named after the directory and what the records in it look like. */
-static uint64_t cache_key(const char *dir, const struct cn_uft_summary_task *tasks,
-                          uint32_t count)
+/* The name of a file in the cache: a hash of the directory and of its files. */
+static void cache_name(const char *dir, const struct cn_uft_summary_task *tasks,
+                       uint32_t count, char name[static NAME_MAX])
 {
     XXH3_state_t *state = XXH3_createState();
     char path[PATH_MAX];
-    uint64_t key;
 
     (void)XXH3_64bits_reset(state);
     if (realpath(dir, path))
@@ -41,12 +37,12 @@ static uint64_t cache_key(const char *dir, const struct cn_uft_summary_task *tas
         hash_number(state, tasks[i].len);
         hash_number(state, tasks[i].mtime_ns);
     }
-    key = XXH3_64bits_digest(state);
+    (void)snprintf(name, NAME_MAX, "%016" PRIx64 ".summary",
+                   (uint64_t)XXH3_64bits_digest(state));
     (void)XXH3_freeState(state);
-    return key;
 }
 
-/* Whether a summary describes these records as they are now. */
+/* Fail when a summary is not about these records, or they have changed since. */
 static bool check_fit(const struct cn_uft_summary *summary,
                       const struct cn_uft_summary_task *wanted, uint32_t count,
                       struct cn_error *err)
@@ -87,38 +83,19 @@ static bool open_at(struct cn_uft_summary **out, const char *folder, const char 
     return true;
 }
 
-static void cache_name(const char *dir, const struct cn_uft_summary_task *tasks,
-                       uint32_t count, char name[static NAME_MAX])
-{
-    (void)snprintf(name, NAME_MAX, "%016" PRIx64 ".summary",
-                   cache_key(dir, tasks, count));
-}
-
-static struct cn_uft_summary_task *
-describe_sources(const struct cn_uft_summary_source *sources, uint32_t count)
-{
-    struct cn_uft_summary_task *tasks = cn_alloc(count, sizeof(*tasks));
-
-    for (uint32_t i = 0; i < count; i++)
-        tasks[i] = (struct cn_uft_summary_task){
-            .tid = sources[i].tid,
-            .is_packed = sources[i].records->is_packed,
-            .len = sources[i].records->bytes.len,
-            .mtime_ns = sources[i].mtime_ns,
-        };
-    return tasks;
-}
-
 bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
                          const struct cn_uft_summary_source *sources, uint32_t count,
                          struct cn_error *err)
 {
-    struct cn_uft_summary_task *wanted = describe_sources(sources, count);
+    struct cn_uft_summary_task *wanted = cn_alloc(count, sizeof(*wanted));
     char folder[PATH_MAX], name[NAME_MAX];
     struct cn_error ignored;
-    bool ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
+    bool ok;
 
-    if (!ok && cn_cache_folder(folder)) {
+    for (uint32_t i = 0; i < count; i++)
+        wanted[i] = cn_uft_summary_task_of(&sources[i]);
+    ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
+    if (!ok && cn_cache_folder("", folder)) {
         cache_name(dir, wanted, count, name);
         ok = open_at(out, folder, name, wanted, count, &ignored);
     }
@@ -126,7 +103,7 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
     return ok;
 }
 
-/* The bytes of a summary, with their checksum. The caller frees them. */
+/* Encode a summary with its checksum. The caller frees the bytes. */
 static uint8_t *encode(const struct cn_uft_summary *summary, size_t *len)
 {
     struct cn_uft_summary_header head = {
@@ -160,60 +137,19 @@ static uint8_t *encode(const struct cn_uft_summary *summary, size_t *len)
     return bytes;
 }
 
-/* Write under a name of our own and rename: nobody ever sees half a summary. */
-static bool write_at(const char *folder, const char *name, struct cn_bytes bytes,
-                     struct cn_error *err)
-{
-    char path[PATH_MAX], part[PATH_MAX];
-    struct cn_out out = {0};
-    bool ok;
-
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
-        snprintf(part, sizeof(part), "%s/.%s.part-%ld", folder, name, (long)getpid()) >=
-            (int)sizeof(part))
-        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", folder, name);
-    (void)unlink(part); /* of an earlier process with our number */
-    if (!cn_out_open(&out, part, err))
-        return false;
-    ok = cn_out_write(&out, bytes.ptr, bytes.len, err) && cn_out_close(&out, err);
-    if (ok && rename(part, path) < 0)
-        ok = cn_fail_errno(err, "%s", path);
-    if (!ok) {
-        cn_out_abandon(&out);
-        (void)unlink(part);
-    }
-    return ok;
-}
-
-/* All folders of a path, like mkdir -p; writing tells whether that was of use. */
-static void make_folders(const char *path)
-{
-    char part[PATH_MAX];
-
-    for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        int len = slash ? (int)(slash - path) : (int)strlen(path);
-
-        (void)snprintf(part, sizeof(part), "%.*s", len, path);
-        (void)mkdir(part, 0700);
-        if (!slash)
-            return;
-    }
-}
-
 bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
                          struct cn_error *err)
 {
     char folder[PATH_MAX], name[NAME_MAX];
-    struct cn_bytes bytes;
-    uint8_t *encoded = encode(summary, &bytes.len);
+    size_t len;
+    uint8_t *encoded = encode(summary, &len);
     bool ok;
 
-    bytes.ptr = encoded;
-    ok = write_at(dir, CN_UFT_SUMMARY_NAME, bytes, err);
-    if (!ok && cn_cache_folder(folder)) {
-        make_folders(folder);
+    ok = cn_out_replace(dir, CN_UFT_SUMMARY_NAME, encoded, len, err);
+    if (!ok && cn_cache_folder("", folder)) {
+        cn_cache_folder_make(folder);
         cache_name(dir, summary->tasks, summary->task_count, name);
-        ok = write_at(folder, name, bytes, err);
+        ok = cn_out_replace(folder, name, encoded, len, err);
     }
     free(encoded);
     return ok;
@@ -225,13 +161,13 @@ bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
                         struct cn_error *err)
 {
     struct cn_error ignored;
-    bool is_kept;
+    bool is_saved;
 
     if (cn_uft_summary_open(out, dir, sources, count, &ignored))
         return true;
     if (!cn_uft_summary_build(out, sources, count, workers, progress, err))
         return false;
-    is_kept = cn_uft_summary_save(*out, dir, &ignored);
-    (void)is_kept; /* or it is built again next time */
+    is_saved = cn_uft_summary_save(*out, dir, &ignored);
+    (void)is_saved; /* else it is built again next time */
     return true;
 }

@@ -37,24 +37,17 @@ static int by_value(const void *a, const void *b)
     return 0;
 }
 
-static size_t count_commas(struct cn_bytes text)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        count += text.ptr[i] == ',';
-    return count;
-}
-
 static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
                          struct cn_arena *arena)
 {
-    struct cn_enum_member *members =
-        cn_arena_alloc(arena, count_commas(body) + 1, sizeof(*members));
+    struct cn_enum_member *members;
     struct cn_bytes item, name;
     int64_t value = 0;
-    size_t count = 0;
+    size_t count = 0, count_max = 1;
 
+    for (size_t i = 0; i < body.len; i++)
+        count_max += body.ptr[i] == ',';
+    members = cn_arena_alloc(arena, count_max, sizeof(*members));
     while (cn_uft_scan_until(&body, ',', &item)) {
         if (!cn_uft_scan_until(&item, '=', &name) || trimmed(name).len == 0)
             continue;
@@ -127,7 +120,7 @@ static bool scan_what(struct cn_bytes *text, struct cn_argument_spec *spec)
     return true;
 }
 
-/* The size after a format letter, in bits but for structs. */
+/* The size after a format letter: bytes of a struct, else bits. */
 static bool scan_size(struct cn_bytes *text, struct cn_argument_spec *spec)
 {
     uint64_t size;
@@ -147,15 +140,15 @@ static bool scan_size(struct cn_bytes *text, struct cn_argument_spec *spec)
     return true;
 }
 
-static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_arena *arena,
-                        struct cn_uft_enums *enums, struct cn_argument_spec *spec)
+static bool scan_format(const struct cn_uft_spec_parser *parser, struct cn_bytes *text,
+                        struct cn_argument_spec *spec)
 {
     struct cn_bytes letter, name;
 
     if (text->len > 0 && memchr("diuxoscfSpet", text->ptr[0], 12)) {
         (void)cn_bytes_take(text, 1, &letter);
         spec->format = (char)letter.ptr[0];
-        spec->size = (uint16_t)word_len;
+        spec->size = (uint16_t)parser->word_len;
         if (spec->format == 'c')
             spec->size = 1;
         else if (spec->format == 's' || spec->format == 'S' || spec->format == 't')
@@ -169,16 +162,16 @@ static bool scan_format(struct cn_bytes *text, unsigned word_len, struct cn_aren
         return false;
     if (cn_uft_scan_literal(text, ":")) {
         (void)(cn_uft_scan_until(text, '%', &name) || cn_bytes_slice(*text, 0, 0, &name));
-        spec->type_name = cn_uft_text_copy(arena, name);
+        spec->type_name = cn_uft_text_copy(parser->arena, name);
         if (spec->format == 'e')
-            spec->enumeration = cn_uft_enums_find(enums, spec->type_name);
+            spec->enumeration = cn_uft_enums_find(parser->enums, spec->type_name);
         *text = (struct cn_bytes){0};
     }
     return true;
 }
 
-bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena *arena,
-                       struct cn_uft_enums *enums, struct cn_argument_spec *out)
+bool cn_uft_spec_parse(const struct cn_uft_spec_parser *parser, struct cn_bytes text,
+                       struct cn_argument_spec *out)
 {
     struct cn_bytes whole = text;
     struct cn_argument_spec spec = {.type_name = ""};
@@ -186,18 +179,18 @@ bool cn_uft_spec_parse(struct cn_bytes text, unsigned word_len, struct cn_arena 
     if (!scan_what(&text, &spec))
         return false;
     spec.format = spec.is_float ? 'f' : 'd';
-    spec.size = (uint16_t)(spec.is_float ? sizeof(double) : word_len);
-    if (cn_uft_scan_literal(&text, "/") &&
-        !scan_format(&text, word_len, arena, enums, &spec))
+    spec.size = (uint16_t)(spec.is_float ? sizeof(double) : parser->word_len);
+    if (cn_uft_scan_literal(&text, "/") && !scan_format(parser, &text, &spec))
         return false;
     if (text.len > 0 && text.ptr[0] != '%')
         return false;
-    spec.text = cn_uft_text_copy(arena, whole);
+    spec.text = cn_uft_text_copy(parser->arena, whole);
     *out = spec;
     return true;
 }
 
-/* An argument is where it lies: in a register or on the stack, if the spec says so. */
+/* Specs that name a register or a stack slot are compared by that, others by their
+ * number. */
 static bool is_same_argument(const struct cn_argument_spec *a,
                              const struct cn_argument_spec *b)
 {
@@ -222,7 +215,7 @@ void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec 
         specs->list[specs->count++] = *spec;
 }
 
-struct cn_argument_specs cn_uft_specs_keep(const struct cn_uft_specs *specs,
+struct cn_argument_specs cn_uft_specs_copy(const struct cn_uft_specs *specs,
                                            struct cn_arena *arena)
 {
     struct cn_argument_spec *list;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
 {
@@ -17,13 +18,6 @@ static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
     return true;
 }
 
-static void add_enum(struct cn_uft_debug *debug, struct cn_bytes text)
-{
-    debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
-                           sizeof(*debug->enums));
-    debug->enums[debug->enum_count++] = text;
-}
-
 static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
 {
     struct cn_uft_debug_function *last =
@@ -32,7 +26,9 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
     if (cn_uft_scan_literal(&line, "F: "))
         return add_function(debug, line);
     if (cn_uft_scan_literal(&line, "E: ")) {
-        add_enum(debug, line);
+        debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
+                               sizeof(*debug->enums));
+        debug->enums[debug->enum_count++] = line;
         return true;
     }
     if (!last)
@@ -43,15 +39,13 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
         last->file = line;
         return true;
     }
-    if (cn_uft_scan_literal(&line, "A: ")) {
+    if (cn_uft_scan_literal(&line, "A: "))
         last->arguments = line;
-        return true;
-    }
-    if (cn_uft_scan_literal(&line, "R: ")) {
+    else if (cn_uft_scan_literal(&line, "R: "))
         last->result = line;
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -95,16 +89,11 @@ void cn_uft_debug_done(struct cn_uft_debug *debug)
 const struct cn_uft_debug_function *cn_uft_debug_find(const struct cn_uft_debug *debug,
                                                       uint64_t offset)
 {
-    size_t low = 0, high = debug->count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (debug->list[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < debug->count && debug->list[low].offset == offset ? &debug->list[low]
-                                                                   : NULL;
+    if (debug->count > 0 && offset > 0)
+        at = cn_search_u64(&debug->list->offset, debug->count, sizeof(*debug->list),
+                           offset - 1);
+    return at < debug->count && debug->list[at].offset == offset ? &debug->list[at]
+                                                                 : NULL;
 }

@@ -1,6 +1,6 @@
-/* NAME.dbg: where functions are defined, which arguments they take, and the enums
- * among them.
- * Threads: any thread; text is borrowed from the file.
+/* NAME.dbg: the locations and arguments of functions, and enums.
+ * Text is borrowed from the file.
+ * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_TEXT_DEBUG_READER_H
 #define CN_FORMATS_UFTRACE_TEXT_DEBUG_READER_H
@@ -11,7 +11,7 @@ struct cn_uft_debug_function {
     uint64_t offset; /* in the module */
     struct cn_bytes name, file;
     uint32_t line;
-    struct cn_bytes arguments, result; /* "@arg1,arg2/s"; empty when not given */
+    struct cn_bytes arguments, result; /* "@arg1,arg2/s"; empty when missing */
 };
 
 struct cn_uft_debug {
@@ -22,7 +22,7 @@ struct cn_uft_debug {
     struct cn_uft_module_head head;
 };
 
-/* Read the whole file; lines that are not understood are reported and skipped. */
+/* Read the whole file. Lines that cannot be parsed are reported and skipped. */
 void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
                        cn_uft_bad_line_fn bad, void *arg);
 void cn_uft_debug_done(struct cn_uft_debug *debug);

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/text/info_groups.h"
 #include "formats/uftrace/text/scan.h"
 
-#define COST_MAX_NS 1e6 /* what a recorder may take for a call, at most */
+#define COST_MAX_NS 1e6 /* the largest cost of a call that is believed */
 
 const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT] = {
     [CN_UFT_INFO_EXENAME] = {{"exename"}, false},
@@ -29,27 +28,15 @@ const struct cn_uft_info_group cn_uft_info_groups[CN_UFT_INFO_COUNT] = {
     [CN_UFT_INFO_SYSCTL] = {{"sysctl"}, false},
 };
 
-static bool decode_header(struct cn_bytes file, struct cn_uft_info_header *out)
-{
-    struct cn_uft_info_header_be big;
-
-    if (!cn_uft_info_header_decode(file, out) ||
-        !cn_uft_info_header_be_decode(file, &big))
-        return false;
-    if (out->byte_order == CN_UFT_BIG_ENDIAN)
-        *out = (struct cn_uft_info_header){big.version,    big.header_len, big.byte_order,
-                                           big.word_class, big.features,   big.info_mask,
-                                           big.max_stack};
-    return true;
-}
-
 bool cn_uft_info_header_read(struct cn_bytes file, struct cn_uft_info_header *out,
                              struct cn_error *err)
 {
     struct cn_uft_info_header head;
 
-    if (!decode_header(file, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes, a header has %d", file.len,
+    if (!cn_uft_info_header_decode(file, &head) ||
+        !cn_uft_info_header_decode_any(file, head.byte_order == CN_UFT_BIG_ENDIAN, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%zu bytes are too short for the header of %d bytes", file.len,
                        cn_uft_info_header_size);
     if (memcmp(file.ptr, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN) != 0)
         return cn_fail(err, CN_ERR_FORMAT, "does not begin with \"%s\"", CN_UFT_MAGIC);
@@ -57,7 +44,8 @@ bool cn_uft_info_header_read(struct cn_bytes file, struct cn_uft_info_header *ou
         return cn_fail(err, CN_ERR_FORMAT, "byte order %u is neither 1 nor 2",
                        head.byte_order);
     if (head.version < CN_UFT_VERSION_MIN || head.version > CN_UFT_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "version %" PRIu32 ", can read %d and %d",
+        return cn_fail(err, CN_ERR_VERSION,
+                       "version %" PRIu32 " is not supported; supported are %d and %d",
                        head.version, CN_UFT_VERSION_MIN, CN_UFT_VERSION);
     if (head.word_class != CN_UFT_32_BIT && head.word_class != CN_UFT_64_BIT)
         return cn_fail(err, CN_ERR_FORMAT, "word class %u is neither 1 nor 2",
@@ -83,7 +71,7 @@ static bool next_line(struct cn_uft_lines *lines, const char *key, struct cn_byt
     enum cn_step step = cn_uft_lines_next(lines, out, err);
 
     if (step == CN_END)
-        return cn_fail(err, CN_ERR_FORMAT, "ends where the line %s: is expected", key);
+        return cn_fail(err, CN_ERR_FORMAT, "line %s: is missing at the end", key);
     return step == CN_ITEM;
 }
 
@@ -96,9 +84,9 @@ static bool expect_key(struct cn_uft_lines *lines, const char *key,
         return false;
     rest = line;
     if (!cn_uft_scan_literal(&rest, key) || !cn_uft_scan_literal(&rest, ":"))
-        return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not %s: but \"%.*s\"",
-                       lines->number, key, (int)(line.len < 40 ? line.len : 40),
-                       (const char *)line.ptr);
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "line %" PRIu64 ": expected %s:, found \"%.*s\"", lines->number,
+                       key, (int)(line.len < 40 ? line.len : 40), (const char *)line.ptr);
     *value = rest;
     return true;
 }
@@ -142,7 +130,7 @@ static bool read_group(struct cn_uft_lines *lines, const struct cn_uft_info_grou
             return false;
         if (!cn_uft_scan_literal(&value, "lines=") || !cn_uft_scan_dec(&value, &count))
             return cn_fail(err, CN_ERR_FORMAT,
-                           "line %" PRIu64 ": %s does not say how many lines it has",
+                           "line %" PRIu64 ": the number of lines of %s is missing",
                            lines->number, group->keys[0]);
         for (uint64_t i = 0; i < count; i++)
             if (!read_member(lines, group->keys[0], arena, out, err))
@@ -159,7 +147,7 @@ static bool read_group(struct cn_uft_lines *lines, const struct cn_uft_info_grou
     return true;
 }
 
-/* Groups of a later version: their meaning is unknown, their text is kept. */
+/* Groups of a later version: unknown, but their text becomes facts. */
 static bool read_rest(struct cn_uft_lines *lines, struct cn_arena *arena,
                       struct cn_uft_facts *out, struct cn_error *err)
 {
@@ -179,7 +167,8 @@ bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask, struct cn_arena
     struct cn_bytes text;
 
     if (!cn_bytes_from(file, cn_uft_info_header_size, &text))
-        return cn_fail(err, CN_ERR_FORMAT, "%zu bytes, a header has %d", file.len,
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%zu bytes are too short for the header of %d bytes", file.len,
                        cn_uft_info_header_size);
     cn_uft_lines_begin(&lines, text);
     for (unsigned bit = 0; bit < CN_UFT_INFO_COUNT; bit++)
@@ -189,7 +178,7 @@ bool cn_uft_facts_read(struct cn_bytes file, uint64_t info_mask, struct cn_arena
     return read_rest(&lines, arena, out, err);
 }
 
-/* "KEY=31.200ns" anywhere in the text, in picoseconds; 0 when it is not there. */
+/* The value of "KEY=31.200ns" in the text, in picoseconds; 0 when it is missing. */
 static uint64_t find_cost(const char *text, const char *key)
 {
     const char *at = strstr(text, key);

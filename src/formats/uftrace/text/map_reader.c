@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A path may hold spaces, so the build-id is looked for from the end. */
+/* A path may contain spaces, so search for the build-id from the end. */
 static void split_build_id(struct cn_bytes text, struct cn_uft_map_line *out)
 {
     static const char mark[] = " build-id:";
@@ -22,7 +22,7 @@ static void split_build_id(struct cn_bytes text, struct cn_uft_map_line *out)
 }
 
 /* "aaaa0000-aaaa1000 r-xp 00000000 08:01 1234   /path build-id:0123" */
-static bool scan_line(struct cn_bytes line, struct cn_uft_map_line *out)
+static bool scan_line(struct cn_bytes line, void *out)
 {
     struct cn_uft_map_line found = {0};
     struct cn_bytes word;
@@ -38,19 +38,12 @@ static bool scan_line(struct cn_bytes line, struct cn_uft_map_line *out)
             return false;
     (void)cn_uft_scan_spaces(&line);
     split_build_id(line, &found);
-    *out = found;
+    *(struct cn_uft_map_line *)out = found;
     return true;
 }
 
 enum cn_step cn_uft_map_next(struct cn_uft_lines *lines, struct cn_uft_map_line *out,
                              struct cn_error *err)
 {
-    struct cn_bytes line;
-    enum cn_step step = cn_uft_lines_next(lines, &line, err);
-
-    if (step != CN_ITEM)
-        return step;
-    if (!scan_line(line, out))
-        return cn_uft_lines_fail(lines, line, err);
-    return CN_ITEM;
+    return cn_uft_lines_scan(lines, scan_line, out, err);
 }

@@ -1,5 +1,5 @@
-/* sid-SID.map: which module lies where in a session.
- * Threads: any thread; text is borrowed from the file.
+/* sid-SID.map: the memory map of a session. Text is borrowed from the file.
+ * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_TEXT_MAP_READER_H
 #define CN_FORMATS_UFTRACE_TEXT_MAP_READER_H
@@ -16,8 +16,8 @@ struct cn_uft_map_line {
     struct cn_bytes build_id; /* empty when there is none */
 };
 
-/* The next line. A line that is not understood fails, and reading can go on after
- * it. */
+/* The next line. Fails for a line that cannot be parsed; the next call reads the line
+ * after it. */
 CN_CHECK enum cn_step cn_uft_map_next(struct cn_uft_lines *lines,
                                       struct cn_uft_map_line *out, struct cn_error *err);
 

@@ -45,9 +45,20 @@ bool cn_uft_lines_fail(const struct cn_uft_lines *lines, struct cn_bytes line,
 {
     enum { SHOWN_MAX = 80 };
 
-    return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not understood: \"%.*s\"",
+    return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": cannot be parsed: \"%.*s\"",
                    lines->number, (int)(line.len < SHOWN_MAX ? line.len : SHOWN_MAX),
                    (const char *)line.ptr);
+}
+
+enum cn_step cn_uft_lines_scan(struct cn_uft_lines *lines, cn_uft_scan_fn scan, void *out,
+                               struct cn_error *err)
+{
+    struct cn_bytes line;
+    enum cn_step step = cn_uft_lines_next(lines, &line, err);
+
+    if (step == CN_ITEM && !scan(line, out))
+        return cn_uft_lines_fail(lines, line, err);
+    return step;
 }
 
 bool cn_uft_scan_literal(struct cn_bytes *text, const char *literal)
@@ -150,7 +161,7 @@ bool cn_uft_scan_quoted(struct cn_bytes *text, struct cn_bytes *out)
 
     if (!cn_uft_scan_literal(&rest, "\"") || rest.len == 0)
         return false;
-    /* A path may hold quotes itself, so the last one counts. */
+    /* A path may contain quotes, so the last one ends it. */
     end = memrchr(rest.ptr, '"', rest.len);
     if (!end)
         return false;

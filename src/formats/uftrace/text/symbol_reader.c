@@ -1,11 +1,25 @@
 #include "formats/uftrace/text/symbol_reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "formats/uftrace/format.h"
+
+void cn_uft_module_mark(const char *path, const char *build_id,
+                        char out[static CN_UFT_MARK_LEN + 1])
+{
+    unsigned sum = 0;
+
+    for (; *path; path++)
+        sum = (sum + (unsigned char)*path) & UINT16_MAX;
+    if (build_id[0] != '\0')
+        (void)snprintf(out, CN_UFT_MARK_LEN + 1, "-%.4s", build_id);
+    else
+        (void)snprintf(out, CN_UFT_MARK_LEN + 1, "-%04x", sum);
+}
 
 bool cn_uft_module_head_scan(struct cn_bytes line, struct cn_uft_module_head *out)
 {
@@ -40,7 +54,7 @@ static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
     if (!cn_uft_scan_hex(&line, &found.offset) || !cn_uft_scan_spaces(&line) ||
         !cn_uft_scan_word(&line, &word))
         return false;
-    /* Some types look like a hexadecimal digit, but a size has eight of them. */
+    /* A type may look like a hexadecimal digit, but a size has eight digits. */
     if (word.len > 1) {
         if (!cn_uft_scan_hex(&word, &found.size) || word.len > 0 ||
             !cn_uft_scan_spaces(&line) || !cn_uft_scan_word(&line, &word))
@@ -56,36 +70,22 @@ static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
     return true;
 }
 
-static void add_symbol(struct cn_uft_symbols *symbols, struct cn_uft_symbol symbol)
-{
-    symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                            sizeof(*symbols->list));
-    symbols->list[symbols->count++] = symbol;
-}
-
 static int by_offset(const void *a, const void *b)
 {
     const struct cn_uft_symbol *x = a, *y = b;
 
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
-    /* The order of the file decides between symbols at one place. */
+    /* Symbols at the same offset stay in the order of the file. */
     return x->name.ptr < y->name.ptr ? -1 : 1;
 }
 
-static bool is_terminator(const struct cn_uft_symbol *symbol)
-{
-    return cn_uft_text_equals(symbol->name, "__sym_end") ||
-           cn_uft_text_equals(symbol->name, "__dynsym_end") ||
-           cn_uft_text_equals(symbol->name, "__func_end");
-}
-
-/* Symbols without a size reach to the next one. Terminators say where the last one
- * ends and are no symbols themselves. */
+/* Symbols without a size end at the next symbol. Terminators mark the end of the last one
+ * and are dropped. */
 static void settle_sizes(struct cn_uft_symbols *symbols)
 {
     uint64_t next = UINT64_MAX, here = UINT64_MAX;
-    size_t kept = 0;
+    size_t count = 0;
 
     for (size_t i = symbols->count; i-- > 0;) {
         struct cn_uft_symbol *symbol = &symbols->list[i];
@@ -97,10 +97,15 @@ static void settle_sizes(struct cn_uft_symbols *symbols)
         if (symbol->size == 0 && next != UINT64_MAX)
             symbol->size = next - symbol->offset;
     }
-    for (size_t i = 0; i < symbols->count; i++)
-        if (!is_terminator(&symbols->list[i]))
-            symbols->list[kept++] = symbols->list[i];
-    symbols->count = kept;
+    for (size_t i = 0; i < symbols->count; i++) {
+        struct cn_bytes name = symbols->list[i].name;
+
+        if (!cn_uft_text_equals(name, "__sym_end") &&
+            !cn_uft_text_equals(name, "__dynsym_end") &&
+            !cn_uft_text_equals(name, "__func_end"))
+            symbols->list[count++] = symbols->list[i];
+    }
+    symbols->count = count;
 }
 
 void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
@@ -118,7 +123,9 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
         if (step == CN_ITEM && cn_uft_module_head_scan(line, &out->head))
             continue;
         if (step == CN_ITEM && scan_symbol(line, &symbol)) {
-            add_symbol(out, symbol);
+            out->list =
+                cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+            out->list[out->count++] = symbol;
             continue;
         }
         if (step == CN_ITEM)

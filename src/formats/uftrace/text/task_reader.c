@@ -73,7 +73,7 @@ static const struct {
     [CN_UFT_DLOP] = {"DLOP", scan_dlopen},
 };
 
-static bool scan_line(struct cn_bytes line, struct cn_uft_task_line *out)
+static bool scan_line(struct cn_bytes line, void *out)
 {
     struct cn_uft_task_line found = {0};
 
@@ -85,7 +85,7 @@ static bool scan_line(struct cn_bytes line, struct cn_uft_task_line *out)
         found.kind = (enum cn_uft_task_kind)i;
         if (!cn_uft_scan_time(&rest, &found.time_ns) || !kinds[i].scan(&rest, &found))
             return false;
-        *out = found;
+        *(struct cn_uft_task_line *)out = found;
         return true;
     }
     return false;
@@ -94,12 +94,5 @@ static bool scan_line(struct cn_bytes line, struct cn_uft_task_line *out)
 enum cn_step cn_uft_task_next(struct cn_uft_lines *lines, struct cn_uft_task_line *out,
                               struct cn_error *err)
 {
-    struct cn_bytes line;
-    enum cn_step step = cn_uft_lines_next(lines, &line, err);
-
-    if (step != CN_ITEM)
-        return step;
-    if (!scan_line(line, out))
-        return cn_uft_lines_fail(lines, line, err);
-    return CN_ITEM;
+    return cn_uft_lines_scan(lines, scan_line, out, err);
 }

@@ -1,5 +1,6 @@
-/* task.txt: when sessions, tasks and forks began, and what was loaded later.
- * Threads: any thread; text is borrowed from the file.
+/* task.txt: the start of sessions, tasks and forks, and calls of dlopen(). Text is borrowed
+ * from the file.
+ * Threads: any thread.
  */
 #ifndef CN_FORMATS_UFTRACE_TEXT_TASK_READER_H
 #define CN_FORMATS_UFTRACE_TEXT_TASK_READER_H
@@ -15,15 +16,15 @@ struct cn_uft_task_line {
     enum cn_uft_task_kind kind;
     uint64_t time_ns;
     uint32_t tid;         /* TASK and DLOP; SESS and FORK: the same as pid */
-    uint32_t pid;         /* SESS, TASK, and of a FORK the child */
+    uint32_t pid;         /* SESS, TASK; FORK: the child */
     uint32_t parent_pid;  /* FORK */
     struct cn_bytes sid;  /* SESS, DLOP */
-    struct cn_bytes path; /* SESS: of the program; DLOP: of the library */
+    struct cn_bytes path; /* SESS: program; DLOP: library */
     uint64_t base;        /* DLOP */
 };
 
-/* The next line. A line that is not understood fails, and reading can go on after
- * it. */
+/* The next line. Fails for a line that cannot be parsed; the next call reads the line
+ * after it. */
 CN_CHECK enum cn_step cn_uft_task_next(struct cn_uft_lines *lines,
                                        struct cn_uft_task_line *out,
                                        struct cn_error *err);

@@ -1,6 +1,7 @@
 #include "formats/uftrace/verify/verify.h"
 
 #include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/open.h"
 
 enum { REPORTED_MAX = 8 }; /* of one rule in one file */
 

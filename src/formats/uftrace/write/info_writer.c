@@ -1,5 +1,4 @@
-/* The info file of a recording that has none: its facts in groups, behind the
- * header. */
+/* The info file of a recording that was not read from one. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -7,27 +6,32 @@
 #include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/text/info_groups.h"
+#include "formats/uftrace/text/info_reader.h"
 #include "formats/uftrace/write/writer.h"
 
-static bool has_specs(const struct cn_recording *rec, bool is_result)
+/* The features of the recording; `has_values`: some function has arguments or a
+ * result. */
+static uint64_t features_of(const struct cn_recording *rec, bool *has_values)
 {
-    for (uint32_t i = 0; i < rec->function_count; i++)
-        if ((is_result ? rec->functions[i].result : rec->functions[i].arguments).count >
-            0)
-            return true;
-    return false;
+    uint64_t features = rec->features | CN_FEATURE_TASK_SESSION |
+                        CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_SYM_SIZE;
+
+    *has_values = false;
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        const struct cn_call_function *f = &rec->functions[i];
+
+        *has_values |= f->arguments.count > 0 || f->result.count > 0;
+        if (f->arguments.count > 0)
+            features |= CN_FEATURE_ARGUMENT | CN_FEATURE_AUTO_ARGS;
+        if (f->result.count > 0)
+            features |= CN_FEATURE_RETVAL | CN_FEATURE_AUTO_ARGS;
+        if (f->line > 0 || f->arguments.count > 0 || f->result.count > 0)
+            features |= CN_FEATURE_DEBUG_INFO;
+    }
+    return features;
 }
 
-static bool has_lines(const struct cn_recording *rec)
-{
-    for (uint32_t i = 0; i < rec->function_count; i++)
-        if (rec->functions[i].line > 0)
-            return true;
-    return false;
-}
-
-/* The facts of a counted group are "group:key"; their line is "group:key=value". */
+/* A fact of a counted group has the key "group:key" and the line "group:key=value". */
 static bool is_member(const char *key, const char *group)
 {
     size_t len = strlen(group);
@@ -51,9 +55,33 @@ static bool add_counted(const struct cn_recording *rec, const char *group,
     return true;
 }
 
-static bool add_plain(const struct cn_recording *rec,
-                      const struct cn_uft_info_group *group, struct cn_text *text)
+static bool add_group(const struct cn_recording *rec, unsigned bit, bool has_values,
+                      struct cn_text *text)
 {
+    const struct cn_uft_info_group *group = &cn_uft_info_groups[bit];
+
+    if (bit == CN_UFT_INFO_TASKINFO) {
+        cn_text_printf(text,
+                       "taskinfo:lines=2\ntaskinfo:nr_tid=%" PRIu32 "\ntaskinfo:tids=",
+                       rec->task_count);
+        for (uint32_t i = 0; i < rec->task_count; i++)
+            cn_text_printf(text, "%s%" PRIu32, i > 0 ? "," : "", rec->tasks[i].tid);
+        cn_text_char(text, '\n');
+        return true;
+    }
+    if (bit == CN_UFT_INFO_ARG_SPEC) {
+        /* The specs are in the .dbg files. */
+        if (has_values)
+            cn_text_str_add(text, "argspec:lines=1\nauto-args:1\n");
+        return has_values;
+    }
+    if (group->is_counted)
+        return add_counted(rec, group->keys[0], text);
+    if (bit == CN_UFT_INFO_EXENAME && !cn_recording_fact(rec, "exename") &&
+        rec->session_count > 0) {
+        cn_text_printf(text, "exename:%s\n", rec->sessions[0].exename);
+        return true;
+    }
     if (!cn_recording_fact(rec, group->keys[0]))
         return false;
     for (size_t i = 0; i < 2 && group->keys[i]; i++) {
@@ -64,91 +92,27 @@ static bool add_plain(const struct cn_recording *rec,
     return true;
 }
 
-static bool add_tasks(const struct cn_recording *rec, struct cn_text *text)
+bool cn_uft_write_info(const struct cn_uft_writing *w, struct cn_error *err)
 {
-    cn_text_printf(text, "taskinfo:lines=2\ntaskinfo:nr_tid=%" PRIu32 "\ntaskinfo:tids=",
-                   rec->task_count);
-    for (uint32_t i = 0; i < rec->task_count; i++)
-        cn_text_printf(text, "%s%" PRIu32, i > 0 ? "," : "", rec->tasks[i].tid);
-    cn_text_char(text, '\n');
-    return true;
-}
-
-/* The specifications themselves are in the .dbg files, function by function. */
-static bool add_specs(const struct cn_recording *rec, struct cn_text *text)
-{
-    if (!has_specs(rec, false) && !has_specs(rec, true))
-        return false;
-    cn_text_str_add(text, "argspec:lines=1\nauto-args:1\n");
-    return true;
-}
-
-static bool add_group(const struct cn_recording *rec, unsigned bit, struct cn_text *text)
-{
-    const struct cn_uft_info_group *group = &cn_uft_info_groups[bit];
-
-    if (bit == CN_UFT_INFO_TASKINFO)
-        return add_tasks(rec, text);
-    if (bit == CN_UFT_INFO_ARG_SPEC)
-        return add_specs(rec, text);
-    if (bit == CN_UFT_INFO_EXENAME && !cn_recording_fact(rec, "exename") &&
-        rec->session_count > 0) {
-        cn_text_printf(text, "exename:%s\n", rec->sessions[0].exename);
-        return true;
-    }
-    return group->is_counted ? add_counted(rec, group->keys[0], text)
-                             : add_plain(rec, group, text);
-}
-
-static uint64_t features_of(const struct cn_recording *rec)
-{
-    uint64_t features = rec->features | CN_FEATURE_TASK_SESSION |
-                        CN_FEATURE_SYM_REL_ADDR | CN_FEATURE_SYM_SIZE;
-
-    if (has_specs(rec, false))
-        features |= CN_FEATURE_ARGUMENT | CN_FEATURE_AUTO_ARGS | CN_FEATURE_DEBUG_INFO;
-    if (has_specs(rec, true))
-        features |= CN_FEATURE_RETVAL | CN_FEATURE_AUTO_ARGS | CN_FEATURE_DEBUG_INFO;
-    if (has_lines(rec))
-        features |= CN_FEATURE_DEBUG_INFO;
-    return features;
-}
-
-static void encode_header(const struct cn_recording *rec, uint64_t info_mask,
-                          uint8_t out[cn_uft_info_header_size])
-{
+    const struct cn_recording *rec = w->rec;
+    bool has_values, ok;
     struct cn_uft_info_header head = {
         .version = CN_UFT_VERSION,
         .header_len = cn_uft_info_header_size,
         .byte_order = rec->is_big_endian ? CN_UFT_BIG_ENDIAN : CN_UFT_LITTLE_ENDIAN,
         .word_class = rec->is_32_bit ? CN_UFT_32_BIT : CN_UFT_64_BIT,
-        .features = features_of(rec),
-        .info_mask = info_mask,
+        .features = features_of(rec, &has_values),
         .max_stack = rec->max_stack > 0 ? rec->max_stack : 1024,
     };
-    struct cn_uft_info_header_be big = {head.version,    head.header_len, head.byte_order,
-                                        head.word_class, head.features,   head.info_mask,
-                                        head.max_stack};
-
-    if (rec->is_big_endian)
-        cn_uft_info_header_be_encode(&big, out);
-    else
-        cn_uft_info_header_encode(&head, out);
-    memcpy(out, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
-}
-
-bool cn_uft_write_info(const struct cn_uft_writing *w, struct cn_error *err)
-{
-    uint8_t head[cn_uft_info_header_size];
+    uint8_t bytes[cn_uft_info_header_size];
     struct cn_text groups = {0}, file = {0};
-    uint64_t info_mask = 0;
-    bool ok;
 
     for (unsigned bit = 0; bit < CN_UFT_INFO_COUNT; bit++)
-        if (add_group(w->rec, bit, &groups))
-            info_mask |= UINT64_C(1) << bit;
-    encode_header(w->rec, info_mask, head);
-    cn_text_add(&file, (const char *)head, sizeof(head));
+        if (add_group(rec, bit, has_values, &groups))
+            head.info_mask |= UINT64_C(1) << bit;
+    cn_uft_info_header_encode_any(&head, rec->is_big_endian, bytes);
+    memcpy(bytes, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
+    cn_text_add(&file, (const char *)bytes, sizeof(bytes));
     cn_text_add(&file, cn_text_str(&groups), groups.len);
     ok = cn_uft_write_text(w, "info", &file, err);
     cn_text_done(&groups);

@@ -1,32 +1,11 @@
 /* NAME.sym and NAME.dbg. */
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/uftrace/text/symbol_reader.h"
 #include "formats/uftrace/write/writer.h"
-
-/* Modules of one name: the first gets the name, the others the start of their
- * build-id or the sum of the bytes of their path too. */
-static void file_base(const struct cn_call_module *module, struct cn_names *used,
-                      struct cn_text *out)
-{
-    uint32_t known = (uint32_t)used->count;
-    unsigned sum = 0;
-
-    cn_text_clear(out);
-    cn_text_str_add(out, module->name);
-    if (cn_names_add(used, cn_text_str(out)) == known)
-        return;
-    if (module->build_id[0] != '\0') {
-        cn_text_printf(out, "-%.4s", module->build_id);
-        return;
-    }
-    for (const char *c = module->path; *c; c++)
-        sum = (sum + (unsigned char)*c) & UINT16_MAX;
-    cn_text_printf(out, "-%04x", sum);
-}
 
 static void print_head(const struct cn_call_module *module, struct cn_text *text)
 {
@@ -48,24 +27,20 @@ static void print_symbols(const struct cn_recording *rec,
     }
 }
 
-static void print_enum(const struct cn_enum *enumeration, struct cn_text *text)
-{
-    cn_text_printf(text, "E: enum %s {", enumeration->name);
-    for (size_t i = 0; i < enumeration->count; i++)
-        cn_text_printf(text, "%s%s=%" PRId64, i > 0 ? "," : "",
-                       enumeration->members[i].name, enumeration->members[i].value);
-    cn_text_str_add(text, "}\n");
-}
-
 static void print_enums(const struct cn_argument_specs *specs, struct cn_names *printed,
                         struct cn_text *text)
 {
     for (size_t i = 0; i < specs->count; i++) {
-        const struct cn_enum *enumeration = specs->list[i].enumeration;
+        const struct cn_enum *e = specs->list[i].enumeration;
         size_t known = printed->count;
 
-        if (enumeration && cn_names_add(printed, enumeration->name) == known)
-            print_enum(enumeration, text);
+        if (!e || cn_names_add(printed, e->name) != known)
+            continue;
+        cn_text_printf(text, "E: enum %s {", e->name);
+        for (size_t m = 0; m < e->count; m++)
+            cn_text_printf(text, "%s%s=%" PRId64, m > 0 ? "," : "", e->members[m].name,
+                           e->members[m].value);
+        cn_text_str_add(text, "}\n");
     }
 }
 
@@ -80,7 +55,7 @@ static void print_specs(char letter, const struct cn_argument_specs *specs,
     cn_text_char(text, '\n');
 }
 
-/* False when there is nothing to say about the module. */
+/* False when there is no debug information about the module. */
 static bool print_debug(const struct cn_recording *rec,
                         const struct cn_call_module *module, struct cn_text *text)
 {
@@ -138,10 +113,16 @@ bool cn_uft_write_modules(const struct cn_uft_writing *w, struct cn_error *err)
 
     for (uint32_t i = 0; ok && i < w->rec->module_count; i++) {
         const struct cn_call_module *module = &w->rec->modules[i];
+        char mark[CN_UFT_MARK_LEN + 1] = "";
+        size_t known = used.count;
 
         if (module->function_count == 0)
             continue;
-        file_base(module, &used, &base);
+        /* The first module of a name gets the name. */
+        if (cn_names_add(&used, module->name) != known)
+            cn_uft_module_mark(module->path, module->build_id, mark);
+        cn_text_clear(&base);
+        cn_text_printf(&base, "%s%s", module->name, mark);
         ok = write_module(w, module, &base, err);
     }
     cn_names_done(&used);

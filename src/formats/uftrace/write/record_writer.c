@@ -1,5 +1,4 @@
-/* Files of records: TID.dat, and the events of tasks in perf-cpu0.dat and
- * extern.dat. */
+/* Writes records to TID.dat, and other events to perf-cpu0.dat and extern.dat. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "formats/uftrace/records/record_reader.h"
 #include "formats/uftrace/write/writer.h"
 
-/* An event that has no place in TID.dat. */
+/* An event that is not stored in TID.dat. */
 struct side_event {
     uint64_t time_ns;
     uint32_t tid, pid, parent_tid, parent_pid;
@@ -25,14 +24,6 @@ struct side_events {
     struct side_event *list;
     size_t count, capacity;
 };
-
-static bool is_side(const struct cn_call *call)
-{
-    return call->kind == CN_CALL_EVENT &&
-           ((call->address >= CN_EVENT_SCHED_IN &&
-             call->address <= CN_EVENT_SCHED_BOTH_PREEMPT) ||
-            call->address == CN_EVENT_EXTERN);
-}
 
 static void add_side(struct side_events *side, const struct cn_recording *rec,
                      uint32_t task, const struct cn_call_batch *batch,
@@ -56,80 +47,49 @@ static void add_side(struct side_events *side, const struct cn_recording *rec,
     side->list[side->count++] = event;
 }
 
-static uint64_t word_of(const struct cn_call *call, bool has_more)
-{
-    return (uint64_t)call->kind << CN_UFT_TYPE_AT | (uint64_t)has_more << CN_UFT_MORE_AT |
-           (uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT |
-           (uint64_t)(call->depth & ((1 << CN_UFT_DEPTH_BITS) - 1)) << CN_UFT_DEPTH_AT |
-           call->address << CN_UFT_ADDRESS_AT;
-}
-
-static uint64_t word_swapped(uint64_t word)
-{
-    return cn_bits(word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) << CN_UFT_TYPE_AT_BE |
-           cn_bits(word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) << CN_UFT_MORE_AT_BE |
-           cn_bits(word, CN_UFT_RECORD_MAGIC_AT, CN_UFT_RECORD_MAGIC_BITS)
-               << CN_UFT_RECORD_MAGIC_AT_BE |
-           cn_bits(word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS) << CN_UFT_DEPTH_AT_BE |
-           cn_bits(word, CN_UFT_ADDRESS_AT, CN_UFT_ADDRESS_BITS) << CN_UFT_ADDRESS_AT_BE;
-}
-
 static bool write_call(struct cn_out *out, const struct cn_recording *rec,
                        const struct cn_call_batch *batch, const struct cn_call *call,
                        struct cn_error *err)
 {
     struct cn_bytes data = cn_call_data(batch, call);
     bool has_data = (call->flags & CN_CALL_HAS_DATA) != 0;
-    uint64_t word = word_of(call, has_data);
+    uint64_t depth = call->depth & ((1 << CN_UFT_DEPTH_BITS) - 1);
+    struct cn_uft_record record = {
+        call->time_ns,
+        (uint64_t)call->kind << CN_UFT_TYPE_AT | (uint64_t)has_data << CN_UFT_MORE_AT |
+            (uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT |
+            depth << CN_UFT_DEPTH_AT | call->address << CN_UFT_ADDRESS_AT,
+    };
     uint8_t bytes[cn_uft_record_size + CN_UFT_STRING_HEAD];
     size_t len = cn_uft_record_size;
 
-    if (rec->is_big_endian) {
-        struct cn_uft_record_be record = {call->time_ns, word_swapped(word)};
-
-        cn_uft_record_be_encode(&record, bytes);
-        cn_u16_be_put(bytes + len, (uint16_t)data.len);
-    } else {
-        struct cn_uft_record record = {call->time_ns, word};
-
-        cn_uft_record_encode(&record, bytes);
-        cn_u16_put(bytes + len, (uint16_t)data.len);
-    }
-    if (has_data && call->kind == CN_CALL_EVENT)
+    cn_uft_record_put(record, rec->is_big_endian, bytes);
+    if (has_data && call->kind == CN_CALL_EVENT) {
+        if (rec->is_big_endian)
+            cn_u16_be_put(bytes + len, (uint16_t)data.len);
+        else
+            cn_u16_put(bytes + len, (uint16_t)data.len);
         len += CN_UFT_STRING_HEAD;
+    }
     if (!cn_out_write(out, bytes, len, err))
         return false;
     return !has_data || (cn_out_write(out, data.ptr, data.len, err) &&
                          cn_out_pad(out, CN_UFT_PAYLOAD_ALIGN, err));
 }
 
-static uint32_t data_max(const struct cn_call *call)
-{
-    return call->kind == CN_CALL_EVENT ? UINT16_MAX : CN_UFT_PAYLOAD_MAX;
-}
-
-/* What a record cannot hold. */
+/* What cannot be stored, counted. */
 struct losses {
     uint64_t depths, addresses, data, merged, damaged;
 };
 
-static void count_losses(const struct cn_call *call, struct losses *losses)
-{
-    losses->depths += call->depth >= 1 << CN_UFT_DEPTH_BITS;
-    losses->addresses += call->address >> CN_UFT_ADDRESS_BITS != 0;
-    losses->data +=
-        call->data_len > data_max(call) || (call->flags & CN_CALL_DATA_SKIPPED) != 0;
-}
-
-static void tell_losses(const struct cn_uft_writing *w, const struct losses *losses)
+static void report_losses(const struct cn_uft_writing *w, const struct losses *losses)
 {
     cn_write_lose(w->options, "calls deeper than 1023", losses->depths);
     cn_write_lose(w->options, "addresses of more than 48 bits", losses->addresses);
     cn_write_lose(w->options, "arguments that are too long or cannot be read",
                   losses->data);
     cn_write_lose(w->options, "merged schedule events", losses->merged);
-    cn_write_lose(w->options, "tasks behind the place where they are damaged",
-                  losses->damaged);
+    cn_write_lose(w->options, "tasks truncated at damage", losses->damaged);
 }
 
 static bool write_batch(struct cn_out *out, const struct cn_recording *rec, uint32_t task,
@@ -138,13 +98,19 @@ static bool write_batch(struct cn_out *out, const struct cn_recording *rec, uint
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct cn_call call = batch->calls[i];
+        bool is_event = call.kind == CN_CALL_EVENT;
+        bool is_too_long = call.data_len > (is_event ? UINT16_MAX : CN_UFT_PAYLOAD_MAX);
 
-        if (is_side(&call)) {
+        if (is_event && ((call.address >= CN_EVENT_SCHED_IN &&
+                          call.address <= CN_EVENT_SCHED_BOTH_PREEMPT) ||
+                         call.address == CN_EVENT_EXTERN)) {
             add_side(side, rec, task, batch, &call);
             continue;
         }
-        count_losses(&call, losses);
-        if (call.data_len > data_max(&call))
+        losses->depths += call.depth >= 1 << CN_UFT_DEPTH_BITS;
+        losses->addresses += call.address >> CN_UFT_ADDRESS_BITS != 0;
+        losses->data += is_too_long || (call.flags & CN_CALL_DATA_SKIPPED) != 0;
+        if (is_too_long)
             call.flags &= (uint8_t)~CN_CALL_HAS_DATA;
         if (!write_call(out, rec, batch, &call, err))
             return false;
@@ -186,100 +152,44 @@ static int by_time(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Numbers in the byte order of the recording, into a small record. */
-struct packer {
-    uint8_t bytes[128];
-    size_t len;
-    bool is_big_endian;
-};
-
-static void pack16(struct packer *p, uint16_t value)
-{
-    if (p->is_big_endian)
-        cn_u16_be_put(p->bytes + p->len, value);
-    else
-        cn_u16_put(p->bytes + p->len, value);
-    p->len += sizeof(value);
-}
-
-static void pack32(struct packer *p, uint32_t value)
-{
-    if (p->is_big_endian)
-        cn_u32_be_put(p->bytes + p->len, value);
-    else
-        cn_u32_put(p->bytes + p->len, value);
-    p->len += sizeof(value);
-}
-
-static void pack64(struct packer *p, uint64_t value)
-{
-    if (p->is_big_endian)
-        cn_u64_be_put(p->bytes + p->len, value);
-    else
-        cn_u64_put(p->bytes + p->len, value);
-    p->len += sizeof(value);
-}
-
-static void pack_body(struct packer *p, const struct side_event *event)
+/* Append an event as the kernel writes it. */
+static void add_perf(struct cn_text *out, const struct side_event *event, bool is_big)
 {
     enum { NAME_LEN_MAX = 63 };
-    size_t len = strnlen(event->text, NAME_LEN_MAX);
+    uint8_t bytes[128] = {0};
+    struct cn_uft_perf_header head = {.type = CN_UFT_PERF_SWITCH};
+    struct cn_uft_perf_comm comm = {event->pid, event->tid};
+    struct cn_uft_perf_task task = {event->pid, event->parent_pid, event->tid,
+                                    event->parent_tid, event->time_ns};
+    struct cn_uft_perf_sample sample = {event->pid, event->tid, event->time_ns};
+    size_t len = cn_uft_perf_header_size, name_len;
 
     if (event->id == CN_EVENT_TASK_NAME) {
-        pack32(p, event->pid);
-        pack32(p, event->tid);
-        memcpy(p->bytes + p->len, event->text, len);
-        p->len += cn_align_up(len + 1, CN_UFT_PERF_ALIGN);
+        head.type = CN_UFT_PERF_COMM;
+        name_len = strnlen(event->text, NAME_LEN_MAX);
+        cn_uft_perf_comm_encode_any(&comm, is_big, bytes + len);
+        len += cn_uft_perf_comm_size;
+        memcpy(bytes + len, event->text, name_len);
+        len += cn_align_up(name_len + 1, CN_UFT_PERF_ALIGN);
     } else if (event->id == CN_EVENT_TASK_NEW || event->id == CN_EVENT_TASK_EXIT) {
-        pack32(p, event->pid);
-        pack32(p, event->parent_pid);
-        pack32(p, event->tid);
-        pack32(p, event->parent_tid);
-        pack64(p, event->time_ns);
+        head.type = event->id == CN_EVENT_TASK_NEW ? CN_UFT_PERF_FORK : CN_UFT_PERF_EXIT;
+        cn_uft_perf_task_encode_any(&task, is_big, bytes + len);
+        len += cn_uft_perf_task_size;
+    } else if (event->id == CN_EVENT_SCHED_OUT) {
+        head.misc = CN_UFT_PERF_MISC_OUT;
+    } else if (event->id == CN_EVENT_SCHED_OUT_PREEMPT) {
+        head.misc = CN_UFT_PERF_MISC_OUT | CN_UFT_PERF_MISC_PREEMPT;
     }
-}
-
-static void pack_event(struct packer *p, const struct side_event *event)
-{
-    uint32_t type = CN_UFT_PERF_SWITCH;
-    uint16_t misc = 0;
-    size_t len;
-
-    if (event->id == CN_EVENT_TASK_NAME)
-        type = CN_UFT_PERF_COMM;
-    else if (event->id == CN_EVENT_TASK_NEW)
-        type = CN_UFT_PERF_FORK;
-    else if (event->id == CN_EVENT_TASK_EXIT)
-        type = CN_UFT_PERF_EXIT;
-    else if (event->id == CN_EVENT_SCHED_OUT)
-        misc = CN_UFT_PERF_MISC_OUT;
-    else if (event->id == CN_EVENT_SCHED_OUT_PREEMPT)
-        misc = CN_UFT_PERF_MISC_OUT | CN_UFT_PERF_MISC_PREEMPT;
-    memset(p->bytes, 0, sizeof(p->bytes));
-    p->len = cn_uft_perf_header_size;
-    pack_body(p, event);
-    pack32(p, event->pid);
-    pack32(p, event->tid);
-    pack64(p, event->time_ns);
-    len = p->len;
-    p->len = 0;
-    pack32(p, type);
-    pack16(p, misc);
-    pack16(p, (uint16_t)len);
-    p->len = len;
-}
-
-/* The two halves of `schedule` are stored one by one; a merged event cannot be. */
-static bool is_perf(const struct side_event *event)
-{
-    return event->id != CN_EVENT_EXTERN && event->id != CN_EVENT_SCHED_BOTH &&
-           event->id != CN_EVENT_SCHED_BOTH_PREEMPT;
+    cn_uft_perf_sample_encode_any(&sample, is_big, bytes + len);
+    len += cn_uft_perf_sample_size;
+    head.size = (uint16_t)len;
+    cn_uft_perf_header_encode_any(&head, is_big, bytes);
+    cn_text_add(out, (const char *)bytes, len);
 }
 
 static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
                        struct losses *losses, struct cn_error *err)
 {
-    struct packer packer = {.is_big_endian = w->rec->is_big_endian};
     struct cn_text perf = {0}, externs = {0};
     bool ok = true;
 
@@ -292,11 +202,11 @@ static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
             cn_text_printf(&externs, "%" PRIu64 ".%09" PRIu64 " %s\n",
                            event->time_ns / 1000000000, event->time_ns % 1000000000,
                            event->text);
-        } else if (is_perf(event)) {
-            pack_event(&packer, event);
-            cn_text_add(&perf, (const char *)packer.bytes, packer.len);
+        } else if (event->id == CN_EVENT_SCHED_BOTH ||
+                   event->id == CN_EVENT_SCHED_BOTH_PREEMPT) {
+            losses->merged++; /* the file has no merged events */
         } else {
-            losses->merged++;
+            add_perf(&perf, event, w->rec->is_big_endian);
         }
     }
     if (perf.len > 0)
@@ -319,7 +229,7 @@ bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err)
                                 "writing records", i, w->rec->task_count, "tasks", err) &&
              write_task(w, i, &side, &losses, err);
     ok = ok && write_side(w, &side, &losses, err);
-    tell_losses(w, &losses);
+    report_losses(w, &losses);
     for (size_t i = 0; i < side.count; i++)
         free(side.list[i].text);
     free(side.list);
@@ -343,7 +253,7 @@ bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
             ok = cn_out_write(&out, batch.raw[i].ptr, batch.raw[i].len, err);
     losses.damaged = step == CN_FAIL;
     ok = ok && cn_out_close(&out, err);
-    tell_losses(w, &losses);
+    report_losses(w, &losses);
     cn_out_abandon(&out);
     cn_call_stream_close(stream);
     return ok;

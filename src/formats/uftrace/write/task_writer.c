@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "formats/uftrace/write/writer.h"
 
-/* A line of task.txt. They are written in the order of time; at one time a session
- * begins before its tasks. */
+/* A line of task.txt. Lines are sorted by time; at the same time, a session comes before
+ * its tasks. */
 struct line {
     uint64_t time_ns;
     enum { LINE_SESSION, LINE_FORK, LINE_TASK, LINE_LOAD } kind;
@@ -40,8 +40,8 @@ static int by_time(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* A process begins with FORK or, when it is the first of its program, with its
- * session. A task whose session begins later was renamed by exec: it has both. */
+/* A process begins with FORK, or with SESS when it is the first of its program. A forked
+ * process that called exec has both. */
 static void collect(const struct cn_recording *rec, struct lines *lines)
 {
     for (uint32_t i = 0; i < rec->session_count; i++) {

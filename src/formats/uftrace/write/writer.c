@@ -29,8 +29,7 @@ bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
     return write_bytes(w, name, bytes, err);
 }
 
-/* A recording that came from such a directory: its files, and the records of its
- * tasks. */
+/* Copy the files and records of a recording that was read from such a directory. */
 static bool copy_all(const struct cn_uft_writing *w, struct cn_error *err)
 {
     const struct cn_recording *rec = w->rec;
@@ -67,13 +66,6 @@ static bool write_events(const struct cn_uft_writing *w, struct cn_error *err)
     return ok;
 }
 
-static bool write_all(const struct cn_uft_writing *w, struct cn_error *err)
-{
-    return cn_uft_write_info(w, err) && cn_uft_write_tasks(w, err) &&
-           cn_uft_write_modules(w, err) && write_events(w, err) &&
-           cn_uft_write_records(w, err);
-}
-
 bool cn_uft_write(const struct cn_recording *rec, const char *path,
                   const struct cn_write_options *options, struct cn_error *err)
 {
@@ -84,7 +76,12 @@ bool cn_uft_write(const struct cn_recording *rec, const char *path,
     if (!cn_outdir_begin(&dir, path, options && options->replace, err))
         return false;
     w.dir = dir.path;
-    ok = rec->kept_file_count > 0 ? copy_all(&w, err) : write_all(&w, err);
+    if (rec->kept_file_count > 0)
+        ok = copy_all(&w, err);
+    else
+        ok = cn_uft_write_info(&w, err) && cn_uft_write_tasks(&w, err) &&
+             cn_uft_write_modules(&w, err) && write_events(&w, err) &&
+             cn_uft_write_records(&w, err);
     ok = ok && cn_outdir_commit(&dir, err);
     cn_outdir_abandon(&dir);
     return ok;

@@ -1,7 +1,7 @@
-/* Recordings into uftrace data directories.
+/* Writes recordings as uftrace data directories.
  *
- * What was read from such a directory is written byte for byte the same. Anything
- * else is written as a recorder of version 4 would have done it.
+ * A recording that was read from such a directory is copied byte for byte. Others are
+ * written in version 4 of the format.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_WRITE_WRITER_H
@@ -10,29 +10,29 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 
-/* Write the directory `path`; it appears when it is complete. */
+/* Write the directory `path`; it is renamed into place when it is complete. */
 CN_CHECK bool cn_uft_write(const struct cn_recording *rec, const char *path,
                            const struct cn_write_options *options, struct cn_error *err);
 
-/* What is being written. */
+/* A directory being written. */
 struct cn_uft_writing {
     const struct cn_recording *rec;
-    const char *dir; /* where the files go */
+    const char *dir; /* temporary folder */
     const struct cn_write_options *options;
 };
 
-/* A text file. */
+/* Write a text file. */
 struct cn_text;
 CN_CHECK bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
                                 const struct cn_text *text, struct cn_error *err);
 
-/* The parts of a directory, from the model. */
+/* Write the files of a directory from the model. */
 CN_CHECK bool cn_uft_write_info(const struct cn_uft_writing *w, struct cn_error *err);
 CN_CHECK bool cn_uft_write_tasks(const struct cn_uft_writing *w, struct cn_error *err);
 CN_CHECK bool cn_uft_write_modules(const struct cn_uft_writing *w, struct cn_error *err);
 CN_CHECK bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err);
 
-/* TID.dat of one task, its records as they are stored. */
+/* Copy the records of one task to TID.dat. */
 CN_CHECK bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
                                   struct cn_error *err);
 

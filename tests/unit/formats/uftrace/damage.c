@@ -303,9 +303,9 @@ static void tells_about_bad_lines(void **state)
          "task.txt: line 1"},
         {"sample/task.txt",
          "DLOP timestamp=1.0 tid=1 sid=ffffffffffffffff base=7f00 libname=\"x.so\"\n",
-         "x.so was loaded in session ffffffffffffffff, which is unknown"},
+         "x.so was loaded into the unknown session ffffffffffffffff"},
         {"sample/sid-00112233445566aa.map", "nonsense\n",
-         "sid-00112233445566aa.map: line 1: not understood"},
+         "sid-00112233445566aa.map: line 1: cannot be parsed"},
         {"sample/sid-00112233445566aa.map", "2000-1000 r-xp 0 0:0 0 /x\n", "line 1"},
         {"sample/program.sym", "0000 T\n", "program.sym: line 1: not a symbol"},
         {"sample/program.sym", "0 08 T a\n0 zz T b\nx\ny\n", "program.sym: 2 more lines"},
@@ -362,7 +362,8 @@ static void refuses_headers_it_does_not_understand(void **state)
 {
     (void)state;
     expect_refusal("info", 0, 'X', "sample: info: does not begin with \"Ftrace!\"");
-    expect_refusal("info", 8, 5, "sample: info: version 5, can read 3 and 4");
+    expect_refusal("info", 8, 5,
+                   "sample: info: version 5 is not supported; supported are 3 and 4");
     expect_refusal("info", 14, 3, "sample: info: byte order 3 is neither 1 nor 2");
     expect_refusal("info", 15, 0, "sample: info: word class 0 is neither 1 nor 2");
 }

@@ -11,7 +11,7 @@
 #include "formats/uftrace/packed/packed_decode.h"
 #include "formats/uftrace/packed/packed_encode.h"
 #include "formats/uftrace/packed/packed_file.h"
-#include "formats/uftrace/packed/packed_places.h"
+#include "formats/uftrace/packed/packed_predictor.h"
 #include "support/random_calls.h"
 
 enum { ALL_KINDS = 32 };
@@ -27,15 +27,15 @@ static bool unpack(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
                    struct unpacked *out, struct cn_error *err)
 {
     struct unpacked made = {0};
-    struct cn_bytes piece;
+    struct cn_bytes bytes;
     enum cn_step step;
 
     if (!cn_uft_unpacker_begin(unpacker, chunk, &made.lead, err))
         return false;
-    while ((step = cn_uft_unpacker_next(unpacker, &piece, err)) == CN_ITEM) {
-        made.bytes = cn_realloc(made.bytes, made.len + piece.len + 1, 1);
-        memcpy(made.bytes + made.len, piece.ptr, piece.len);
-        made.len += piece.len;
+    while ((step = cn_uft_unpacker_next(unpacker, &bytes, err)) == CN_ITEM) {
+        made.bytes = cn_realloc(made.bytes, made.len + bytes.len + 1, 1);
+        memcpy(made.bytes + made.len, bytes.ptr, bytes.len);
+        made.len += bytes.len;
     }
     if (step == CN_END)
         *out = made;
@@ -338,7 +338,8 @@ static void assert_refused(size_t off, size_t len, uint64_t value, const char *m
 static void refuses_absurd_numbers(void **state)
 {
     (void)state;
-    assert_refused(0x00, 1, 2, "packed records of version 2, can read 1");
+    assert_refused(0x00, 1, 2,
+                   "packed records of version 2 are not supported; supported is 1");
     assert_refused(0x44, 4, UINT32_MAX,
                    "packed chunk with 4294967295 items, at most 65536 are allowed");
     assert_refused(0x48, 4, 8193,

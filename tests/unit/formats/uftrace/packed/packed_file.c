@@ -115,19 +115,19 @@ static void a_plain_file_is_one_block(void **state)
     free(made);
 }
 
-static void knows_packed_files_by_their_name(void **state)
+static void knows_files_of_tasks_by_their_name(void **state)
 {
+    static const char *const others[] = {"4294967296.zts", "007.dat", "0.dat", ".zts",
+                                         "-1.zts",         "1.ztsx",  "1"};
     uint32_t tid = 7;
 
     (void)state;
-    assert_true(cn_uft_is_packed_task_file("123.zts", &tid));
+    assert_int_equal(cn_uft_task_file("123.zts", &tid), CN_UFT_PACKED_TASK);
     assert_int_equal(tid, 123);
-    assert_true(cn_uft_is_packed_task_file("4294967295.zts", &tid));
-    assert_false(cn_uft_is_packed_task_file("4294967296.zts", &tid));
-    assert_false(cn_uft_is_packed_task_file("123.dat", &tid));
-    assert_false(cn_uft_is_packed_task_file(".zts", &tid));
-    assert_false(cn_uft_is_packed_task_file("-1.zts", &tid));
-    assert_false(cn_uft_is_packed_task_file("1.ztsx", &tid));
+    assert_int_equal(cn_uft_task_file("4294967295.dat", &tid), CN_UFT_PLAIN_TASK);
+    assert_int_equal(tid, UINT32_MAX);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_int_equal(cn_uft_task_file(others[i], &tid), CN_UFT_NO_TASK);
 }
 
 static uint64_t time_at(const struct pair *pair, uint64_t off)
@@ -224,7 +224,7 @@ static void notices_a_chunk_that_is_missing(void **state)
     assert_int_equal(step, CN_FAIL);
     assert_non_null(
         strstr(err.text, "packed records go on at byte 2097152 instead of 1048576"));
-    /* What is behind the gap is still there. */
+    /* The records after the gap are read. */
     assert_int_equal(cn_uft_record_reader_next(reader, 0, &block, &err), CN_ITEM);
     assert_int_equal(block.off, 2097152);
     assert_memory_equal(block.bytes.ptr, pair.plain.ptr + block.off, block.bytes.len);
@@ -351,7 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(a_packed_file_reads_like_the_plain_one),
         cmocka_unit_test(a_plain_file_is_one_block),
-        cmocka_unit_test(knows_packed_files_by_their_name),
+        cmocka_unit_test(knows_files_of_tasks_by_their_name),
         CN_SCRATCH_TEST(begins_with_the_chunk_of_a_time),
         CN_SCRATCH_TEST(damage_costs_one_chunk),
         CN_SCRATCH_TEST(notices_a_chunk_that_is_missing),

@@ -239,7 +239,7 @@ static void goes_to_the_cache_when_the_folder_cannot_be_written(void **state)
     assert_non_null(getcwd(cache, sizeof(cache) - 8));
     strcat(cache, "/a/b");
     assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
-    /* A folder that does not exist cannot be written, whoever asks. */
+    /* A folder that does not exist cannot be written, even by root. */
     assert_true(
         cn_uft_summary_get(&summary, "gone", world->sources, TASKS, 1, NULL, &err));
     assert_int_equal(cn_scratch_count("a/b/cairn"), 1);

@@ -122,11 +122,12 @@ static void reads_specs_of_every_form(void **state)
                                         "depth=3", "fp1",     "arg1/x 8"};
     struct cn_arena arena = {0};
     struct cn_uft_enums enums = {0};
+    struct cn_uft_spec_parser parser = {8, &arena, &enums};
     struct cn_argument_spec spec;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        assert_true(cn_uft_spec_parse(bytes_of(cases[i].text), 8, &arena, &enums, &spec));
+        assert_true(cn_uft_spec_parse(&parser, bytes_of(cases[i].text), &spec));
         assert_int_equal(spec.format, cases[i].format);
         assert_int_equal(spec.index, cases[i].index);
         assert_int_equal(spec.size, cases[i].size);
@@ -135,8 +136,9 @@ static void reads_specs_of_every_form(void **state)
         assert_string_equal(spec.text, cases[i].text);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        assert_false(cn_uft_spec_parse(bytes_of(wrong[i]), 8, &arena, &enums, &spec));
-    assert_true(cn_uft_spec_parse(bytes_of("arg1/p"), 4, &arena, &enums, &spec));
+        assert_false(cn_uft_spec_parse(&parser, bytes_of(wrong[i]), &spec));
+    parser.word_len = 4;
+    assert_true(cn_uft_spec_parse(&parser, bytes_of("arg1/p"), &spec));
     assert_int_equal(spec.size, 4);
     cn_uft_enums_done(&enums);
     cn_arena_done(&arena);

@@ -1,4 +1,4 @@
-#include "launcher/keeper.h"
+#include "launcher/standby.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,8 @@
 
 enum { LOOK_EVERY_MS = 50 };
 
-/* Until the last task is gone. What the info file tells about the end of the program
- * nobody knows: only its parent was told. Nobody is there to hear of failures, either: what
- * can be saved is. */
+/* Drain until the last task has ended. The exit status stays unknown: only the launcher
+ * could wait for the program. Errors are ignored, to save as much as possible. */
 static void take_over(struct cn_drain *drain)
 {
     struct cn_module_files modules = {.dir = drain->dir};
@@ -30,38 +29,38 @@ static void take_over(struct cn_drain *drain)
     cn_shared_memory_close(drain->memory);
 }
 
-static void keep(struct cn_drain *drain, int fd)
+static void wait_for_launcher(struct cn_drain *drain, int fd)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
-    char dismissed;
+    char message;
     ssize_t len;
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         (void)signal(signals[i], SIG_IGN);
-    /* Whoever reads what the program prints must not wait for us. */
+    /* Readers of the program's output must not wait for this process. */
     (void)close(STDIN_FILENO);
     (void)close(STDOUT_FILENO);
     (void)close(STDERR_FILENO);
     do
-        len = read(fd, &dismissed, 1);
+        len = read(fd, &message, 1);
     while (len < 0 && errno == EINTR);
     if (len == 0)
         take_over(drain);
 }
 
-bool cn_keeper_start(struct cn_keeper *keeper, struct cn_drain *drain,
-                     struct cn_error *err)
+bool cn_standby_start(struct cn_standby *standby, struct cn_drain *drain,
+                      struct cn_error *err)
 {
     int fds[2];
     pid_t pid;
 
     if (pipe2(fds, O_CLOEXEC) != 0)
-        return cn_fail_errno(err, "cannot make a pipe");
+        return cn_fail_errno(err, "cannot create a pipe");
     pid = fork();
     if (pid == 0) {
         (void)close(fds[1]);
         (void)setsid();
-        keep(drain, fds[0]);
+        wait_for_launcher(drain, fds[0]);
         _exit(0);
     }
     (void)close(fds[0]);
@@ -69,17 +68,17 @@ bool cn_keeper_start(struct cn_keeper *keeper, struct cn_drain *drain,
         (void)close(fds[1]);
         return cn_fail_errno(err, "cannot start a process");
     }
-    *keeper = (struct cn_keeper){pid, fds[1]};
+    *standby = (struct cn_standby){pid, fds[1]};
     return true;
 }
 
-void cn_keeper_dismiss(struct cn_keeper *keeper)
+void cn_standby_stop(struct cn_standby *standby)
 {
-    if (keeper->pid == 0)
+    if (standby->pid == 0)
         return;
-    (void)!write(keeper->fd, "", 1);
-    (void)close(keeper->fd);
-    while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+    (void)!write(standby->fd, "", 1);
+    (void)close(standby->fd);
+    while (waitpid(standby->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    *keeper = (struct cn_keeper){0};
+    *standby = (struct cn_standby){0};
 }
