@@ -92,7 +92,7 @@ static void add_inputs(struct describer *d, size_t index, enum cn_sampled_scope 
     }
 }
 
-/* hpcprof lists the inputs of inclusive costs, then those of exclusive ones. */
+/* hpcprof lists the inputs of totals, then those of self costs. */
 static void add_all_inputs(struct describer *d)
 {
     size_t most = (size_t)CN_SAMPLED_SCOPE_COUNT * CN_SAMPLED_STATISTIC_COUNT;
@@ -175,7 +175,7 @@ static const struct cn_formula *variant_formula(enum variant variant,
     return NULL;
 }
 
-static enum cn_sampled_scope exclusive_scope(const struct inputs *inputs)
+static enum cn_sampled_scope self_scope(const struct inputs *inputs)
 {
     return inputs->of[CN_SAMPLED_FUNCTION][CN_SAMPLED_SUM] ? CN_SAMPLED_FUNCTION
                                                            : CN_SAMPLED_POINT;
@@ -185,7 +185,7 @@ static void present_measured(const struct describer *d, size_t index,
                              struct cn_presented_metric *out)
 {
     const struct inputs *inputs = &d->inputs[index];
-    enum cn_sampled_scope exclusive = exclusive_scope(inputs);
+    enum cn_sampled_scope self = self_scope(inputs);
     struct cn_variant *list = cn_arena_alloc(d->arena, VARIANT_COUNT, sizeof(*list));
     size_t count = 0;
 
@@ -193,14 +193,13 @@ static void present_measured(const struct describer *d, size_t index,
         struct cn_variant variant = {
             .name = variants[i].name,
             .render = variants[i].render,
-            .inclusive.standard =
+            .total.standard =
                 variant_formula(i, inputs->of[CN_SAMPLED_EXECUTION], d->arena),
-            .exclusive.custom =
-                variant_formula(i, inputs->of[CN_SAMPLED_LEX_AWARE], d->arena),
-            .exclusive.standard = variant_formula(i, inputs->of[exclusive], d->arena),
+            .self.custom = variant_formula(i, inputs->of[CN_SAMPLED_LEX_AWARE], d->arena),
+            .self.standard = variant_formula(i, inputs->of[self], d->arena),
         };
 
-        if (variant.inclusive.standard || variant.exclusive.standard)
+        if (variant.total.standard || variant.self.standard)
             list[count++] = variant;
     }
     out->variants = list;
@@ -232,12 +231,11 @@ static void present_formula(const struct describer *d,
 
     variant->name = "";
     variant->render = CN_RENDER_NUMBER | (metric->shows_percent ? CN_RENDER_PERCENT : 0);
-    if (metric->show != CN_SHOW_EXCLUSIVE)
-        variant->inclusive.standard =
-            over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
-    if (metric->show != CN_SHOW_INCLUSIVE)
-        variant->exclusive.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
-    variant->exclusive.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
+    if (metric->show != CN_SHOW_SELF)
+        variant->total.standard = over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
+    if (metric->show != CN_SHOW_TOTAL)
+        variant->self.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
+    variant->self.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
     out->format = metric->format;
     out->is_visible = true;
     out->variants = variant;

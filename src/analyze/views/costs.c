@@ -80,7 +80,7 @@ static const struct cn_formula *formula_of(const struct cn_variant *variant,
                                            enum cn_cost_side side)
 {
     const struct cn_cost_formulas *formulas =
-        side == CN_INCLUSIVE ? &variant->inclusive : &variant->exclusive;
+        side == CN_TOTAL ? &variant->total : &variant->self;
 
     return formulas->custom ? formulas->custom : formulas->standard;
 }
@@ -89,8 +89,7 @@ static bool can_be_shown(const struct cn_presented_metric *metric)
 {
     const struct cn_variant *variant = additive_variant(metric);
 
-    return variant &&
-           (formula_of(variant, CN_INCLUSIVE) || formula_of(variant, CN_EXCLUSIVE));
+    return variant && (formula_of(variant, CN_TOTAL) || formula_of(variant, CN_SELF));
 }
 
 /* Depth first; *i counts down over metrics that can be shown. Taxonomies are a few levels
@@ -168,7 +167,7 @@ static bool has_values(const struct cn_costs *costs,
 
     cn_costs_init(probe, costs->db);
     probe->is_selected = costs->is_selected;
-    for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
+    for (int side = CN_TOTAL; side <= CN_SELF; side++) {
         request.side = (enum cn_cost_side)side;
         (void)!cn_costs_add(probe, &request, &err);
     }
@@ -223,8 +222,7 @@ static bool add_input(struct cn_costs *costs, const struct cn_cost_input *input,
 
 static enum cn_cost_side side_of_scope(const struct cn_metrics *metrics, int scope)
 {
-    return metrics->scopes[scope].type == CN_SCOPE_EXECUTION ? CN_INCLUSIVE
-                                                             : CN_EXCLUSIVE;
+    return metrics->scopes[scope].type == CN_SCOPE_EXECUTION ? CN_TOTAL : CN_SELF;
 }
 
 bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope, uint32_t profile,
@@ -423,24 +421,24 @@ static bool fill_presented_column(struct cn_costs *costs,
 {
     const struct cn_variant *variant = additive_variant(metric);
     const struct cn_formula *formula = formula_of(variant, request->side);
-    bool is_inclusive = request->side == CN_INCLUSIVE;
+    bool is_total = request->side == CN_TOTAL;
 
     if (!formula)
         return cn_fail(err, CN_ERR_NOT_FOUND, "metric '%s' has no %s values",
-                       metric->name, is_inclusive ? "inclusive" : "exclusive");
+                       metric->name, is_total ? "inclusive" : "exclusive");
     column->side = request->side;
     column->formula = import_formula(costs, formula, request, err);
     if (!column->formula)
         return false;
     column->has_percent = (variant->render & CN_RENDER_PERCENT) != 0;
-    if (column->has_percent && variant->inclusive.standard) {
+    if (column->has_percent && variant->total.standard) {
         column->total_formula =
-            import_formula(costs, variant->inclusive.standard, request, err);
+            import_formula(costs, variant->total.standard, request, err);
         if (!column->total_formula)
             return false;
     }
-    name_column(costs, column, metric->name, is_inclusive ? "inclusive" : "exclusive",
-                is_inclusive ? "I" : "E", request->profile);
+    name_column(costs, column, metric->name, is_total ? "inclusive" : "exclusive",
+                is_total ? "I" : "E", request->profile);
     return true;
 }
 

@@ -22,7 +22,7 @@
 #include "base/run/progress.h"
 #include "model/contexts/database.h"
 
-enum cn_cost_side { CN_INCLUSIVE, CN_EXCLUSIVE };
+enum cn_cost_side { CN_TOTAL, CN_SELF };
 
 /* Over threads. */
 enum cn_cost_stat {

@@ -48,7 +48,7 @@ bool cn_costs_add_percentile(struct cn_costs *costs, double fraction, const char
         .metric = name,
         .name = name,
         .title = name,
-        .side = CN_EXCLUSIVE,
+        .side = CN_SELF,
         .total = NAN,
         .fraction = fraction,
     };
