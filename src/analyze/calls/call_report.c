@@ -143,14 +143,13 @@ static void cut_all(struct build *build, struct cn_call_tally *tally)
         cut_task(tally, &build->remains[i], last_ns);
 }
 
-static void merge_histogram(struct cn_call_histogram **into,
-                            const struct cn_call_histogram *from)
+static void merge_histogram(struct cn_histogram **into, const struct cn_histogram *from)
 {
     if (!from)
         return;
     if (!*into)
         *into = cn_alloc(1, sizeof(**into));
-    cn_call_histogram_merge(*into, from);
+    cn_histogram_merge(*into, from);
 }
 
 /* Add the slots of a tally to the rows of their names. */
@@ -267,9 +266,9 @@ void cn_call_report_done(struct cn_call_report *report)
 {
     for (size_t i = 0; i < report->row_count; i++) {
         if (report->rows[i].totals)
-            cn_call_histogram_done(report->rows[i].totals);
+            cn_histogram_done(report->rows[i].totals);
         if (report->rows[i].selfs)
-            cn_call_histogram_done(report->rows[i].selfs);
+            cn_histogram_done(report->rows[i].selfs);
         free(report->rows[i].totals);
         free(report->rows[i].selfs);
     }

@@ -11,8 +11,8 @@
 #ifndef CN_ANALYZE_CALLS_CALL_REPORT_H
 #define CN_ANALYZE_CALLS_CALL_REPORT_H
 
-#include "analyze/calls/call_histogram.h"
 #include "analyze/calls/call_merge.h"
+#include "analyze/histogram.h"
 #include "base/map.h"
 
 /* One of the two times of a function. */
@@ -45,7 +45,7 @@ struct cn_call_row {
                         * rec->function_count: no function */
     uint64_t last_ns;  /* when that was */
     struct cn_call_cost cost;
-    struct cn_call_histogram *totals, *selfs; /* NULL unless asked for */
+    struct cn_histogram *totals, *selfs; /* NULL unless asked for */
 };
 
 struct cn_call_report {

@@ -18,10 +18,10 @@ void cn_call_tally_init(struct cn_call_tally *tally, const struct cn_recording *
     tally->slot_of = cn_alloc(tally->slot_of_count, sizeof(*tally->slot_of));
 }
 
-static void histogram_free(struct cn_call_histogram *histogram)
+static void histogram_free(struct cn_histogram *histogram)
 {
     if (histogram)
-        cn_call_histogram_done(histogram);
+        cn_histogram_done(histogram);
     free(histogram);
 }
 

@@ -13,7 +13,7 @@ struct cn_tally_slot {
     uint32_t innermost; /* 1 + the index of its innermost frame, if that is still open */
     uint64_t last_ns;   /* when it last ended */
     struct cn_call_cost cost;
-    struct cn_call_histogram *totals, *selfs;
+    struct cn_histogram *totals, *selfs;
 };
 
 struct cn_call_tally {
@@ -75,8 +75,8 @@ static inline void cn_call_tally_count(struct cn_call_tally *tally,
         cn_call_squares_add(&slot->cost.self_squares, self_ns);
     }
     if (slot->totals) {
-        cn_call_histogram_add(slot->totals, total_ns);
-        cn_call_histogram_add(slot->selfs, self_ns);
+        cn_histogram_add(slot->totals, total_ns);
+        cn_histogram_add(slot->selfs, self_ns);
     }
 }
 

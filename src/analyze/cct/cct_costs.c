@@ -182,7 +182,7 @@ uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
     return calls;
 }
 
-static uint64_t add_bucket(struct cn_bucket_calls *out, unsigned doubling, unsigned step,
+static uint64_t add_bucket(struct cn_cct_buckets *out, unsigned doubling, unsigned step,
                            uint32_t calls)
 {
     unsigned number =
@@ -193,7 +193,7 @@ static uint64_t add_bucket(struct cn_bucket_calls *out, unsigned doubling, unsig
     return calls;
 }
 
-static uint64_t add_near(const struct cn_cct_near *near, struct cn_bucket_calls *out)
+static uint64_t add_near(const struct cn_cct_near *near, struct cn_cct_buckets *out)
 {
     uint64_t calls = 0;
 
@@ -205,7 +205,7 @@ static uint64_t add_near(const struct cn_cct_near *near, struct cn_bucket_calls 
 }
 
 uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
-                              struct cn_bucket_calls *out)
+                              struct cn_cct_buckets *out)
 {
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
     uint64_t calls = add_near(&cost.near, out);

@@ -8,8 +8,8 @@
 #ifndef CN_ANALYZE_CCT_CCT_COSTS_H
 #define CN_ANALYZE_CCT_CCT_COSTS_H
 
-#include "analyze/buckets.h"
 #include "analyze/cct/cct.h"
+#include "analyze/histogram.h"
 
 /* Calls of the usual durations are counted side by side with what else nearly every
  * call touches, and every 256 of them, like all others, in lines: one for each doubling
@@ -107,11 +107,11 @@ struct cn_cct_cost cn_cct_costs_at(const struct cn_cct_costs *costs, cn_cct_id n
 uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node);
 
 /* Add the calls of a node whose duration is known, by bucket. Returns how many. */
-struct cn_bucket_calls {
+struct cn_cct_buckets {
     uint64_t calls[CN_BUCKET_COUNT];
     uint64_t used[CN_BUCKET_COUNT / 64 + 1]; /* bits of those that are not 0 */
 };
 uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
-                              struct cn_bucket_calls *out);
+                              struct cn_cct_buckets *out);
 
 #endif

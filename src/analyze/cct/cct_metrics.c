@@ -195,8 +195,8 @@ void cn_cct_metrics_build(struct cn_database *db,
                 make_metric(&db->arena, counter_names[i], cn_cct_counter_id(i, 0),
                             CN_CCT_SCOPES, choice->has_all_statistics);
     scoped_count = count;
-    list[count++] = make_metric(&db->arena, "min time (sec)", CN_CCT_ID_MIN, 1, false);
-    list[count++] = make_metric(&db->arena, "max time (sec)", CN_CCT_ID_MAX, 1, false);
+    list[count++] = make_metric(&db->arena, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1, false);
+    list[count++] = make_metric(&db->arena, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1, false);
     count += add_buckets(&db->arena, choice->has_bucket, list + count);
     db->metrics = (struct cn_metrics){
         .scopes = scopes,

@@ -11,7 +11,7 @@
 #ifndef CN_ANALYZE_CCT_CCT_METRICS_H
 #define CN_ANALYZE_CCT_CCT_METRICS_H
 
-#include "analyze/buckets.h"
+#include "analyze/histogram.h"
 #include "model/calls/call_values.h"
 #include "model/contexts/database.h"
 

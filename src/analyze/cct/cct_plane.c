@@ -241,7 +241,7 @@ static size_t put_scopes(struct cn_value *values, size_t count, uint32_t context
 static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
                           size_t count, uint32_t context)
 {
-    struct cn_bucket_calls *calls = &plane->calls;
+    struct cn_cct_buckets *calls = &plane->calls;
 
     for (unsigned word = 0; word < sizeof(calls->used) / sizeof(*calls->used); word++) {
         for (unsigned i = word * 64; calls->used[word] != 0; i++) {

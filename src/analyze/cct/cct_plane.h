@@ -45,7 +45,7 @@ struct cn_cct_plane {
     uint64_t *order; /* context << 32 | node, or behind all nodes a pass; ascending */
     size_t next;     /* in the order */
     bool has_global; /* the global context was delivered */
-    struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
+    struct cn_cct_buckets calls; /* of the context at hand; all zero between them */
     bool has_bucket[CN_BUCKET_COUNT];
     struct cn_cct_plane_counters counters;
     uint64_t value_count;

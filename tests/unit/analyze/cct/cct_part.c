@@ -139,7 +139,7 @@ static void assert_same_costs(const struct cn_cct_task *a, const struct cn_cct_t
 {
     struct cn_cct_cost x = cn_cct_costs_at(&a->costs, node);
     struct cn_cct_cost y = cn_cct_costs_at(&b->costs, node);
-    struct cn_bucket_calls p = {0}, q = {0};
+    struct cn_cct_buckets p = {0}, q = {0};
 
     assert_int_equal(x.self_ns, y.self_ns);
     assert_int_equal(cn_cct_costs_calls(&a->costs, node),
