@@ -11,7 +11,6 @@
 
 #include "analyze/calls/call_graph.h"
 #include "analyze/calls/call_report.h"
-#include "analyze/calls/call_tally.h"
 #include "analyze/calls/call_tasks.h"
 #include "support/fake_recording.h"
 
