@@ -71,6 +71,14 @@ static inline const char *cn_bytes_string(struct cn_bytes b, uint64_t off)
     return (const char *)rest.ptr;
 }
 
+/* True if the bytes are the characters of `str`. */
+static inline bool cn_bytes_equal(struct cn_bytes b, const char *str)
+{
+    size_t len = strlen(str);
+
+    return b.len == len && (len == 0 || memcmp(b.ptr, str, len) == 0);
+}
+
 /* Checked arithmetic on numbers from input: false when the result does not fit. */
 static inline bool cn_u64_add(uint64_t a, uint64_t b, uint64_t *out)
 {
