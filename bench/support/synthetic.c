@@ -209,7 +209,7 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
     return true;
 }
 
-/* Inclusive cost: falls steeply with the number of a context, so that children together
+/* Total cost: falls steeply with the number of a context, so that children together
  * have less than their parent. */
 static double cost_of(uint32_t profile, uint32_t key)
 {

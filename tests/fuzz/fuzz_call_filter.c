@@ -53,7 +53,7 @@ static void add_line(struct cn_call_filter *filter, size_t number, const char *l
         ok = cn_call_filter_add(filter, (enum cn_filter_kind)(way - KINDS), line,
                                 CN_MATCH_GLOB, &err);
     else if (way == 2 * KINDS)
-        ok = cn_call_filter_add_place(filter, line, CN_MATCH_REGEX, &err);
+        ok = cn_call_filter_add_file(filter, line, CN_MATCH_REGEX, &err);
     else if (way == 2 * KINDS + 1)
         ok = cn_call_time_parse(line, &filter->time_ns, &err);
     else
@@ -63,7 +63,7 @@ static void add_line(struct cn_call_filter *filter, size_t number, const char *l
 
 static void show(const struct cn_call_filter *filter)
 {
-    struct cn_filter_scope scope = cn_call_filter_start(filter);
+    struct cn_filter_scope scope = {.depth_left = filter->depth};
     struct cn_call_batch batch = {.calls = calls,
                                   .count = sizeof(calls) / sizeof(calls[0])};
     bool is_on = !filter->is_off;

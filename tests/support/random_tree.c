@@ -171,7 +171,7 @@ static bool belongs_to(const struct cn_random_tree *tree, size_t at, size_t top)
     return tree->contexts[top].context.kind != CN_CONTEXT_ENTRY;
 }
 
-double cn_random_inclusive(const struct cn_random_tree *tree, size_t at, size_t thread)
+double cn_random_total(const struct cn_random_tree *tree, size_t at, size_t thread)
 {
     double sum = 0;
 
@@ -181,7 +181,7 @@ double cn_random_inclusive(const struct cn_random_tree *tree, size_t at, size_t 
     return sum;
 }
 
-double cn_random_exclusive(const struct cn_random_tree *tree, size_t at, size_t thread)
+double cn_random_self(const struct cn_random_tree *tree, size_t at, size_t thread)
 {
     double sum = 0;
 

@@ -40,7 +40,7 @@ bool cn_random_is_call(const struct cn_random_context *c);
 
 /* What a thread spent in a context: with everything below it, and with what belongs
  * to it lexically. */
-double cn_random_inclusive(const struct cn_random_tree *tree, size_t at, size_t thread);
-double cn_random_exclusive(const struct cn_random_tree *tree, size_t at, size_t thread);
+double cn_random_total(const struct cn_random_tree *tree, size_t at, size_t thread);
+double cn_random_self(const struct cn_random_tree *tree, size_t at, size_t thread);
 
 #endif

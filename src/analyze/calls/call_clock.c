@@ -4,7 +4,7 @@
 
 enum {
     PS_PER_NS = 1000,
-    OWED_CALLS = 16, /* what may be taken off later, in costs of a call */
+    DUE_CALLS = 16, /* the most that is due, in costs of a call */
 };
 
 bool cn_call_clock_is_needed(const struct cn_recording *rec)
@@ -12,15 +12,15 @@ bool cn_call_clock_is_needed(const struct cn_recording *rec)
     return rec->call_cost.call_ps > 0 || rec->libcall_cost.call_ps > 0;
 }
 
-/* A cost in whole nanoseconds, and how often of 2^32 times it is one more. */
+/* A cost in whole nanoseconds, and how many times of 2^32 it is one more. */
 struct cost {
     uint64_t ns, more;
 };
 
-/* What the recorder took after the time of an entry, and of an exit. */
+/* The costs of the recorder after the times of entries and exits, by cn_call_kind. */
 struct costs {
-    struct cost behind[2], behind_libcall[2];
-    uint64_t most_ns; /* that may be taken off later */
+    struct cost after[2], after_libcall[2];
+    uint64_t due_max_ns;
 };
 
 static struct cost make_cost(uint64_t cost_ps)
@@ -33,35 +33,35 @@ static struct costs costs_of(const struct cn_recording *rec)
     struct cn_hook_cost call = rec->call_cost, libcall = rec->libcall_cost;
 
     return (struct costs){
-        .behind = {make_cost(call.inner_ps), make_cost(call.call_ps - call.inner_ps)},
-        .behind_libcall = {make_cost(libcall.inner_ps),
-                           make_cost(libcall.call_ps - libcall.inner_ps)},
-        .most_ns = OWED_CALLS * call.call_ps / PS_PER_NS,
+        .after = {make_cost(call.inner_ps), make_cost(call.call_ps - call.inner_ps)},
+        .after_libcall = {make_cost(libcall.inner_ps),
+                          make_cost(libcall.call_ps - libcall.inner_ps)},
+        .due_max_ns = DUE_CALLS * call.call_ps / PS_PER_NS,
     };
 }
 
-/* Rounded by a number that the time is mixed to. */
+/* Round by a hash of the time. */
 static inline uint64_t round_cost(struct cost cost, uint64_t time_ns)
 {
     return cost.ns + (time_ns * UINT64_C(0x9e3779b97f4a7c15) >> 32 < cost.more);
 }
 
-static inline uint64_t cost_behind(const struct cn_recording *rec,
-                                   const struct costs *costs, const struct cn_call *call)
+static inline uint64_t cost_after(const struct cn_recording *rec,
+                                  const struct costs *costs, const struct cn_call *call)
 {
     bool is_libcall = call->function < rec->function_count &&
                       rec->functions[call->function].type == 'P';
 
     if (call->flags & CN_CALL_KERNEL || call->kind > CN_CALL_EXIT)
         return 0;
-    return round_cost(is_libcall ? costs->behind_libcall[call->kind]
-                                 : costs->behind[call->kind],
+    return round_cost(is_libcall ? costs->after_libcall[call->kind]
+                                 : costs->after[call->kind],
                       call->time_ns);
 }
 
-/* The time of a record less what is due; never before the last one. */
+/* The time of a record minus what is due; never before the last one. */
 static inline uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns,
-                               uint64_t most_ns)
+                               uint64_t due_max_ns)
 {
     uint64_t passed_ns = time_ns > clock->seen_ns ? time_ns - clock->seen_ns : 0;
 
@@ -71,8 +71,8 @@ static inline uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns,
         clock->due_ns = 0;
     } else {
         clock->due_ns -= passed_ns;
-        if (clock->due_ns > most_ns)
-            clock->due_ns = most_ns;
+        if (clock->due_ns > due_max_ns)
+            clock->due_ns = due_max_ns;
     }
     return clock->now_ns;
 }
@@ -80,7 +80,7 @@ static inline uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns,
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,
                            size_t count, struct cn_call *out)
 {
-    struct cn_call_clock own = *clock; /* not in the way of what is written to `out` */
+    struct cn_call_clock own = *clock; /* in registers: `out` cannot alias it */
     struct costs costs = costs_of(clock->rec);
 
     for (size_t i = 0; i < count; i++) {
@@ -89,14 +89,14 @@ void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *ca
         out[i] = *call;
         if (call->kind == CN_CALL_LOST && call->time_ns == 0)
             continue;
-        out[i].time_ns = correct(&own, call->time_ns, costs.most_ns);
-        own.due_ns += cost_behind(own.rec, &costs, call);
+        out[i].time_ns = correct(&own, call->time_ns, costs.due_max_ns);
+        own.due_ns += cost_after(own.rec, &costs, call);
     }
     *clock = own;
 }
 
-/* More is never due than what may be taken off later, and that only shrinks or grows
- * together: whatever was due really lies between the two. */
+/* What is due lies between 0 and due_max_ns, and larger amounts never become smaller than
+ * lesser ones: the clock of the whole task lies between the two. */
 bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_call *call)
 {
     struct cn_call_clock *least = &settling->least, *most = &settling->most;
@@ -108,7 +108,7 @@ bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_cal
         settling->has_begun = true;
         least->seen_ns = least->now_ns = call->time_ns;
         *most = *least;
-        most->due_ns = costs_of(most->rec).most_ns;
+        most->due_ns = costs_of(most->rec).due_max_ns;
     }
     cn_call_clock_correct(least, call, 1, &ignored);
     cn_call_clock_correct(most, call, 1, &ignored);

@@ -1,19 +1,19 @@
-/* Time as it would have passed without the recorder, for one task.
+/* Corrected times of a task: recorded times minus the recorder's own cost.
  *
- * A recorded call takes longer than it would have: the recorder runs twice, and stores a
- * time in the middle of each run. What lies between the two times (`inner`) is taken off
- * the call itself, all of it (`call`) off those that it was called from:
+ * The recorder runs twice per call and stores a time in the middle of each run. The cost
+ * between the two times (`inner`) is subtracted from the call itself, the whole cost (`call`)
+ * from its callers:
  *
- *     entry    its time, less what was taken off so far; from then on `inner` more
- *     exit     the same; from then on the rest of `call` more
+ *     entry    its time minus all costs so far; then adds `inner` to the costs
+ *     exit     the same; then adds the rest of `call`
  *
- * Such times never run backwards. Where less passed than the recorder usually takes, the
- * difference is taken off what follows, as far as it is small: single calls are off by a
- * few nanoseconds either way, and only sums can tell.
+ * Corrected times never run backwards. Where less time passed than the recorder usually
+ * takes, the difference is due: subtracted from what follows, up to the cost of 16 calls.
+ * Single calls are off by a few nanoseconds, sums are not.
  *
- * Costs are fractions of nanoseconds, times are not: how a cost is rounded depends on the
- * time of its record alone. So a clock that was started anywhere goes as fast as any
- * other, once they agree on what is still to be taken off (cn_call_clock_settle()).
+ * Costs are fractions of nanoseconds, times are not. The rounding of a cost depends only on
+ * the time of its record, so two clocks of a task that agree on what is due differ by a
+ * constant from there on, wherever they were started (cn_call_clock_settle()).
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_CLOCK_H
@@ -26,29 +26,30 @@
 struct cn_call;
 struct cn_recording;
 
-/* Zeroed but for `rec`, it starts with the task. */
+/* Zeroed except for `rec`: at the start of the task. */
 struct cn_call_clock {
     const struct cn_recording *rec;
     uint64_t seen_ns; /* the latest time of a record */
     uint64_t now_ns;  /* of the last call, corrected */
-    uint64_t due_ns;  /* to be taken off what comes next */
+    uint64_t due_ns;  /* to be subtracted from the following times */
 };
 
-/* Whether the recording says what its recorder takes. */
+/* True if the recording contains the cost of its recorder. */
 bool cn_call_clock_is_needed(const struct cn_recording *rec);
 
-/* The next calls of the task with their times corrected. */
+/* Copy the next calls of the task, with corrected times. */
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,
                            size_t count, struct cn_call *out);
 
-/* A clock in the middle of a task. */
+/* A clock that starts in the middle of a task, where `due_ns` is unknown: two clocks, with
+ * the least and the most that can be due. */
 struct cn_call_settling {
-    struct cn_call_clock least, most; /* nothing, or as much as possible, was due */
+    struct cn_call_clock least, most;
     bool has_begun;
 };
 
-/* See one more call. True once it does not matter any more what was due at the start:
- * from then on `least` goes as the clock of the whole task does, but for a constant. */
+/* Process one more call. True once both clocks agree: from then on `least` differs from the
+ * clock of the whole task by a constant. */
 bool cn_call_clock_settle(struct cn_call_settling *settling, const struct cn_call *call);
 
 #endif

@@ -5,14 +5,13 @@
 
 #include "base/alloc.h"
 
-/* Events in a call that is never decided pile up; the oldest views of a program that
- * did nothing but sleep can do without more than these. */
-enum { HELD_MAX = 1 << 16, DEPTH_COUNT = 1 << 16 };
+/* Events in a call that is never decided pile up; more than these are dropped. */
+enum { PENDING_MAX = 1 << 16, DEPTH_COUNT = 1 << 16 };
 
-struct cn_held_call {
+struct cn_pending_call {
     struct cn_call call;
-    size_t data_off;   /* in held_data */
-    bool is_undecided; /* an entry that has neither lasted nor led anywhere yet */
+    size_t data_off;   /* in pending_data */
+    bool is_undecided; /* an entry that is not known to be shown yet */
     bool is_on_path;   /* a function of -C was entered in it */
 };
 
@@ -57,10 +56,10 @@ void cn_call_feed_close(struct cn_call_feed *feed)
 {
     cn_call_stream_close(feed->stream);
     free(feed->corrected);
-    free(feed->held);
+    free(feed->pending);
     free(feed->limits_ns);
     free(feed->ready);
-    cn_text_done(&feed->held_data);
+    cn_text_done(&feed->pending_data);
     cn_text_done(&feed->ready_data);
     *feed = (struct cn_call_feed){0};
 }
@@ -78,73 +77,74 @@ static void emit(struct cn_call_feed *feed, const struct cn_call *call,
     cn_text_add(&feed->ready_data, (const char *)data.ptr, data.len);
 }
 
-/* Hand out the first `count` held calls. */
+/* Show the first `count` pending calls. */
 static void release(struct cn_call_feed *feed, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct cn_held_call *held = &feed->held[i];
+        const struct cn_pending_call *pending = &feed->pending[i];
 
-        emit(feed, &held->call,
-             (struct cn_bytes){(const uint8_t *)cn_text_str(&feed->held_data) +
-                                   held->data_off,
-                               held->call.data_len});
-        feed->undecided -= held->is_undecided;
+        emit(feed, &pending->call,
+             (struct cn_bytes){(const uint8_t *)cn_text_str(&feed->pending_data) +
+                                   pending->data_off,
+                               pending->call.data_len});
+        feed->undecided -= pending->is_undecided;
     }
-    feed->held_count -= count;
-    for (size_t i = 0; i < feed->held_count; i++)
-        feed->held[i] = feed->held[count + i];
-    if (feed->held_count == 0)
-        cn_text_clear(&feed->held_data);
+    feed->pending_count -= count;
+    for (size_t i = 0; i < feed->pending_count; i++)
+        feed->pending[i] = feed->pending[count + i];
+    if (feed->pending_count == 0)
+        cn_text_clear(&feed->pending_data);
 }
 
-/* Forget the held calls from `first` on. */
+/* Drop the pending calls from `first` on. */
 static void drop(struct cn_call_feed *feed, size_t first)
 {
-    for (size_t i = first; i < feed->held_count; i++)
-        feed->undecided -= feed->held[i].is_undecided;
-    if (first < feed->held_count)
-        feed->held_data.len = feed->held[first].data_off;
-    feed->held_count = first;
+    for (size_t i = first; i < feed->pending_count; i++)
+        feed->undecided -= feed->pending[i].is_undecided;
+    if (first < feed->pending_count)
+        feed->pending_data.len = feed->pending[first].data_off;
+    feed->pending_count = first;
 }
 
-static void hold(struct cn_call_feed *feed, const struct cn_call *call, bool is_undecided,
-                 bool is_on_path)
+static void delay(struct cn_call_feed *feed, const struct cn_call *call,
+                  bool is_undecided, bool is_on_path)
 {
     struct cn_bytes data = cn_call_data(&feed->in, call);
 
-    if (feed->held_count >= HELD_MAX && !is_undecided)
+    if (feed->pending_count >= PENDING_MAX && !is_undecided)
         return;
-    feed->held =
-        cn_grow(feed->held, feed->held_count, &feed->held_capacity, sizeof(*feed->held));
-    feed->held[feed->held_count++] = (struct cn_held_call){
+    feed->pending = cn_grow(feed->pending, feed->pending_count, &feed->pending_capacity,
+                            sizeof(*feed->pending));
+    feed->pending[feed->pending_count++] = (struct cn_pending_call){
         .call = *call,
-        .data_off = feed->held_data.len,
+        .data_off = feed->pending_data.len,
         .is_undecided = is_undecided,
         .is_on_path = is_on_path,
     };
     feed->undecided += is_undecided;
-    cn_text_add(&feed->held_data, (const char *)data.ptr, data.len);
+    cn_text_add(&feed->pending_data, (const char *)data.ptr, data.len);
 }
 
-/* Hand out everything up to the last call that is decided at `now_ns`, and the
- * events that follow it. */
+/* Show all calls up to the last one that is decided at `now_ns`, and the events that
+ * follow it. */
 static void release_decided(struct cn_call_feed *feed, uint64_t now_ns)
 {
     const struct cn_call_filter *filter = feed->filter;
     size_t count = 0;
 
-    for (size_t i = 0; i < feed->held_count; i++) {
-        const struct cn_held_call *held = &feed->held[i];
+    for (size_t i = 0; i < feed->pending_count; i++) {
+        const struct cn_pending_call *pending = &feed->pending[i];
 
-        if (!held->is_undecided)
+        if (!pending->is_undecided)
             continue;
-        if (now_ns - held->call.time_ns < feed->limits_ns[held->call.depth] ||
-            (filter->has_caller && !held->is_on_path))
+        if (now_ns - pending->call.time_ns < feed->limits_ns[pending->call.depth] ||
+            (filter->has_caller && !pending->is_on_path))
             break;
         count = i + 1;
     }
-    while (count > 0 && count < feed->held_count && !feed->held[count].is_undecided &&
-           feed->held[count].call.address != CN_EVENT_CALLSITE)
+    while (count > 0 && count < feed->pending_count &&
+           !feed->pending[count].is_undecided &&
+           feed->pending[count].call.address != CN_EVENT_CALLSITE)
         count++;
     if (count > 0)
         release(feed, count);
@@ -162,33 +162,33 @@ static void enter(struct cn_call_feed *feed, const struct cn_call *call)
     if (rule.flags & CN_RULE_TIME)
         limit_ns = rule.time_ns;
     feed->limits_ns[call->depth] = limit_ns;
-    hold(feed, call, true, (rule.flags & CN_RULE_CALLER) != 0);
+    delay(feed, call, true, (rule.flags & CN_RULE_CALLER) != 0);
     if (rule.flags & CN_RULE_CALLER)
-        for (size_t i = 0; i < feed->held_count; i++)
-            feed->held[i].is_on_path = true;
+        for (size_t i = 0; i < feed->pending_count; i++)
+            feed->pending[i].is_on_path = true;
     if (rule.flags & CN_RULE_TRACE)
-        release(feed, feed->held_count);
+        release(feed, feed->pending_count);
     else
         release_decided(feed, call->time_ns);
 }
 
-/* The held entry at this depth; held_count when its entry was handed out, or never
- * seen. Deeper ones never returned and are forgotten. */
+/* The pending entry at a depth; pending_count when it was shown already, or is missing.
+ * Deeper entries never returned and are dropped. */
 static size_t find_entry(struct cn_call_feed *feed, unsigned depth)
 {
-    size_t i = feed->held_count;
+    size_t i = feed->pending_count;
 
     while (i-- > 0) {
-        const struct cn_held_call *held = &feed->held[i];
+        const struct cn_pending_call *pending = &feed->pending[i];
 
-        if (held->is_undecided && held->call.depth == depth)
+        if (pending->is_undecided && pending->call.depth == depth)
             return i;
-        if (held->is_undecided && held->call.depth < depth)
+        if (pending->is_undecided && pending->call.depth < depth)
             break;
-        if (held->is_undecided)
+        if (pending->is_undecided)
             drop(feed, i);
     }
-    return feed->held_count;
+    return feed->pending_count;
 }
 
 static void leave(struct cn_call_feed *feed, const struct cn_call *call)
@@ -197,51 +197,52 @@ static void leave(struct cn_call_feed *feed, const struct cn_call *call)
 
     release_decided(feed, call->time_ns);
     entry = find_entry(feed, call->depth);
-    if (entry == feed->held_count) {
-        release(feed, feed->held_count);
+    if (entry == feed->pending_count) {
+        release(feed, feed->pending_count);
         emit(feed, call, cn_call_data(&feed->in, call));
         return;
     }
-    /* Where it was called from comes just before it. */
-    if (entry > 0 && feed->held[entry - 1].call.kind == CN_CALL_EVENT &&
-        feed->held[entry - 1].call.address == CN_EVENT_CALLSITE)
+    /* Its call site comes just before it. */
+    if (entry > 0 && feed->pending[entry - 1].call.kind == CN_CALL_EVENT &&
+        feed->pending[entry - 1].call.address == CN_EVENT_CALLSITE)
         entry--;
     drop(feed, entry);
 }
 
-static void sort_out(struct cn_call_feed *feed, const struct cn_call *call)
+static void filter_call(struct cn_call_feed *feed, const struct cn_call *call)
 {
     if (call->kind == CN_CALL_ENTER) {
         enter(feed, call);
     } else if (call->kind == CN_CALL_EXIT) {
         leave(feed, call);
     } else if (call->kind == CN_CALL_LOST) {
-        /* What is held has lost its end. */
-        release(feed, feed->held_count);
+        /* The exits of pending calls may be lost. */
+        release(feed, feed->pending_count);
         emit(feed, call, cn_call_data(&feed->in, call));
     } else {
         release_decided(feed, call->time_ns);
         if (feed->undecided > 0 || call->address == CN_EVENT_CALLSITE)
-            hold(feed, call, false, false);
+            delay(feed, call, false, false);
         else
             emit(feed, call, cn_call_data(&feed->in, call));
     }
 }
 
-/* Calls that were still running are shown, unless they should have led somewhere. */
-static void sort_out_rest(struct cn_call_feed *feed)
+/* At the end of the task: show calls that are still open, unless they had to lead to a
+ * chosen function. */
+static void end_pending(struct cn_call_feed *feed)
 {
-    size_t count = feed->held_count;
+    size_t count = feed->pending_count;
 
     if (feed->filter->has_caller)
-        for (count = 0; count < feed->held_count; count++)
-            if (feed->held[count].is_undecided && !feed->held[count].is_on_path)
+        for (count = 0; count < feed->pending_count; count++)
+            if (feed->pending[count].is_undecided && !feed->pending[count].is_on_path)
                 break;
     release(feed, count);
     drop(feed, 0);
 }
 
-/* Leave calls out; returns how many of these. */
+/* Leave calls out until the clock is known; returns how many of the batch. */
 static size_t settle(struct cn_call_feed *feed, const struct cn_call_batch *batch)
 {
     size_t i = 0;
@@ -261,7 +262,7 @@ static size_t settle(struct cn_call_feed *feed, const struct cn_call_batch *batc
     return i;
 }
 
-/* Take what does not belong to the span off a batch. */
+/* Remove the calls that are not part of the span from a batch. */
 static void cut(struct cn_call_feed *feed, struct cn_call_batch *batch)
 {
     size_t skipped =
@@ -278,36 +279,27 @@ static void cut(struct cn_call_feed *feed, struct cn_call_batch *batch)
     batch->count -= skipped;
 }
 
-static enum cn_step read_span(struct cn_call_feed *feed, struct cn_call_batch *out,
-                              struct cn_error *err)
-{
-    enum cn_step step;
-
-    do {
-        if (feed->more_count == 0)
-            return CN_END;
-        step = cn_call_stream_next(feed->stream, out, err);
-        if (step == CN_ITEM)
-            cut(feed, out);
-    } while (step == CN_ITEM && out->count == 0);
-    return step;
-}
-
-/* The next calls of the stream, with their times as the filter wants them. */
+/* The next calls of the stream, with their times corrected if the filter says so. */
 static enum cn_step read_batch(struct cn_call_feed *feed, struct cn_call_batch *out,
                                struct cn_error *err)
 {
-    enum cn_step step = read_span(feed, out, err);
+    do {
+        enum cn_step step =
+            feed->more_count > 0 ? cn_call_stream_next(feed->stream, out, err) : CN_END;
 
-    if (step != CN_ITEM || !feed->filter->corrects_times)
-        return step;
-    if (out->count > feed->corrected_capacity) {
-        free(feed->corrected);
-        feed->corrected = cn_alloc(out->count, sizeof(*feed->corrected));
-        feed->corrected_capacity = out->count;
+        if (step != CN_ITEM)
+            return step;
+        cut(feed, out);
+    } while (out->count == 0);
+    if (feed->filter->corrects_times) {
+        if (out->count > feed->corrected_capacity) {
+            free(feed->corrected);
+            feed->corrected = cn_alloc(out->count, sizeof(*feed->corrected));
+            feed->corrected_capacity = out->count;
+        }
+        cn_call_clock_correct(&feed->clock, out->calls, out->count, feed->corrected);
+        out->calls = feed->corrected;
     }
-    cn_call_clock_correct(&feed->clock, out->calls, out->count, feed->corrected);
-    out->calls = feed->corrected;
     return CN_ITEM;
 }
 
@@ -321,9 +313,9 @@ enum cn_step cn_call_feed_next(struct cn_call_feed *feed, struct cn_call_batch *
     while (feed->ready_count == 0 && feed->ending == CN_ITEM) {
         feed->ending = read_batch(feed, &feed->in, &feed->err);
         for (size_t i = 0; feed->ending == CN_ITEM && i < feed->in.count; i++)
-            sort_out(feed, &feed->in.calls[i]);
+            filter_call(feed, &feed->in.calls[i]);
         if (feed->ending != CN_ITEM)
-            sort_out_rest(feed);
+            end_pending(feed);
     }
     if (feed->ready_count == 0) {
         if (feed->ending == CN_FAIL)

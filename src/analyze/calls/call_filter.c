@@ -1,8 +1,8 @@
 #include "analyze/calls/call_filter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
@@ -20,39 +20,43 @@ void cn_call_filter_done(struct cn_call_filter *filter)
     cn_arena_done(&filter->arena);
 }
 
-static void find_execs(struct cn_call_filter *filter)
+/* Whether a function replaces the program when it succeeds. */
+static bool is_exec(const char *name)
+{
+    static const char *const names[] = {"execl",  "execlp",   "execle",
+                                        "execv",  "execvp",   "execvpe",
+                                        "execve", "execveat", "fexecve"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+void cn_call_filter_ready(struct cn_call_filter *filter)
 {
     const struct cn_recording *rec = filter->rec;
 
     filter->is_exec = cn_alloc(rec->function_count, sizeof(*filter->is_exec));
     for (uint32_t i = 0; i < rec->function_count; i++)
-        filter->is_exec[i] = cn_call_is_exec(rec->functions[i].name);
-}
-
-void cn_call_filter_ready(struct cn_call_filter *filter)
-{
-    find_execs(filter);
+        filter->is_exec[i] = is_exec(rec->functions[i].name);
     for (size_t i = 1; i < filter->rule_count; i++) {
         unsigned flags = filter->rules[i].flags;
 
         filter->has_only |= (flags & CN_RULE_ONLY) != 0;
         filter->has_caller |= (flags & CN_RULE_CALLER) != 0;
-        filter->has_places |= (flags & CN_RULE_HERE) != 0;
+        filter->has_files |= (flags & CN_RULE_FILE) != 0;
         filter->has_time |= (flags & (CN_RULE_TIME | CN_RULE_TRACE)) != 0;
         filter->has_switches |= (flags & (CN_RULE_ON | CN_RULE_OFF)) != 0;
     }
     filter->has_rules = filter->rule_count > 1;
     filter->needs_future = filter->has_caller || filter->has_time || filter->time_ns > 0;
     filter->is_plain = !filter->has_rules && !filter->needs_future && !filter->is_off &&
-                       !filter->has_places && !filter->has_only &&
-                       filter->size_min == 0 && filter->depth == UINT32_MAX &&
-                       !filter->without_libcalls && !filter->without_events &&
-                       !filter->without_schedule && !filter->without_preemption;
-}
-
-struct cn_filter_scope cn_call_filter_start(const struct cn_call_filter *filter)
-{
-    return (struct cn_filter_scope){.depth_left = filter->depth};
+                       !filter->has_files && !filter->has_only && filter->size_min == 0 &&
+                       filter->depth == UINT32_MAX && !filter->without_libcalls &&
+                       !filter->without_events && !filter->without_schedule &&
+                       !filter->without_preemption;
 }
 
 static bool compare(enum cn_compare how, int64_t value, int64_t limit)
@@ -76,17 +80,9 @@ static bool compare(enum cn_compare how, int64_t value, int64_t limit)
     return false;
 }
 
-/* A number of `size` bytes as a signed one. */
-static int64_t sign_extend(uint64_t number, unsigned size)
-{
-    unsigned shift = size > 0 && size < 8 ? 64 - 8 * size : 0;
-
-    return (int64_t)(number << shift) >> shift;
-}
-
-static bool holds(const struct cn_call_filter *filter, const struct cn_call *call,
-                  const struct cn_call_batch *batch,
-                  const struct cn_call_condition *condition)
+static bool is_true(const struct cn_call_filter *filter, const struct cn_call *call,
+                    const struct cn_call_batch *batch,
+                    const struct cn_call_condition *condition)
 {
     struct cn_call_values values;
     struct cn_call_value value;
@@ -95,13 +91,14 @@ static bool holds(const struct cn_call_filter *filter, const struct cn_call *cal
         return true;
     cn_call_values_begin(&values, filter->rec, batch, call);
     while (cn_call_values_next(&values, &value)) {
-        uint64_t number;
+        unsigned size = value.spec->size;
+        unsigned shift = size > 0 && size < 8 ? 64 - 8 * size : 0; /* extends the sign */
 
-        if (value.spec->index != condition->argument)
-            continue;
-        number = cn_call_value_number(&values, &value);
-        return compare(condition->compare, sign_extend(number, value.spec->size),
-                       condition->value);
+        if (value.spec->index == condition->argument)
+            return compare(condition->compare,
+                           (int64_t)(cn_call_value_number(&values, &value) << shift) >>
+                               shift,
+                           condition->value);
     }
     return false;
 }
@@ -117,7 +114,7 @@ void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_ca
     for (i = filter->rule_of[call->function]; i > 0; i = filter->rules[i].next) {
         const struct cn_call_rule *rule = &filter->rules[i];
 
-        if (!holds(filter, call, batch, &rule->condition))
+        if (!is_true(filter, call, batch, &rule->condition))
             continue;
         out->flags |= rule->flags;
         if (rule->flags & CN_RULE_DEPTH)
@@ -129,15 +126,15 @@ void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_ca
     }
 }
 
-/* Whether the function itself may appear, wherever it was called. */
-static bool may_appear(const struct cn_call_filter *filter, const struct cn_call *call,
-                       unsigned flags)
+/* Whether a function may be shown, independent of its callers. */
+static bool may_show(const struct cn_call_filter *filter, const struct cn_call *call,
+                     unsigned flags)
 {
     const struct cn_call_function *function;
 
     if (flags & CN_RULE_HIDE)
         return false;
-    if (filter->has_places && !(flags & CN_RULE_HERE))
+    if (filter->has_files && !(flags & CN_RULE_FILE))
         return false;
     if (call->function == CN_NONE)
         return filter->size_min == 0;
@@ -164,7 +161,7 @@ bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_c
     if (rule->flags & CN_RULE_OFF)
         *is_on = false;
     if (!cn_call_filter_shows(filter, scope, *is_on) ||
-        !may_appear(filter, call, rule->flags))
+        !may_show(filter, call, rule->flags))
         return false;
     scope->depth_left--;
     return true;

@@ -1,13 +1,13 @@
-/* Which calls a view shows: uftrace's filters and triggers, resolved once for every
- * function of a recording, then asked with a table lookup for each call.
+/* Filters and triggers of uftrace: which calls a view shows. They are resolved once for
+ * every function of a recording; each call is a table lookup.
  *
  *     cn_call_filter_init(&filter, rec);
  *     cn_call_filter_add(&filter, CN_FILTER_ONLY, "^net_", CN_MATCH_REGEX, err)  ...
  *     cn_call_filter_ready(&filter);
  *
- * What depends on where a task is (inside a chosen function, how deep) is a struct
- * cn_filter_scope, which belongs to the task's stack.
- * Threads: immutable once it is ready.
+ * The state of a task (in which chosen functions it is, how deep) is a struct
+ * cn_filter_scope, part of its stack.
+ * Threads: immutable after cn_call_filter_ready().
  */
 #ifndef CN_ANALYZE_CALLS_CALL_FILTER_H
 #define CN_ANALYZE_CALLS_CALL_FILTER_H
@@ -25,11 +25,11 @@ struct cn_call_batch;
 struct cn_recording;
 
 enum cn_filter_kind {
-    CN_FILTER_ONLY,    /* -F: these functions and what they call */
-    CN_FILTER_NOT,     /* -N: neither these functions nor what they call */
-    CN_FILTER_CALLER,  /* -C: calls on the way to these functions */
-    CN_FILTER_HIDE,    /* -H: not these functions, but what they call */
-    CN_FILTER_TRIGGER, /* -T: what the pattern's actions say */
+    CN_FILTER_ONLY,    /* -F: these functions and those they call */
+    CN_FILTER_NOT,     /* -N: neither these functions nor those they call */
+    CN_FILTER_CALLER,  /* -C: calls that lead to these functions */
+    CN_FILTER_HIDE,    /* -H: not these functions, but those they call */
+    CN_FILTER_TRIGGER, /* -T: the actions of the pattern */
 };
 
 /* Bits of cn_call_rule.flags. */
@@ -40,12 +40,12 @@ enum {
     CN_RULE_HIDE = 1 << 3,
     CN_RULE_DEPTH = 1 << 4,
     CN_RULE_TIME = 1 << 5,
-    CN_RULE_TRACE = 1 << 6, /* shown however short it is */
+    CN_RULE_TRACE = 1 << 6, /* shown even if it is short */
     CN_RULE_ON = 1 << 7,
     CN_RULE_OFF = 1 << 8,
     CN_RULE_BACKTRACE = 1 << 9,
     CN_RULE_COLOR = 1 << 10,
-    CN_RULE_HERE = 1 << 11, /* in a chosen source file; see `has_places` */
+    CN_RULE_FILE = 1 << 11, /* in a chosen source file */
 };
 
 enum cn_compare {
@@ -58,14 +58,14 @@ enum cn_compare {
     CN_COMPARE_BITS,
 };
 
-/* "if:arg1 > 3"; argument 0: there is no condition. */
+/* "if:arg1 > 3"; argument 0: no condition. */
 struct cn_call_condition {
     uint8_t argument;
     enum cn_compare compare;
     int64_t value;
 };
 
-/* What happens when a function is entered. */
+/* What to do when a function is entered. */
 struct cn_call_rule {
     uint16_t flags;
     uint16_t depth;
@@ -77,24 +77,24 @@ struct cn_call_rule {
 
 struct cn_call_filter {
     const struct cn_recording *rec;
-    uint32_t *rule_of;          /* by function; 0: nothing special */
+    uint32_t *rule_of;          /* by function; 0: none */
     struct cn_call_rule *rules; /* from 1 on */
     size_t rule_count, rule_capacity;
-    size_t match_count; /* functions that the pattern added last matches */
+    size_t match_count; /* functions that the last pattern matches */
     struct cn_arena arena;
 
-    /* Set by whoever makes the filter, before cn_call_filter_ready(). */
+    /* Set by the caller before cn_call_filter_ready(). */
     uint32_t depth;    /* calls nested deeper are not shown */
     uint64_t time_ns;  /* calls that are shorter are not shown */
     uint64_t size_min; /* functions of fewer bytes are not shown */
-    bool is_off;       /* nothing is shown until a trigger says so */
+    bool is_off;       /* nothing is shown before trace_on */
     bool without_libcalls, without_events, without_schedule, without_preemption;
-    bool corrects_times; /* what the recorder took is taken off */
+    bool corrects_times; /* subtract the cost of the recorder */
 
-    /* What the rules ask for, all together. */
-    bool has_only, has_caller, has_places, has_time, has_switches;
+    /* Which kinds of rules there are. */
+    bool has_only, has_caller, has_files, has_time, has_switches;
     bool has_rules;
-    bool needs_future; /* whether a call is shown depends on records after it */
+    bool needs_future; /* whether a call is shown depends on later records */
     bool is_plain;     /* everything is shown */
     bool *is_exec;     /* by function: starts another program */
 };
@@ -108,34 +108,30 @@ CN_CHECK bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_k
                                  const char *spec, enum cn_match match,
                                  struct cn_error *err);
 
-/* -L: "file.c", "src/.*" or "file.c@hide": functions by the file that defines
- * them. */
-CN_CHECK bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
-                                       enum cn_match match, struct cn_error *err);
+/* -L: "file.c", "src/.*" or "file.c@hide": functions by their source file. */
+CN_CHECK bool cn_call_filter_add_file(struct cn_call_filter *filter, const char *spec,
+                                      enum cn_match match, struct cn_error *err);
 
 void cn_call_filter_ready(struct cn_call_filter *filter);
 
-/* Where a task is, as far as filters care. */
+/* The state of the filter in a task. */
 struct cn_filter_scope {
-    uint16_t only_count, not_count; /* of functions we are in */
+    uint16_t only_count, not_count; /* open calls of such functions */
     uint32_t depth_left;
 };
 
-struct cn_filter_scope cn_call_filter_start(const struct cn_call_filter *filter);
-
-/* What the rules say about a call, those with a condition that does not hold left
- * out: the flags of all, the depth, time and colour of the last one that has
- * them. */
+/* The rules of a call whose condition is true, combined: the flags of all; depth, time and
+ * colour of the last one that has them. */
 void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_call *call,
                          const struct cn_call_batch *batch, struct cn_call_rule *out);
 
-/* Enter a function: changes the scope and says whether the call is shown. `is_on` is
+/* Enter a function: changes the scope, and returns true if the call is shown. `is_on` is
  * the switch of trace_on and trace_off. */
 bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_call *call,
                           const struct cn_call_rule *rule, struct cn_filter_scope *scope,
                           bool *is_on);
 
-/* Whether events are shown here. */
+/* True if events are shown in this scope. */
 bool cn_call_filter_shows(const struct cn_call_filter *filter,
                           const struct cn_filter_scope *scope, bool is_on);
 

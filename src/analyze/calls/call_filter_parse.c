@@ -1,5 +1,4 @@
-/* Filters and triggers as people type them. */
-
+/* Parsing of filters and triggers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,8 @@ bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err
     errno = 0;
     number = strtod(text, &end);
     if (end == text || !(number >= 0) || text[0] == '-' || errno == ERANGE)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is no time, such as 10us", text);
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a time; expected one like 10us",
+                       text);
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(end, units[i].name) != 0)
             continue;
@@ -36,11 +36,11 @@ bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err
         *out_ns = (uint64_t)(number + 0.5);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "'%s': unknown unit '%s', known are ns us ms s m h",
-                   text, end);
+    return cn_fail(err, CN_ERR_USAGE,
+                   "'%s': unknown unit '%s'; use ns, us, ms, s, m or h", text, end);
 }
 
-/* Patterns without anything special mean exactly that name. */
+/* Patterns without special characters are names. */
 static bool is_plain_name(const char *pattern, enum cn_match match)
 {
     return !strpbrk(pattern, match == CN_MATCH_GLOB ? "*?[" : ".?*+^$|()[]{}\\");
@@ -118,8 +118,7 @@ static unsigned flag_named(const char *name)
     return 0;
 }
 
-/* What a recorder does with a trigger leaves nothing to do when the recording is
- * looked at. */
+/* True for actions of the recorder, which have no effect on a recording. */
 static bool is_for_recording(const char *action)
 {
     static const char *const prefixes[] = {"read=",   "arg",    "fparg",    "retval",
@@ -132,7 +131,7 @@ static bool is_for_recording(const char *action)
     return false;
 }
 
-/* One word after the '@'. A word that is no action names a module. */
+/* Parse one word after the '@'. A word that is no action names a module. */
 static bool parse_action(struct cn_call_filter *filter, const char *action,
                          struct cn_call_rule *rule, const char **module,
                          struct cn_error *err)
@@ -158,8 +157,7 @@ static bool parse_action(struct cn_call_filter *filter, const char *action,
         rule->flags |= (uint16_t)flag;
     else if (is_for_recording(action))
         return cn_fail(err, CN_ERR_USAGE,
-                       "action '%s' is for recording, not for looking at a recording",
-                       action);
+                       "action '%s' is for cairn record and has no effect here", action);
     else
         *module = action;
     return true;
@@ -265,8 +263,8 @@ bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
     return ok || cn_fail_in(err, "'%s'", spec);
 }
 
-static bool is_place(const struct cn_name_filter *names, const char *pattern,
-                     bool is_exact, const char *file)
+static bool is_in_file(const struct cn_name_filter *names, const char *pattern,
+                       bool is_exact, const char *file)
 {
     size_t len = strlen(file), pattern_len = strlen(pattern);
 
@@ -279,14 +277,14 @@ static bool is_place(const struct cn_name_filter *names, const char *pattern,
            (len == pattern_len || file[len - pattern_len - 1] == '/');
 }
 
-bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
-                              enum cn_match match, struct cn_error *err)
+bool cn_call_filter_add_file(struct cn_call_filter *filter, const char *spec,
+                             enum cn_match match, struct cn_error *err)
 {
     const struct cn_recording *rec = filter->rec;
     char *pattern = cn_strdup(spec);
     char *at = strrchr(pattern, '@');
     bool is_hidden = at && strcmp(at, "@hide") == 0;
-    struct cn_call_rule rule = {.flags = is_hidden ? CN_RULE_HIDE : CN_RULE_HERE};
+    struct cn_call_rule rule = {.flags = is_hidden ? CN_RULE_HIDE : CN_RULE_FILE};
     struct cn_name_filter names = {0};
     bool is_exact = !strpbrk(pattern, match == CN_MATCH_GLOB ? "*?[" : "?*+^$|()[]{}\\");
     bool ok = true;
@@ -299,7 +297,7 @@ bool cn_call_filter_add_place(struct cn_call_filter *filter, const char *spec,
     if (ok && !filter->rule_of)
         filter->rule_of = cn_alloc(rec->function_count, sizeof(*filter->rule_of));
     for (uint32_t i = 0; ok && i < rec->function_count; i++) {
-        if (is_place(&names, pattern, is_exact, rec->functions[i].file))
+        if (is_in_file(&names, pattern, is_exact, rec->functions[i].file))
             add_rule(filter, i, &rule);
     }
     cn_name_filter_done(&names);

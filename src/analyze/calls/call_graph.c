@@ -4,15 +4,12 @@
 #include <string.h>
 
 #include "analyze/calls/call_stack.h"
-#include "analyze/calls/call_tree.h"
 #include "base/alloc.h"
-#include "base/run/pool.h"
 #include "base/text.h"
 
-/* Where the parent of a forked task was when it forked: its open calls, outermost
- * first. */
+/* The open calls of the parent of a forked task when it forked, outermost first. */
 struct origin {
-    unsigned worker; /* whose tree the nodes are in */
+    unsigned worker; /* the nodes are in its tree */
     uint32_t *depths, *nodes;
     size_t count;
 };
@@ -25,32 +22,22 @@ struct task {
     uint32_t *children; /* slots of the tasks it forked, by the time they started */
     size_t child_count, next_child;
     struct origin origin;
-    uint32_t attached;    /* node of the whole tree below which it goes on */
+    uint32_t attached;    /* node of the whole tree below which it continues */
     bool has_first;       /* a call was seen */
-    uint32_t first_depth; /* of that */
-    unsigned worker;      /* who read it */
+    uint32_t first_depth; /* of that call */
+    unsigned worker;      /* that read it */
     uint64_t last_ns;
-    enum cn_step step;
-    struct cn_error err;
 };
 
-/* The children of a worker's root are sessions, then the tasks that go on where
- * another task forked. */
+/* The children of a worker's root are sessions, then the tasks that continue where another
+ * task forked. */
 struct build {
     const struct cn_call_query *query;
-    struct cn_call_tree *trees; /* one a worker */
+    struct cn_call_tree *trees; /* one per worker */
     struct task *tasks;         /* by slot */
     uint32_t *same_name; /* by function: the first one of that name in its module */
     bool apart;
 };
-
-const char *cn_graph_node_name(const struct cn_call_tree *tree,
-                               const struct cn_graph_node *node, char *buffer)
-{
-    uint64_t address = cn_call_ids_address(&tree->ids, tree->rec, node->id);
-
-    return cn_call_name(tree->rec, address ? CN_NONE : node->id, address, buffer);
-}
 
 static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
                         const struct cn_call_frame *frame)
@@ -62,35 +49,20 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
                : cn_call_ids_of(&tree->ids, rec, frame->function, frame->address);
 }
 
-/* Below what an outermost call goes. */
+/* The parent of an outermost call. */
 static uint32_t base_node(const struct build *build, struct cn_call_tree *tree,
                           const struct task *task, uint64_t time_ns)
 {
     const struct cn_recording *rec = build->query->rec;
     const struct cn_task *self = &rec->tasks[task->index];
     const struct cn_session *session = cn_recording_session_at(rec, task->index, time_ns);
-    bool goes_on = !build->apart && self->is_fork && self->parent != CN_NONE &&
-                   (self->session_count < 2 || time_ns < self->sessions[1].from_ns);
+    bool continues = !build->apart && self->is_fork && self->parent != CN_NONE &&
+                     (self->session_count < 2 || time_ns < self->sessions[1].from_ns);
     uint32_t id = session ? (uint32_t)(session - rec->sessions) : rec->session_count;
 
-    if (goes_on)
+    if (continues)
         id = rec->session_count + 1 + task->slot;
     return cn_call_tree_child(tree, 0, id, 0, time_ns);
-}
-
-static void note_origin(struct build *build, struct task *task, unsigned worker)
-{
-    struct task *child = &build->tasks[task->children[task->next_child++]];
-    struct origin *origin = &child->origin;
-
-    origin->worker = worker;
-    origin->count = task->stack.count;
-    origin->depths = cn_alloc(origin->count, sizeof(*origin->depths));
-    origin->nodes = cn_alloc(origin->count, sizeof(*origin->nodes));
-    for (size_t i = 0; i < origin->count; i++) {
-        origin->depths[i] = task->stack.frames[i].depth;
-        origin->nodes[i] = task->stack.frames[i].mark;
-    }
 }
 
 /* The child of a node, mostly the one that was called last. */
@@ -128,8 +100,7 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
     if (!(frame->flags & CN_FRAME_SHOWN) || !ended->has_time)
         return;
     id = node_id(build, tree, frame);
-    /* A second return of setjmp(), in place of the call that was left by
-     * longjmp(). */
+    /* The second return of setjmp(), instead of the call that longjmp() left. */
     if (tree->nodes[node].id != id) {
         node = cn_call_tree_child(tree, tree->nodes[node].parent, id, frame->address,
                                   frame->enter_ns);
@@ -139,8 +110,7 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
     tree->nodes[node].self_ns += ended->self_ns;
 }
 
-/* The end of the innermost call, when that is what the record says: it is the call that
- * its node was found for. */
+/* Count the end of the innermost call in the usual case: its mark is its node. */
 static inline bool count_top_end(struct cn_call_tree *tree, struct task *task,
                                  const struct cn_call *call)
 {
@@ -157,19 +127,6 @@ static inline bool count_top_end(struct cn_call_tree *tree, struct task *task,
         node->self_ns += self_ns;
     }
     return true;
-}
-
-static void count_event(const struct build *build, struct cn_call_tree *tree,
-                        struct task *task, const struct cn_call *call)
-{
-    struct cn_call_end ended;
-
-    if (call->address == CN_EVENT_SCHED_IN) {
-        if (cn_call_stack_wake(&task->stack, call, &ended))
-            count_end(build, tree, &ended);
-    } else if (cn_call_stack_may_sleep(&task->stack, call)) {
-        count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call));
-    }
 }
 
 static void count_call(struct build *build, struct cn_call_tree *tree, struct task *task,
@@ -196,13 +153,19 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
         count_end(build, tree, &ended);
         break;
     case CN_CALL_EVENT:
-        count_event(build, tree, task, call);
+        if (call->address == CN_EVENT_SCHED_IN) {
+            if (cn_call_stack_wake(&task->stack, call, &ended))
+                count_end(build, tree, &ended);
+        } else if (cn_call_stack_may_sleep(&task->stack, call)) {
+            count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call));
+        }
         break;
     case CN_CALL_LOST:
         break;
     }
 }
 
+/* Note the open calls for the tasks that were forked by now. */
 static void note_origins(struct build *build, struct task *task, uint64_t time_ns,
                          unsigned worker)
 {
@@ -210,59 +173,37 @@ static void note_origins(struct build *build, struct task *task, uint64_t time_n
 
     while (task->next_child < task->child_count) {
         uint32_t slot = task->children[task->next_child];
+        struct origin *origin = &build->tasks[slot].origin;
 
         if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
             return;
-        note_origin(build, task, worker);
-    }
-}
-
-static void count_task(void *arg, size_t job, unsigned worker)
-{
-    struct build *build = arg;
-    const struct cn_call_query *query = build->query;
-    struct cn_call_tree *tree = &build->trees[worker];
-    struct task *task = &build->tasks[job];
-    struct cn_call_feed feed;
-    struct cn_call_batch batch;
-
-    task->worker = worker;
-    task->step = CN_FAIL;
-    if (!cn_call_feed_open(&feed, query->rec, query->filter, query->tasks[job],
-                           query->range, &task->err))
-        return;
-    while ((task->step = cn_call_feed_next(&feed, &batch, &task->err)) == CN_ITEM) {
-        for (size_t i = 0; i < batch.count; i++) {
-            if (task->next_child < task->child_count)
-                note_origins(build, task, batch.calls[i].time_ns, worker);
-            count_call(build, tree, task, &batch.calls[i], &batch);
+        task->next_child++;
+        origin->worker = worker;
+        origin->count = task->stack.count;
+        origin->depths = cn_alloc(origin->count, sizeof(*origin->depths));
+        origin->nodes = cn_alloc(origin->count, sizeof(*origin->nodes));
+        for (size_t i = 0; i < origin->count; i++) {
+            origin->depths[i] = task->stack.frames[i].depth;
+            origin->nodes[i] = task->stack.frames[i].mark;
         }
     }
-    cn_call_feed_close(&feed);
 }
 
-static bool count_merged(struct build *build, struct cn_call_damages *damages,
-                         struct cn_error *err)
+static void count_batch(void *arg, uint32_t slot, unsigned worker,
+                        const struct cn_call_batch *batch)
 {
-    struct cn_call_merge merge;
-    struct cn_merged_call next;
+    struct build *build = arg;
+    struct task *task = &build->tasks[slot];
 
-    if (!cn_call_merge_open(&merge, build->query, err))
-        return false;
-    while (cn_call_merge_next(&merge, &next)) {
-        struct task *task = &build->tasks[next.slot];
-
-        note_origins(build, task, next.call->time_ns, 0);
-        count_call(build, &build->trees[0], task, next.call, next.batch);
+    task->worker = worker;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (task->next_child < task->child_count)
+            note_origins(build, task, batch->calls[i].time_ns, worker);
+        count_call(build, &build->trees[worker], task, &batch->calls[i], batch);
     }
-    for (size_t i = 0; i < merge.damages.count; i++)
-        cn_call_damages_add(damages, merge.damages.list[i].task,
-                            &merge.damages.list[i].err);
-    cn_call_merge_close(&merge);
-    return true;
 }
 
-static void cut_all(struct build *build)
+static void end_open_calls(struct build *build)
 {
     const struct cn_call_query *query = build->query;
     uint64_t last_ns = 0;
@@ -300,21 +241,16 @@ static uint32_t follow(struct build *build, struct cn_call_tree *into,
     root = from->nodes[node].id;
     at = root > rec->session_count ? build->tasks[root - rec->session_count - 1].attached
                                    : cn_call_tree_child(into, 0, root, 0, 0);
-    while (count-- > 0) {
-        const struct cn_graph_node *step = &from->nodes[path[count]];
-        uint64_t address = cn_call_ids_address(&from->ids, rec, step->id);
-        uint32_t id = address ? cn_call_ids_unknown(&into->ids, rec, address) : step->id;
-
-        at = cn_call_tree_child(into, at, id, step->address, step->first_ns);
-    }
+    while (count-- > 0)
+        at = cn_call_tree_child_like(into, at, from, &from->nodes[path[count]]);
     free(path);
     return at;
 }
 
-/* Below what a forked task goes on: the innermost call of its parent that it
- * shares. */
-static uint32_t find_place(struct build *build, struct cn_call_tree *into,
-                           const struct task *task)
+/* The node below which a forked task continues: the innermost call that it shares with its
+ * parent. */
+static uint32_t find_attached(struct build *build, struct cn_call_tree *into,
+                              const struct task *task)
 {
     const struct cn_recording *rec = build->query->rec;
     const struct origin *origin = &task->origin;
@@ -330,17 +266,17 @@ static uint32_t find_place(struct build *build, struct cn_call_tree *into,
         0);
 }
 
-static void merge_sessions(struct build *build, struct cn_call_tree *into,
-                           const struct cn_call_tree *from)
+/* Children of the root that are tasks are not merged here: see merge_forked(). */
+static void merge_session(struct cn_call_tree *into, const struct cn_call_tree *from,
+                          uint32_t session)
 {
-    for (uint32_t at = from->nodes[0].first_child; at; at = from->nodes[at].next) {
-        if (from->nodes[at].id <= build->query->rec->session_count)
-            cn_call_tree_merge(
-                into, cn_call_tree_child(into, 0, from->nodes[at].id, 0, 0), from, at);
-    }
+    uint32_t id = from->nodes[session].id;
+
+    if (id <= from->rec->session_count)
+        cn_call_tree_merge(into, cn_call_tree_child(into, 0, id, 0, 0), from, session);
 }
 
-/* Parents before the tasks they forked: by the time they started. */
+/* In the order of their start, so parents come before the tasks they forked. */
 static void merge_forked(struct build *build, struct cn_call_tree *into,
                          const uint32_t *by_start)
 {
@@ -354,7 +290,7 @@ static void merge_forked(struct build *build, struct cn_call_tree *into,
 
         if (root == 0)
             continue;
-        task->attached = find_place(build, into, task);
+        task->attached = find_attached(build, into, task);
         cn_call_tree_merge(into, task->attached, from, root);
     }
 }
@@ -386,37 +322,30 @@ static void find_same_names(struct build *build)
     cn_names_done(&names);
 }
 
-/* Sorting by time needs the recording: the slots carry their start with them. */
-struct start {
-    uint64_t time_ns;
-    uint32_t slot;
-};
-
-static int compare_starts(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b, void *arg)
 {
-    const struct start *x = a, *y = b;
+    const struct cn_call_query *query = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint64_t x_ns = query->rec->tasks[query->tasks[x]].time_ns;
+    uint64_t y_ns = query->rec->tasks[query->tasks[y]].time_ns;
 
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->slot < y->slot ? -1 : 1;
+    return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : (x > y) - (x < y);
 }
 
+/* The slots of a query by the start of their tasks, to be released with free(). */
 static uint32_t *sort_by_start(const struct cn_call_query *query)
 {
-    struct start *starts = cn_alloc(query->task_count, sizeof(*starts));
+    struct cn_call_query own = *query; /* not const, for qsort_r() */
     uint32_t *slots = cn_alloc(query->task_count, sizeof(*slots));
 
     for (uint32_t i = 0; i < query->task_count; i++)
-        starts[i] = (struct start){query->rec->tasks[query->tasks[i]].time_ns, i};
+        slots[i] = i;
     if (query->task_count > 0)
-        qsort(starts, query->task_count, sizeof(*starts), compare_starts);
-    for (uint32_t i = 0; i < query->task_count; i++)
-        slots[i] = starts[i].slot;
-    free(starts);
+        qsort_r(slots, query->task_count, sizeof(*slots), compare_starts, &own);
     return slots;
 }
 
-/* Tell tasks whom they forked. */
+/* List the forked children of each task. */
 static void find_children(struct build *build, const uint32_t *by_start)
 {
     const struct cn_call_query *query = build->query;
@@ -481,26 +410,13 @@ static void build_done(struct build *build, unsigned tree_count)
     free(build->same_name);
 }
 
-static bool count_all(struct build *build, unsigned tree_count,
-                      struct cn_call_damages *damages, struct cn_error *err)
-{
-    const struct cn_call_query *query = build->query;
-    struct cn_jobs jobs = {.count = query->task_count, .arg = build, .run = count_task};
-
-    if (query->filter->has_switches)
-        return count_merged(build, damages, err);
-    cn_pool_run(&jobs, tree_count);
-    for (uint32_t i = 0; i < query->task_count; i++)
-        if (build->tasks[i].step == CN_FAIL)
-            cn_call_damages_add(damages, query->tasks[i], &build->tasks[i].err);
-    return true;
-}
-
 bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query *query,
                          unsigned workers, bool apart, struct cn_error *err)
 {
     struct build build = {.query = query, .apart = apart};
-    unsigned tree_count = query->filter->has_switches ? 1 : workers;
+    bool is_ordered = query->filter->has_switches;
+    unsigned tree_count = is_ordered ? 1 : workers;
+    struct cn_call_visit visit = {query, is_ordered, workers, count_batch, &build};
     uint32_t *by_start = sort_by_start(query);
     bool ok;
 
@@ -508,11 +424,13 @@ bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query
     cn_call_tree_init(&graph->tree, query->rec);
     build_init(&build, tree_count);
     find_children(&build, by_start);
-    ok = count_all(&build, tree_count, &graph->damages, err);
+    ok = cn_call_visit_run(&visit, &graph->damages, err);
     if (ok) {
-        cut_all(&build);
+        end_open_calls(&build);
         for (unsigned i = 0; i < tree_count; i++)
-            merge_sessions(&build, &graph->tree, &build.trees[i]);
+            for (uint32_t at = build.trees[i].nodes[0].first_child; at;
+                 at = build.trees[i].nodes[at].next)
+                merge_session(&graph->tree, &build.trees[i], at);
         merge_forked(&build, &graph->tree, by_start);
         cn_call_tree_sort(&graph->tree);
     }

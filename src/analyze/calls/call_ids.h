@@ -1,7 +1,7 @@
-/* Dense ids for everything that can be called: functions of the recording, the two
- * kinds of not running, and addresses that lie in no function.
+/* Dense ids of callees: functions of the recording, then the two kinds of waiting, then
+ * addresses outside all functions.
  *
- * A zeroed table knows no addresses.
+ * A zeroed table contains no addresses.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_IDS_H
@@ -10,20 +10,20 @@
 #include "analyze/calls/call_stack.h"
 #include "base/map.h"
 
-/* Unknown addresses beyond these, in data that is mostly damage, share an id. */
+/* More unknown addresses, which only damaged data has, share an id. */
 enum { CN_CALL_UNKNOWN_MAX = 1 << 16 };
 
 struct cn_call_ids {
     struct cn_map by_address;
-    uint64_t *addresses; /* of the unknown ones, in the order of their ids */
+    uint64_t *addresses; /* in the order of their ids */
     size_t count, capacity;
 };
 
-/* The id behind those of functions and schedules; see cn_call_schedule_id(). */
+/* The id of an unknown address, added when it has none. */
 uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording *rec,
                              uint64_t address);
 
-/* The id of an unknown address that has one; CN_NONE when it has none. */
+/* The id of an unknown address; CN_NONE when it has none. */
 uint32_t cn_call_ids_find(const struct cn_call_ids *ids, const struct cn_recording *rec,
                           uint64_t address);
 
@@ -34,7 +34,7 @@ static inline uint32_t cn_call_ids_of(struct cn_call_ids *ids,
     return function != CN_NONE ? function : cn_call_ids_unknown(ids, rec, address);
 }
 
-/* The address of an unknown id; 0 for functions. */
+/* The address of an id; 0 for functions and waiting. */
 uint64_t cn_call_ids_address(const struct cn_call_ids *ids,
                              const struct cn_recording *rec, uint32_t id);
 void cn_call_ids_done(struct cn_call_ids *ids);

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/heap.h"
+#include "base/run/pool.h"
 
 struct cn_merge_lane {
     struct cn_call_feed feed;
     struct cn_call_batch batch;
-    size_t next; /* in the batch */
-    uint64_t
-        time_ns; /* of that call; of a loss, which has none, that of the one before */
+    size_t next;      /* in the batch */
+    uint64_t time_ns; /* of that call; lost records have that of the call before */
 };
 
 void cn_call_damages_add(struct cn_call_damages *damages, uint32_t task,
@@ -26,32 +27,12 @@ void cn_call_damages_done(struct cn_call_damages *damages)
     *damages = (struct cn_call_damages){0};
 }
 
-static bool is_before(const struct cn_call_merge *merge, uint32_t a, uint32_t b)
+static bool is_before(const void *data, uint32_t a, uint32_t b)
 {
-    uint64_t a_ns = merge->lanes[a].time_ns, b_ns = merge->lanes[b].time_ns;
+    const struct cn_merge_lane *lanes = data;
+    uint64_t a_ns = lanes[a].time_ns, b_ns = lanes[b].time_ns;
 
     return a_ns < b_ns || (a_ns == b_ns && a < b);
-}
-
-static void sift_down(struct cn_call_merge *merge, uint32_t at)
-{
-    uint32_t *heap = merge->heap;
-
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        uint32_t slot = heap[at];
-
-        if (child >= merge->heap_count)
-            return;
-        if (child + 1 < merge->heap_count &&
-            is_before(merge, heap[child + 1], heap[child]))
-            child++;
-        if (!is_before(merge, heap[child], slot))
-            return;
-        heap[at] = heap[child];
-        heap[child] = slot;
-        at = child;
-    }
 }
 
 static void note_time(struct cn_merge_lane *lane)
@@ -62,7 +43,7 @@ static void note_time(struct cn_merge_lane *lane)
         lane->time_ns = time_ns;
 }
 
-/* The next call of a lane; false when it has none. */
+/* Read the next batch of a lane; false at its end. */
 static bool refill(struct cn_call_merge *merge, uint32_t slot)
 {
     struct cn_merge_lane *lane = &merge->lanes[slot];
@@ -95,8 +76,7 @@ bool cn_call_merge_open(struct cn_call_merge *merge, const struct cn_call_query 
         if (refill(merge, i))
             merge->heap[merge->heap_count++] = i;
     }
-    for (uint32_t i = merge->heap_count / 2; i-- > 0;)
-        sift_down(merge, i);
+    cn_heap_build(merge->heap, merge->heap_count, is_before, merge->lanes);
     return true;
 }
 
@@ -110,7 +90,7 @@ bool cn_call_merge_next(struct cn_call_merge *merge, struct cn_merged_call *out)
             note_time(lane);
         else if (!refill(merge, merge->heap[0]))
             merge->heap[0] = merge->heap[--merge->heap_count];
-        sift_down(merge, 0);
+        cn_heap_sink(merge->heap, merge->heap_count, 0, is_before, merge->lanes);
     }
     merge->has_first = merge->heap_count > 0;
     if (!merge->has_first)
@@ -131,13 +111,77 @@ void cn_call_merge_close(struct cn_call_merge *merge)
     *merge = (struct cn_call_merge){0};
 }
 
-static bool is_running(const struct cn_call *call)
+struct task_end {
+    bool is_damaged;
+    struct cn_error err;
+};
+
+struct parallel_visit {
+    const struct cn_call_visit *visit;
+    struct task_end *ends; /* by slot */
+};
+
+static void visit_task(void *arg, size_t slot, unsigned worker)
 {
-    return call->kind == CN_CALL_ENTER || call->kind == CN_CALL_EXIT ||
-           (call->kind == CN_CALL_EVENT &&
-            (call->address < CN_EVENT_SCHED_IN || call->address == CN_EVENT_SCHED_IN));
+    const struct parallel_visit *parallel = arg;
+    const struct cn_call_visit *visit = parallel->visit;
+    const struct cn_call_query *query = visit->query;
+    struct task_end *end = &parallel->ends[slot];
+    struct cn_call_feed feed;
+    struct cn_call_batch batch;
+    enum cn_step step = CN_FAIL;
+
+    if (cn_call_feed_open(&feed, query->rec, query->filter, query->tasks[slot],
+                          query->range, &end->err)) {
+        while ((step = cn_call_feed_next(&feed, &batch, &end->err)) == CN_ITEM)
+            visit->see(visit->arg, (uint32_t)slot, worker, &batch);
+        cn_call_feed_close(&feed);
+    }
+    end->is_damaged = step == CN_FAIL;
 }
 
+static bool visit_merged(const struct cn_call_visit *visit,
+                         struct cn_call_damages *damages, struct cn_error *err)
+{
+    struct cn_call_merge merge;
+    struct cn_merged_call next;
+
+    if (!cn_call_merge_open(&merge, visit->query, err))
+        return false;
+    while (cn_call_merge_next(&merge, &next)) {
+        struct cn_call_batch batch = *next.batch;
+
+        batch.calls = next.call;
+        batch.count = 1;
+        visit->see(visit->arg, next.slot, 0, &batch);
+    }
+    *damages = merge.damages;
+    merge.damages = (struct cn_call_damages){0};
+    cn_call_merge_close(&merge);
+    return true;
+}
+
+bool cn_call_visit_run(const struct cn_call_visit *visit, struct cn_call_damages *damages,
+                       struct cn_error *err)
+{
+    const struct cn_call_query *query = visit->query;
+    struct parallel_visit parallel = {.visit = visit};
+
+    if (visit->is_ordered)
+        return visit_merged(visit, damages, err);
+    parallel.ends = cn_alloc(query->task_count, sizeof(*parallel.ends));
+    cn_pool_run(&(struct cn_jobs){.count = query->task_count,
+                                  .arg = &parallel,
+                                  .run = visit_task},
+                visit->workers);
+    for (uint32_t i = 0; i < query->task_count; i++)
+        if (parallel.ends[i].is_damaged)
+            cn_call_damages_add(damages, query->tasks[i], &parallel.ends[i].err);
+    free(parallel.ends);
+    return true;
+}
+
+/* The first time that a task is known to run; 0 when it never does. */
 static uint64_t start_of_task(const struct cn_recording *rec, uint32_t task)
 {
     struct cn_call_stream *stream;
@@ -149,8 +193,11 @@ static uint64_t start_of_task(const struct cn_recording *rec, uint32_t task)
         return 0;
     while (start_ns == 0 && cn_call_stream_next(stream, &batch, &err) == CN_ITEM) {
         for (size_t i = 0; start_ns == 0 && i < batch.count; i++) {
-            if (is_running(&batch.calls[i]))
-                start_ns = batch.calls[i].time_ns;
+            const struct cn_call *call = &batch.calls[i];
+
+            if (call->kind <= CN_CALL_EXIT ||
+                (call->kind == CN_CALL_EVENT && call->address <= CN_EVENT_SCHED_IN))
+                start_ns = call->time_ns;
         }
     }
     cn_call_stream_close(stream);

@@ -1,11 +1,11 @@
-/* The calls of several tasks in the order of time.
+/* The calls of several tasks: in the order of time, or task by task on several threads.
  *
- * Each step costs a comparison while one task goes on, and the logarithm of the
+ * Merging costs one comparison per call while the same task runs, and the logarithm of the
  * number of tasks when another one takes over.
  *
- * A damaged task ends where the damage is; cn_call_merge_next() goes on with the
- * others, and the damage is noted.
- * Threads: one thread at a time.
+ * A damaged task ends at the damage, which is added to a list; the other tasks are read to
+ * their end.
+ * Threads: one thread at a time; cn_call_visit_run() starts threads of its own.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_MERGE_H
 #define CN_ANALYZE_CALLS_CALL_MERGE_H
@@ -13,7 +13,7 @@
 #include "analyze/calls/call_feed.h"
 #include "model/calls/call_query.h"
 
-/* Tasks whose records could not be read to the end. */
+/* Tasks that could not be read to their end. */
 struct cn_call_damage {
     uint32_t task;
     struct cn_error err;
@@ -40,8 +40,8 @@ struct cn_call_merge {
     const struct cn_call_query *query;
     struct cn_merge_lane *lanes; /* by slot */
     uint32_t *heap;              /* of slots, the earliest first */
-    uint32_t heap_count;
-    bool has_first; /* the first call of the heap was handed out */
+    size_t heap_count;
+    bool has_first; /* the first call of the heap was returned */
     struct cn_call_damages damages;
 };
 
@@ -50,8 +50,23 @@ CN_CHECK bool cn_call_merge_open(struct cn_call_merge *merge,
 bool cn_call_merge_next(struct cn_call_merge *merge, struct cn_merged_call *out);
 void cn_call_merge_close(struct cn_call_merge *merge);
 
-/* When the recording starts as `elapsed` counts: the first time that a task is known
- * to run. 0 when nothing ever runs. */
+/* Calls `see` for all calls of a query. Tasks are read in parallel, each by one worker, or
+ * with `is_ordered` all together in the order of time, a call at a time, by worker 0. */
+struct cn_call_visit {
+    const struct cn_call_query *query;
+    bool is_ordered;
+    unsigned workers;
+    void (*see)(void *arg, uint32_t slot, unsigned worker,
+                const struct cn_call_batch *batch);
+    void *arg;
+};
+
+/* False when a task cannot be opened, with `is_ordered` only: else that is a damage. */
+CN_CHECK bool cn_call_visit_run(const struct cn_call_visit *visit,
+                                struct cn_call_damages *damages, struct cn_error *err);
+
+/* The start of the recording, from which `elapsed` times count: the first time that a task
+ * is known to run. 0 when no task ever runs. */
 uint64_t cn_call_query_start(const struct cn_call_query *query);
 
 #endif

@@ -16,9 +16,9 @@ struct run {
     cn_replay_fn on_line;
     void *arg;
     bool is_stopped;
-    struct caller *callers; /* by slot: where the next call comes from */
+    struct caller *callers; /* by slot: the call site of the next call */
 
-    /* A line that may become one with the next. */
+    /* A line that may be merged with the next. */
     bool has_pending;
     struct cn_replay_line pending;
     struct cn_text arguments, result;
@@ -41,7 +41,7 @@ static void flush(struct run *run)
     emit(run, &run->pending);
 }
 
-/* A line that could be the first half of another one. */
+/* Put a line that may be merged with the next. */
 static void put_half(struct run *run, const struct cn_replay_line *line)
 {
     flush(run);
@@ -136,7 +136,7 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
         .arguments = "()",
         .result = print_values(run, next, &run->result, ""),
     };
-    /* Hidden calls may have come and gone since, but nothing that was shown. */
+    /* Only hidden calls can lie between. */
     if (run->has_pending && run->pending.kind == CN_REPLAY_OPEN &&
         run->pending.slot == next->slot && run->pending.depth == line.depth &&
         ended.has_time && ended.frame.enter_ns == run->pending.time_ns) {
@@ -235,7 +235,7 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
         (stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
         put_wake(run, next, &line);
     else if (is_shown && id == CN_EVENT_SCHED_IN && !run->options->is_flat)
-        return; /* when it went to sleep is not known */
+        return; /* the sched-out is missing */
     else if (cn_call_stack_may_sleep(stack, next->call) ||
              (is_shown && run->options->is_flat && is_sleep(next->call)))
         put_sleep(run, next, &line);

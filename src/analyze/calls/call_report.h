@@ -1,21 +1,21 @@
-/* What each function cost: calls, total and self time with their distribution, over
- * all tasks.
+/* What each function cost: calls, total and self time with their distribution, over all
+ * tasks.
  *
- * Functions of the same name are one row. The total of a function that calls itself
- * counts the outermost call only; average, minimum, maximum and deviation are over
- * all calls. Calls that were still running are taken to end with the recording.
+ * Functions of the same name are one row. The total of a recursive function counts its
+ * outermost calls only; average, minimum, maximum and deviation are over all calls. Calls
+ * that are open at the end of the recording end there.
  *
  * Tasks are read in parallel; the result does not depend on the number of workers.
- * Threads: one thread at a time; uses `workers` threads of its own.
+ * Threads: one thread at a time; starts `workers` threads of its own.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_REPORT_H
 #define CN_ANALYZE_CALLS_CALL_REPORT_H
 
-#include "analyze/calls/call_histogram.h"
 #include "analyze/calls/call_merge.h"
+#include "analyze/histogram.h"
 #include "base/map.h"
 
-/* One of the two times of a function. */
+/* Total or self times of a function. */
 struct cn_call_times {
     uint64_t sum_ns; /* of all calls */
     uint64_t min_ns, max_ns;
@@ -26,26 +26,28 @@ struct cn_call_squares {
     uint64_t low, high;
 };
 
+void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns);
+
 /* What every call changes comes first, within a cache line. */
 struct cn_call_cost {
     uint64_t calls;
     uint64_t total_ns; /* of outermost calls */
     struct cn_call_times total, self;
-    struct cn_call_squares total_squares, self_squares; /* 0 unless asked for */
+    struct cn_call_squares total_squares, self_squares; /* 0 unless with_squares */
 };
 
-/* The mean in whole nanoseconds, and its standard error in percent of it. */
+/* The mean in whole nanoseconds, and its standard error in percent of the mean. */
 uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls);
 double cn_call_times_deviation(const struct cn_call_times *times,
                                const struct cn_call_squares *squares, uint64_t calls);
 
 struct cn_call_row {
     const char *name;
-    uint32_t function; /* the one of that name that ended last; at or beyond
-                        * rec->function_count: no function */
-    uint64_t last_ns;  /* when that was */
+    uint32_t function; /* the one of that name that ended last; from rec->function_count
+                        * on: no function */
+    uint64_t last_ns;  /* when it ended */
     struct cn_call_cost cost;
-    struct cn_call_histogram *totals, *selfs; /* NULL unless asked for */
+    struct cn_histogram *totals, *selfs; /* NULL unless with_histograms */
 };
 
 struct cn_call_report {
@@ -57,12 +59,13 @@ struct cn_call_report {
     struct cn_names names;
 };
 
-/* What costs time and is not always wanted. */
+/* Optional columns that take time. */
 struct cn_call_report_options {
     bool with_squares; /* for deviations */
     bool with_histograms;
 };
 
+/* The report is to be released either way. */
 CN_CHECK bool cn_call_report_build(struct cn_call_report *report,
                                    const struct cn_call_query *query, unsigned workers,
                                    struct cn_call_report_options options,

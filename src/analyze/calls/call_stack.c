@@ -18,7 +18,7 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
         .filter = filter,
         .is_wrapped = rec->max_stack > DEPTH_MODULUS,
         .keeps_depth = keeps_depth || rec->tasks[task].is_fork,
-        .scope = cn_call_filter_start(filter),
+        .scope = {.depth_left = filter->depth},
         .is_on = is_on,
     };
 }
@@ -42,26 +42,10 @@ const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
     return buffer;
 }
 
-bool cn_call_is_exec(const char *name)
-{
-    static const char *const names[] = {"execl",  "execlp",   "execle",
-                                        "execv",  "execvp",   "execvpe",
-                                        "execve", "execveat", "fexecve"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static struct cn_call_frame *push(struct cn_call_stack *stack)
 {
-    if (stack->count == stack->capacity) {
-        stack->capacity = stack->capacity ? 2 * stack->capacity : 64;
-        stack->frames =
-            cn_realloc(stack->frames, stack->capacity, sizeof(*stack->frames));
-    }
+    stack->frames =
+        cn_grow(stack->frames, stack->count, &stack->capacity, sizeof(*stack->frames));
     return &stack->frames[stack->count++];
 }
 
@@ -92,7 +76,6 @@ void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count)
     }
 }
 
-/* Take the innermost frame off, without a word about how it ended. */
 static struct cn_call_frame *pop(struct cn_call_stack *stack)
 {
     struct cn_call_frame *frame = &stack->frames[--stack->count];
@@ -122,8 +105,7 @@ void cn_call_stack_append(struct cn_call_stack *stack, const struct cn_call_stac
     }
 }
 
-/* The depth of a call that is recorded as `depth`, when `expected` would be a good
- * one. */
+/* The depth of a call that is recorded as `depth`, modulo 1024 where `expected` fits. */
 static uint32_t unwrap(const struct cn_call_stack *stack, uint32_t depth,
                        uint32_t expected)
 {
@@ -143,19 +125,18 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
                                           const struct cn_call_batch *batch,
                                           struct cn_call_rule *rule)
 {
-    struct cn_call_frame *top, *frame;
+    struct cn_call_frame *frame;
     uint32_t depth = call->depth;
     struct cn_call_rule own_rule;
 
     if (!stack->has_begun)
         begin(stack, call);
     if (stack->count > 0) {
-        top = &stack->frames[stack->count - 1];
-        depth = unwrap(stack, depth, top->depth + 1);
+        depth = unwrap(stack, depth, stack->frames[stack->count - 1].depth + 1);
         while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
             (void)pop(stack);
     }
-    /* A new program is not inside what the old one was in. */
+    /* A new program is not inside the calls of the old one. */
     if (stack->count == 0 && depth < stack->inherited)
         stack->inherited = stack->shown = depth;
     frame = push(stack);
@@ -178,7 +159,8 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
     return frame;
 }
 
-static void end(struct cn_call_stack *stack, uint64_t time_ns, struct cn_call_end *out)
+void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
+                       struct cn_call_end *out)
 {
     struct cn_call_frame *frame = pop(stack);
     uint64_t total_ns = time_ns > frame->enter_ns ? time_ns - frame->enter_ns : 0;
@@ -203,7 +185,7 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
     while (stack->count > 0 && stack->frames[stack->count - 1].depth > depth)
         (void)pop(stack);
     if (stack->count > 0 && stack->frames[stack->count - 1].depth == depth) {
-        end(stack, call->time_ns, out);
+        cn_call_stack_cut(stack, call->time_ns, out);
     } else {
         bool is_shown = stack->filter->is_plain ||
                         cn_call_filter_shows(stack->filter, &stack->scope, *stack->is_on);
@@ -217,7 +199,7 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
                       .flags = is_shown ? CN_FRAME_SHOWN : 0},
         };
     }
-    /* The second return of setjmp() ends a call of something else. */
+    /* The second return of setjmp() ends a call of another function. */
     out->frame.function = call->function;
     out->frame.address = call->address;
     if (!*stack->is_on)
@@ -266,14 +248,8 @@ bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
 {
     if (stack->count == 0 || !(stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
         return false;
-    end(stack, call->time_ns, out);
+    cn_call_stack_cut(stack, call->time_ns, out);
     return true;
-}
-
-void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
-                       struct cn_call_end *out)
-{
-    end(stack, time_ns, out);
 }
 
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,

@@ -1,12 +1,11 @@
-/* What a task is in the middle of: its open calls, rebuilt from entries and exits.
+/* Call stack: the open calls of a task, rebuilt from entries and exits.
  *
- * The recorded depth is what repairs it. An entry or exit at depth d means that
- * whatever was open deeper has ended without saying so: longjmp() and exceptions
- * skip returns, exec() drops all of them, lost records take them along. An exit
- * without an entry has no duration: fork() returns in a child that never called it.
+ * The recorded depth repairs it. An entry or exit at depth d ends all deeper calls: their
+ * exits are missing, because longjmp() or an exception skipped them, exec() replaced the
+ * program, or records were lost. An exit without an entry has no duration: fork() returns in
+ * a child that never called it.
  *
- * A time slice that the task did not run in (scheduled out, then in again) is a call
- * of its own on top of the others.
+ * A wait (sched-out, then sched-in) is a call on top of the others.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_STACK_H
@@ -17,21 +16,21 @@
 
 /* Bits of cn_call_frame.flags. */
 enum {
-    CN_FRAME_SHOWN = 1,    /* the filter lets it through */
-    CN_FRAME_SCHEDULE = 2, /* the task did not run */
-    CN_FRAME_PREEMPT = 4,  /* though it could have */
+    CN_FRAME_SHOWN = 1,    /* the filter shows it */
+    CN_FRAME_SCHEDULE = 2, /* the task waits */
+    CN_FRAME_PREEMPT = 4,  /* because it was pre-empted */
     CN_FRAME_EXEC = 8,     /* a call that replaces the program when it succeeds */
 };
 
 struct cn_call_frame {
     uint64_t enter_ns;
-    uint64_t child_ns; /* spent in calls from here */
+    uint64_t child_ns; /* time of the calls it made */
     uint64_t address;
-    uint32_t function;             /* see cn_call_stack_schedule() */
+    uint32_t function;             /* or cn_call_schedule_id() */
     uint32_t depth;                /* as recorded, from the outermost call */
-    uint32_t shown_above;          /* calls shown around it */
-    uint32_t mark, slot;           /* whatever a view wants to remember */
-    struct cn_filter_scope before; /* of the filter, to go back to */
+    uint32_t shown_above;          /* shown calls around it */
+    uint32_t mark, slot;           /* for the view */
+    struct cn_filter_scope before; /* the filter's scope to restore at its end */
     uint8_t flags;
 };
 
@@ -39,19 +38,20 @@ struct cn_call_stack {
     const struct cn_recording *rec;
     const struct cn_call_filter *filter;
     struct cn_call_frame *frames;
-    uint32_t count, capacity;
-    uint32_t shown;     /* frames shown, with those that a fork inherited */
-    uint32_t inherited; /* of these */
+    uint32_t count;
+    size_t capacity;
+    uint32_t shown;     /* shown calls, with those inherited by a fork */
+    uint32_t inherited; /* those inherited by a fork */
     bool has_begun;     /* a call was seen */
     bool is_wrapped;    /* depths are recorded modulo 1024 */
-    bool keeps_depth;   /* the first call is shown as deep as it was recorded */
+    bool keeps_depth;   /* the first call is shown at its recorded depth */
     struct cn_filter_scope scope;
-    bool *is_on; /* the switch that all tasks share */
+    bool *is_on; /* the switch of trace_on and trace_off, shared by tasks */
 };
 
-/* How a call ended. */
+/* A call that ended. */
 struct cn_call_end {
-    struct cn_call_frame frame; /* of an exit without an entry: what the record says */
+    struct cn_call_frame frame; /* of an exit without an entry: as recorded */
     uint64_t total_ns, self_ns; /* 0 when has_time is false */
     bool has_time;
 };
@@ -61,37 +61,35 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
                         bool keeps_depth, bool *is_on);
 void cn_call_stack_done(struct cn_call_stack *stack);
 
-/* A copy to go on with from here, with a switch of its own. */
+/* A copy, with a switch of its own. */
 void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
                         bool *is_on);
 
-/* Of a stack that is empty: pretend that `count` calls are open of which nothing is
- * known, at the depths from 0 on. */
+/* Of an empty stack: assume `count` open calls of unknown functions, at depths from 0 on. */
 void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count);
 
-/* Forget all but the outermost `count` calls, without a word about how they ended. */
+/* Drop all but the outermost `count` calls. */
 void cn_call_stack_forget(struct cn_call_stack *stack, uint32_t count);
 
-/* Put calls that are open in another stack, from its frame `first` on, on top. */
+/* Push the frames of another stack, from `first` on. */
 void cn_call_stack_append(struct cn_call_stack *stack, const struct cn_call_stack *from,
                           uint32_t first);
 
-/* The ids of "linux:schedule" and its pre-empted kind: behind those of all
- * functions. */
+/* The ids of waiting, blocked or pre-empted: after those of all functions. */
 static inline uint32_t cn_call_schedule_id(const struct cn_recording *rec,
                                            bool is_preempted)
 {
     return rec->function_count + is_preempted;
 }
 
-/* The name of a function or schedule id. An unknown one is called by its address,
- * which needs `buffer`, of CN_CALL_NAME_MAX bytes. */
+/* The name of a function or schedule id. Unknown functions are named by their address, in
+ * `buffer` of CN_CALL_NAME_MAX bytes. */
 enum { CN_CALL_NAME_MAX = 24 };
 const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
                          uint64_t address, char *buffer);
 
-/* An entry. The frame is valid until the next change. `rule` receives what the
- * filter says and may be NULL. */
+/* Push an entry. The frame is valid until the next change. `rule` receives the rule of the
+ * filter and may be NULL. */
 struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
                                           const struct cn_call *call,
                                           const struct cn_call_batch *batch,
@@ -100,32 +98,28 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out);
 
-/* Whether this is a sched-out that interrupts a call. It does so even where it is
- * not shown: its time is none that the call took. */
+/* True for a sched-out that interrupts a call. It does so even when it is not shown: waiting
+ * is not self time of the call. */
 bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
                              const struct cn_call *call);
 
-/* sched-out and sched-in. Leaving returns false when there is nothing to leave. */
+/* sched-out and sched-in. The latter returns false when the task was not waiting. */
 struct cn_call_frame *cn_call_stack_sleep(struct cn_call_stack *stack,
                                           const struct cn_call *call);
 bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
                         struct cn_call_end *out);
 
-/* End the innermost call at a time when nothing says that it ended. */
+/* End the innermost call at a time, without an exit. */
 void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
                        struct cn_call_end *out);
 
-/* Whether an event is to be shown: inside a call, and not between exec() and the
- * first call of the new program. */
+/* True if an event is shown: inside a call, and not between exec() and the first call of
+ * the new program. */
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call);
 
-/* Whether the function starts another program. */
-bool cn_call_is_exec(const char *name);
-
-/* Those below do the same as enter and leave, inline where nothing is unusual: an
- * entry one deeper than the innermost call, or an exit of that call, and everything
- * is shown. */
+/* The functions below are enter and leave, inline for the usual case: everything is shown,
+ * and the call is an entry one deeper than the innermost call, or the exit of that call. */
 
 static inline uint8_t cn_call_stack_flags(const struct cn_call_stack *stack,
                                           const struct cn_call *call)
@@ -158,8 +152,8 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     return frame;
 }
 
-/* Leave the innermost call if that is what the record says; NULL when it says
- * something else. The frame is valid until the next entry. */
+/* Leave the innermost call in the usual case; else NULL. The frame is valid until the next
+ * entry. */
 static inline struct cn_call_frame *cn_call_stack_leave_top(struct cn_call_stack *stack,
                                                             const struct cn_call *call,
                                                             uint64_t *total_ns,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyze/calls/call_graph.h"
-#include "analyze/calls/call_tree.h"
 #include "base/alloc.h"
 
 /* The node after `at` in depth-first order below `top`; 0 at the end. */
@@ -22,27 +21,15 @@ static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tr
                      uint32_t node, size_t *capacity)
 {
     const struct cn_graph_node *from = &tree->nodes[node];
-    uint64_t address = cn_call_ids_address(&tree->ids, tree->rec, from->id);
-    uint32_t id =
-        address ? cn_call_ids_unknown(&sub->tree.ids, tree->rec, address) : from->id;
-    /* Whichever modules they are in, all of that name are one. */
+    /* Functions of that name are one node, in whatever module. */
     uint32_t known = sub->tree.nodes[0].first_child;
-    uint32_t top =
-        known ? known
-              : cn_call_tree_child(&sub->tree, 0, id, from->address, from->first_ns);
-    struct cn_graph_node *into = &sub->tree.nodes[top];
+    uint32_t top = known ? known : cn_call_tree_child_like(&sub->tree, 0, tree, from);
 
     sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,
                               sizeof(*sub->backtraces));
     sub->backtraces[sub->backtrace_count++] = (struct cn_graph_backtrace){
         .node = node, .calls = from->calls, .total_ns = from->total_ns};
-    into->calls += from->calls;
-    into->total_ns += from->total_ns;
-    into->self_ns += from->self_ns;
-    if (from->first_ns < into->first_ns) {
-        into->first_ns = from->first_ns;
-        into->address = from->address;
-    }
+    cn_call_tree_add(&sub->tree, top, from);
     cn_call_tree_merge(&sub->tree, top, tree, node);
 }
 
@@ -56,12 +43,12 @@ bool cn_call_subgraph_build(struct cn_call_subgraph *sub, const struct cn_call_t
     *sub = (struct cn_call_subgraph){0};
     cn_call_tree_init(&sub->tree, tree->rec);
     while (at) {
-        bool is_meant =
+        bool matches =
             strcmp(cn_graph_node_name(tree, &tree->nodes[at], buffer), name) == 0;
 
-        if (is_meant)
+        if (matches)
             add_call(sub, tree, at, &capacity);
-        at = next_node(tree, session, at, is_meant);
+        at = next_node(tree, session, at, matches);
     }
     cn_call_tree_sort(&sub->tree);
     if (sub->backtrace_count > 0)

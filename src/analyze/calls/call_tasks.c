@@ -4,18 +4,11 @@
 
 #include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
-#include "base/run/pool.h"
 
 struct task {
     struct cn_task_cost *cost;
     struct cn_call_stack stack;
-    enum cn_step step;
-    struct cn_error err;
-};
-
-struct build {
-    const struct cn_call_query *query;
-    struct task *tasks;
+    bool is_on;
 };
 
 static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
@@ -94,41 +87,22 @@ static void count_call(struct task *task, const struct cn_call *call,
     }
 }
 
-static void count_task(void *arg, size_t job, unsigned worker)
+static void count_batch(void *arg, uint32_t slot, unsigned worker,
+                        const struct cn_call_batch *batch)
 {
-    struct build *build = arg;
-    const struct cn_call_query *query = build->query;
-    struct task *task = &build->tasks[job];
-    bool is_on = !query->filter->is_off;
-    struct cn_call_feed feed;
-    struct cn_call_batch batch;
+    struct task *tasks = arg;
 
     (void)worker;
-    task->step = CN_FAIL;
-    if (!cn_call_feed_open(&feed, query->rec, query->filter, query->tasks[job],
-                           query->range, &task->err))
-        return;
-    cn_call_stack_init(&task->stack, query->rec, query->filter, query->tasks[job],
-                       query->range.first_ns > 0, &is_on);
-    while ((task->step = cn_call_feed_next(&feed, &batch, &task->err)) == CN_ITEM)
-        for (size_t i = 0; i < batch.count; i++)
-            count_call(task, &batch.calls[i], &batch);
-    end_open_calls(task, task->cost->last_ns);
-    task->cost->self_ns = task->cost->total_ns > task->cost->slept_ns
-                              ? task->cost->total_ns - task->cost->slept_ns
-                              : 0;
-    cn_call_stack_done(&task->stack);
-    cn_call_feed_close(&feed);
+    for (size_t i = 0; i < batch->count; i++)
+        count_call(&tasks[slot], &batch->calls[i], batch);
 }
 
 void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query *query,
                          unsigned workers)
 {
-    struct build build = {
-        .query = query,
-        .tasks = cn_alloc(query->task_count, sizeof(*build.tasks)),
-    };
-    struct cn_jobs jobs = {.count = query->task_count, .arg = &build, .run = count_task};
+    struct task *states = cn_alloc(query->task_count, sizeof(*states));
+    struct cn_call_visit visit = {query, false, workers, count_batch, states};
+    struct cn_error err;
 
     *tasks = (struct cn_call_tasks){
         .list = cn_alloc(query->task_count, sizeof(*tasks->list)),
@@ -136,13 +110,21 @@ void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query
     };
     for (size_t i = 0; i < tasks->count; i++) {
         tasks->list[i].task = query->tasks[i];
-        build.tasks[i].cost = &tasks->list[i];
+        states[i].cost = &tasks->list[i];
+        states[i].is_on = !query->filter->is_off;
+        cn_call_stack_init(&states[i].stack, query->rec, query->filter, query->tasks[i],
+                           query->range.first_ns > 0, &states[i].is_on);
     }
-    cn_pool_run(&jobs, workers);
-    for (size_t i = 0; i < tasks->count; i++)
-        if (build.tasks[i].step == CN_FAIL)
-            cn_call_damages_add(&tasks->damages, query->tasks[i], &build.tasks[i].err);
-    free(build.tasks);
+    (void)!cn_call_visit_run(&visit, &tasks->damages, &err);
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct cn_task_cost *cost = &tasks->list[i];
+
+        end_open_calls(&states[i], cost->last_ns);
+        cost->self_ns =
+            cost->total_ns > cost->slept_ns ? cost->total_ns - cost->slept_ns : 0;
+        cn_call_stack_done(&states[i].stack);
+    }
+    free(states);
 }
 
 void cn_call_tasks_done(struct cn_call_tasks *tasks)

@@ -20,6 +20,14 @@ void cn_call_tree_done(struct cn_call_tree *tree)
     *tree = (struct cn_call_tree){0};
 }
 
+const char *cn_graph_node_name(const struct cn_call_tree *tree,
+                               const struct cn_graph_node *node, char *buffer)
+{
+    uint64_t address = cn_call_ids_address(&tree->ids, tree->rec, node->id);
+
+    return cn_call_name(tree->rec, address ? CN_NONE : node->id, address, buffer);
+}
+
 static uint32_t add_child(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
                           uint64_t address, uint64_t time_ns)
 {
@@ -45,7 +53,7 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
     uint64_t key = (uint64_t)parent << 32 | id;
     uint32_t node = tree->nodes[parent].recent;
 
-    /* Loops call the same again, sequences the next: look there before asking the
+    /* Loops call the same function again, sequences the next one: try both before the
      * map. */
     if (node && tree->nodes[node].id != id)
         node = tree->nodes[node].next ? tree->nodes[node].next
@@ -60,31 +68,29 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
     return node;
 }
 
-/* The id that another tree's node has in this one. */
-static uint32_t translate(struct cn_call_tree *tree, const struct cn_call_tree *from,
-                          const struct cn_graph_node *node)
+uint32_t cn_call_tree_child_like(struct cn_call_tree *tree, uint32_t parent,
+                                 const struct cn_call_tree *from,
+                                 const struct cn_graph_node *node)
 {
     uint64_t address = cn_call_ids_address(&from->ids, from->rec, node->id);
+    uint32_t id =
+        address ? cn_call_ids_unknown(&tree->ids, tree->rec, address) : node->id;
 
-    return address ? cn_call_ids_unknown(&tree->ids, tree->rec, address) : node->id;
+    return cn_call_tree_child(tree, parent, id, node->address, node->first_ns);
 }
 
-static uint32_t merge_node(struct cn_call_tree *tree, uint32_t parent,
-                           const struct cn_call_tree *from,
-                           const struct cn_graph_node *node)
+void cn_call_tree_add(struct cn_call_tree *tree, uint32_t node,
+                      const struct cn_graph_node *from)
 {
-    uint32_t at = cn_call_tree_child(tree, parent, translate(tree, from, node),
-                                     node->address, node->first_ns);
-    struct cn_graph_node *into = &tree->nodes[at];
+    struct cn_graph_node *into = &tree->nodes[node];
 
-    into->calls += node->calls;
-    into->total_ns += node->total_ns;
-    into->self_ns += node->self_ns;
-    if (node->first_ns < into->first_ns) {
-        into->first_ns = node->first_ns;
-        into->address = node->address;
+    into->calls += from->calls;
+    into->total_ns += from->total_ns;
+    into->self_ns += from->self_ns;
+    if (from->first_ns < into->first_ns) {
+        into->first_ns = from->first_ns;
+        into->address = from->address;
     }
-    return at;
 }
 
 void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
@@ -94,8 +100,9 @@ void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
 
     /* Depth first; `into` mirrors the parent of `at`. */
     while (at) {
-        uint32_t merged = merge_node(tree, into, from, &from->nodes[at]);
+        uint32_t merged = cn_call_tree_child_like(tree, into, from, &from->nodes[at]);
 
+        cn_call_tree_add(tree, merged, &from->nodes[at]);
         if (from->nodes[at].first_child) {
             into = merged;
             at = from->nodes[at].first_child;
@@ -124,15 +131,6 @@ static int compare_siblings(const void *a, const void *b)
     return x->node < y->node ? -1 : 1;
 }
 
-static void relink(struct cn_call_tree *tree, uint32_t parent,
-                   const struct sibling *siblings, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        tree->nodes[siblings[i].node].next = i + 1 < count ? siblings[i + 1].node : 0;
-    tree->nodes[parent].first_child = siblings[0].node;
-    tree->nodes[parent].last_child = siblings[count - 1].node;
-}
-
 void cn_call_tree_sort(struct cn_call_tree *tree)
 {
     struct sibling *siblings = NULL;
@@ -149,7 +147,10 @@ void cn_call_tree_sort(struct cn_call_tree *tree)
         if (count < 2)
             continue;
         qsort(siblings, count, sizeof(*siblings), compare_siblings);
-        relink(tree, parent, siblings, count);
+        for (size_t i = 0; i < count; i++)
+            tree->nodes[siblings[i].node].next = i + 1 < count ? siblings[i + 1].node : 0;
+        tree->nodes[parent].first_child = siblings[0].node;
+        tree->nodes[parent].last_child = siblings[count - 1].node;
     }
     free(siblings);
 }

@@ -1,23 +1,60 @@
-/* How trees of calls grow; of use to call_graph only.
- * Threads: one thread at a time.
+/* Trees of calls: one node per distinct path of calls, children in the order in which they
+ * were first called. Nodes are added and merged by call_graph.h; readers walk from
+ * nodes[0] by first_child and next.
+ *
+ * The tree owns its nodes.
+ * Threads: one thread at a time; a finished tree is immutable.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_TREE_H
 #define CN_ANALYZE_CALLS_CALL_TREE_H
 
-#include "analyze/calls/call_graph.h"
+#include "analyze/calls/call_ids.h"
+
+struct cn_graph_node {
+    uint32_t parent;                        /* that of the root, 0, is 0 */
+    uint32_t first_child, last_child, next; /* 0: none */
+    uint32_t recent;                        /* the child that was called last */
+    uint32_t id;                            /* of the function, of cn_call_ids_of() */
+    uint64_t address;                       /* of the first call */
+    uint64_t calls;
+    uint64_t total_ns;
+    uint64_t self_ns;
+    uint64_t first_ns; /* when it was first called */
+};
+
+struct cn_call_tree {
+    const struct cn_recording *rec;
+    struct cn_graph_node *nodes; /* the children of the root are sessions */
+    size_t count, capacity;
+    struct cn_map children; /* by parent << 32 | id */
+    struct cn_call_ids ids;
+};
 
 void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec);
 void cn_call_tree_done(struct cn_call_tree *tree);
+
+/* The name of a node's function. `buffer`: see cn_call_name(). */
+const char *cn_graph_node_name(const struct cn_call_tree *tree,
+                               const struct cn_graph_node *node, char *buffer);
 
 /* The child of `parent` for `id`, added when there is none. */
 uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
                             uint64_t address, uint64_t time_ns);
 
-/* Add everything below `from_node` of another tree below `node`. */
+/* The child of `parent` that stands for a node of another tree, added when there is none. */
+uint32_t cn_call_tree_child_like(struct cn_call_tree *tree, uint32_t parent,
+                                 const struct cn_call_tree *from,
+                                 const struct cn_graph_node *node);
+
+/* Add the cost of a node of another tree to `node`. */
+void cn_call_tree_add(struct cn_call_tree *tree, uint32_t node,
+                      const struct cn_graph_node *from);
+
+/* Add all nodes below `from_node` of another tree below `node`. */
 void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
                         const struct cn_call_tree *from, uint32_t from_node);
 
-/* Put children into the order in which they were first called. */
+/* Sort children by the time of their first call. */
 void cn_call_tree_sort(struct cn_call_tree *tree);
 
 #endif

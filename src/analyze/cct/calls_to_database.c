@@ -4,7 +4,7 @@
 
 #include "analyze/cct/cct_about.h"
 #include "analyze/cct/cct_database.h"
-#include "analyze/cct/cct_long_tasks.h"
+#include "analyze/cct/cct_part.h"
 #include "analyze/cct/cct_planes.h"
 #include "analyze/cct/cct_ranks.h"
 #include "base/alloc.h"
@@ -14,17 +14,16 @@
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
 
-/* Trees of tasks beyond this many bytes are put aside until they are needed. */
-enum { KEPT_LEN_MAX = 48 << 20 };
+/* Trees of tasks beyond this many bytes are spilled until they are needed. */
+enum { TREES_LEN_MAX = 48 << 20 };
 
-/* After so many calls the user may have asked to stop. */
+/* Calls between two checks for an interrupt. */
 enum { CHECK_EVERY = 1 << 16 };
 
-/* What one worker does at once: a task, or all tasks of a recording whose triggers
- * work across tasks. */
+/* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks. */
 struct unit {
     size_t first, count; /* members */
-    bool is_on;          /* the switch they share */
+    bool is_on;          /* the switch that its tasks share */
 };
 
 struct analysis {
@@ -36,8 +35,8 @@ struct analysis {
     struct unit *units;
     size_t unit_count;
     struct cn_ranks_part own_units, own; /* units and members of this process */
-    uint64_t kept_len;                   /* of trees in memory */
-    uint64_t *aside_at; /* by member: 1 + where its tree goes, 0: it stays */
+    uint64_t trees_len;                  /* of trees in memory */
+    uint64_t *spill_at; /* by member: 1 + the offset of its tree; 0: it is in memory */
     struct cn_failures failures;
 };
 
@@ -68,7 +67,7 @@ static size_t first_member(const struct analysis *a, size_t unit)
     return unit < a->unit_count ? a->units[unit].first : a->self->members.count;
 }
 
-/* Which units this process works on: by the size of their records. */
+/* Choose the units of this process, by the size of their records. */
 static void choose_units(struct analysis *a)
 {
     const struct cn_cct_member *list = a->self->members.list;
@@ -106,10 +105,10 @@ static const struct unit *unit_at(const struct analysis *a, size_t job)
     return &a->units[a->own_units.first + job];
 }
 
-/* Where tasks switch each other on and off, timelines need the order of all of them: it
- * is gone when a task is read again on its own. */
-static bool keep_samples(struct analysis *a, const struct unit *unit,
-                         struct cn_error *err)
+/* Tasks that switch each other on and off cannot be followed again on their own: store the
+ * samples of their timelines. */
+static bool store_samples(struct analysis *a, const struct unit *unit,
+                          struct cn_error *err)
 {
     struct cn_cct_member *list = &a->self->members.list[unit->first];
     struct cn_spool *spool = &a->self->sample_spools[list->source];
@@ -123,8 +122,8 @@ static bool keep_samples(struct analysis *a, const struct unit *unit,
     return true;
 }
 
-static bool count_and_keep(struct cn_cct_member *member,
-                           const struct cn_merged_call *next, struct cn_error *err)
+static bool count_and_store(struct cn_cct_member *member,
+                            const struct cn_merged_call *next, struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
     uint64_t before = task->sample_count;
@@ -136,7 +135,7 @@ static bool count_and_keep(struct cn_cct_member *member,
                               err);
 }
 
-/* All calls of some tasks. `tasks` are those of the merge, `member_of` finds members. */
+/* Count the calls of a merge over `tasks`; `member_of` is by task. */
 static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
                          struct cn_cct_member *list, const uint32_t *tasks,
                          const uint32_t *member_of, struct cn_error *err)
@@ -145,7 +144,7 @@ static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
     uint64_t call_count = 0;
 
     while (cn_call_merge_next(merge, &next)) {
-        if (!count_and_keep(&list[member_of[tasks[next.slot]]], &next, err))
+        if (!count_and_store(&list[member_of[tasks[next.slot]]], &next, err))
             return false;
         if (++call_count % CHECK_EVERY == 0 &&
             !cn_progress_check(a->options->progress, "reading calls", err))
@@ -160,7 +159,7 @@ static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
     return true;
 }
 
-/* Several tasks in the order of time. */
+/* Count several tasks in the order of time. */
 static bool count_together(struct analysis *a, const struct unit *unit,
                            struct cn_error *err)
 {
@@ -179,7 +178,7 @@ static bool count_together(struct analysis *a, const struct unit *unit,
             tasks[count++] = query.tasks[i];
     query.tasks = tasks;
     query.task_count = count;
-    ok = keep_samples(a, unit, err) && cn_call_merge_open(&merge, &query, err);
+    ok = store_samples(a, unit, err) && cn_call_merge_open(&merge, &query, err);
     if (ok) {
         ok = count_merged(a, &merge, list, tasks, member_of, err);
         cn_call_merge_close(&merge);
@@ -191,26 +190,23 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     return ok;
 }
 
-/* A task that was read in pieces is counted already. */
-static bool count_task(struct analysis *a, struct cn_cct_member *member, unsigned worker,
-                       struct cn_error *err)
-{
-    /* One thread tells, the others only work. */
-    return member->task.part_count > 0 ||
-           cn_cct_task_count(&member->task, NULL, a->options->progress, worker == 0, err);
-}
-
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
     const struct unit *unit = unit_at(a, job);
     struct cn_cct_member *member = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
+    bool ok;
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
-    if (!(is_ordered(a, member) ? count_together(a, unit, err)
-                                : count_task(a, member, worker, err)))
+    if (is_ordered(a, member))
+        ok = count_together(a, unit, err);
+    else /* one that was read in parts is counted already */
+        ok = member->task.part_count > 0 ||
+             cn_cct_task_count(&member->task, NULL, a->options->progress, worker == 0,
+                               err);
+    if (!ok)
         cn_failures_note(&a->failures, worker, job);
 }
 
@@ -227,10 +223,10 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
     if (a->options->min_time_ns > 0)
         cn_cct_merged_weigh(merged, &member->task.costs, member->nodes,
                             member->node_count);
-    if (a->kept_len + len > KEPT_LEN_MAX) {
-        a->aside_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
+    if (a->trees_len + len > TREES_LEN_MAX) {
+        a->spill_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
     } else {
-        a->kept_len += len;
+        a->trees_len += len;
         cn_cct_trim(&member->task.tree);
         cn_cct_costs_trim(&member->task.costs);
     }
@@ -250,7 +246,7 @@ static void merge_take(void *arg, size_t job, unsigned worker)
     }
 }
 
-static void aside_finish(void *arg, size_t job, unsigned worker)
+static void spill_finish(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
     const struct unit *unit = unit_at(a, job);
@@ -259,9 +255,9 @@ static void aside_finish(void *arg, size_t job, unsigned worker)
     if (cn_failures_stopped(&a->failures, worker))
         return;
     for (size_t i = unit->first; i < unit->first + unit->count; i++)
-        if (a->aside_at[i] > 0 &&
-            !cn_cct_member_put_aside(&a->self->members.list[i], &a->self->spool,
-                                     a->aside_at[i] - 1, err)) {
+        if (a->spill_at[i] > 0 &&
+            !cn_cct_member_spill(&a->self->members.list[i], &a->self->spool,
+                                 a->spill_at[i] - 1, err)) {
             cn_failures_note(&a->failures, worker, job);
             return;
         }
@@ -270,7 +266,7 @@ static void aside_finish(void *arg, size_t job, unsigned worker)
 static bool count_all(struct analysis *a, struct cn_error *err)
 {
     struct cn_jobs jobs = {a->own_units.end - a->own_units.first, a, count_run,
-                           merge_take, aside_finish};
+                           merge_take, spill_finish};
     bool ok;
 
     if (!cn_cct_long_tasks_count(a->self->members.list + a->own.first,
@@ -284,25 +280,19 @@ static bool count_all(struct analysis *a, struct cn_error *err)
     return ok;
 }
 
-/* When the last record of each recording was made. */
-static bool find_last(const struct analysis *a, size_t query_count, uint64_t *last_ns,
-                      struct cn_error *err)
+/* Calls that never returned last until the end of their recording. */
+static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
 {
+    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
+    bool ok;
+
     for (size_t i = a->own.first; i < a->own.end; i++) {
         const struct cn_cct_member *member = &a->self->members.list[i];
 
         if (member->task.follow.last_ns > last_ns[member->source])
             last_ns[member->source] = member->task.follow.last_ns;
     }
-    return cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
-}
-
-/* Calls that never returned last until the end of their recording. */
-static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
-{
-    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
-    bool ok = find_last(a, query_count, last_ns, err);
-
+    ok = cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
     for (size_t i = a->own.first; ok && i < a->own.end; i++) {
         struct cn_cct_member *member = &a->self->members.list[i];
 
@@ -364,7 +354,7 @@ static bool decode_damages(const struct analysis *a, struct cn_bytes message,
         if (!cn_wire_u32_take(&message, &number) || !cn_wire_u32_take(&message, &kind) ||
             !cn_wire_str_take(&message, &text) || kind > CN_ERR_INTERRUPTED ||
             number >= members->count || result->damage_count == members->count)
-            return cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+            return cn_fail(err, CN_ERR_FORMAT, "damaged message about damaged tasks");
         damage.query = members->list[number].source;
         damage.task = members->list[number].task.options.task;
         (void)cn_fail(&damage.err, (enum cn_error_kind)kind, "%s", text);
@@ -373,7 +363,7 @@ static bool decode_damages(const struct analysis *a, struct cn_bytes message,
     return true;
 }
 
-/* Lower ranks have the earlier tasks: what they say comes first. */
+/* Lower ranks have the earlier tasks, so their damages come first. */
 static bool gather_damages(const struct analysis *a, struct cn_calls_result *result,
                            struct cn_error *err)
 {
@@ -388,7 +378,7 @@ static bool gather_damages(const struct analysis *a, struct cn_calls_result *res
     for (unsigned i = 0; ok && i < a->ranks->size; i++)
         ok = cn_wire_bytes_take(&left, &message)
                  ? decode_damages(a, message, result, err)
-                 : cn_fail(err, CN_ERR_FORMAT, "damaged news of damage");
+                 : cn_fail(err, CN_ERR_FORMAT, "damaged message about damaged tasks");
     cn_text_done(&own);
     cn_text_done(&all);
     return ok;
@@ -445,11 +435,11 @@ bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *
     bool ok;
 
     *result = (struct cn_calls_result){0};
-    cn_cct_merged_init(&a.self->merged, options->places);
+    cn_cct_merged_init(&a.self->merged, options->locations);
     cn_cct_members_init(&a.self->members, queries, query_count);
     a.self->sample_spools = cn_alloc(query_count, sizeof(*a.self->sample_spools));
     a.self->source_count = query_count;
-    a.aside_at = cn_alloc(a.self->members.count, sizeof(*a.aside_at));
+    a.spill_at = cn_alloc(a.self->members.count, sizeof(*a.spill_at));
     for (size_t i = 0; i < query_count; i++)
         cn_cct_functions_init(&a.functions[i], queries[i].rec);
     ok = analyse(&a, query_count, result, err);
@@ -457,7 +447,7 @@ bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *
         cn_cct_functions_done(&a.functions[i]);
     free(a.functions);
     free(a.units);
-    free(a.aside_at);
+    free(a.spill_at);
     if (ok) {
         *out = &a.self->db;
     } else {

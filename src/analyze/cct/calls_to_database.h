@@ -1,17 +1,16 @@
 /* Recordings of calls to a database of calling contexts.
  *
- * Tasks are read in parallel, a tree each; the trees are put together in the order
- * of tasks, so that the result does not depend on the number of workers. Memory
- * grows with the number of contexts, not with that of records: what each thread
- * spent lies in a file without a name, and timelines are read from the recordings
- * when they are asked for.
+ * Tasks are read in parallel, one tree per task; trees are merged in the order of tasks, so
+ * the result does not depend on the number of workers. Memory grows with the number of
+ * contexts, not with that of records: the values of threads are in an unnamed file, and
+ * timelines are read from the recordings on demand.
  *
- * Several processes may do it together: each reads some of the tasks, and they agree on
- * the contexts (cct_ranks.h). All of them call with the same queries and get a database
- * that they share; the bytes written from it are those that one process would write.
+ * Several processes may work together: each reads some of the tasks, and they agree on the
+ * contexts (cct_ranks.h). All call with the same queries and get the same database; the bytes
+ * written from it are those that one process would write.
  *
  * The database borrows the queries, their recordings and filters until it is closed.
- * Threads: one thread at a time; uses `workers` threads of its own.
+ * Threads: one thread at a time; starts `workers` threads of its own.
  */
 #ifndef CN_ANALYZE_CCT_CALLS_TO_DATABASE_H
 #define CN_ANALYZE_CCT_CALLS_TO_DATABASE_H
@@ -19,23 +18,23 @@
 #include "analyze/calls/call_merge.h"
 
 struct cn_database;
-struct cn_cct_places;
+struct cn_cct_locations;
 struct cn_progress;
 struct cn_ranks;
 
 struct cn_calls_options {
     unsigned workers;       /* at least 1 */
-    struct cn_ranks *ranks; /* that do this together; NULL: this process alone */
-    const char *folder;     /* where the file without a name goes */
+    struct cn_ranks *ranks; /* processes that work together; NULL: this one alone */
+    const char *folder;     /* of the unnamed file */
     const char *title;      /* NULL: the name of the program */
-    uint64_t min_time_ns; /* contexts that took less in all threads together are left out;
-                             their time counts for the caller */
-    bool is_collapsed; /* a function that calls itself, directly or not, is one context */
+    uint64_t
+        min_time_ns;   /* leave out contexts with less total time over all threads; their
+                             time counts for the caller */
+    bool is_collapsed; /* recursive calls are one context */
     bool has_all_statistics; /* over threads; else sums */
     bool without_timelines;
-    const struct cn_cct_places
-        *places; /* NULL: functions have no places but recorded ones */
-    const struct cn_progress *progress; /* may be NULL */
+    const struct cn_cct_locations *locations; /* NULL: recorded locations only */
+    const struct cn_progress *progress;       /* may be NULL */
 };
 
 /* A task that could not be read to its end. */
@@ -54,8 +53,8 @@ struct cn_calls_result {
     size_t damage_count;
 };
 
-/* `result` is to be released with cn_calls_result_done(), the database closed by the
- * caller. */
+/* The caller closes the database and releases `result`. On failure nothing is left to
+ * release. */
 CN_CHECK bool cn_calls_to_database(struct cn_database **out,
                                    const struct cn_call_query *queries,
                                    size_t query_count,

@@ -5,13 +5,13 @@
 #include "base/alloc.h"
 
 enum {
-    ROW_MAX = 8, /* more children are not searched in a row */
+    LINEAR_MAX = 8, /* nodes with more children use the map */
     CACHE_BITS_MIN = 8,
-    CACHE_SPARSE = 2,    /* a quarter is used: children that share a place are slow */
-    CACHE_BITS_MAX = 20, /* a larger one would be in no cache of the processor */
+    CACHE_SPARSE = 2,    /* a quarter is used: children that share a slot are slow */
+    CACHE_BITS_MAX = 20, /* a larger one does not fit into the caches of the processor */
 };
 
-/* An empty cache: it fills as children are asked for. */
+/* Allocate an empty cache. */
 static void make_cache(struct cn_cct *tree, unsigned bits)
 {
     free(tree->cache);
@@ -44,7 +44,7 @@ static uint64_t wide_key(cn_cct_id parent, uint32_t key)
 
 static cn_cct_id find(const struct cn_cct *tree, cn_cct_id parent, uint32_t key)
 {
-    if (tree->links[parent].child_count > ROW_MAX)
+    if (tree->links[parent].child_count > LINEAR_MAX)
         return cn_map_find(&tree->wide, wide_key(parent, key), 0);
     for (cn_cct_id i = tree->links[parent].first_child; i != 0; i = tree->links[i].next)
         if (tree->links[i].key == key)
@@ -67,7 +67,7 @@ void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count
     *tree = (struct cn_cct){.links = links, .count = count, .capacity = count};
     make_cache(tree, bits);
     for (size_t i = 0; i < count; i++)
-        if (links[i].child_count > ROW_MAX)
+        if (links[i].child_count > LINEAR_MAX)
             list_widely(tree, (cn_cct_id)i);
 }
 
@@ -102,9 +102,9 @@ static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
     tree->links[tree->count++] =
         (struct cn_cct_link){.parent = parent, .next = above->first_child, .key = key};
     above->first_child = id;
-    if (above->child_count > ROW_MAX)
+    if (above->child_count > LINEAR_MAX)
         (void)cn_map_at(&tree->wide, wide_key(parent, key), id);
-    else if (++above->child_count > ROW_MAX)
+    else if (++above->child_count > LINEAR_MAX)
         list_widely(tree, parent);
     return id;
 }

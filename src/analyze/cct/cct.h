@@ -1,12 +1,10 @@
-/* Calling context tree: one node for each distinct path of calls. Structure only;
- * what the nodes cost is in cct_costs.h.
+/* Calling context tree: one node for each distinct path of calls. Structure only; costs are
+ * in cct_costs.h.
  *
- * Nodes are numbered in the order in which they were added, parents before their
- * children, from the root, 0, so that data of nodes fits in plain arrays. A zeroed
- * tree has no root: use cn_cct_init(). What keys mean is the business of whoever
- * builds the tree.
- * Threads: one thread at a time; a finished tree may be read by any thread, with
- * cn_cct_child() through views.
+ * Nodes are numbered from the root, 0, in the order in which they are added, parents before
+ * children, so data of nodes fits in plain arrays. The caller defines the keys.
+ * Threads: one thread at a time; any thread may read a finished tree, with cn_cct_child()
+ * through a view of its own.
  */
 #ifndef CN_ANALYZE_CCT_CCT_H
 #define CN_ANALYZE_CCT_CCT_H
@@ -27,35 +25,35 @@ struct cn_cct_link {
     cn_cct_id first_child; /* the newest, or after cn_cct_sort() the oldest; 0: none */
     cn_cct_id next;        /* sibling; 0: none */
     uint32_t key;
-    uint32_t child_count; /* up to one more than are searched in a row */
+    uint32_t child_count; /* exact up to the limit for linear search */
 };
 
 struct cn_cct {
     struct cn_cct_link *links;
     size_t count, capacity;
-    cn_cct_id *cache;    /* of children, where their parent and key say; 0: free */
-    unsigned cache_bits; /* its size is a power of two */
-    struct cn_map wide;  /* children of nodes that have many, by parent << 32 | key */
-    bool is_full;        /* a node could not be added: 32 bits do not number more */
+    cn_cct_id *cache;    /* of children, by hash of parent and key; 0: free */
+    unsigned cache_bits; /* its size is 1 << cache_bits */
+    struct cn_map wide;  /* children of nodes with many, by parent << 32 | key */
+    bool is_full;        /* a node could not be added: ids have 32 bits */
     bool is_view;        /* of another tree: nothing can be added */
 };
 
 void cn_cct_init(struct cn_cct *tree);
 void cn_cct_done(struct cn_cct *tree);
 
-/* A tree made of links that were one before; takes them over. */
+/* A tree from the links of a former one; takes ownership of them. */
 void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count);
 
-/* Give back memory that only a growing tree needs. From now on only views of it may look
- * for children. */
+/* Release memory that only a growing tree needs. Afterwards only views may look for
+ * children. */
 void cn_cct_trim(struct cn_cct *tree);
 
-/* The same tree for another thread to read with cn_cct_child(). It borrows from the
- * original, which must stay as it is; a child that is missing makes it full. */
+/* A view of a tree, to be read with cn_cct_child() by another thread. It borrows the original,
+ * which must not change; a missing child makes the view full. */
 void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree);
 
-/* The child of `parent` that is not in the cache, added when there is none. A full
- * tree gives the parent itself. */
+/* The child of `parent` that is not in the cache, added when there is none. A full tree
+ * returns the parent. */
 cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t key);
 
 static inline size_t cn_cct_slot(const struct cn_cct *tree, cn_cct_id parent,
@@ -72,7 +70,7 @@ static inline cn_cct_id cn_cct_find_cached(const struct cn_cct *tree, cn_cct_id 
 {
     cn_cct_id id = tree->cache[cn_cct_slot(tree, parent, key)];
 
-    /* A free slot is the root, whose key is nobody's. */
+    /* A free slot is the root, which has CN_CCT_NO_KEY. */
     return tree->links[id].key == key && tree->links[id].parent == parent ? id : 0;
 }
 
@@ -87,8 +85,7 @@ static inline cn_cct_id cn_cct_child(struct cn_cct *tree, cn_cct_id parent, uint
 /* The nearest node with this key from `node` up to the root; 0 when there is none. */
 cn_cct_id cn_cct_find_above(const struct cn_cct *tree, cn_cct_id node, uint32_t key);
 
-/* Put children into the order in which they were added. Nothing may be added
- * afterwards. */
+/* Sort children in the order in which they were added. Nothing can be added afterwards. */
 void cn_cct_sort(struct cn_cct *tree);
 
 /* The node after `node` in depth-first order of a sorted tree; 0 after the last one. */

@@ -11,18 +11,12 @@
 
 enum { LISTED_MAX = 1000 }; /* threads */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static const char *program_of(const struct cn_recording *rec)
 {
     const char *name = cn_recording_fact(rec, "exename");
+    const char *path = name ? name : rec->path, *slash = strrchr(path, '/');
 
-    return last_part(name ? name : rec->path);
+    return slash ? slash + 1 : path;
 }
 
 static void list_threads(const struct cn_call_query *queries,
@@ -59,8 +53,8 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
     cn_text_done(&text);
 }
 
-/* The date as ctime() prints it. Nothing says in which zone: it is taken for UTC, so
- * that the same recording gives the same database everywhere. */
+/* The offset from a date as ctime() prints it. Its time zone is unknown: UTC is assumed, so
+ * that a recording gives the same database everywhere. */
 static int64_t date_offset(const char *date, uint64_t last_ns)
 {
     struct tm tm = {0};

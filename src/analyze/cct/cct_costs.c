@@ -9,7 +9,7 @@ enum { NEAR_FULL = 256 };
 void cn_cct_costs_done(struct cn_cct_costs *costs)
 {
     free(costs->list);
-    free(costs->lines);
+    free(costs->overflows);
     *costs = (struct cn_cct_costs){0};
 }
 
@@ -17,10 +17,11 @@ void cn_cct_costs_trim(struct cn_cct_costs *costs)
 {
     if (costs->count > 0)
         costs->list = cn_realloc(costs->list, costs->count, sizeof(*costs->list));
-    if (costs->line_count > 0)
-        costs->lines = cn_realloc(costs->lines, costs->line_count, sizeof(*costs->lines));
+    if (costs->overflow_count > 0)
+        costs->overflows = cn_realloc(costs->overflows, costs->overflow_count,
+                                      sizeof(*costs->overflows));
     costs->capacity = costs->count;
-    costs->line_capacity = costs->line_count;
+    costs->overflow_capacity = costs->overflow_count;
 }
 
 void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
@@ -33,45 +34,32 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
     }
 }
 
-static bool has_room(const struct cn_cct_line *line, struct cn_bucket bucket,
-                     uint32_t calls)
+/* Add calls to the overflow counters of a node; the struct becomes the first of its list. */
+static void add_overflow(struct cn_cct_costs *costs, cn_cct_id node,
+                         struct cn_bucket bucket, uint32_t calls)
 {
-    return line->doubling == bucket.doubling &&
-           line->calls[bucket.step] <= UINT32_MAX - calls;
-}
+    uint32_t first = costs->list[node].overflow, before = 0, at = first;
 
-/* The line of a node that can take so many calls of a bucket; it becomes the first
- * one. */
-static struct cn_cct_line *find_line(struct cn_cct_costs *costs, cn_cct_id node,
-                                     struct cn_bucket bucket, uint32_t calls)
-{
-    uint32_t first = costs->list[node].line, before = 0, at = first;
-
-    while (at != 0 && !has_room(&costs->lines[at], bucket, calls)) {
+    while (at != 0 && (costs->overflows[at].doubling != bucket.doubling ||
+                       costs->overflows[at].calls[bucket.step] > UINT32_MAX - calls)) {
         before = at;
-        at = costs->lines[at].next;
+        at = costs->overflows[at].next;
     }
     if (at == 0) {
-        if (costs->line_count == 0)
-            costs->line_count = 1; /* 0 means none */
-        at = (uint32_t)costs->line_count;
-        costs->lines = cn_grow(costs->lines, costs->line_count, &costs->line_capacity,
-                               sizeof(*costs->lines));
-        costs->lines[costs->line_count++] =
-            (struct cn_cct_line){.doubling = bucket.doubling};
+        if (costs->overflow_count == 0)
+            costs->overflow_count = 1; /* 0 means none */
+        at = (uint32_t)costs->overflow_count;
+        costs->overflows = cn_grow(costs->overflows, costs->overflow_count,
+                                   &costs->overflow_capacity, sizeof(*costs->overflows));
+        costs->overflows[costs->overflow_count++] =
+            (struct cn_cct_overflow){.doubling = bucket.doubling};
     } else if (before != 0) {
-        costs->lines[before].next = costs->lines[at].next;
+        costs->overflows[before].next = costs->overflows[at].next;
     }
     if (at != first)
-        costs->lines[at].next = first;
-    costs->list[node].line = at;
-    return &costs->lines[at];
-}
-
-static void add_to_line(struct cn_cct_costs *costs, cn_cct_id node,
-                        struct cn_bucket bucket, uint32_t calls)
-{
-    find_line(costs, node, bucket, calls)->calls[bucket.step] += calls;
+        costs->overflows[at].next = first;
+    costs->list[node].overflow = at;
+    costs->overflows[at].calls[bucket.step] += calls;
 }
 
 static struct cn_bucket near_bucket(const struct cn_cct_near *near, unsigned i)
@@ -80,7 +68,7 @@ static struct cn_bucket near_bucket(const struct cn_cct_near *near, unsigned i)
                               (uint8_t)(i % CN_BUCKET_STEPS)};
 }
 
-/* From now on the durations around this bucket are the usual ones. */
+/* Make the durations around this bucket the usual ones. */
 static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket)
 {
     struct cn_cct_near *near = &costs->list[node].near;
@@ -88,7 +76,7 @@ static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_buck
 
     for (unsigned i = 0; i < sizeof(near->calls); i++) {
         if (near->calls[i] > 0)
-            add_to_line(costs, node, near_bucket(near, i), near->calls[i]);
+            add_overflow(costs, node, near_bucket(near, i), near->calls[i]);
         near->calls[i] = 0;
     }
     near->doubling = (uint8_t)(bucket.doubling - below);
@@ -102,18 +90,17 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
     struct cn_cct_near *near = &costs->list[node].near;
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
 
-    /* The first call says little, nothing was in the caches then; the third one
-     * more. */
+    /* The first call is often slow, because caches are cold; later ones are typical. */
     if (distance < CN_CCT_NEAR_DOUBLINGS)
-        add_to_line(costs, node, bucket, NEAR_FULL);
+        add_overflow(costs, node, bucket, NEAR_FULL);
     else if (near->doubling == CN_CCT_NO_DOUBLING || ++near->far_calls == MOVE_EARLY ||
              near->far_calls == MOVE_LATE)
         move_near(costs, node, bucket);
     else
-        add_to_line(costs, node, bucket, 1);
+        add_overflow(costs, node, bucket, 1);
 }
 
-/* Several calls of a bucket; fewer than twice what is full. */
+/* Add several calls of a bucket; at most 255. */
 static void join_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket,
                       uint32_t calls)
 {
@@ -123,14 +110,14 @@ static void join_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_buck
     uint32_t sum;
 
     if (distance >= CN_CCT_NEAR_DOUBLINGS) {
-        add_to_line(costs, node, bucket, calls);
+        add_overflow(costs, node, bucket, calls);
         return;
     }
     counter = &near->calls[distance * CN_BUCKET_STEPS + bucket.step];
     sum = *counter + calls;
     *counter = (uint8_t)sum;
     if (sum >= NEAR_FULL)
-        add_to_line(costs, node, bucket, NEAR_FULL);
+        add_overflow(costs, node, bucket, NEAR_FULL);
 }
 
 void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
@@ -155,12 +142,12 @@ void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
             if (other.near.calls[i] > 0)
                 join_near(costs, node, near_bucket(&other.near, i), other.near.calls[i]);
     }
-    for (uint32_t at = other.line; at != 0; at = from->lines[at].next) {
-        struct cn_bucket bucket = {.doubling = from->lines[at].doubling};
+    for (uint32_t at = other.overflow; at != 0; at = from->overflows[at].next) {
+        struct cn_bucket bucket = {.doubling = from->overflows[at].doubling};
 
         for (; bucket.step < CN_BUCKET_STEPS; bucket.step++)
-            if (from->lines[at].calls[bucket.step] > 0)
-                add_to_line(costs, node, bucket, from->lines[at].calls[bucket.step]);
+            if (from->overflows[at].calls[bucket.step] > 0)
+                add_overflow(costs, node, bucket, from->overflows[at].calls[bucket.step]);
     }
 }
 
@@ -176,44 +163,36 @@ uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
 
     for (size_t i = 0; i < sizeof(cost.near.calls); i++)
         calls += cost.near.calls[i];
-    for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
+    for (uint32_t at = cost.overflow; at != 0; at = costs->overflows[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
-            calls += costs->lines[at].calls[i];
+            calls += costs->overflows[at].calls[i];
     return calls;
 }
 
-static uint64_t add_bucket(struct cn_bucket_calls *out, unsigned doubling, unsigned step,
+static uint64_t add_bucket(struct cn_cct_buckets *out, struct cn_bucket bucket,
                            uint32_t calls)
 {
-    unsigned number =
-        cn_bucket_number((struct cn_bucket){(uint8_t)doubling, (uint8_t)step});
+    unsigned number = cn_bucket_number(bucket);
 
     out->calls[number] += calls;
     out->used[number / 64] |= UINT64_C(1) << number % 64;
     return calls;
 }
 
-static uint64_t add_near(const struct cn_cct_near *near, struct cn_bucket_calls *out)
-{
-    uint64_t calls = 0;
-
-    for (unsigned i = 0; i < sizeof(near->calls); i++)
-        if (near->calls[i] > 0)
-            calls += add_bucket(out, near->doubling + i / CN_BUCKET_STEPS,
-                                i % CN_BUCKET_STEPS, near->calls[i]);
-    return calls;
-}
-
 uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
-                              struct cn_bucket_calls *out)
+                              struct cn_cct_buckets *out)
 {
     struct cn_cct_cost cost = cn_cct_costs_at(costs, node);
-    uint64_t calls = add_near(&cost.near, out);
+    uint64_t calls = 0;
 
-    for (uint32_t at = cost.line; at != 0; at = costs->lines[at].next)
+    for (unsigned i = 0; i < sizeof(cost.near.calls); i++)
+        if (cost.near.calls[i] > 0)
+            calls += add_bucket(out, near_bucket(&cost.near, i), cost.near.calls[i]);
+    for (uint32_t at = cost.overflow; at != 0; at = costs->overflows[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
-            if (costs->lines[at].calls[i] > 0)
-                calls += add_bucket(out, costs->lines[at].doubling, i,
-                                    costs->lines[at].calls[i]);
+            if (costs->overflows[at].calls[i] > 0)
+                calls += add_bucket(
+                    out, (struct cn_bucket){costs->overflows[at].doubling, (uint8_t)i},
+                    costs->overflows[at].calls[i]);
     return calls;
 }

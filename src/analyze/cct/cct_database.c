@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 static struct cn_cct_database *self_of(struct cn_database *db)
 {
@@ -50,23 +51,14 @@ static bool get_function(struct cn_database *db, uint32_t index, struct cn_funct
     return true;
 }
 
-static void describe_entry(uint32_t key, struct cn_context *out)
+static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
+                     struct cn_context *out)
 {
-    static const char *const names[] = {
+    static const char *const entry_names[] = {
         [CN_ENTRY_UNKNOWN] = "unknown entry",
         [CN_ENTRY_MAIN_THREAD] = "main thread",
         [CN_ENTRY_APPLICATION_THREAD] = "application thread",
     };
-
-    out->relation = CN_LEXICAL;
-    out->kind = CN_CONTEXT_ENTRY;
-    out->entry = (uint16_t)key;
-    out->entry_name = names[key];
-}
-
-static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
-                     struct cn_context *out)
-{
     const struct cn_cct_link *link = &merged->tree.links[node];
     uint32_t number = link->key & ~(CN_CCT_KEY_LINE | CN_CCT_KEY_INLINED);
 
@@ -80,7 +72,10 @@ static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
         .at = node,
     };
     if (link->parent == 0) {
-        describe_entry(link->key, out);
+        out->relation = CN_LEXICAL;
+        out->kind = CN_CONTEXT_ENTRY;
+        out->entry = (uint16_t)link->key;
+        out->entry_name = entry_names[link->key];
     } else if (link->key & CN_CCT_KEY_LINE) {
         out->relation = CN_LEXICAL;
         out->kind = CN_CONTEXT_LINE;
@@ -96,10 +91,10 @@ static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
     }
 }
 
-/* The first of `node` and the siblings after it that is kept; 0: none. */
-static cn_cct_id first_kept(const struct cn_cct_merged *merged, cn_cct_id node)
+/* The first of `node` and the siblings after it that is a context; 0: none. */
+static cn_cct_id first_context(const struct cn_cct_merged *merged, cn_cct_id node)
 {
-    while (node != 0 && !cn_cct_merged_keeps(merged, node))
+    while (node != 0 && !cn_cct_merged_is_context(merged, node))
         node = merged->tree.links[node].next;
     return node;
 }
@@ -112,7 +107,7 @@ static bool children(struct cn_database *db, const struct cn_context *parent,
 
     (void)err;
     *out = (struct cn_context_cursor){
-        .at = first_kept(merged, merged->tree.links[node].first_child),
+        .at = first_context(merged, merged->tree.links[node].first_child),
         .is_entry_list = !parent,
     };
     return true;
@@ -128,7 +123,7 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
     if (node == 0)
         return CN_END;
     describe(merged, node, out);
-    cursor->at = first_kept(merged, merged->tree.links[node].next);
+    cursor->at = first_context(merged, merged->tree.links[node].next);
     return CN_ITEM;
 }
 
@@ -140,42 +135,42 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
     return true;
 }
 
-/* The first value of a profile, counted from `low`, whose context is not below
- * `key`. */
-static bool find_value(const struct cn_cct_database *self, uint32_t profile, uint64_t low,
-                       uint64_t key, uint64_t *out, struct cn_error *err)
+/* A search among the values of a profile, which may fail to read one. */
+struct value_search {
+    const struct cn_spool *spool;
+    uint64_t off;
+    bool *has_failed;
+    struct cn_error *err;
+};
+
+static bool is_before(const void *data, uint64_t index, uint64_t key)
 {
-    const struct cn_cct_profile *p = &self->profiles[profile];
-    uint64_t high = p->value_count;
+    const struct value_search *search = data;
+    struct cn_value value;
 
-    if (key == 0)
-        high = low;
-    if (key > UINT32_MAX)
-        low = high;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        struct cn_value value;
-
-        if (!cn_spool_read(&self->spool, p->off + middle * sizeof(value), &value,
-                           sizeof(value), err))
-            return false;
-        if (value.key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *out = low;
-    return true;
+    if (cn_spool_read(search->spool, search->off + index * sizeof(value), &value,
+                      sizeof(value), search->err))
+        return value.key < key;
+    *search->has_failed = true;
+    return false;
 }
 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
                          struct cn_error *err)
 {
     const struct cn_cct_database *self = self_of(db);
+    const struct cn_cct_profile *profile = &self->profiles[cursor->owner];
+    bool has_failed = false;
+    struct value_search search = {&self->spool, profile->off, &has_failed, err};
 
-    return find_value(self, cursor->owner, 0, cursor->first_key, &cursor->at, err) &&
-           find_value(self, cursor->owner, cursor->at, (uint64_t)cursor->last_key + 1,
-                      &cursor->end, err);
+    cursor->at = 0;
+    cursor->end = profile->value_count;
+    if (cursor->first_key > 0)
+        cursor->at = cn_search(0, cursor->end, is_before, &search, cursor->first_key);
+    if (cursor->last_key < UINT32_MAX && !has_failed)
+        cursor->end = cn_search(cursor->at, cursor->end, is_before, &search,
+                                (uint64_t)cursor->last_key + 1);
+    return !has_failed;
 }
 
 static enum cn_step values_next(struct cn_value_cursor *cursor,
@@ -211,8 +206,8 @@ static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timelin
     return true;
 }
 
-static uint64_t piece(struct cn_database *db, const struct cn_timeline *timeline,
-                      size_t number)
+static uint64_t part_start(struct cn_database *db, const struct cn_timeline *timeline,
+                           size_t number)
 {
     return self_of(db)->members.list[timeline->at - 1].task.starts[number].first_sample;
 }
@@ -238,7 +233,7 @@ static void stop(struct cn_cct_player *player)
     cn_cct_done(&player->tree);
 }
 
-/* Samples are made in their order: go to number `first`. */
+/* Go to sample `first`: samples are made in order. */
 static bool seek(const struct cn_cct_database *self, const struct cn_cct_member *member,
                  size_t part, struct cn_cct_player *player, uint64_t first,
                  struct cn_error *err)
@@ -248,11 +243,11 @@ static bool seek(const struct cn_cct_database *self, const struct cn_cct_member 
 
     if (!replay->is_open || replay->done_count > first) {
         stop(player);
-        if (member->is_aside &&
+        if (member->is_spilled &&
             !cn_cct_member_read_tree(member, &self->spool, &player->tree, err))
             return false;
         if (!cn_cct_replay_open(replay, &member->task,
-                                member->is_aside ? &player->tree : &member->task.tree,
+                                member->is_spilled ? &player->tree : &member->task.tree,
                                 part, err))
             return false;
     }
@@ -262,29 +257,18 @@ static bool seek(const struct cn_cct_database *self, const struct cn_cct_member 
     return true;
 }
 
-/* The piece that has a sample. */
-static size_t part_of(const struct cn_cct_task *task, uint64_t sample)
-{
-    size_t low = 0, high = task->part_count;
-
-    while (high > low + 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (task->starts[middle].first_sample <= sample)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Samples of one piece, as far as wanted; returns how many, 0 on failure. */
-static size_t read_piece(struct cn_cct_database *self, size_t number, uint64_t first,
-                         uint64_t count, struct cn_sample *out, struct cn_error *err)
+/* Read samples from `first` on, up to `count` or the end of a part; returns how many, 0 on
+ * failure. */
+static size_t read_part(struct cn_cct_database *self, size_t number, uint64_t first,
+                        uint64_t count, struct cn_sample *out, struct cn_error *err)
 {
     const struct cn_cct_member *member = &self->members.list[number];
     const struct cn_cct_task *task = &member->task;
-    size_t part = part_of(task, first);
+    size_t part = task->part_count > 0
+                      ? cn_search_u64(&task->starts[0].first_sample, task->part_count,
+                                      sizeof(*task->starts), first) -
+                            1
+                      : 0;
     struct cn_cct_player *player = &self->players[self->first_player[number] + part];
     uint64_t end = part + 1 < task->part_count ? task->starts[part + 1].first_sample
                                                : task->sample_count;
@@ -301,23 +285,21 @@ static size_t read_piece(struct cn_cct_database *self, size_t number, uint64_t f
     return (size_t)count;
 }
 
-/* Samples that were kept; behind them the end, when the calls do not end by themselves. */
-static bool read_kept(const struct cn_cct_member *member, uint64_t first, size_t count,
-                      struct cn_sample *out, struct cn_error *err)
+/* Read stored samples. When calls are open at the end, the last one is not stored. */
+static bool read_stored(const struct cn_cct_member *member, uint64_t first, size_t count,
+                        struct cn_sample *out, struct cn_error *err)
 {
-    uint64_t kept = member->samples.count;
-
-    if (count > 0 && first + count > kept)
+    if (count > 0 && first + count > member->samples.count)
         out[--count] = (struct cn_sample){member->task.end_ns, 0};
     return cn_cct_samples_read(&member->samples, first, count, out, err);
 }
 
-static bool read_pieces(struct cn_cct_database *self, size_t number, uint64_t first,
-                        size_t count, struct cn_sample *out, struct cn_error *err)
+static bool read_parts(struct cn_cct_database *self, size_t number, uint64_t first,
+                       size_t count, struct cn_sample *out, struct cn_error *err)
 {
     for (size_t done = 0; done < count;) {
         size_t more =
-            read_piece(self, number, first + done, count - done, out + done, err);
+            read_part(self, number, first + done, count - done, out + done, err);
 
         if (more == 0)
             return false;
@@ -335,14 +317,14 @@ static bool samples(struct cn_database *db, const struct cn_timeline *from,
     const struct cn_cct_member *m = &self->members.list[number];
     uint64_t offset_ns = (uint64_t)self->offsets_ns[m->source];
 
-    if (!(m->samples.spool ? read_kept(m, first, count, out, err)
-                           : read_pieces(self, number, first, count, out, err)))
+    if (!(m->samples.spool ? read_stored(m, first, count, out, err)
+                           : read_parts(self, number, first, count, out, err)))
         return false;
     for (size_t i = 0; i < count; i++) {
         cn_cct_id node = out[i].context;
 
         if (node >= m->node_count)
-            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+            return cn_fail(err, CN_ERR_FORMAT, "the recording changed while it was read");
         out[i].context = node == 0 ? 0 : m->nodes[node];
         out[i].time_ns += offset_ns;
     }
@@ -381,6 +363,6 @@ const struct cn_database_ops cn_cct_database_ops = {
     .values_next = values_next,
     .timeline = timeline,
     .samples = samples,
-    .piece = piece,
+    .piece = part_start,
     .close = close_database,
 };

@@ -1,10 +1,9 @@
-/* The database that an analysis of calls makes, as readers of model/contexts/database.h see
- * it: contexts from the merged tree, values from a file without a name, timelines by
- * reading the recordings once more.
+/* The database of an analysis of calls: contexts from the merged tree, values from an
+ * unnamed file, timelines from the recordings, which are read again.
  *
- * It belongs to calls_to_database.c, which fills it in.
- * Threads: immutable once filled in; any thread may read, but a timeline, or each piece
- * of one, only one thread at a time, and fast only from its start on.
+ * calls_to_database.c makes and owns it.
+ * Threads: immutable once filled in. Any thread may read; each part of a timeline one thread
+ * at a time, and fast only from its start on.
  */
 #ifndef CN_ANALYZE_CCT_CCT_DATABASE_H
 #define CN_ANALYZE_CCT_CCT_DATABASE_H
@@ -14,16 +13,16 @@
 #include "analyze/cct/cct_replay.h"
 #include "model/contexts/database.h"
 
-/* Where the values of a profile are. */
+/* The values of a profile. */
 struct cn_cct_profile {
     uint64_t off, value_count;
     uint32_t context_count;
 };
 
-/* A timeline, or a piece of one, being read. */
+/* A timeline, or a part of one, being read. */
 struct cn_cct_player {
     struct cn_cct_replay replay;
-    struct cn_cct tree; /* of a task that was put aside; else empty */
+    struct cn_cct tree; /* of a task that was spilled; else empty */
 };
 
 struct cn_cct_database {
@@ -31,17 +30,17 @@ struct cn_cct_database {
     struct cn_cct_merged merged;
     struct cn_cct_members members;   /* of profiles from 1 on */
     struct cn_cct_profile *profiles; /* the summary first */
-    struct cn_cct_player *players;   /* of pieces of timelines, while they are read */
+    struct cn_cct_player *players;   /* by part of a timeline */
     size_t *first_player;            /* by member, and one more for the end */
-    int64_t *offsets_ns;             /* by source: from its clock to the epoch */
+    int64_t *offsets_ns;             /* by source: to be added to its times, for UTC */
     struct cn_spool spool;
-    struct cn_spool *sample_spools; /* by source, where samples are kept */
+    struct cn_spool *sample_spools; /* by source that stores samples */
     size_t source_count;
 };
 
 extern const struct cn_database_ops cn_cct_database_ops;
 
-/* Get ready for reading timelines: all tasks are counted. */
+/* Prepare reading of timelines, when all tasks are counted. */
 void cn_cct_database_make_players(struct cn_cct_database *self);
 
 #endif

@@ -12,18 +12,13 @@ static const char *const kind_names[] = {
 };
 const struct cn_kinds cn_cct_kinds = {kind_names, 4};
 
-/* What tasks are sorted by. */
+/* A task with its sort keys. */
 struct candidate {
     const struct cn_task *task;
     uint32_t index;
     uint64_t process_ns; /* when the first task of its process started */
     uint32_t pid;
 };
-
-static uint32_t pid_of(const struct cn_task *task)
-{
-    return task->pid ? task->pid : task->tid;
-}
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -52,7 +47,7 @@ static uint64_t start_of(const struct cn_task *task)
 /* The tasks of a query that have records, sorted; returns how many. */
 static size_t list_tasks(const struct cn_call_query *query, struct candidate *list)
 {
-    struct cn_map starts = {0}; /* of processes: the position of their first task */
+    struct cn_map starts = {0}; /* by process: the index of its first task */
     size_t count = 0;
 
     for (uint32_t i = 0; i < query->task_count; i++) {
@@ -64,7 +59,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct candidate *li
         list[count] = (struct candidate){.task = task,
                                          .index = query->tasks[i],
                                          .process_ns = start_of(task),
-                                         .pid = pid_of(task)};
+                                         .pid = task->pid ? task->pid : task->tid};
         first = cn_map_at(&starts, list[count].pid, (uint32_t)count);
         if (list[count].process_ns < list[*first].process_ns)
             *first = (uint32_t)count;
@@ -168,7 +163,7 @@ void cn_cct_members_done(struct cn_cct_members *members)
     *members = (struct cn_cct_members){0};
 }
 
-/* The parts of a tree, one after another, as they are put aside. */
+/* The sections of a spilled tree, in this order. */
 static size_t links_len(const struct cn_cct_member *member)
 {
     return member->node_count * sizeof(struct cn_cct_link);
@@ -179,9 +174,9 @@ static size_t costs_len(const struct cn_cct_member *member)
     return member->cost_count * sizeof(struct cn_cct_cost);
 }
 
-static size_t lines_len(const struct cn_cct_member *member)
+static size_t overflows_len(const struct cn_cct_member *member)
 {
-    return member->line_count * sizeof(struct cn_cct_line);
+    return member->overflow_count * sizeof(struct cn_cct_overflow);
 }
 
 uint64_t cn_cct_member_len(const struct cn_cct_member *member)
@@ -190,25 +185,25 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member)
 
     return task->tree.count * sizeof(struct cn_cct_link) +
            task->costs.count * sizeof(struct cn_cct_cost) +
-           task->costs.line_count * sizeof(struct cn_cct_line);
+           task->costs.overflow_count * sizeof(struct cn_cct_overflow);
 }
 
-bool cn_cct_member_put_aside(struct cn_cct_member *member, const struct cn_spool *spool,
-                             uint64_t off, struct cn_error *err)
+bool cn_cct_member_spill(struct cn_cct_member *member, const struct cn_spool *spool,
+                         uint64_t off, struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
 
-    member->aside_off = off;
+    member->spill_off = off;
     member->node_count = task->tree.count;
     member->cost_count = task->costs.count;
-    member->line_count = task->costs.line_count;
+    member->overflow_count = task->costs.overflow_count;
     if (!cn_spool_write(spool, off, task->tree.links, links_len(member), err) ||
         !cn_spool_write(spool, off += links_len(member), task->costs.list,
                         costs_len(member), err) ||
-        !cn_spool_write(spool, off + costs_len(member), task->costs.lines,
-                        lines_len(member), err))
+        !cn_spool_write(spool, off + costs_len(member), task->costs.overflows,
+                        overflows_len(member), err))
         return false;
-    member->is_aside = true;
+    member->is_spilled = true;
     cn_cct_member_release(member);
     return true;
 }
@@ -219,7 +214,7 @@ bool cn_cct_member_read_tree(const struct cn_cct_member *member,
 {
     struct cn_cct_link *links = cn_realloc(NULL, member->node_count, sizeof(*links));
 
-    if (!cn_spool_read(spool, member->aside_off, links, links_len(member), err)) {
+    if (!cn_spool_read(spool, member->spill_off, links, links_len(member), err)) {
         free(links);
         return false;
     }
@@ -227,13 +222,13 @@ bool cn_cct_member_read_tree(const struct cn_cct_member *member,
     return true;
 }
 
-bool cn_cct_member_bring_back(struct cn_cct_member *member, const struct cn_spool *spool,
-                              struct cn_error *err)
+bool cn_cct_member_load(struct cn_cct_member *member, const struct cn_spool *spool,
+                        struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
-    uint64_t off = member->aside_off + links_len(member);
+    uint64_t off = member->spill_off + links_len(member);
 
-    if (!member->is_aside)
+    if (!member->is_spilled)
         return true;
     if (!cn_cct_member_read_tree(member, spool, &task->tree, err))
         return false;
@@ -241,18 +236,19 @@ bool cn_cct_member_bring_back(struct cn_cct_member *member, const struct cn_spoo
         .list = cn_realloc(NULL, member->cost_count, sizeof(*task->costs.list)),
         .count = member->cost_count,
         .capacity = member->cost_count,
-        .lines = cn_realloc(NULL, member->line_count, sizeof(*task->costs.lines)),
-        .line_count = member->line_count,
-        .line_capacity = member->line_count,
+        .overflows =
+            cn_realloc(NULL, member->overflow_count, sizeof(*task->costs.overflows)),
+        .overflow_count = member->overflow_count,
+        .overflow_capacity = member->overflow_count,
     };
     return cn_spool_read(spool, off, task->costs.list, costs_len(member), err) &&
-           cn_spool_read(spool, off + costs_len(member), task->costs.lines,
-                         lines_len(member), err);
+           cn_spool_read(spool, off + costs_len(member), task->costs.overflows,
+                         overflows_len(member), err);
 }
 
 void cn_cct_member_release(struct cn_cct_member *member)
 {
     cn_cct_costs_done(&member->task.costs);
-    if (member->is_aside)
+    if (member->is_spilled)
         cn_cct_done(&member->task.tree);
 }

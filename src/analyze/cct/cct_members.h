@@ -1,9 +1,8 @@
-/* The tasks of an analysis: one profile each, in a fixed order, with names that say
- * who they are, and their trees, in memory or put aside.
+/* The tasks of an analysis, one profile each, with their identities and their trees, in
+ * memory or spilled to a file.
  *
- * Processes come in the order of their start, the main thread of each before the
- * others.
- * Threads: one thread at a time for each member; the list is made by one.
+ * Processes are in the order of their start, the main thread of each before the others.
+ * Threads: one thread at a time for each member; one thread makes the list.
  */
 #ifndef CN_ANALYZE_CCT_CCT_MEMBERS_H
 #define CN_ANALYZE_CCT_CCT_MEMBERS_H
@@ -22,14 +21,14 @@ struct cn_cct_member {
     uint32_t process, thread; /* numbers */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
-    struct cn_cct_samples samples; /* kept where it cannot be followed once more */
-    uint32_t *nodes; /* merged node of each of its own; later their contexts */
+    struct cn_cct_samples samples; /* of a task that cannot be followed again */
+    uint32_t *nodes; /* by node of the task: its merged node; later its context */
     size_t node_count;
 
-    /* Where the tree is when it is put aside. */
-    bool is_aside;
-    uint64_t aside_off;
-    size_t cost_count, line_count;
+    /* Of a spilled tree. */
+    bool is_spilled;
+    uint64_t spill_off;
+    size_t cost_count, overflow_count;
 };
 
 struct cn_cct_members {
@@ -38,30 +37,29 @@ struct cn_cct_members {
     uint32_t process_count;
 };
 
-/* The tasks of some queries that have records. Nothing is read yet. */
+/* List the tasks of queries that have records. Nothing is read yet. */
 void cn_cct_members_init(struct cn_cct_members *members,
                          const struct cn_call_query *queries, size_t query_count);
 void cn_cct_members_done(struct cn_cct_members *members);
 
-/* How much memory the tree of a member takes. */
+/* The length of a member's tree in bytes. */
 uint64_t cn_cct_member_len(const struct cn_cct_member *member);
 
-/* Put the tree aside at `off`, where cn_cct_member_len() bytes are reserved. */
-CN_CHECK bool cn_cct_member_put_aside(struct cn_cct_member *member,
-                                      const struct cn_spool *spool, uint64_t off,
-                                      struct cn_error *err);
+/* Write the tree at `off`, where cn_cct_member_len() bytes are reserved, and release it. */
+CN_CHECK bool cn_cct_member_spill(struct cn_cct_member *member,
+                                  const struct cn_spool *spool, uint64_t off,
+                                  struct cn_error *err);
 
-/* Bring back what was put aside. It stays aside as well. */
-CN_CHECK bool cn_cct_member_bring_back(struct cn_cct_member *member,
-                                       const struct cn_spool *spool,
-                                       struct cn_error *err);
+/* Read a spilled tree back; does nothing for others. The file keeps its copy. */
+CN_CHECK bool cn_cct_member_load(struct cn_cct_member *member,
+                                 const struct cn_spool *spool, struct cn_error *err);
 
-/* A copy of the tree that was put aside; the caller owns it. */
+/* A copy of a spilled tree; the caller owns it. */
 CN_CHECK bool cn_cct_member_read_tree(const struct cn_cct_member *member,
                                       const struct cn_spool *spool, struct cn_cct *out,
                                       struct cn_error *err);
 
-/* Release the costs; and, when it is aside as well, the tree. */
+/* Release the costs and, if it is spilled, the tree. */
 void cn_cct_member_release(struct cn_cct_member *member);
 
 #endif

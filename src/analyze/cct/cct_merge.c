@@ -7,9 +7,10 @@
 
 enum { SCHEDULE_KINDS = 2 };
 
-void cn_cct_merged_init(struct cn_cct_merged *merged, const struct cn_cct_places *places)
+void cn_cct_merged_init(struct cn_cct_merged *merged,
+                        const struct cn_cct_locations *locations)
 {
-    *merged = (struct cn_cct_merged){.names.places = places};
+    *merged = (struct cn_cct_merged){.names.locations = locations};
     cn_cct_init(&merged->tree);
 }
 
@@ -73,34 +74,35 @@ static const struct cn_mapping *mapping_at(const struct cn_session *session,
     return found;
 }
 
-/* The chain of inlined functions and lines below the caller. Where nothing is known
- * of them, the place of a call is the caller itself. */
+/* The chain of inlined functions and lines of a call site, below the caller. An unknown call
+ * site is the caller itself. */
 static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_task *task,
                            cn_cct_id node, uint32_t site)
 {
     const struct cn_recording *rec = task->options.query->rec;
-    const struct cn_cct_places *places = merged->names.places;
-    /* What is recorded is where the call returns to. */
+    const struct cn_cct_locations *locations = merged->names.locations;
+    /* The recorded address is the return address. */
     uint64_t address = task->sites[site] - 1, time_ns = task->site_times[site];
     const struct cn_mapping *m = mapping_at(
         cn_recording_session_at(rec, task->options.task, time_ns), time_ns, address);
-    struct cn_inlined_place list[CN_PLACE_DEPTH_MAX];
+    struct cn_inlined_location list[CN_LOCATION_DEPTH_MAX];
     size_t count = 0;
 
-    if (m && places)
-        count = places->instruction(places->arg, &rec->modules[m->module],
-                                    address - m->begin, list);
+    if (m && locations)
+        count = locations->instruction(locations->arg, &rec->modules[m->module],
+                                       address - m->begin, list);
     for (size_t i = 0; i < count; i++) {
         if (list[i].function)
             node = cn_cct_child(&merged->tree, node,
                                 CN_CCT_KEY_INLINED |
                                     cn_cct_names_other(&merged->names, list[i].function));
-        if (list[i].place.file) {
-            uint32_t file = cn_cct_names_file(&merged->names, list[i].place.file);
+        if (list[i].location.file) {
+            uint32_t file = cn_cct_names_file(&merged->names, list[i].location.file);
 
-            node = cn_cct_child(&merged->tree, node,
-                                CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
-                                                                    list[i].place.line));
+            node =
+                cn_cct_child(&merged->tree, node,
+                             CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
+                                                                 list[i].location.line));
         }
     }
     return node;
@@ -131,7 +133,7 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
                       : cn_cct_child(&merged->tree, parent,
                                      function_number(merged, functions, task, link->key));
     }
-    /* The largest id says "none" to readers. */
+    /* The largest id is CN_NONE. */
     if (merged->tree.is_full || merged->tree.count >= UINT32_MAX - 1) {
         free(list);
         return cn_fail(err, CN_ERR_LIMIT, "more contexts than 32 bits can number");
@@ -169,21 +171,16 @@ void cn_cct_merged_weigh_open(struct cn_cct_merged *merged,
                                  task->open_calls[i].self_ns);
 }
 
-/* Own times become those of everything below as well. */
-static void sum_up(struct cn_cct_merged *merged)
-{
-    cn_cct_merged_weigh_node(merged, (cn_cct_id)(merged->tree.count - 1), 0);
-    for (size_t i = merged->tree.count; i-- > 1;)
-        merged->self_ns[merged->tree.links[i].parent] += merged->self_ns[i];
-}
-
 void cn_cct_merged_number(struct cn_cct_merged *merged, uint64_t min_ns)
 {
     const struct cn_cct_link *links = merged->tree.links;
     uint32_t next = 1;
 
-    if (min_ns > 0)
-        sum_up(merged);
+    if (min_ns > 0) { /* self times become totals */
+        cn_cct_merged_weigh_node(merged, (cn_cct_id)(merged->tree.count - 1), 0);
+        for (size_t i = merged->tree.count; i-- > 1;)
+            merged->self_ns[links[i].parent] += merged->self_ns[i];
+    }
     cn_cct_sort(&merged->tree);
     merged->ids = cn_alloc(merged->tree.count, sizeof(*merged->ids));
     for (cn_cct_id i = cn_cct_after(&merged->tree, 0); i != 0;

@@ -29,31 +29,25 @@ static const char *const counter_names[CN_COUNTER_COUNT] = {
     [CN_COUNTER_BRANCH_MISSES] = "branch misses",
 };
 
-/* What is kept over threads; the sum alone when less is wanted. */
+/* Statistics over threads. */
 static const struct {
     const char *formula;
     enum cn_combine combine;
-} kept[] = {
+} statistics_of[] = {
     {"$$", CN_COMBINE_SUM}, {"1", CN_COMBINE_SUM},  {"($$^2)", CN_COMBINE_SUM},
     {"$$", CN_COMBINE_MIN}, {"$$", CN_COMBINE_MAX},
 };
-enum { KEPT = sizeof(kept) / sizeof(*kept) };
-_Static_assert((int)KEPT == CN_CCT_STATISTICS_MAX, "the header says how many");
+enum { STATISTICS = sizeof(statistics_of) / sizeof(*statistics_of) };
+_Static_assert((int)STATISTICS == CN_CCT_STATISTICS_MAX, "cct_metrics.h is out of date");
 
-/* Ids of statistics: KEPT for each value id, whether they exist or not. */
-static uint16_t stat_id(uint16_t prop_id, size_t number)
-{
-    return (uint16_t)(prop_id * KEPT + number);
-}
-
-/* Whether a statistic means anything for a value: the longest call of several
- * threads is the longest of them, not their sum. */
-static bool is_kept(uint16_t prop_id, bool has_all, size_t number)
+/* Whether a value has a statistic: the longest call of several threads is their maximum,
+ * not their sum. */
+static bool has_statistic(uint16_t prop_id, bool has_all, size_t number)
 {
     if (prop_id == CN_CCT_ID_MIN)
-        return kept[number].combine == CN_COMBINE_MIN;
+        return statistics_of[number].combine == CN_COMBINE_MIN;
     if (prop_id == CN_CCT_ID_MAX)
-        return kept[number].combine == CN_COMBINE_MAX;
+        return statistics_of[number].combine == CN_COMBINE_MAX;
     if (!cn_cct_id_is_scoped(prop_id))
         return number == 0;
     return has_all || number == 0;
@@ -66,25 +60,26 @@ size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
         cn_cct_id_is_scoped(prop_id) ? prop_id % CN_CCT_SCOPES : CN_CCT_POINT;
     size_t count = 0;
 
-    for (size_t i = 0; i < KEPT; i++)
-        if (is_kept(prop_id, has_all, i))
+    for (size_t i = 0; i < STATISTICS; i++)
+        if (has_statistic(prop_id, has_all, i))
             out[count++] = (struct cn_statistic){
                 .scope = scope,
-                .stat_id = stat_id(prop_id, i),
-                .combine = (uint8_t)kept[i].combine,
-                .formula = kept[i].formula,
+                /* STATISTICS ids for each value id, whether they are used or not */
+                .stat_id = (uint16_t)(prop_id * STATISTICS + i),
+                .combine = (uint8_t)statistics_of[i].combine,
+                .formula = statistics_of[i].formula,
             };
     return count;
 }
 
-/* A metric with the value ids first_id and those that follow, one a scope. */
+/* A metric with the value ids from first_id on, one per scope. */
 static struct cn_metric make_metric(struct cn_arena *arena, const char *name,
                                     uint16_t first_id, uint16_t scope_count, bool has_all)
 {
     struct cn_scope_instance *instances =
         cn_arena_alloc(arena, scope_count, sizeof(*instances));
     struct cn_statistic *statistics =
-        cn_arena_alloc(arena, (size_t)scope_count * KEPT, sizeof(*statistics));
+        cn_arena_alloc(arena, (size_t)scope_count * STATISTICS, sizeof(*statistics));
     size_t statistic_count = 0;
 
     for (uint16_t i = 0; i < scope_count; i++) {
@@ -119,7 +114,7 @@ static size_t add_buckets(struct cn_arena *arena, const bool *has_bucket,
     return count;
 }
 
-/* A metric that has one statistic: the same number seen from either side. */
+/* A metric with one statistic: total and self are the same number. */
 static struct cn_presented_metric present_single(struct cn_arena *arena,
                                                  const struct cn_metric *metric,
                                                  uint32_t input, bool is_visible)
@@ -129,8 +124,8 @@ static struct cn_presented_metric present_single(struct cn_arena *arena,
     *variant = (struct cn_variant){
         .name = "",
         .render = CN_RENDER_NUMBER,
-        .inclusive.standard = formula,
-        .exclusive.standard = formula,
+        .total.standard = formula,
+        .self.standard = formula,
     };
     return (struct cn_presented_metric){
         .name = metric->name,
@@ -141,7 +136,7 @@ static struct cn_presented_metric present_single(struct cn_arena *arena,
     };
 }
 
-/* Behind what is shown of the first `scoped_count` metrics, the others. */
+/* Build the taxonomy: the first `scoped_count` metrics, then the remaining ones. */
 static void present(struct cn_database *db, size_t scoped_count)
 {
     struct cn_metrics scoped = db->metrics;
@@ -195,8 +190,8 @@ void cn_cct_metrics_build(struct cn_database *db,
                 make_metric(&db->arena, counter_names[i], cn_cct_counter_id(i, 0),
                             CN_CCT_SCOPES, choice->has_all_statistics);
     scoped_count = count;
-    list[count++] = make_metric(&db->arena, "min time (sec)", CN_CCT_ID_MIN, 1, false);
-    list[count++] = make_metric(&db->arena, "max time (sec)", CN_CCT_ID_MAX, 1, false);
+    list[count++] = make_metric(&db->arena, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1, false);
+    list[count++] = make_metric(&db->arena, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1, false);
     count += add_buckets(&db->arena, choice->has_bucket, list + count);
     db->metrics = (struct cn_metrics){
         .scopes = scopes,

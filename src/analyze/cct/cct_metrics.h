@@ -1,17 +1,18 @@
-/* The metrics of a database that is made from calls, and how they are shown.
+/* Metrics and taxonomy of a database that is made from calls.
  *
- * Calls, time, time on a processor and what counters say in the scopes point, function,
- * lex_aware and execution; the shortest and the longest call, and how many calls took
- * how long, at the context itself; of contexts that are no calls the shortest and the
- * longest call below. A function's own cost is the same in the first three scopes:
- * nothing lies lexically inside a function but the lines of its calls, which cost
- * nothing.
+ * Calls, time, cpu time and counters have the scopes point, function, lex_aware and
+ * execution. The self cost of a function is the same in the first three: lexically, a
+ * function contains only the lines of its call sites, which cost nothing.
+ *
+ * The shortest and the longest call, and the number of calls per bucket of durations, are
+ * values of the context itself. Contexts that are no calls have the extremes of the calls
+ * below them.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_CCT_CCT_METRICS_H
 #define CN_ANALYZE_CCT_CCT_METRICS_H
 
-#include "analyze/buckets.h"
+#include "analyze/histogram.h"
 #include "model/calls/call_values.h"
 #include "model/contexts/database.h"
 
@@ -23,7 +24,7 @@ enum cn_cct_scope {
     CN_CCT_SCOPES
 };
 
-/* Numbers of metrics that every recording may have. */
+/* Metrics with scopes that every recording may have. */
 enum cn_cct_metric {
     CN_CCT_TIME,
     CN_CCT_CPU_TIME,
@@ -31,7 +32,7 @@ enum cn_cct_metric {
     CN_CCT_SCOPED_METRICS,
 };
 
-/* Ids of values: those of the metrics above first, those of counters last. */
+/* Ids of values: the metrics above first, counters last. */
 enum {
     CN_CCT_ID_MIN = CN_CCT_SCOPED_METRICS * CN_CCT_SCOPES,
     CN_CCT_ID_MAX,
@@ -41,8 +42,7 @@ enum {
     CN_CCT_ID_COUNT = CN_CCT_ID_COUNTER + CN_COUNTER_COUNT * CN_CCT_SCOPES,
 };
 
-/* Whether a value belongs to a metric that has all scopes; then its id modulo
- * CN_CCT_SCOPES is the scope. */
+/* True for values of metrics with scopes: the scope is the id modulo CN_CCT_SCOPES. */
 static inline bool cn_cct_id_is_scoped(unsigned prop_id)
 {
     return prop_id < CN_CCT_ID_MIN || prop_id >= CN_CCT_ID_COUNTER;
@@ -60,17 +60,16 @@ static inline uint16_t cn_cct_prop_id(enum cn_cct_metric metric, enum cn_cct_sco
 
 struct cn_cct_metric_choice {
     bool has_cpu_time;
-    bool has_all_statistics; /* over threads: else sums, and minima of minima, only */
+    bool has_all_statistics; /* over threads; else sums and extremes only */
     const bool *has_bucket;  /* by bucket */
     const bool *has_counter; /* by counter */
 };
 
-/* Fill in the metrics and the taxonomy of a database; memory comes from its arena. */
+/* Fill in the metrics and the taxonomy of a database, in its arena. */
 void cn_cct_metrics_build(struct cn_database *db,
                           const struct cn_cct_metric_choice *choice);
 
-/* The statistics over threads of one value id, in the order of their ids; returns
- * how many. */
+/* The statistics over threads of one value id, by stat_id; returns how many. */
 enum { CN_CCT_STATISTICS_MAX = 5 };
 size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX]);

@@ -22,7 +22,7 @@ void cn_cct_names_done(struct cn_cct_names *names)
     *names = (struct cn_cct_names){0};
 }
 
-/* A name as a database may hold it; lives as long as both. */
+/* A name in valid UTF-8; lives as long as `name` and `names`. */
 static const char *well_formed(struct cn_cct_names *names, const char *name)
 {
     return cn_utf8_is_valid(name, strlen(name)) ? name
@@ -60,8 +60,8 @@ uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path
         return at;
     names->files =
         cn_grow(names->files, at, &names->file_capacity, sizeof(*names->files));
-    origin = names->places && path[0] == '/'
-                 ? names->places->source(names->places->arg, recorded_path)
+    origin = names->locations && path[0] == '/'
+                 ? names->locations->source(names->locations->arg, recorded_path)
                  : NULL;
     names->files[at] = (struct cn_source_file){
         .path = origin ? cn_arena_printf(&names->arena, "src%s", path)
@@ -85,8 +85,8 @@ uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t l
     return at;
 }
 
-/* The number of the function that this is; `*is_new` when it is the first time, and it
- * needs to be filled in. One without a module is known by its name. */
+/* The number of a function; if `*is_new`, the caller fills it in. Functions without a module
+ * are identified by their name. */
 static uint32_t number_of(struct cn_cct_names *names, const struct cn_function *function,
                           bool *is_new)
 {
@@ -128,18 +128,19 @@ uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
                    .name = well_formed(names, name), .module = CN_NONE, .file = CN_NONE});
 }
 
-static struct cn_cct_place place_of(const struct cn_cct_names *names,
-                                    const struct cn_call_module *module,
-                                    const struct cn_call_function *function)
+static struct cn_cct_location location_of(const struct cn_cct_names *names,
+                                          const struct cn_call_module *module,
+                                          const struct cn_call_function *function)
 {
-    struct cn_cct_place place = {0};
+    struct cn_cct_location location = {0};
 
     if (function->file[0] != '\0')
-        return (struct cn_cct_place){function->file, function->line};
-    /* A call into another module has no place of its own. */
-    if (names->places && function->type != 'P')
-        place = names->places->function(names->places->arg, module, function->offset);
-    return place;
+        return (struct cn_cct_location){function->file, function->line};
+    /* A PLT entry has no location. */
+    if (names->locations && function->type != 'P')
+        location =
+            names->locations->function(names->locations->arg, module, function->offset);
+    return location;
 }
 
 uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recording *rec,
@@ -153,16 +154,16 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
         .offset = f->offset,
         .file = CN_NONE,
     };
-    struct cn_cct_place place;
+    struct cn_cct_location location;
     bool is_new;
     uint32_t at = number_of(names, &found, &is_new);
 
     if (!is_new)
         return at;
-    place = place_of(names, m, f);
-    if (place.file) {
-        found.file = cn_cct_names_file(names, place.file);
-        found.line = place.line;
+    location = location_of(names, m, f);
+    if (location.file) {
+        found.file = cn_cct_names_file(names, location.file);
+        found.line = location.line;
     }
     found.name = cn_arena_strdup(&names->arena, found.name);
     names->functions[at] = found;

@@ -1,12 +1,12 @@
-/* The modules, files and functions that the contexts of several recordings name,
- * each once: those of the same module, place and name are one.
+/* The modules, files, functions and lines of several recordings, deduplicated.
  *
- * Threads: one thread at a time; once everything was added, any thread may read.
+ * Zero-initialised is empty, except for `locations`.
+ * Threads: one thread at a time; once complete, any thread may read.
  */
 #ifndef CN_ANALYZE_CCT_CCT_NAMES_H
 #define CN_ANALYZE_CCT_CCT_NAMES_H
 
-#include "analyze/cct/cct_places.h"
+#include "analyze/cct/cct_locations.h"
 #include "base/map.h"
 #include "model/calls/recording.h"
 #include "model/contexts/context.h"
@@ -17,7 +17,7 @@ struct cn_cct_source_line {
 };
 
 struct cn_cct_names {
-    const struct cn_cct_places *places; /* NULL: nobody knows */
+    const struct cn_cct_locations *locations; /* NULL: recorded ones only */
     struct cn_names module_keys, file_keys, function_keys;
     struct cn_module *modules;
     struct cn_source_file *files;
@@ -35,7 +35,7 @@ void cn_cct_names_done(struct cn_cct_names *names);
 uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recording *rec,
                                uint32_t function);
 
-/* The number of a function that is known by its name alone. */
+/* The number of a function of which only the name is known. */
 uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name);
 
 /* The number of a function whose module and file are numbers of these names. */

@@ -1,73 +1,50 @@
-/* A task read in pieces by several threads, put together in order. The result is what
- * reading it in one go gives.
+/* A task read in parts by several threads, joined in order. The result is that of reading it
+ * as a whole.
  *
- * Where the task is at the start of a later piece is not known yet. The first calls are
- * left out, up to the end of one, which tells how deep: the calls open there are guessed,
- * with a node each that stands for one of them, and what happens to them is remembered
- * instead of counted. Times are off by a constant if they are corrected (call_clock.h).
+ * The state of the task at the start of a later part is unknown. The part leaves out its first
+ * calls, up to an exit, which has a depth: so many calls are open there. They are guessed: each
+ * gets a node that stands for it, and its return is noted instead of counted. Corrected times
+ * are off by a constant (call_clock.h).
  *
- *     cn_cct_guess_init(&piece, &options);
- *     cn_cct_task_count(&piece, &span, progress, false, err)
+ *     cn_cct_part_init(&part, &options);
+ *     cn_cct_task_count(&part, &span, progress, false, err)
  *
- * when everything before is in `task`:
+ * when all parts before are in `task`:
  *
- *     before.end = rest.first = piece.guess->left_out;
+ *     before.end = rest.first = part.guess->left_out;
  *     cn_cct_task_count(&task, &before, progress, false, err)
- *     if (!cn_cct_task_join(&task, &piece))
+ *     if (!cn_cct_task_join(&task, &part))
  *         cn_cct_task_count(&task, &rest, progress, false, err)
- *     cn_cct_task_done(&piece);
+ *     cn_cct_task_done(&part);
  *
- * Calls that do not nest as they should, where that concerns the guessed ones, make the
- * guess wrong.
- * Threads: one thread at a time for each task.
+ * The guess is wrong if guessed calls do not return in order, for example after longjmp().
+ * Threads: one thread at a time for each task; cn_cct_long_tasks_count() starts threads of
+ * its own.
  */
 #ifndef CN_ANALYZE_CCT_CCT_PART_H
 #define CN_ANALYZE_CCT_CCT_PART_H
 
-#include "analyze/cct/cct_task.h"
+#include "analyze/cct/cct_members.h"
 
-/* A guessed call that returned. */
-struct cn_cct_return {
-    struct cn_call call;
-    uint64_t child_ns; /* spent in calls from it, in this piece */
-};
-
-struct cn_cct_guess {
-    bool has_begun, is_wrong;
-    uint64_t left_out;          /* calls */
-    struct cn_call_clock clock; /* after these */
-    uint32_t depth;             /* calls that were open then; their nodes are 1.. */
-    uint32_t open_count;        /* of these, those that still are */
-    struct cn_cct_return *returns;
-    size_t return_count, return_capacity;
-};
-
-/* Whether a task can be read in pieces: nothing else depends on the past. */
+/* True if a task can be read in parts: filters and collapsed recursion depend on the past. */
 bool cn_cct_task_is_divisible(const struct cn_cct_task_options *options);
 
-/* A task that is a later piece of one. */
-void cn_cct_guess_init(struct cn_cct_task *piece,
-                       const struct cn_cct_task_options *options);
-void cn_cct_guess_free(struct cn_cct_guess *guess); /* NULL is fine */
+/* A task that counts a later part. */
+void cn_cct_part_init(struct cn_cct_task *part,
+                      const struct cn_cct_task_options *options);
 
-static inline bool cn_cct_guess_is_wrong(const struct cn_cct_guess *guess)
-{
-    return guess && guess->is_wrong;
-}
+/* Store the state of the task as the start of the next part. */
+void cn_cct_task_mark(struct cn_cct_task *task, const struct cn_call_part *next);
 
-/* Begin with what a feed hands out first; does nothing when the piece has begun, or is
- * none. */
-void cn_cct_guess_begin(struct cn_cct_task *piece, const struct cn_call_feed *feed);
+/* Append a part to the task, which was counted up to the end of what the part left out.
+ * False, with nothing changed, when the guess was wrong. */
+bool cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *part);
 
-/* Look at a call of a piece before it is counted. True when it need not be: it is the
- * return of a guessed call, or the guess is wrong. */
-bool cn_cct_guess_see(struct cn_cct_task *piece, const struct cn_call *call);
-
-/* Remember how the task is at the start of its next piece. */
-void cn_cct_task_mark(struct cn_cct_task *task, const struct cn_call_part *part);
-
-/* Put a piece behind what was counted, which goes up to the end of what it left out.
- * False, with nothing changed, when it was guessed wrong. */
-bool cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *piece);
+/* Count those members that are too long for one worker, in parts on all workers; they have
+ * parts afterwards. */
+CN_CHECK bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
+                                      unsigned workers,
+                                      const struct cn_progress *progress,
+                                      struct cn_error *err);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Nanoseconds are divided, not multiplied by 1e-9: the quotient is the nearest
- * number. */
+/* Divided, not multiplied by 1e-9: the quotient is correctly rounded. */
 static double seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
@@ -85,7 +84,7 @@ static void sort_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned
         to[starts[(from[i] >> shift) % DIGITS]++] = from[i];
 }
 
-/* The contexts between the place of a call, a node, and its caller. */
+/* List the contexts between a call site and its caller. */
 static void list_passes(struct cn_cct_plane *plane, cn_cct_id node, size_t *capacity)
 {
     const struct cn_cct_merged *merged = plane->merged;
@@ -96,7 +95,7 @@ static void list_passes(struct cn_cct_plane *plane, cn_cct_id node, size_t *capa
     if (own == caller)
         return;
     for (uint32_t at = links[own].parent; at != caller; at = links[at].parent) {
-        if (!cn_cct_merged_keeps(merged, at))
+        if (!cn_cct_merged_is_context(merged, at))
             continue;
         plane->passes =
             cn_grow(plane->passes, plane->pass_count, capacity, sizeof(*plane->passes));
@@ -160,7 +159,7 @@ void cn_cct_plane_done(struct cn_cct_plane *plane)
     plane->order = NULL;
 }
 
-/* What one context of this task costs. */
+/* The costs of one context in this task. */
 struct row {
     uint64_t calls, time_ns, cpu_ns, min_ns, max_ns;
     bool has_duration;
@@ -177,7 +176,6 @@ static void add_counters(struct cn_cct_plane *plane, cn_cct_id node)
         c->own[i] += own[c->used[i]];
 }
 
-/* Everything below a node belongs to the context too. */
 static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
 {
     const struct cn_cct_total *total = &plane->totals[node];
@@ -203,12 +201,11 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     row->time_ns += cost.self_ns;
     if (!cn_cct_task_is_schedule(task, link->key))
         row->cpu_ns += cost.self_ns;
-    /* Several nodes may be one context: the total of the outermost holds those of
-     * the others. */
+    /* Several nodes may be one context: the total of the outermost includes the others. */
     if (node == 0 || (merged_node != plane->nodes[link->parent] &&
-                      cn_cct_merged_keeps(merged, merged_node)))
+                      cn_cct_merged_is_context(merged, merged_node)))
         add_total(plane, node, row);
-    if (!cn_cct_merged_keeps(merged, merged_node))
+    if (!cn_cct_merged_is_context(merged, merged_node))
         return;
     row->calls += cost.untimed_calls;
     if (cost.min_ns > cost.max_ns || node >= task->costs.count)
@@ -228,7 +225,7 @@ static size_t put(struct cn_value *values, size_t count, uint32_t context, unsig
     return count + (value != 0);
 }
 
-/* The values of all scopes; the first of their ids is `id`. */
+/* The values of all scopes, from id `id` on. */
 static size_t put_scopes(struct cn_value *values, size_t count, uint32_t context,
                          unsigned id, double own, double total)
 {
@@ -237,11 +234,11 @@ static size_t put_scopes(struct cn_value *values, size_t count, uint32_t context
     return put(values, count, context, id + CN_CCT_EXECUTION, total);
 }
 
-/* Hand the buckets out and leave them empty. */
+/* Put the buckets and clear them. */
 static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
                           size_t count, uint32_t context)
 {
-    struct cn_bucket_calls *calls = &plane->calls;
+    struct cn_cct_buckets *calls = &plane->calls;
 
     for (unsigned word = 0; word < sizeof(calls->used) / sizeof(*calls->used); word++) {
         for (unsigned i = word * 64; calls->used[word] != 0; i++) {
@@ -257,8 +254,8 @@ static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
     return count;
 }
 
-/* What is no call itself, a line or a whole thread, has the extremes of the calls below,
- * so that views can lead to them. */
+/* A context that is no call, like a line or a whole thread, has the extremes of the calls
+ * below, so that views can lead to them. */
 static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
                             uint32_t context, struct cn_value *values, size_t count)
 {
@@ -272,7 +269,7 @@ static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
     return row->has_duration ? put_buckets(plane, values, count, context) : count;
 }
 
-/* Hand the counters out and leave them empty. */
+/* Put the counters and clear them. */
 static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
                            size_t count, uint32_t context)
 {

@@ -1,12 +1,11 @@
-/* The values of one task, in the order a database wants them: by context, then by
- * metric.
+/* The values of one task by context, then by metric, as a database stores them.
  *
  *     cn_cct_plane_init(&plane, &merged, &task, nodes);
- *     cn_cct_plane_measure(&plane);              how many values there are
+ *     cn_cct_plane_measure(&plane);              counts the values
  *     while ((count = cn_cct_plane_next(&plane, values)) > 0) ...
  *     cn_cct_plane_done(&plane);
  *
- * The open calls of the task must have been counted before.
+ * The open calls of the task must be counted before (cn_cct_task_count_open()).
  * Threads: one thread at a time for each plane.
  */
 #ifndef CN_ANALYZE_CCT_CCT_PLANE_H
@@ -15,21 +14,21 @@
 #include "analyze/cct/cct_merge.h"
 #include "analyze/cct/cct_metrics.h"
 
-/* What a node and everything below it cost. */
+/* The total cost of a node. */
 struct cn_cct_total {
     uint64_t calls, time_ns, cpu_ns;
-    uint64_t min_ns, max_ns; /* of a call; the other way round when there is none */
+    uint64_t min_ns, max_ns; /* of a call; min above max when there is none */
 };
 
-/* What counters say about nodes, those that were read only. */
+/* Counters that were read. */
 struct cn_cct_plane_counters {
     unsigned used[CN_COUNTER_COUNT], count;
-    uint64_t *totals; /* `count` by node of the task, of it and everything below */
-    /* Of the context at hand; all zero between them. */
+    uint64_t *totals; /* [node][counter] */
+    /* Of the current context; zero between contexts. */
     uint64_t own[CN_COUNTER_COUNT], total[CN_COUNTER_COUNT];
 };
 
-/* A context between a node and the one above it: an inlined function, or its line. */
+/* A context between a node and its parent: an inlined function, or a line. */
 struct cn_cct_pass {
     uint32_t context;
     cn_cct_id node;
@@ -38,14 +37,14 @@ struct cn_cct_pass {
 struct cn_cct_plane {
     const struct cn_cct_merged *merged;
     const struct cn_cct_task *task;
-    const uint32_t *nodes;       /* merged node of each of the task's */
+    const uint32_t *nodes;       /* by node of the task: its merged node */
     struct cn_cct_total *totals; /* by node of the task */
-    struct cn_cct_pass *passes;  /* through contexts that are no node of the task */
+    struct cn_cct_pass *passes;  /* contexts that are no node of the task */
     size_t pass_count;
-    uint64_t *order; /* context << 32 | node, or behind all nodes a pass; ascending */
+    uint64_t *order; /* context << 32 | node, or node_count + pass; ascending */
     size_t next;     /* in the order */
-    bool has_global; /* the global context was delivered */
-    struct cn_bucket_calls calls; /* of the context at hand; all zero between them */
+    bool has_global; /* the global context was returned */
+    struct cn_cct_buckets calls; /* of the current context; zero between contexts */
     bool has_bucket[CN_BUCKET_COUNT];
     struct cn_cct_plane_counters counters;
     uint64_t value_count;

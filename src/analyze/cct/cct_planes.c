@@ -5,7 +5,6 @@
 
 #include "analyze/cct/cct_metrics.h"
 #include "analyze/cct/cct_plane.h"
-#include "analyze/cct/cct_summary.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/run/failures.h"
@@ -15,8 +14,8 @@
 #include "model/contexts/transpose.h"
 
 enum {
-    BUFFER_COUNT = 1 << 16,        /* values that are written at once */
-    LARGE_TREE_LEN = 32 * 1 << 20, /* one of these at a time */
+    BUFFER_COUNT = 1 << 16,        /* values per write */
+    LARGE_TREE_LEN = 32 * 1 << 20, /* one tree of this length at a time */
 };
 
 struct plane_worker {
@@ -44,7 +43,7 @@ static void measure_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&p->failures, worker))
         return;
-    if (!cn_cct_member_bring_back(member, &p->self->spool, err)) {
+    if (!cn_cct_member_load(member, &p->self->spool, err)) {
         cn_failures_note(&p->failures, worker, job);
         return;
     }
@@ -107,12 +106,12 @@ static void write_finish(void *arg, size_t job, unsigned worker)
     cn_cct_plane_done(&self->plane);
     cn_cct_member_release(member);
     cn_cct_readings_done(&member->task.readings);
-    /* From now on only timelines ask, and they want contexts. */
+    /* From now on only timelines use the nodes, as contexts. */
     for (size_t i = 0; i < member->node_count; i++)
         member->nodes[i] = p->self->merged.ids[member->nodes[i]];
 }
 
-/* Large trees would need more memory side by side than there are contexts. */
+/* Several large trees at once would take too much memory. */
 static unsigned worker_count(const struct planes *p)
 {
     const struct cn_cct_members *members = &p->self->members;
@@ -154,7 +153,7 @@ static void encode_profiles(const struct planes *p, struct cn_text *message)
     }
 }
 
-/* Those of all ranks, one after another. */
+/* Decode the messages of all ranks. */
 static bool decode_profiles(const struct planes *p, struct cn_bytes all,
                             struct cn_error *err)
 {
@@ -165,21 +164,22 @@ static bool decode_profiles(const struct planes *p, struct cn_bytes all,
 
         while (message.len == 0)
             if (!cn_wire_bytes_take(&all, &message))
-                return cn_fail(err, CN_ERR_FORMAT, "values of %zu threads, not of %zu", i,
-                               p->self->members.count);
+                return cn_fail(err, CN_ERR_FORMAT, "values of %zu threads instead of %zu",
+                               i, p->self->members.count);
         if (!cn_wire_u64_take(&message, &profile->off) ||
             !cn_wire_u64_take(&message, &profile->value_count) ||
             !cn_wire_u32_take(&message, &profile->context_count) ||
             !cn_wire_u64_take(&message, &p->self->members.list[i].task.sample_count) ||
             profile->off >> CN_SPOOL_RANK_SHIFT >= p->ranks->size)
-            return cn_fail(err, CN_ERR_FORMAT, "values of thread %zu are nowhere", i);
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "invalid offset of the values of thread %zu", i);
     }
     return true;
 }
 
-/* What one rank has the others have as well. */
-static bool share_presence(const struct planes *p, bool *list, size_t count,
-                           struct cn_error *err)
+/* Combine a list of flags over all ranks. */
+static bool share_flags(const struct planes *p, bool *list, size_t count,
+                        struct cn_error *err)
 {
     uint64_t has[CN_BUCKET_COUNT];
     bool ok;
@@ -192,7 +192,7 @@ static bool share_presence(const struct planes *p, bool *list, size_t count,
     return ok;
 }
 
-/* All ranks learn where the values of all threads are, and which metrics are used. */
+/* Tell all ranks the offsets of all threads' values, and the metrics that are used. */
 static bool share_threads(struct planes *p, struct cn_error *err)
 {
     struct cn_text own = {0}, all = {0};
@@ -203,11 +203,99 @@ static bool share_threads(struct planes *p, struct cn_error *err)
     encode_profiles(p, &own);
     ok = cn_ranks_share(p->ranks, &own, &all, err) &&
          decode_profiles(p, cn_wire_view(&all), err) &&
-         share_presence(p, p->has_bucket, CN_BUCKET_COUNT, err) &&
-         share_presence(p, p->has_counter, CN_COUNTER_COUNT, err);
+         share_flags(p, p->has_bucket, CN_BUCKET_COUNT, err) &&
+         share_flags(p, p->has_counter, CN_COUNTER_COUNT, err);
     cn_text_done(&own);
     cn_text_done(&all);
     return ok;
+}
+
+/* Statistics over threads of one metric in one context. */
+struct tally {
+    double count, sum, squares, min, max;
+};
+
+/* Tally the values of one id, from `at` on; returns the index after them. */
+static size_t tally_run(struct cn_value_batch plane, size_t at, unsigned id,
+                        struct tally *out)
+{
+    *out = (struct tally){0};
+    for (; at < plane.count && plane.values[at].metric == id; at++) {
+        double value = plane.values[at].value;
+
+        out->min = out->count == 0 || value < out->min ? value : out->min;
+        out->max = out->count == 0 || value > out->max ? value : out->max;
+        out->count++;
+        out->sum += value;
+        out->squares += value * value;
+    }
+    return at;
+}
+
+static size_t put_statistics(const struct tally *tally, unsigned id, uint32_t context,
+                             bool has_all, struct cn_value *out)
+{
+    struct cn_statistic statistics[CN_CCT_STATISTICS_MAX];
+    size_t statistic_count = cn_cct_statistics((uint16_t)id, has_all, statistics);
+    size_t count = 0;
+
+    for (size_t i = 0; i < statistic_count; i++) {
+        const char *formula = statistics[i].formula;
+        double value = statistics[i].combine == CN_COMBINE_MIN   ? tally->min
+                       : statistics[i].combine == CN_COMBINE_MAX ? tally->max
+                       : strcmp(formula, "1") == 0               ? tally->count
+                       : strcmp(formula, "$$") == 0              ? tally->sum
+                                                                 : tally->squares;
+
+        out[count] = (struct cn_value){value, context, statistics[i].stat_id};
+        count += value != 0;
+    }
+    return count;
+}
+
+/* All scopes of the metric whose first id is `id`. A thread with a value in one scope counts
+ * in all of them. */
+static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned id,
+                               uint32_t context, bool has_all, struct cn_value *out)
+{
+    struct tally tallies[CN_CCT_SCOPES];
+    double thread_count = 0;
+    size_t count = 0;
+
+    for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
+        *at = tally_run(plane, *at, id + i, &tallies[i]);
+        if (tallies[i].count > thread_count)
+            thread_count = tallies[i].count;
+    }
+    for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
+        tallies[i].count = thread_count;
+        count += put_statistics(&tallies[i], id + i, context, has_all, out + count);
+    }
+    return count;
+}
+
+/* From the values of a context by (metric, profile) its values in the summary profile, by
+ * statistic. Returns how many; `out` has room for SUMMARY_MAX per value. */
+enum { SUMMARY_MAX = CN_CCT_STATISTICS_MAX * CN_CCT_SCOPES };
+
+static size_t summarise(struct cn_value_batch plane, uint32_t context, bool has_all,
+                        struct cn_value *out)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < plane.count;) {
+        unsigned id = plane.values[at].metric;
+        struct tally tally;
+
+        if (cn_cct_id_is_scoped(id)) {
+            count += summarise_scopes(plane, &at, id / CN_CCT_SCOPES * CN_CCT_SCOPES,
+                                      context, has_all, out + count);
+            continue;
+        }
+        at = tally_run(plane, at, id, &tally);
+        count += put_statistics(&tally, id, context, has_all, out + count);
+    }
+    return count;
 }
 
 /* The summary of one range of contexts. */
@@ -221,7 +309,7 @@ struct summary_worker {
 struct summary {
     struct cn_cct_database *self;
     bool has_all;
-    uint64_t end_off; /* of what has its place, in the file of rank 0 */
+    uint64_t end_off; /* end of the space reserved so far, in the file of rank 0 */
     uint64_t value_count, context_count; /* of this process */
     struct summary_worker *workers;
 };
@@ -243,14 +331,12 @@ static bool summary_context(void *arg, unsigned worker, uint32_t context,
 {
     struct summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
-    size_t most = CN_CCT_SUMMARY_MAX(plane.count), count;
+    size_t most = plane.count * SUMMARY_MAX, count;
 
     (void)err;
-    if (self->capacity - self->count < most) {
-        self->capacity = 2 * self->capacity + most;
-        self->values = cn_realloc(self->values, self->capacity, sizeof(*self->values));
-    }
-    count = cn_cct_summarise(plane, context, s->has_all, self->values + self->count);
+    self->values = cn_grow_to(self->values, self->count + most, &self->capacity,
+                              sizeof(*self->values));
+    count = summarise(plane, context, s->has_all, self->values + self->count);
     self->count += count;
     self->context_count += count > 0;
     return true;

@@ -1,6 +1,5 @@
-/* The values of all profiles of an analysis: of each thread, and the summary over
- * them.
- * Threads: one thread at a time; uses threads of its own.
+/* The values of all profiles of an analysis: those of threads, and the summary.
+ * Threads: one thread at a time; starts threads of its own.
  */
 #ifndef CN_ANALYZE_CCT_CCT_PLANES_H
 #define CN_ANALYZE_CCT_CCT_PLANES_H
@@ -8,7 +7,7 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/cct/cct_database.h"
 
-/* Write all planes to the database's spool, and decide on its metrics. */
+/* Write all planes to the spool of the database, and build its metrics. */
 CN_CHECK bool cn_cct_planes_make(struct cn_cct_database *self,
                                  const struct cn_calls_options *options,
                                  struct cn_error *err);

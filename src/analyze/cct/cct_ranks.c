@@ -8,7 +8,7 @@
 #include "base/bytes/wire.h"
 #include "base/run/ranks.h"
 
-enum { BITS_MAX = 32 }; /* of a rank: more than one other cannot be heard for each */
+enum { BITS_MAX = 32 }; /* of a rank: it receives at most one tree per bit */
 
 /* A rank whose tree was added here. */
 struct below {
@@ -68,7 +68,7 @@ static bool decode_ids(struct cn_cct_merged *merged, struct cn_bytes message,
     if (!cn_wire_u32_take(&message, &merged->context_count) ||
         !cn_wire_u32_take(&message, &has_schedule) ||
         message.len / sizeof(uint32_t) != merged->tree.count)
-        return cn_fail(err, CN_ERR_FORMAT, "ids of another tree than ours");
+        return cn_fail(err, CN_ERR_FORMAT, "context ids of another tree");
     merged->has_schedule = has_schedule != 0;
     merged->ids = cn_alloc(merged->tree.count, sizeof(*merged->ids));
     for (size_t i = 0; i < merged->tree.count; i++)
@@ -79,7 +79,7 @@ static bool decode_ids(struct cn_cct_merged *merged, struct cn_bytes message,
     return true;
 }
 
-/* The rank that has our tree is the one that lacks our lowest bit. */
+/* Our tree was sent to the rank without our lowest bit. */
 static bool receive_ids(struct numbering *n, struct cn_error *err)
 {
     unsigned from = n->ranks->rank & (n->ranks->rank - 1);

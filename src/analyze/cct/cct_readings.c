@@ -25,9 +25,9 @@ static uint64_t *values_at(struct cn_cct_readings *readings, cn_cct_id node)
     return readings->list[number].values;
 }
 
-/* Forget calls that ended without a second reading: those that are as deep as `frames`,
- * or deeper. The readings inside them are inside the next one. */
-static void forget(struct cn_cct_open_readings *open, uint32_t frames)
+/* Drop calls at least `frames` deep: they ended without a second reading. The readings inside
+ * them count as inside the call around them. */
+static void drop(struct cn_cct_open_readings *open, uint32_t frames)
 {
     while (open->count > 0 && open->list[open->count - 1].frames >= frames) {
         const struct cn_cct_open_reading *ended = &open->list[--open->count];
@@ -35,13 +35,6 @@ static void forget(struct cn_cct_open_readings *open, uint32_t frames)
         for (unsigned i = 0; open->count > 0 && i < CN_COUNTERS_OF_SOURCE_MAX; i++)
             open->list[open->count - 1].inner[i] += ended->inner[i];
     }
-}
-
-static void begin(struct cn_cct_open_readings *open, uint32_t frames)
-{
-    forget(open, frames);
-    open->list = cn_grow(open->list, open->count, &open->capacity, sizeof(*open->list));
-    open->list[open->count++] = (struct cn_cct_open_reading){.frames = frames};
 }
 
 void cn_cct_readings_add(struct cn_cct_readings *readings,
@@ -53,10 +46,13 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
     uint64_t *values;
 
     if (!counters->is_difference) {
-        begin(open, frames);
+        drop(open, frames);
+        open->list =
+            cn_grow(open->list, open->count, &open->capacity, sizeof(*open->list));
+        open->list[open->count++] = (struct cn_cct_open_reading){.frames = frames};
         return;
     }
-    forget(open, frames + 1);
+    drop(open, frames + 1);
     if (open->count > 0 && open->list[open->count - 1].frames == frames)
         own = open->list[--open->count];
     values = values_at(readings, node);

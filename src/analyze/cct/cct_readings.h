@@ -1,12 +1,11 @@
-/* What the counters that triggers read (`-T FUNC@read=page-fault`) say about the nodes of
- * one task's calling context tree.
+/* Counters that triggers read (`-T FUNC@read=page-fault`), by node of one task's calling
+ * context tree.
  *
- * A reading at the end of a call tells by how much counters changed since its start, in
- * the calls that it made as well: a node's own share is what is left without the
- * readings inside. Calls without readings are part of the nearest one around them that
- * has some.
+ * A reading at the end of a call is the change since its start, including the calls it made:
+ * the self value of a node is without the readings inside. Calls without readings are part of
+ * the nearest call around them that has some.
  *
- * A zeroed one is ready for use. Sums are in two's complement: memory may shrink.
+ * Zeroed readings are empty. Sums are in two's complement: memory may shrink.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CCT_CCT_READINGS_H
@@ -15,9 +14,9 @@
 #include "analyze/cct/cct.h"
 #include "model/calls/call_values.h"
 
-/* A call that has read counters and is to read them again. */
+/* A call that read counters at its start, and will do so at its end. */
 struct cn_cct_open_reading {
-    uint32_t frames; /* how many calls were open, with this one */
+    uint32_t frames;                           /* number of open calls, with this one */
     uint64_t inner[CN_COUNTERS_OF_SOURCE_MAX]; /* the readings inside */
 };
 
@@ -38,12 +37,12 @@ struct cn_cct_readings {
 
 void cn_cct_readings_done(struct cn_cct_readings *readings);
 
-/* Counters read in the innermost of so many open calls, which is at a node. */
+/* Add a reading of the innermost of `frames` open calls, which is `node`. */
 void cn_cct_readings_add(struct cn_cct_readings *readings,
                          const struct cn_counters *counters, uint32_t frames,
                          cn_cct_id node);
 
-/* The own shares of a node, by counter; NULL when it has none. */
+/* The self values of a node by counter; NULL when it has none. */
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
                                      cn_cct_id node);
 

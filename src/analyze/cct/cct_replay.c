@@ -31,7 +31,7 @@ static bool fail_changed(const struct cn_cct_replay *replay, struct cn_error *er
                    options->query->rec->tasks[options->task].tid);
 }
 
-/* The last sample, when the calls do not end by themselves. */
+/* The last sample, when calls are open at the end. */
 static bool end_replay(struct cn_cct_replay *replay, struct cn_sample *out,
                        struct cn_error *err)
 {
@@ -83,7 +83,7 @@ bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out, siz
             break;
         replay->next = 0;
         replay->batch.count = 0;
-        /* Damage ends the timeline where it ended the counting. */
+        /* Damage ends the timeline where it ended counting. */
         if (cn_call_feed_next(&replay->feed, &replay->batch, &damage) == CN_ITEM)
             continue;
         if (!end_replay(replay, &out[done++], err))

@@ -1,6 +1,6 @@
 #include "analyze/cct/cct_run.h"
 
-/* Where a run is, out of the task's memory for as long as it lasts. */
+/* The state of a run, in registers while it lasts. */
 struct run {
     struct cn_cct tree;  /* borrowed */
     const bool *is_exec; /* by function */
@@ -10,7 +10,7 @@ struct run {
     uint64_t last_ns;
 };
 
-/* Whether the calls that follow may be a run at all. */
+/* Whether the next calls may be a run. */
 static bool may_run(const struct cn_cct_task *task, const struct cn_cct_follow *follow)
 {
     return follow->stack.filter->is_plain && follow->stack.count > 0 &&
@@ -69,7 +69,7 @@ static inline bool enter(struct run *run, const struct cn_call *call)
     return true;
 }
 
-/* Whether an exit is that of the innermost call, and that not the outermost. */
+/* Whether a call is the exit of the innermost call, unless that is the outermost. */
 static inline bool leaves_top(const struct run *run, const struct cn_call *call)
 {
     const struct cn_call_frame *top = run->top;
@@ -107,7 +107,7 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
         }
         run.last_ns = call->time_ns > run.last_ns ? call->time_ns : run.last_ns;
     }
-    /* A task that does not run is not where its innermost frame is. */
+    /* The current node of a waiting task is not that of its innermost frame. */
     if (i > 0)
         end(&run, follow);
     return i;
@@ -136,7 +136,7 @@ size_t cn_cct_run_sample(struct cn_cct_task *task, struct cn_cct_follow *follow,
         run.last_ns = call->time_ns > run.last_ns ? call->time_ns : run.last_ns;
         out[i] = (struct cn_sample){run.last_ns, run.top->mark};
     }
-    /* A task that does not run is not where its innermost frame is. */
+    /* The current node of a waiting task is not that of its innermost frame. */
     if (i > 0)
         end(&run, follow);
     return i;

@@ -1,5 +1,5 @@
-/* Samples of a timeline that are kept while calls are counted, for tasks that cannot be
- * followed once more on their own: tasks that switch each other on and off.
+/* Samples of a timeline, stored while calls are counted: for tasks that switch each other on
+ * and off and cannot be followed again on their own.
  *
  *     cn_cct_samples_init(&samples, &spool);
  *     cn_cct_samples_add(&samples, sample, err) ...
@@ -7,7 +7,7 @@
  *     cn_cct_samples_read(&samples, first, count, out, err)
  *     cn_cct_samples_done(&samples);
  *
- * Zero-initialised means that none are kept. The spool is borrowed; several tasks may
+ * Zero-initialised means that none are stored. The spool is borrowed; several tasks may
  * share it.
  * Threads: one thread at a time adds to a spool; any thread may read what has ended.
  */
@@ -19,8 +19,8 @@
 
 struct cn_cct_samples {
     struct cn_spool *spool;
-    struct cn_sample *chunk; /* those that are not written yet */
-    uint64_t *offs;          /* of chunks that are */
+    struct cn_sample *chunk; /* not written yet */
+    uint64_t *offs;          /* of written chunks */
     size_t off_count, off_capacity;
     uint64_t count;
 };
@@ -32,7 +32,7 @@ CN_CHECK bool cn_cct_samples_add(struct cn_cct_samples *samples, struct cn_sampl
                                  struct cn_error *err);
 CN_CHECK bool cn_cct_samples_end(struct cn_cct_samples *samples, struct cn_error *err);
 
-/* `count` samples from number `first` on, which must be there. */
+/* `count` samples from number `first` on, which must exist. */
 CN_CHECK bool cn_cct_samples_read(const struct cn_cct_samples *samples, uint64_t first,
                                   size_t count, struct cn_sample *out,
                                   struct cn_error *err);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/cct/cct_part.h"
 #include "analyze/cct/cct_run.h"
 #include "base/alloc.h"
 #include "base/bytes/record.h"
@@ -59,7 +58,9 @@ void cn_cct_task_done(struct cn_cct_task *task)
         cn_cct_follow_done(&task->starts[i].follow);
     free(task->parts);
     free(task->starts);
-    cn_cct_guess_free(task->guess);
+    if (task->guess)
+        free(task->guess->returns);
+    free(task->guess);
     cn_map_done(&task->site_numbers);
     free(task->sites);
     free(task->site_times);
@@ -75,7 +76,7 @@ bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key)
            key == cn_call_schedule_id(rec, true);
 }
 
-/* Where the task is: in the innermost call. */
+/* The node of the innermost call. */
 static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
 {
     return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
@@ -100,7 +101,7 @@ uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t t
     return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);
 }
 
-/* An address that lies in no function. What is only looked at knows them all. */
+/* The key of an address outside all functions. A view has them all: it cannot add one. */
 static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
 {
     uint32_t key;
@@ -126,15 +127,6 @@ static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uin
     return open != 0 ? open : cn_cct_child(&task->tree, parent, key);
 }
 
-/* The place of the call, a node between the caller and what it calls. */
-static cn_cct_id site_below(struct cn_cct_task *task, struct cn_cct_follow *follow,
-                            cn_cct_id parent, uint64_t time_ns)
-{
-    follow->has_site = false;
-    return cn_cct_child(&task->tree, parent,
-                        CN_CCT_SITE | cn_cct_task_site(task, follow->site, time_ns));
-}
-
 static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
@@ -144,14 +136,16 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
 
     if (frame->flags & CN_FRAME_SHOWN) {
         if (follow->has_site && node != 0)
-            node = site_below(task, follow, node, call->time_ns);
+            node = cn_cct_child(&task->tree, node,
+                                CN_CCT_SITE |
+                                    cn_cct_task_site(task, follow->site, call->time_ns));
         node = child_of(task, node, key_of(task, call->function, call->address));
     }
     follow->has_site = false;
     frame->mark = node;
 }
 
-/* The node of an exit whose call was entered as something else, or never. */
+/* The node of an exit without an entry, or of another function than its entry. */
 static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack *stack,
                             const struct cn_call_end *ended, uint32_t key)
 {
@@ -162,7 +156,7 @@ static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack
     return child_of(task, parent, key);
 }
 
-/* An exit that is not simply that of the innermost call. */
+/* An exit that is not the usual case. */
 static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *call, bool is_counted)
 {
@@ -195,7 +189,7 @@ static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame = NULL;
 
-    /* Functions without a name have the same id. */
+    /* Unknown functions share CN_NONE. */
     if (call->function != CN_NONE)
         frame = cn_call_stack_leave_top(&follow->stack, call, &total_ns, &self_ns);
     if (!frame)
@@ -222,17 +216,6 @@ static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow
     }
 }
 
-static void note_site(struct cn_cct_task *task, struct cn_cct_follow *follow,
-                      const struct cn_call *call, const struct cn_call_batch *batch)
-{
-    struct cn_bytes data = cn_call_data(batch, call);
-
-    follow->has_site = data.len >= sizeof(uint64_t);
-    if (follow->has_site)
-        follow->site = recording_of(task)->is_big_endian ? cn_u64_be_get(data.ptr)
-                                                         : cn_u64_get(data.ptr);
-}
-
 /* Counters are read by the innermost call. */
 static void note_counters(struct cn_cct_task *task, const struct cn_cct_follow *follow,
                           const struct cn_call *call, const struct cn_call_batch *batch)
@@ -253,6 +236,8 @@ static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
                       const struct cn_call *call, const struct cn_call_batch *batch,
                       bool is_counted)
 {
+    struct cn_bytes data;
+
     switch (call->address) {
     case CN_EVENT_SCHED_IN:
     case CN_EVENT_SCHED_OUT:
@@ -260,7 +245,11 @@ static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
         sleep_or_wake(task, follow, call, is_counted);
         break;
     case CN_EVENT_CALLSITE:
-        note_site(task, follow, call, batch);
+        data = cn_call_data(batch, call);
+        follow->has_site = data.len >= sizeof(uint64_t);
+        if (follow->has_site)
+            follow->site = recording_of(task)->is_big_endian ? cn_u64_be_get(data.ptr)
+                                                             : cn_u64_get(data.ptr);
         break;
     default:
         if (is_counted && cn_event_has_counters(call->address))
@@ -295,26 +284,79 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
     return true;
 }
 
+/* Assume the open calls after those that the feed left out. */
+static void begin_guess(struct cn_cct_task *task, const struct cn_call_feed *feed)
+{
+    struct cn_cct_guess *guess = task->guess;
+    struct cn_cct_follow *follow = &task->follow;
+
+    if (!guess || guess->has_begun)
+        return;
+    guess->has_begun = true;
+    guess->clock = feed->settling.least;
+    guess->depth = guess->open_count = feed->open_count;
+    cn_call_stack_assume(&follow->stack, guess->depth);
+    for (uint32_t i = 0; i < guess->depth; i++)
+        follow->stack.frames[i].mark = follow->node =
+            cn_cct_child(&task->tree, 0, CN_CCT_GUESSED | i);
+}
+
+/* Note the return of a guessed call. */
+static void note_return(struct cn_cct_task *task, const struct cn_call *call)
+{
+    struct cn_cct_guess *guess = task->guess;
+    struct cn_cct_follow *follow = &task->follow;
+    const struct cn_call_frame *frames = follow->stack.frames;
+    uint32_t ended = --guess->open_count;
+
+    guess->returns = cn_grow(guess->returns, guess->return_count, &guess->return_capacity,
+                             sizeof(*guess->returns));
+    guess->returns[guess->return_count++] =
+        (struct cn_cct_return){*call, frames[ended].child_ns};
+    cn_call_stack_forget(&follow->stack, ended);
+    follow->node = ended > 0 ? frames[ended - 1].mark : 0;
+    follow->has_site = false;
+    if (call->time_ns > follow->last_ns)
+        follow->last_ns = call->time_ns;
+    task->sample_count++;
+}
+
+/* Check a call of a part before it is counted. True when it is not to be counted: it is the
+ * return of a guessed call, or the guess is wrong. */
+static bool check_guess(struct cn_cct_task *task, const struct cn_call *call)
+{
+    struct cn_cct_guess *guess = task->guess;
+
+    /* The differences of counters depend on readings before the part. */
+    if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
+        guess->is_wrong = true;
+    if (guess->is_wrong)
+        return true;
+    if (call->kind > CN_CALL_EXIT || call->depth >= guess->open_count)
+        return false;
+    if (call->kind == CN_CALL_EXIT && call->depth == guess->open_count - 1)
+        note_return(task, call);
+    else
+        guess->is_wrong = true;
+    return true;
+}
+
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
                             const struct cn_call_batch *batch)
 {
     task->record_count++;
-    if (!task->guess || !cn_cct_guess_see(task, call))
+    if (!task->guess || !check_guess(task, call))
         task->sample_count += cn_cct_task_follow(task, &task->follow, call, batch, true);
 }
 
-/* About how many records there are; more than that are read when they are packed. */
-static uint64_t expected_count(const struct cn_cct_task *task)
+static bool is_wrong(const struct cn_cct_task *task)
 {
-    enum { RECORD_LEN = 16 };
-    uint64_t count = recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
-
-    return count > task->record_count ? count : task->record_count;
+    return task->guess && task->guess->is_wrong;
 }
 
 static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
 {
-    for (size_t i = 0; i < batch->count && !cn_cct_guess_is_wrong(task->guess); i++) {
+    for (size_t i = 0; i < batch->count && !is_wrong(task); i++) {
         size_t run =
             cn_cct_run_count(task, &task->follow, batch->calls + i, batch->count - i);
 
@@ -340,17 +382,22 @@ bool cn_cct_task_open_feed(const struct cn_cct_task *task,
 }
 
 static bool report(const struct cn_cct_task *task, const struct cn_progress *progress,
-                   bool tells, struct cn_error *err)
+                   bool reports, struct cn_error *err)
 {
+    enum { RECORD_LEN = 16 };
     static const char what[] = "reading calls";
+    uint64_t expected =
+        recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
 
-    return tells ? cn_progress_report(progress, what, task->record_count,
-                                      expected_count(task), "records", err)
-                 : cn_progress_check(progress, what, err);
+    if (expected < task->record_count) /* packed records are shorter */
+        expected = task->record_count;
+    return reports ? cn_progress_report(progress, what, task->record_count, expected,
+                                        "records", err)
+                   : cn_progress_check(progress, what, err);
 }
 
 bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
-                       const struct cn_progress *progress, bool tells,
+                       const struct cn_progress *progress, bool reports,
                        struct cn_error *err)
 {
     struct cn_call_feed feed = {0};
@@ -361,12 +408,12 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
 
     if (cn_cct_task_open_feed(task, span, task->guess ? NULL : &task->follow.clock, &feed,
                               &task->damage))
-        while (ok && !cn_cct_guess_is_wrong(task->guess) &&
+        while (ok && !is_wrong(task) &&
                (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
-            cn_cct_guess_begin(task, &feed);
+            begin_guess(task, &feed);
             count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
-                ok = report(task, progress, tells, err);
+                ok = report(task, progress, reports, err);
         }
     task->is_damaged = step == CN_FAIL;
     task->follow.clock = feed.clock;
@@ -388,7 +435,7 @@ void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
 
     if (is_partial || last_ns < task->follow.last_ns)
         last_ns = task->follow.last_ns;
-    /* Nothing happens twice at the same time, as readers see it. */
+    /* The times of samples ascend strictly. */
     task->end_ns = last_ns > task->follow.last_ns ? last_ns : task->follow.last_ns + 1;
     if (task->follow.node != 0)
         task->sample_count++;

@@ -1,16 +1,15 @@
-/* One task of a recording being followed call by call: where in its calling context
- * tree it is, what that cost, and when it went there.
+/* One task of a recording, followed call by call: its calling context tree, the costs of
+ * its nodes, and the node it is in.
  *
- * First to count:
+ * First count:
  *     cn_cct_task_init(&task, &options);
- *     cn_cct_task_count(&task, NULL, progress, true, err)      or piece by piece: cct_part.h
+ *     cn_cct_task_count(&task, NULL, progress, true, err)      or in parts: cct_part.h
  *     cn_cct_task_end(&task, last_ns);        when the last record of all tasks is known
  *
- * then, any number of times, the same way again for the timeline: cct_replay.h.
+ * then follow it again for its timeline, any number of times: cct_replay.h.
  *
- * A call that a filter hides is part of the nearest call around it that is shown:
- * its own time counts there, its calls nowhere. The root stands for not being in any
- * call that is shown.
+ * A hidden call is part of the nearest shown call around it: its self time counts there, its
+ * calls do not count. The root is the node outside of all shown calls.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CCT_CCT_TASK_H
@@ -27,48 +26,66 @@
 
 struct cn_progress;
 
-/* Keys of nodes: below this the ids of cn_call_ids_of(), from here on places of
- * calls, the numbers of their addresses. */
+/* Keys of nodes: ids of cn_call_ids_of(), or from here on numbers of call sites. */
 #define CN_CCT_SITE UINT32_C(0x80000000)
+
+/* Keys of guessed calls, by their depth. */
+#define CN_CCT_GUESSED UINT32_C(0xc0000000)
 
 struct cn_cct_task_options {
     const struct cn_call_query *query;
     uint32_t task;
-    bool is_collapsed; /* a call of a function that is open already is no new context */
-    bool *is_on;       /* the switch that tasks share; NULL: it has its own */
+    bool is_collapsed; /* a recursive call is the context of the open call */
+    bool *is_on;       /* the switch that tasks share; NULL: its own */
 };
 
-/* A call that was open at the end. */
+/* A call that is open at the end. */
 struct cn_cct_open_call {
     cn_cct_id node;
     uint64_t total_ns, self_ns;
 };
 
-/* Where a task is. */
+/* The state of a task while it is followed. */
 struct cn_cct_follow {
     struct cn_call_stack stack;
-    struct cn_call_clock clock; /* only where it is read in pieces */
+    struct cn_call_clock clock; /* only where it is read in parts */
     bool own_switch;
-    uint64_t site; /* where the next call comes from */
+    uint64_t site; /* the call site of the next call */
     bool has_site;
-    cn_cct_id node;   /* the last one it went to */
+    cn_cct_id node;   /* the current one */
     uint64_t last_ns; /* of the records, never running backwards */
 };
 
-/* How a task was at the start of one of its pieces. */
+/* The state at the start of a part. */
 struct cn_cct_start {
     uint64_t first_sample;
     struct cn_cct_follow follow;
 };
 
-struct cn_cct_guess;
+/* A guessed call that returned. */
+struct cn_cct_return {
+    struct cn_call call;
+    uint64_t child_ns; /* time of the calls it made in this part */
+};
+
+/* Of a part whose start is unknown: the calls that are guessed to be open there, after the
+ * first `left_out` calls; see cct_part.h. */
+struct cn_cct_guess {
+    bool has_begun, is_wrong;
+    uint64_t left_out;          /* calls */
+    struct cn_call_clock clock; /* after them */
+    uint32_t depth;             /* guessed calls; their nodes are 1.. */
+    uint32_t open_count;        /* those that did not return yet */
+    struct cn_cct_return *returns;
+    size_t return_count, return_capacity;
+};
 
 struct cn_cct_task {
     struct cn_cct_task_options options;
-    struct cn_call_part *parts;  /* those it was read in; none: in one */
-    struct cn_cct_start *starts; /* of each; that of the first is empty */
+    struct cn_call_part *parts;  /* none: it was read as a whole */
+    struct cn_cct_start *starts; /* by part; that of the first is empty */
     size_t part_count;
-    struct cn_cct_guess *guess; /* of a piece whose start is not known; see cct_part.h */
+    struct cn_cct_guess *guess; /* of a part whose start is unknown; else NULL */
     struct cn_cct tree;
     struct cn_cct_costs costs;
     struct cn_cct_readings readings;
@@ -82,7 +99,7 @@ struct cn_cct_task {
     struct cn_cct_open_call *open_calls;
     size_t open_call_count;
     uint64_t end_ns; /* of the timeline */
-    bool is_damaged; /* then everything before the damage was counted */
+    bool is_damaged; /* all calls before the damage were counted */
     struct cn_error damage;
 };
 
@@ -90,22 +107,22 @@ void cn_cct_task_init(struct cn_cct_task *task,
                       const struct cn_cct_task_options *options);
 void cn_cct_task_done(struct cn_cct_task *task);
 
-/* Count all calls, or some of a piece. Damage is noted, not a failure; being
- * interrupted is one. One thread at a time `tells` of its progress. */
+/* Count all calls, or those of a span. Damage is noted and no failure; an interrupt is one.
+ * One thread at a time `reports` its progress. */
 CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
-                                const struct cn_progress *progress, bool tells,
+                                const struct cn_progress *progress, bool reports,
                                 struct cn_error *err);
 
-/* Count one call, for whoever reads several tasks at once. */
+/* Count one call, when several tasks are read at once. */
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
                             const struct cn_call_batch *batch);
 
-/* Calls that are open end at `last_ns`, unless only a part of the time is looked at.
- * They are listed; count them with cn_cct_task_count_open(). */
+/* End the open calls at `last_ns`, unless the query has a time range. They are listed; count
+ * them with cn_cct_task_count_open(). */
 void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns);
 void cn_cct_task_count_open(struct cn_cct_task *task);
 
-/* Whether a key is one of not running. */
+/* True if a key is that of waiting. */
 bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key);
 
 /* For cct_part.c and cct_replay.c. */
@@ -120,12 +137,12 @@ CN_CHECK bool cn_cct_task_open_feed(const struct cn_cct_task *task,
                                     const struct cn_call_clock *clock,
                                     struct cn_call_feed *feed, struct cn_error *err);
 
-/* Follow one record. True when the task went somewhere else. */
+/* Follow one record. True when the current node changed. */
 bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
                         const struct cn_call *call, const struct cn_call_batch *batch,
                         bool is_counted);
 
-/* The number of a place that calls come from. */
+/* The number of a call site. */
 uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns);
 
 #endif

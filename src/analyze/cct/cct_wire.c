@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 
-/* How long elements are at least. */
+/* The least lengths of elements. */
 enum {
     STR_LEN = 9,
     MODULE_LEN = 2 * STR_LEN,
@@ -16,7 +16,7 @@ enum {
     NODE_LEN = 8,
 };
 
-/* What the numbers of a message are here. */
+/* From numbers of the message to ours. */
 struct translation {
     struct cn_cct_merged *merged;
     struct cn_bytes from;
@@ -75,10 +75,10 @@ void cn_cct_merged_encode(const struct cn_cct_merged *merged, struct cn_text *me
 
 static bool is_short(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "a tree ends early");
+    return cn_fail(err, CN_ERR_FORMAT, "message with a tree ends early");
 }
 
-/* What number `from` of a list is here; CN_NONE stays. */
+/* Translate a number of the message; CN_NONE stays. */
 static bool translate(const uint32_t *list, size_t count, uint32_t from, const char *what,
                       uint32_t *out, struct cn_error *err)
 {
@@ -166,7 +166,7 @@ static bool decode_lines(struct translation *t, struct cn_error *err)
     return true;
 }
 
-/* The key of a node: what an entry point's says is the same everywhere. */
+/* Translate the key of a node; those of entry points stay. */
 static bool translate_key(const struct translation *t, uint32_t parent, uint32_t key,
                           uint32_t *out, struct cn_error *err)
 {

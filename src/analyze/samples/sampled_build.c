@@ -1,15 +1,15 @@
-/* The pass over all profiles: workers read them, one at a time they are added to the
- * tree in the order of their names, and workers write what came out of them.
+/* The pass over all profiles: workers read them, one thread at a time adds them to the tree in
+ * the order of their names, and workers write the results.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/sampled_cells.h"
+#include "analyze/samples/sampled_internal.h"
 #include "analyze/samples/sampled_nodes.h"
-#include "analyze/samples/sampled_parts.h"
 #include "analyze/samples/sampled_ranges.h"
 #include "analyze/samples/sampled_scout.h"
 #include "analyze/samples/sampled_share.h"
+#include "analyze/samples/sampled_summary.h"
 #include "analyze/samples/sampled_values.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
@@ -19,20 +19,19 @@
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
 
-/* A profile on its way through the pass; each worker has one and uses it again. */
+/* A profile in the pass; each worker has one and reuses it. */
 struct job {
     struct cn_sampled_profile profile;
     struct cn_sampled_nodes nodes;
     struct cn_value_list values;
     struct cn_sample *samples;
     size_t sample_count, sample_capacity;
-    bool keeps_values,
-        keeps_samples;           /* written by the worker, not with those of others */
-    struct cn_spool_block block; /* of several profiles, to be written */
+    bool writes_values, writes_samples; /* too long for the block of several profiles */
+    struct cn_spool_block block;        /* full, to be written by this worker */
     struct cn_error err;
     bool is_read;
     struct cn_sampled_thread *thread; /* NULL: not part of the database */
-    uint64_t begin_ns, end_ns;        /* over all samples that this worker has seen */
+    uint64_t begin_ns, end_ns;        /* of all samples of this worker */
     bool has_span;
 };
 
@@ -40,16 +39,17 @@ struct pass {
     struct cn_sampled_database *self;
     const struct cn_sampled_options *options;
     struct cn_sampled_values values;
+    struct cn_sampled_summary *summary; /* NULL: in `values` */
     struct cn_sampled_totals totals;
     struct cn_sampled_ranges ranges;
-    struct cn_spool_block block; /* that is being filled */
+    struct cn_spool_block block; /* being filled */
     struct cn_failures failures;
     struct job *jobs;
-    uint32_t thread_count; /* the summary included */
+    uint32_t thread_count; /* with the summary */
 
     struct cn_ranks *ranks;
     struct cn_ranks_part own; /* profiles of this process */
-    struct cn_sampled_news news;
+    struct cn_sampled_messages messages;
 };
 
 static void read_run(void *arg, size_t index, unsigned worker)
@@ -65,39 +65,6 @@ static void read_run(void *arg, size_t index, unsigned worker)
                                         &job->profile, &job->err);
 }
 
-bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
-                          const struct cn_sampled_profile *profile)
-{
-    struct cn_bytes path = profile->program_path;
-    size_t start = path.len;
-
-    if (options->only_program_count == 0)
-        return true;
-    while (start > 0 && path.ptr[start - 1] != '/')
-        start--;
-    for (size_t i = 0; i < options->only_program_count; i++) {
-        const char *name = options->only_programs[i];
-
-        if (strlen(name) == path.len - start &&
-            memcmp(name, path.ptr + start, path.len - start) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void name_database(struct pass *pass, const struct cn_sampled_profile *profile)
-{
-    struct cn_database *db = &pass->self->db;
-
-    if (db->title)
-        return;
-    if (pass->options->title)
-        db->title = cn_arena_strdup(&db->arena, pass->options->title);
-    else if (profile->program.len > 0)
-        db->title = cn_arena_copy(&db->arena, (const char *)profile->program.ptr,
-                                  profile->program.len);
-}
-
 static bool add_value(struct pass *pass, struct job *job,
                       const struct cn_sampled_value *value, struct cn_error *err)
 {
@@ -109,8 +76,8 @@ static bool add_value(struct pass *pass, struct job *job,
     switch (profile->nodes[value->node].kind) {
     case CN_NODE_RANGE_LAUNCH:
     case CN_NODE_RANGE_SAMPLE:
-        return cn_sampled_ranges_note(&pass->ranges, &pass->self->identities, profile,
-                                      &job->nodes, value, metric, err);
+        return cn_sampled_ranges_note(&pass->ranges, profile, &job->nodes, value, metric,
+                                      err);
     default:
         if (at->first == CN_NONE)
             cn_sampled_values_spread(&pass->values, &job->nodes.reach.shares[at->last],
@@ -122,37 +89,13 @@ static bool add_value(struct pass *pass, struct job *job,
     }
 }
 
-static bool add_values(struct pass *pass, struct job *job, struct cn_error *err)
-{
-    const struct cn_sampled_profile *profile = &job->profile;
-    bool ok = true;
-
-    cn_sampled_values_begin(&pass->values);
-    for (size_t i = 0; ok && i < profile->value_count; i++)
-        ok = add_value(pass, job, &profile->values[i], err);
-    cn_sampled_values_finish(&pass->values, &job->values);
-    return ok;
-}
-
-static void note_time(struct job *job, uint64_t time_ns)
-{
-    if (!job->has_span || time_ns < job->begin_ns)
-        job->begin_ns = time_ns;
-    if (!job->has_span || time_ns > job->end_ns)
-        job->end_ns = time_ns;
-    job->has_span = true;
-}
-
-/* "Does not run" twice in a row is once. */
+/* Convert the samples of a profile. Consecutive samples of waiting are one. */
 static void place_samples(struct job *job)
 {
     const struct cn_sampled_profile *profile = &job->profile;
 
-    if (job->sample_capacity < profile->sample_count) {
-        free(job->samples);
-        job->sample_capacity = profile->sample_count * 2;
-        job->samples = cn_alloc(job->sample_capacity, sizeof(*job->samples));
-    }
+    job->samples = cn_grow_to(job->samples, profile->sample_count, &job->sample_capacity,
+                              sizeof(*job->samples));
     job->sample_count = 0;
     for (size_t i = 0; i < profile->sample_count; i++) {
         struct cn_sample sample = {.time_ns = profile->samples[i].time_ns};
@@ -161,7 +104,11 @@ static void place_samples(struct job *job)
             job->nodes.list[profile->samples[i].node].sampled == CN_NONE)
             continue;
         sample.context = job->nodes.list[profile->samples[i].node].sampled;
-        note_time(job, sample.time_ns);
+        if (!job->has_span || sample.time_ns < job->begin_ns)
+            job->begin_ns = sample.time_ns;
+        if (!job->has_span || sample.time_ns > job->end_ns)
+            job->end_ns = sample.time_ns;
+        job->has_span = true;
         if (sample.context == 0 && job->sample_count > 0 &&
             job->samples[job->sample_count - 1].context == 0)
             continue;
@@ -169,38 +116,16 @@ static void place_samples(struct job *job)
     }
 }
 
-/* Where the values go; small ones are copied there. */
-static uint64_t store_values(struct pass *pass, struct job *job)
+/* Reserve space in the spool; data that fits is copied to the block of several profiles, else
+ * *is_own: the worker writes it. Returns the offset. */
+static uint64_t store(struct pass *pass, struct job *job, const void *data, size_t len,
+                      bool *is_own)
 {
     struct cn_spool *spool = &pass->self->spool;
-    size_t len = job->values.count * sizeof(*job->values.values);
 
-    job->keeps_values = len > CN_SPOOL_PIECE_MAX;
-    if (job->keeps_values)
-        return cn_spool_reserve(spool, len);
-    return cn_spool_block_add(&pass->block, &job->block, spool, job->values.values, len);
-}
-
-static uint64_t store_samples(struct pass *pass, struct job *job)
-{
-    struct cn_spool *spool = &pass->self->spool;
-    size_t len = job->profile.sample_count * sizeof(*job->samples);
-
-    job->keeps_samples = len > CN_SPOOL_PIECE_MAX;
-    if (job->keeps_samples)
-        return cn_spool_reserve(spool, len);
-    place_samples(job);
-    len = job->sample_count * sizeof(*job->samples);
-    return cn_spool_block_add(&pass->block, &job->block, spool, job->samples, len);
-}
-
-void cn_sampled_thread_identify(struct cn_sampled_database *self,
-                                struct cn_sampled_thread *thread,
-                                const struct cn_identity *ids, size_t count)
-{
-    thread->ids = cn_arena_alloc(&self->thread_arena, count, sizeof(*thread->ids));
-    thread->id_count = (uint32_t)count;
-    memcpy(thread->ids, ids, count * sizeof(*ids));
+    *is_own = len > CN_SPOOL_PIECE_MAX;
+    return *is_own ? cn_spool_reserve(spool, len)
+                   : cn_spool_block_add(&pass->block, &job->block, spool, data, len);
 }
 
 static void reserve(struct pass *pass, struct job *job, const struct cn_identity *ids,
@@ -208,28 +133,39 @@ static void reserve(struct pass *pass, struct job *job, const struct cn_identity
 {
     struct cn_sampled_database *self = pass->self;
     struct cn_sampled_thread *thread = &self->threads[pass->thread_count++];
+    size_t samples_len = job->profile.sample_count * sizeof(*job->samples);
 
     thread->value_count = job->values.count;
     thread->context_count = job->values.context_count;
-    thread->values_off = store_values(pass, job);
-    thread->samples_off = store_samples(pass, job);
+    thread->values_off =
+        store(pass, job, job->values.values,
+              job->values.count * sizeof(*job->values.values), &job->writes_values);
+    if (samples_len <= CN_SPOOL_PIECE_MAX) { /* else the worker places them */
+        place_samples(job);
+        samples_len = job->sample_count * sizeof(*job->samples);
+    }
+    thread->samples_off =
+        store(pass, job, job->samples, samples_len, &job->writes_samples);
     thread->sample_count = job->sample_count;
     cn_sampled_thread_identify(self, thread, ids, id_count);
     if (!cn_ranks_is_first(pass->ranks))
-        cn_sampled_news_add_identity(&pass->news, &job->profile);
+        cn_sampled_messages_add_identity(&pass->messages, &job->profile);
     pass->totals.profile_count++;
     pass->totals.value_count += job->values.count;
     self->db.has_timelines = self->db.has_timelines || job->profile.sample_count > 0;
     job->thread = thread;
 }
 
-/* Whatever can be refused comes before anything is added. */
+/* All checks come before anything is added. */
 static bool add_profile(struct pass *pass, size_t index, struct job *job,
                         struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
+    struct cn_database *db = &self->db;
+    struct cn_bytes program = job->profile.program;
     struct cn_identity ids[CN_IDENTITY_MAX] = {0};
     size_t id_count;
+    bool ok = true;
 
     if (!cn_sampled_metrics_add(&self->metrics, &job->profile, err) ||
         !cn_sampled_ranges_check(&job->profile, err) ||
@@ -240,20 +176,26 @@ static bool add_profile(struct pass *pass, size_t index, struct job *job,
         !cn_sampled_nodes_place(&job->nodes, &self->contexts, &job->profile, err))
         return cn_fail_in(err, "%s",
                           cn_measurements_profile_path(self->measurements, index));
-    name_database(pass, &job->profile);
-    if (!add_values(pass, job, err))
-        return false;
-    reserve(pass, job, ids, id_count);
-    return true;
+    if (!db->title && pass->options->title)
+        db->title = cn_arena_strdup(&db->arena, pass->options->title);
+    else if (!db->title && program.len > 0)
+        db->title = cn_arena_copy(&db->arena, (const char *)program.ptr, program.len);
+    cn_sampled_values_begin(&pass->values);
+    for (size_t i = 0; ok && i < job->profile.value_count; i++)
+        ok = add_value(pass, job, &job->profile.values[i], err);
+    cn_sampled_values_finish(&pass->values, &job->values);
+    if (ok)
+        reserve(pass, job, ids, id_count);
+    return ok;
 }
 
-/* False when damage is not allowed. */
-static bool tell_damage(struct pass *pass, const char *text, struct cn_error *err)
+/* False if damage is a failure. */
+static bool report_damage(struct pass *pass, const char *text, struct cn_error *err)
 {
     if (pass->options->is_strict)
         return err->kind != CN_ERR_NONE ? false : cn_fail(err, CN_ERR_FORMAT, "%s", text);
     if (!cn_ranks_is_first(pass->ranks))
-        cn_sampled_news_add_damage(&pass->news, text);
+        cn_sampled_messages_add_damage(&pass->messages, text);
     else if (pass->options->on_damage)
         pass->options->on_damage(pass->options->on_damage_arg, text);
     *err = (struct cn_error){0};
@@ -271,12 +213,12 @@ static bool take_one(struct pass *pass, size_t index, struct job *job)
     }
     if (!job->is_read || !add_profile(pass, index, job, &job->err)) {
         pass->totals.unreadable_count++;
-        return tell_damage(pass, job->err.text, &job->err);
+        return report_damage(pass, job->err.text, &job->err);
     }
     if (!job->profile.damage)
         return true;
     (void)cn_fail(&text, CN_ERR_FORMAT, "%s: %s", path, job->profile.damage);
-    return tell_damage(pass, text.text, &job->err);
+    return report_damage(pass, text.text, &job->err);
 }
 
 static void add_take(void *arg, size_t index, unsigned worker)
@@ -297,14 +239,14 @@ static void add_take(void *arg, size_t index, unsigned worker)
 
 static bool write_own(struct job *job, const struct cn_spool *spool, struct cn_error *err)
 {
-    if (job->keeps_samples) {
+    if (job->writes_samples) {
         place_samples(job);
         job->thread->sample_count = job->sample_count;
     }
-    return (!job->keeps_values ||
+    return (!job->writes_values ||
             cn_spool_write(spool, job->thread->values_off, job->values.values,
                            job->values.count * sizeof(*job->values.values), err)) &&
-           (!job->keeps_samples ||
+           (!job->writes_samples ||
             cn_spool_write(spool, job->thread->samples_off, job->samples,
                            job->sample_count * sizeof(*job->samples), err));
 }
@@ -345,7 +287,7 @@ static void end_jobs(struct pass *pass, unsigned workers)
     free(pass->jobs);
 }
 
-/* The other ranks only need to know how long it is. */
+/* Send offset and length of the summary to all ranks. */
 static bool share_summary(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_thread *summary = &pass->self->threads[0];
@@ -358,11 +300,12 @@ static bool share_summary(struct pass *pass, struct cn_error *err)
     cn_wire_u64(&message, summary->values_off);
     ok = cn_ranks_broadcast(pass->ranks, &message, err);
     bytes = cn_wire_view(&message);
-    ok = ok && ((cn_wire_u64_take(&bytes, &summary->value_count) &&
-                 cn_wire_u32_take(&bytes, &summary->context_count) &&
-                 cn_wire_u64_take(&bytes, &summary->values_off) &&
-                 summary->values_off >> CN_SPOOL_RANK_SHIFT == 0) ||
-                cn_fail(err, CN_ERR_FORMAT, "rank 0 has no summary"));
+    ok = ok &&
+         ((cn_wire_u64_take(&bytes, &summary->value_count) &&
+           cn_wire_u32_take(&bytes, &summary->context_count) &&
+           cn_wire_u64_take(&bytes, &summary->values_off) &&
+           summary->values_off >> CN_SPOOL_RANK_SHIFT == 0) ||
+          cn_fail(err, CN_ERR_FORMAT, "damaged message about the summary of rank 0"));
     cn_text_done(&message);
     return cn_ranks_agree(pass->ranks, ok, err);
 }
@@ -380,7 +323,7 @@ static bool write_list(struct pass *pass, struct cn_sampled_thread *thread,
     return cn_spool_write(spool, thread->values_off, list->values, len, err);
 }
 
-/* GPU contexts whose work was measured in ranges are threads of their own. */
+/* GPU contexts that were measured in ranges are threads. */
 static bool add_gpu_contexts(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
@@ -416,8 +359,8 @@ static bool add_summary(struct pass *pass, struct cn_error *err)
     struct cn_value_list list = {0};
     bool ok = true;
 
-    if (pass->values.aside)
-        ok = cn_sampled_cells_summary(pass->values.aside, &pass->values, &list, err);
+    if (pass->summary)
+        ok = cn_sampled_summary_collect(pass->summary, &pass->values, &list, err);
     else
         cn_sampled_values_summary(&pass->values, &list);
     ok = ok && write_list(pass, &pass->self->threads[0], &list, err);
@@ -449,7 +392,8 @@ static bool run_jobs(struct pass *pass, struct cn_error *err)
     return ok && add_gpu_contexts(pass, err);
 }
 
-/* What was met before must be all there is: ranks have agreed on its numbers. */
+/* After a scouting pass, in which ranks agreed on all contexts and metrics: the profiles must
+ * not bring others. */
 static bool run_scouted(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
@@ -465,12 +409,14 @@ static bool run_scouted(struct pass *pass, struct cn_error *err)
     }
     context_count = self->contexts.count;
     metric_count = self->metrics.count;
-    pass->values.aside = cn_sampled_cells_new(pass->ranks, &self->spool);
+    pass->summary = cn_sampled_summary_new(pass->ranks, &self->spool);
+    pass->values.take = cn_sampled_summary_add;
+    pass->values.take_arg = pass->summary;
     if (!run_jobs(pass, err))
         return false;
     return (self->contexts.count == context_count &&
             self->metrics.count == metric_count) ||
-           cn_fail(err, CN_ERR_FORMAT, "%s: changed while it was being read",
+           cn_fail(err, CN_ERR_FORMAT, "%s: changed while it was read",
                    self->measurements->path);
 }
 
@@ -482,8 +428,8 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
     if (!cn_sampled_choose(self->measurements, pass->ranks, &pass->own, err) ||
         !cn_ranks_agree(pass->ranks,
                         is_alone ? run_jobs(pass, err) : run_scouted(pass, err), err) ||
-        !cn_sampled_share(self, pass->ranks, pass->options, &pass->news,
-                          pass->thread_count, &pass->totals, err))
+        !cn_sampled_share(self, pass->options, &pass->messages, pass->thread_count,
+                          &pass->totals, err))
         return false;
     if (pass->totals.profile_count == 0 && pass->totals.unreadable_count == 0 &&
         pass->options->only_program_count > 0)
@@ -493,41 +439,6 @@ static bool run_pass(struct pass *pass, struct cn_error *err)
         return cn_fail(err, CN_ERR_FORMAT, "%s: none of %zu profiles can be analysed",
                        self->measurements->path, self->measurements->profile_count);
     return add_summary(pass, err);
-}
-
-static void describe(struct pass *pass)
-{
-    struct cn_database *db = &pass->self->db;
-
-    if (!db->title)
-        db->title = "<unnamed>";
-    /* The words that hpcprof writes. */
-    db->description =
-        pass->options->is_hpcprof_compatible ? "TODO database description" : "";
-    cn_sampled_metrics_describe(&pass->self->metrics, !pass->options->without_roots,
-                                &db->arena, &db->metrics, &db->taxonomy);
-}
-
-static unsigned wanted_statistics(unsigned statistics)
-{
-    unsigned wanted = 1u << CN_SAMPLED_SUM;
-
-    if (statistics & CN_SAMPLED_NORMAL)
-        wanted |= 1u << CN_SAMPLED_COUNT | 1u << CN_SAMPLED_SQUARES;
-    if (statistics & CN_SAMPLED_EXTREMA)
-        wanted |= 1u << CN_SAMPLED_MIN | 1u << CN_SAMPLED_MAX;
-    return wanted;
-}
-
-/* Where rank 0 has done all the work, only it has contexts. */
-static bool share_context_limit(struct cn_sampled_database *self, struct cn_error *err)
-{
-    uint64_t limit = self->db.context_limit;
-
-    if (!cn_ranks_combine(self->db.ranks, CN_RANKS_MAX, &limit, 1, err))
-        return false;
-    self->db.context_limit = (uint32_t)limit;
-    return true;
 }
 
 bool cn_sampled_database_build(struct cn_database **out,
@@ -541,30 +452,45 @@ bool cn_sampled_database_build(struct cn_database **out,
         .options = options,
         .ranks = options->ranks ? options->ranks : &cn_ranks_alone,
     };
+    struct cn_database *db = &self->db;
+    uint64_t context_limit;
     bool ok;
 
-    self->metrics.wanted = wanted_statistics(options->statistics);
+    self->metrics.wanted = 1u << CN_SAMPLED_SUM;
+    if (options->statistics & CN_SAMPLED_NORMAL)
+        self->metrics.wanted |= 1u << CN_SAMPLED_COUNT | 1u << CN_SAMPLED_SQUARES;
+    if (options->statistics & CN_SAMPLED_EXTREMA)
+        self->metrics.wanted |= 1u << CN_SAMPLED_MIN | 1u << CN_SAMPLED_MAX;
     self->metrics.is_hpcprof_compatible = options->is_hpcprof_compatible;
+    pass.ranges.identities = &self->identities;
     pass.values.contexts = &self->contexts;
     pass.values.metrics = &self->metrics;
     pass.values.is_hpcprof_compatible = options->is_hpcprof_compatible;
-    self->db.ranks = pass.ranks;
-    self->db.has_exact_counts = true;
+    db->ranks = pass.ranks;
+    db->has_exact_counts = true;
     ok = cn_spool_open_together(&self->spool, options->spool_folder, pass.ranks, err) &&
          run_pass(&pass, err) &&
-         cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err) &&
-         share_context_limit(self, err);
-    cn_sampled_cells_free(pass.values.aside);
+         cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err);
+    /* If rank 0 did all the work, only it has contexts. */
+    context_limit = db->context_limit;
+    ok = ok && cn_ranks_combine(pass.ranks, CN_RANKS_MAX, &context_limit, 1, err);
+    cn_sampled_summary_free(pass.summary);
     cn_sampled_values_done(&pass.values);
-    cn_sampled_news_done(&pass.news);
+    cn_sampled_messages_done(&pass.messages);
     cn_sampled_ranges_done(&pass.ranges);
     if (!ok) {
         cn_sampled_database_free(self);
         return false;
     }
-    describe(&pass);
+    db->context_limit = (uint32_t)context_limit;
+    if (!db->title)
+        db->title = "<unnamed>";
+    /* The text that hpcprof writes. */
+    db->description = options->is_hpcprof_compatible ? "TODO database description" : "";
+    cn_sampled_metrics_describe(&self->metrics, !options->without_roots, &db->arena,
+                                &db->metrics, &db->taxonomy);
     if (totals)
         *totals = pass.totals;
-    *out = &self->db;
+    *out = db;
     return true;
 }

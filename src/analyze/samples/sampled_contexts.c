@@ -6,6 +6,36 @@
 
 enum { FIRST_SLOTS = 1024 };
 
+void cn_sampled_log_done(struct cn_sampled_log *log)
+{
+    free(log->steps);
+    free(log->modules);
+    cn_map_done(&log->module_numbers);
+    cn_arena_done(&log->arena);
+    *log = (struct cn_sampled_log){0};
+}
+
+static void log_step(struct cn_sampled_log *log, const struct cn_sampled_step *step)
+{
+    if (!log)
+        return;
+    log->steps = cn_grow(log->steps, log->count, &log->capacity, sizeof(*log->steps));
+    log->steps[log->count++] = *step;
+}
+
+void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t profile,
+                         struct cn_bytes path)
+{
+    uint32_t fresh = (uint32_t)log->module_count;
+
+    if (*cn_map_at(&log->module_numbers, module, fresh) != fresh)
+        return;
+    log->modules = cn_grow(log->modules, log->module_count, &log->module_capacity,
+                           sizeof(*log->modules));
+    log->modules[log->module_count++] = (struct cn_sampled_log_module){
+        profile, cn_arena_copy(&log->arena, (const char *)path.ptr, path.len), module};
+}
+
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -49,47 +79,39 @@ void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts)
     *contexts = (struct cn_sampled_contexts){0};
 }
 
-static void place_child(struct cn_sampled_contexts *contexts, uint32_t id)
+/* The slot of a context, or the free one where it belongs. */
+static uint32_t *find_child(const struct cn_sampled_contexts *contexts,
+                            const struct cn_sampled_context *wanted)
 {
     size_t mask = contexts->child_slots - 1;
-    size_t i = (size_t)hash_context(&contexts->list[id]) & mask;
+    size_t i = (size_t)hash_context(wanted) & mask;
 
-    while (contexts->children[i] != 0)
+    while (contexts->children[i] != 0 &&
+           !is_same(&contexts->list[contexts->children[i]], wanted))
         i = (i + 1) & mask;
-    contexts->children[i] = id;
-}
-
-static void grow_children(struct cn_sampled_contexts *contexts)
-{
-    if (contexts->count * 2 < contexts->child_slots)
-        return;
-    contexts->child_slots =
-        contexts->child_slots ? contexts->child_slots * 2 : FIRST_SLOTS;
-    free(contexts->children);
-    contexts->children = cn_alloc(contexts->child_slots, sizeof(*contexts->children));
-    for (uint32_t id = 1; id < contexts->count; id++)
-        place_child(contexts, id);
+    return &contexts->children[i];
 }
 
 static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
                             const struct cn_sampled_context *wanted)
 {
-    size_t mask, i;
+    uint32_t *slot;
 
-    grow_children(contexts);
-    mask = contexts->child_slots - 1;
-    i = (size_t)hash_context(wanted) & mask;
-    while (contexts->children[i] != 0) {
-        uint32_t id = contexts->children[i];
-
-        if (is_same(&contexts->list[id], wanted))
-            return id;
-        i = (i + 1) & mask;
+    if (contexts->count * 2 >= contexts->child_slots) {
+        contexts->child_slots =
+            contexts->child_slots ? contexts->child_slots * 2 : FIRST_SLOTS;
+        free(contexts->children);
+        contexts->children = cn_alloc(contexts->child_slots, sizeof(*contexts->children));
+        for (uint32_t id = 1; id < contexts->count; id++)
+            *find_child(contexts, &contexts->list[id]) = id;
     }
+    slot = find_child(contexts, wanted);
+    if (*slot != 0)
+        return *slot;
     contexts->list = cn_grow(contexts->list, contexts->count, &contexts->capacity,
                              sizeof(*contexts->list));
     contexts->list[contexts->count] = *wanted;
-    contexts->children[i] = (uint32_t)contexts->count;
+    *slot = (uint32_t)contexts->count;
     return (uint32_t)contexts->count++;
 }
 
@@ -110,12 +132,12 @@ static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
     return find_or_add(contexts, &wanted);
 }
 
-/* Steps that only find what is there need not be taken again. */
+/* Log a step, unless it added no context. */
 static uint32_t note(struct cn_sampled_contexts *contexts, size_t known,
                      struct cn_sampled_step step)
 {
     if (contexts->count > known)
-        cn_sampled_log_add(contexts->log, &step);
+        log_step(contexts->log, &step);
     return step.last;
 }
 
@@ -179,9 +201,9 @@ uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
                                          .kind = CN_STEP_PLACEHOLDER});
 }
 
-uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
-                                 const struct cn_sampled_spot *spot, size_t way,
-                                 const struct cn_code_scope *entry)
+uint32_t cn_sampled_contexts_path(struct cn_sampled_contexts *contexts,
+                                  const struct cn_sampled_spot *spot, size_t path,
+                                  const struct cn_code_scope *entry)
 {
     size_t known = contexts->count;
 
@@ -189,9 +211,9 @@ uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
                 (struct cn_sampled_step){.address = spot->address,
                                          .parent = spot->parent,
                                          .module = spot->module,
-                                         .way = (uint32_t)way,
+                                         .path = (uint32_t)path,
                                          .last = child(contexts, spot->parent, entry),
-                                         .kind = CN_STEP_WAY});
+                                         .kind = CN_STEP_PATH});
 }
 
 static struct cn_sampled_expansion *probe(const struct cn_sampled_contexts *contexts,
@@ -271,12 +293,11 @@ bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts, uint32_t p
             return false;
         *slot = expansion;
         contexts->expansion_count++;
-        cn_sampled_log_add(contexts->log,
-                           &(struct cn_sampled_step){.address = address,
-                                                     .parent = parent,
-                                                     .module = module,
-                                                     .last = expansion.last,
-                                                     .kind = CN_STEP_POINT});
+        log_step(contexts->log, &(struct cn_sampled_step){.address = address,
+                                                          .parent = parent,
+                                                          .module = module,
+                                                          .last = expansion.last,
+                                                          .kind = CN_STEP_POINT});
     }
     *out = *slot;
     return true;

@@ -1,20 +1,18 @@
-/* The contexts of sampled measurements: one tree for all threads, grown as call
- * paths are met.
+/* The contexts of sampled measurements: one tree for all threads.
  *
- * A context is numbered when it is first met, so that every parent has a smaller
- * number than its children. Number 0 is the global context above all others.
- * Threads: one thread at a time; readers share a finished tree.
+ * Contexts are numbered in the order in which they are added, parents before children. Number
+ * 0 is the global context above all others.
+ * Threads: one thread at a time; any thread may read a finished tree.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_CONTEXTS_H
 #define CN_ANALYZE_SAMPLES_SAMPLED_CONTEXTS_H
 
-#include "analyze/samples/sampled_log.h"
 #include "base/map.h"
 #include "model/contexts/samples.h"
 
 struct cn_sampled_context {
     uint64_t offset; /* loops and instructions */
-    uint32_t parent; /* the global context is its own */
+    uint32_t parent; /* that of the global context is 0 */
     uint32_t function;
     uint32_t file, line;
     uint32_t module;
@@ -22,49 +20,89 @@ struct cn_sampled_context {
     uint8_t kind, relation;
 };
 
-/* Where an instruction below some context was put. */
+/* The contexts of an instruction below a parent. */
 struct cn_sampled_expansion {
     uint64_t address;
     uint32_t parent, module;
-    uint32_t first, last; /* contexts: the outermost and the innermost; 0: a free slot */
+    uint32_t first, last; /* the outermost and the innermost context; 0: a free slot */
 };
 
-/* An instruction whose callers below `parent` are not known. */
+/* An instruction with unknown callers below `parent`. */
 struct cn_sampled_spot {
     uint32_t parent, module;
     uint64_t address;
 };
 
+enum cn_sampled_step_kind {
+    CN_STEP_ENTRY,       /* `address` is an enum cn_entry */
+    CN_STEP_UNKNOWN,     /* unknown code */
+    CN_STEP_PLACEHOLDER, /* `address` is its code */
+    CN_STEP_POINT,       /* an instruction and the scopes around it */
+    CN_STEP_PATH,        /* the first function of call path number `path` to it */
+};
+
+struct cn_sampled_step {
+    uint64_t address;
+    uint32_t parent; /* context */
+    uint32_t module; /* of the measurements; CN_NONE: none */
+    uint32_t path;
+    uint32_t last; /* the innermost context of the step */
+    uint8_t kind;  /* enum cn_sampled_step_kind */
+};
+
+/* A module by its name in a profile. */
+struct cn_sampled_log_module {
+    size_t profile;
+    const char *path;
+    uint32_t number; /* of the measurements, in this process */
+};
+
+/* A log of the steps that may have added contexts: other processes replay it to get contexts
+ * with the same numbers (sampled_log.h). A zeroed log is empty. */
+struct cn_sampled_log {
+    struct cn_sampled_step *steps;
+    size_t count, capacity;
+    struct cn_sampled_log_module *modules;
+    size_t module_count, module_capacity;
+    struct cn_map module_numbers; /* index in `modules`, by number of the measurements */
+    struct cn_arena arena;
+};
+
 struct cn_sampled_contexts {
     struct cn_measurements *measurements;
-    struct cn_sampled_log *log; /* NULL: nobody wants to know */
+    struct cn_sampled_log *log; /* NULL: steps are not logged */
     struct cn_sampled_context *list;
     size_t count, capacity;
-    uint32_t *children; /* hash of (parent, place) -> context; 0: a free slot */
+    uint32_t *children; /* hash table of contexts; 0: a free slot */
     size_t child_slots;
     struct cn_sampled_expansion *expansions;
     size_t expansion_count, expansion_slots;
 };
 
+void cn_sampled_log_done(struct cn_sampled_log *log);
+
+/* Log the name of a module; once is enough. */
+void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t profile,
+                         struct cn_bytes path);
+
 void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
                               struct cn_measurements *measurements);
 void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts);
 
-/* The contexts below, added when they are new. */
+/* The functions below return a context, added when it is new. */
 uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
                                    enum cn_entry entry);
 
-/* A called function that has no scopes around it: code that is not known, or what a
- * placeholder stands for. */
+/* A called function without scopes: unknown code, or the function of a placeholder. */
 uint32_t cn_sampled_contexts_unknown(struct cn_sampled_contexts *contexts,
                                      uint32_t parent);
 uint32_t cn_sampled_contexts_placeholder(struct cn_sampled_contexts *contexts,
                                          uint32_t parent, uint64_t code);
 
-/* The function `entry`, where way number `way` to an instruction begins. */
-uint32_t cn_sampled_contexts_way(struct cn_sampled_contexts *contexts,
-                                 const struct cn_sampled_spot *spot, size_t way,
-                                 const struct cn_code_scope *entry);
+/* The function `entry`, the first of call path number `path` to an instruction. */
+uint32_t cn_sampled_contexts_path(struct cn_sampled_contexts *contexts,
+                                  const struct cn_sampled_spot *spot, size_t path,
+                                  const struct cn_code_scope *entry);
 
 /* The contexts of an instruction and the scopes around it, called from `parent`.
  * `*out` is borrowed until the next call. */
@@ -74,8 +112,8 @@ CN_CHECK bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts,
                                          struct cn_sampled_expansion *out,
                                          struct cn_error *err);
 
-/* An instruction inside a line or function is not shown: what it calls is shown
- * below its parent. */
+/* True for an instruction inside a line or function: it is not shown, and the functions it
+ * calls are shown below its parent. */
 static inline bool cn_sampled_context_is_hidden(const struct cn_sampled_context *context)
 {
     return context->kind == CN_CONTEXT_INSTRUCTION && context->relation == CN_LEXICAL;

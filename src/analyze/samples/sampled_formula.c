@@ -15,8 +15,8 @@ struct parser {
     unsigned depth; /* of parentheses */
 };
 
-/* Up to a ')' or ',' at this level, or the end. Recurses along parentheses, which
- * are limited to CN_FORMULA_DEPTH_MAX. */
+/* Parse up to a ')' or ',' at this level, or the end. Recursion is limited by
+ * CN_FORMULA_DEPTH_MAX. */
 static bool parse_sum(struct parser *p, const struct cn_formula **out);
 
 static void skip_blanks(struct parser *p)
@@ -61,20 +61,6 @@ static bool parse_arguments(struct parser *p, enum cn_formula_op op,
     return true;
 }
 
-static bool parse_group(struct parser *p, const struct cn_formula **out)
-{
-    const struct cn_formula *inner;
-    bool ok = parse_sum(p, &inner);
-
-    if (!ok)
-        return false;
-    if (*p->at != ')')
-        return cn_fail(p->err, CN_ERR_FORMAT, "formula lacks a ')'");
-    p->at++;
-    *out = inner;
-    return true;
-}
-
 static bool parse_nested(struct parser *p, const struct cn_formula **out)
 {
     bool ok;
@@ -84,7 +70,9 @@ static bool parse_nested(struct parser *p, const struct cn_formula **out)
                        CN_FORMULA_DEPTH_MAX);
     if (*p->at == '(') {
         p->at++;
-        ok = parse_group(p, out);
+        ok = parse_sum(p, out) &&
+             (*p->at == ')' || cn_fail(p->err, CN_ERR_FORMAT, "formula lacks a ')'"));
+        p->at += ok;
     } else {
         enum cn_formula_op op = p->at[1] == 'i' ? CN_FORMULA_MIN : CN_FORMULA_MAX;
 
@@ -106,7 +94,7 @@ static bool parse_operand(struct parser *p, const struct cn_formula **out)
         return parse_nested(p, out);
     len = cn_formula_number_scan(p->at, &number);
     if (len == 0)
-        return cn_fail(p->err, CN_ERR_FORMAT, "formula has '%.20s' where a value must be",
+        return cn_fail(p->err, CN_ERR_FORMAT, "formula has '%.20s' instead of a value",
                        p->at);
     p->at += len;
     *out = cn_formula_number(p->arena, number);
@@ -153,7 +141,7 @@ bool cn_sampled_formula_parse(const struct cn_formula **out, struct cn_bytes tex
     if (!parse_sum(&p, &formula))
         return false;
     if (*p.at)
-        return cn_fail(err, CN_ERR_FORMAT, "formula goes on with '%.20s'", p.at);
+        return cn_fail(err, CN_ERR_FORMAT, "formula has '%.20s' after its end", p.at);
     if (formula->depth > CN_FORMULA_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "formula nests deeper than %d",
                        CN_FORMULA_DEPTH_MAX);
@@ -161,7 +149,7 @@ bool cn_sampled_formula_parse(const struct cn_formula **out, struct cn_bytes tex
     return true;
 }
 
-/* Recurses along the formula; CN_FORMULA_DEPTH_MAX bounds how deep. */
+/* Recursion is limited by CN_FORMULA_DEPTH_MAX. */
 const struct cn_formula *
 cn_sampled_formula_replace(const struct cn_formula *formula,
                            const struct cn_formula *const *inputs, struct cn_arena *arena)

@@ -8,13 +8,12 @@
 #include "base/bytes/bytes.h"
 #include "model/contexts/formula.h"
 
-/* Inputs of the result are the numbers behind '#', all below `limit`. */
+/* Parse a formula. Its inputs are the numbers after '#', all below `limit`. */
 CN_CHECK bool cn_sampled_formula_parse(const struct cn_formula **out,
                                        struct cn_bytes text, uint32_t limit,
                                        struct cn_arena *arena, struct cn_error *err);
 
-/* The same formula with input i replaced by inputs[i]; NULL when one of those is
- * NULL. */
+/* The formula with input i replaced by inputs[i]; NULL when one of those is NULL. */
 const struct cn_formula *
 cn_sampled_formula_replace(const struct cn_formula *formula,
                            const struct cn_formula *const *inputs,

@@ -14,7 +14,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
-/* The names of the first profile keep their places, empty ones included. */
+/* The kind of a name; those of the first profile have the same index as there, also empty
+ * ones. */
 static bool find_kind(struct cn_sampled_identities *identities,
                       const struct cn_sampled_profile *profile, size_t index,
                       uint8_t *out, struct cn_error *err)
@@ -24,9 +25,7 @@ static bool find_kind(struct cn_sampled_identities *identities,
     uint32_t kind;
 
     if (index < identities->kinds.count &&
-        strlen(identities->kinds.list[index]) == name.len &&
-        (name.len == 0 ||
-         memcmp(identities->kinds.list[index], name.ptr, name.len) == 0)) {
+        cn_bytes_equal(name, identities->kinds.list[index])) {
         *out = (uint8_t)index;
         return true;
     }
@@ -40,25 +39,14 @@ static bool find_kind(struct cn_sampled_identities *identities,
     return true;
 }
 
-static bool add_kinds(struct cn_sampled_identities *identities,
-                      const struct cn_sampled_profile *profile, struct cn_error *err)
-{
-    uint8_t ignored;
-
-    for (size_t i = identities->kinds.count; i < profile->kind_count; i++)
-        if (!find_kind(identities, profile, i, &ignored, err))
-            return false;
-    return true;
-}
-
-/* The running number of a physical id among those met at the same place before. */
-static uint32_t number(struct cn_sampled_identities *identities, uint64_t where,
+/* The running number of a physical id among those with the same prefix. */
+static uint32_t number(struct cn_sampled_identities *identities, uint64_t prefix,
                        uint64_t physical)
 {
-    uint32_t *known = cn_map_at(&identities->numbers, mix(where, physical), CN_NONE);
+    uint32_t *known = cn_map_at(&identities->numbers, mix(prefix, physical), CN_NONE);
 
     if (*known == CN_NONE)
-        *known = (*cn_map_at(&identities->counts, where, 0))++;
+        *known = (*cn_map_at(&identities->counts, prefix, 0))++;
     return *known;
 }
 
@@ -87,9 +75,11 @@ bool cn_sampled_identities_add(struct cn_sampled_identities *identities,
                                struct cn_error *err)
 {
     uint64_t prefix = LOCAL_SEED;
+    uint8_t ignored;
 
-    if (!add_kinds(identities, profile, err))
-        return false;
+    for (size_t i = identities->kinds.count; i < profile->kind_count; i++)
+        if (!find_kind(identities, profile, i, &ignored, err))
+            return false;
     for (size_t i = 0; i < profile->identity_count; i++) {
         if (!find_kind(identities, profile, profile->identity[i].kind, &ids[i].kind,
                        err) ||

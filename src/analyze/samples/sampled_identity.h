@@ -1,7 +1,7 @@
-/* Who the threads of sampled measurements are: identities with the numbers that
- * their readers were left to give.
+/* Identities of the threads of sampled measurements, with the logical numbers that the
+ * measurements leave to their readers.
  *
- * A zeroed one is ready for use.
+ * Zeroed identities are empty.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_IDENTITY_H
@@ -12,11 +12,11 @@
 
 struct cn_sampled_identities {
     struct cn_names kinds; /* in the order of the first profile */
-    struct cn_map numbers; /* of what has been met, by a hash of it */
-    struct cn_map counts;  /* how many were met, by a hash of where */
+    struct cn_map numbers; /* by hash of prefix and physical id */
+    struct cn_map counts;  /* of numbers given, by hash of the prefix */
 };
 
-/* The identity of a profile, in `ids`; its length goes to *count. */
+/* The identity of a profile: `*count` ids. */
 CN_CHECK bool cn_sampled_identities_add(struct cn_sampled_identities *identities,
                                         const struct cn_sampled_profile *profile,
                                         struct cn_identity ids[CN_IDENTITY_MAX],

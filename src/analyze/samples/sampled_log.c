@@ -3,42 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/samples/sampled_contexts.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 
-/* How long elements of a message are at least. */
+/* The least lengths of elements of a message. */
 enum { MODULE_LEN = 16, CONTEXT_LEN = 4, STEP_LEN = 28 };
-
-void cn_sampled_log_done(struct cn_sampled_log *log)
-{
-    free(log->steps);
-    free(log->modules);
-    cn_map_done(&log->module_numbers);
-    cn_arena_done(&log->arena);
-    *log = (struct cn_sampled_log){0};
-}
-
-void cn_sampled_log_add(struct cn_sampled_log *log, const struct cn_sampled_step *step)
-{
-    if (!log)
-        return;
-    log->steps = cn_grow(log->steps, log->count, &log->capacity, sizeof(*log->steps));
-    log->steps[log->count++] = *step;
-}
-
-void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t profile,
-                         struct cn_bytes path)
-{
-    uint32_t fresh = (uint32_t)log->module_count;
-
-    if (*cn_map_at(&log->module_numbers, module, fresh) != fresh)
-        return;
-    log->modules = cn_grow(log->modules, log->module_count, &log->module_capacity,
-                           sizeof(*log->modules));
-    log->modules[log->module_count++] = (struct cn_sampled_log_module){
-        profile, cn_arena_copy(&log->arena, (const char *)path.ptr, path.len), module};
-}
 
 void cn_sampled_log_encode(const struct cn_sampled_log *log,
                            const struct cn_sampled_contexts *contexts,
@@ -59,13 +28,13 @@ void cn_sampled_log_encode(const struct cn_sampled_log *log,
         cn_wire_u64(message, step->address);
         cn_wire_u32(message, step->parent);
         cn_wire_u32(message, cn_map_find(&log->module_numbers, step->module, CN_NONE));
-        cn_wire_u32(message, step->way);
+        cn_wire_u32(message, step->path);
         cn_wire_u32(message, step->last);
         cn_wire_u32(message, step->kind);
     }
 }
 
-/* What the numbers of a message are here. */
+/* From numbers of the message to ours. */
 struct replay {
     struct cn_sampled_contexts *contexts;
     struct cn_bytes from;
@@ -73,13 +42,13 @@ struct replay {
     uint32_t *modules;
     size_t module_count;
     uint32_t *parents; /* of contexts, in numbers of the message */
-    uint32_t *ids;     /* of the message -> here; CN_NONE: not met yet */
+    uint32_t *ids;     /* of the message -> ours; CN_NONE: not replayed yet */
     size_t context_count;
 };
 
 static bool is_damaged(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "the log of contexts is damaged");
+    return cn_fail(err, CN_ERR_FORMAT, "damaged log of contexts");
 }
 
 static bool decode_modules(struct replay *r, struct cn_error *err)
@@ -129,9 +98,9 @@ static bool decode_step(struct replay *r, struct cn_sampled_step *out,
     if (!cn_wire_u64_take(&r->from, &out->address) ||
         !cn_wire_u32_take(&r->from, &out->parent) ||
         !cn_wire_u32_take(&r->from, &out->module) ||
-        !cn_wire_u32_take(&r->from, &out->way) ||
+        !cn_wire_u32_take(&r->from, &out->path) ||
         !cn_wire_u32_take(&r->from, &out->last) || !cn_wire_u32_take(&r->from, &kind) ||
-        kind > CN_STEP_WAY || out->parent >= r->context_count ||
+        kind > CN_STEP_PATH || out->parent >= r->context_count ||
         out->last >= r->context_count || r->ids[out->parent] == CN_NONE ||
         (kind >= CN_STEP_POINT && out->module >= r->module_count) ||
         (kind == CN_STEP_ENTRY && out->address > CN_ENTRY_APPLICATION_THREAD))
@@ -140,20 +109,21 @@ static bool decode_step(struct replay *r, struct cn_sampled_step *out,
     return true;
 }
 
-static bool take_way(struct replay *r, uint32_t parent, uint32_t module,
-                     const struct cn_sampled_step *step, uint32_t *last,
-                     struct cn_error *err)
+static bool take_path(struct replay *r, uint32_t parent, uint32_t module,
+                      const struct cn_sampled_step *step, uint32_t *last,
+                      struct cn_error *err)
 {
     struct cn_call_paths paths;
 
     if (!cn_measurements_call_paths(r->contexts->measurements, module, step->address,
                                     &paths, err))
         return false;
-    if (step->way >= paths.count)
-        return cn_fail(err, CN_ERR_FORMAT, "it found other calls of GPU functions");
-    *last = cn_sampled_contexts_way(
-        r->contexts, &(struct cn_sampled_spot){parent, module, step->address}, step->way,
-        &paths.list[step->way].entry);
+    if (step->path >= paths.count)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "ranks found different calls of GPU functions");
+    *last = cn_sampled_contexts_path(
+        r->contexts, &(struct cn_sampled_spot){parent, module, step->address}, step->path,
+        &paths.list[step->path].entry);
     return true;
 }
 
@@ -180,14 +150,14 @@ static bool take_step(struct replay *r, const struct cn_sampled_step *step,
             return false;
         *last = expansion.last;
         break;
-    case CN_STEP_WAY:
-        return take_way(r, parent, module, step, last, err);
+    case CN_STEP_PATH:
+        return take_path(r, parent, module, step, last, err);
     }
     return true;
 }
 
-/* The contexts that the step has led to on the other side are, from the innermost
- * outwards, those that it has led to here. */
+/* Pair the contexts of the step in the message with those of the step here, from the
+ * innermost outwards. */
 static bool pair_up(struct replay *r, const struct cn_sampled_step *step, uint32_t last,
                     struct cn_error *err)
 {
@@ -202,7 +172,7 @@ static bool pair_up(struct replay *r, const struct cn_sampled_step *step, uint32
     }
     if (r->ids[theirs] != ours || (r->is_copy && theirs != ours))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "it found other functions and lines in the same files");
+                       "ranks found different functions and lines in the same files");
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 enum { ID_LIMIT = 32768 };
 
-/* Recurses along the formula; CN_FORMULA_DEPTH_MAX bounds how deep. */
+/* Recursion is limited by CN_FORMULA_DEPTH_MAX. */
 static void mark_inputs(const struct cn_formula *formula, bool *are_used)
 {
     if (formula->op == CN_FORMULA_INPUT)
@@ -17,7 +17,7 @@ static void mark_inputs(const struct cn_formula *formula, bool *are_used)
         mark_inputs(formula->args[i], are_used);
 }
 
-/* hpcprof counts before it sums, but sums first where a formula needs the sum. */
+/* hpcprof has the count before the sum, unless a formula uses the sum. */
 static void choose_statistics(struct cn_measured_metric *metric, unsigned wanted,
                               bool is_in_formula)
 {
@@ -36,8 +36,8 @@ static void choose_statistics(struct cn_measured_metric *metric, unsigned wanted
     }
 }
 
-/* The formulas of a table in terms of the table, NULL for what is measured, and
- * which metrics they use. */
+/* The formulas of a table over its metrics, NULL for measured metrics, and the metrics they
+ * use. */
 struct formulas {
     const struct cn_formula **list;
     bool *are_used;
@@ -80,7 +80,7 @@ static uint32_t find(struct cn_sampled_metrics *metrics,
     return number;
 }
 
-static const char *keep(struct cn_sampled_metrics *metrics, struct cn_bytes text)
+static const char *copy(struct cn_sampled_metrics *metrics, struct cn_bytes text)
 {
     return cn_arena_copy(&metrics->arena, (const char *)text.ptr, text.len);
 }
@@ -90,9 +90,9 @@ static void add_metric(struct cn_sampled_metrics *metrics,
                        const struct cn_formula *formula, bool is_input)
 {
     struct cn_measured_metric metric = {
-        .name = keep(metrics, from->name),
-        .description = keep(metrics, from->description),
-        .format = from->format.len > 0 ? keep(metrics, from->format) : NULL,
+        .name = copy(metrics, from->name),
+        .description = copy(metrics, from->description),
+        .format = from->format.len > 0 ? copy(metrics, from->format) : NULL,
         .formula = formula,
         .position = (uint32_t)position,
         .show = from->show,
@@ -129,8 +129,7 @@ static bool check_ids(const struct cn_sampled_metrics *metrics,
                    profile->metric_count, metrics->count, ID_LIMIT);
 }
 
-/* Formulas speak of the metrics of their table; from here on, of those of the
- * list. */
+/* Add the metrics; formulas are translated to metrics of the list. */
 static void add_all(struct cn_sampled_metrics *metrics,
                     const struct cn_sampled_profile *profile,
                     const struct formulas *formulas)
@@ -162,15 +161,11 @@ bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
 
     if (is_mapped(metrics, profile->metrics_id))
         return true;
-    if (!check_ids(metrics, profile, err))
+    if (!check_ids(metrics, profile, err) ||
+        !parse_formulas(metrics, profile, &formulas, err))
         return false;
-    if (!parse_formulas(metrics, profile, &formulas, err))
-        return false;
-    if (metrics->map_capacity <= profile->metric_count) {
-        metrics->map_capacity = profile->metric_count + 1;
-        metrics->map =
-            cn_realloc(metrics->map, metrics->map_capacity, sizeof(*metrics->map));
-    }
+    metrics->map = cn_grow_to(metrics->map, profile->metric_count + 1,
+                              &metrics->map_capacity, sizeof(*metrics->map));
     metrics->map_count = profile->metric_count;
     add_all(metrics, profile, &formulas);
     cn_text_clear(&metrics->mapped_id);

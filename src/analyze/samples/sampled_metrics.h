@@ -1,8 +1,8 @@
-/* The metrics of sampled measurements, numbered over all profiles; their ids,
- * statistics and the way they are presented.
+/* The metrics of sampled measurements, numbered over all profiles, with their ids, statistics
+ * and taxonomy.
  *
- * A metric is known by its name and description. What the first profile that has it
- * says about showing it counts. A zeroed one with options is ready for use.
+ * A metric is identified by name and description; the first profile that has it decides how
+ * it is shown. Zeroed metrics with options are empty.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_METRICS_H
@@ -35,7 +35,7 @@ struct cn_measured_metric {
     const char *name, *description;
     const char *format;               /* of a formula; NULL when there is none */
     const struct cn_formula *formula; /* over metrics of this list; NULL: measured */
-    uint32_t position;                /* in the table that brought it */
+    uint32_t position;                /* in the first table that has it */
     uint16_t first_id;                /* of its values */
     uint8_t show;                     /* enum cn_metric_show */
     bool shows_percent;
@@ -44,40 +44,40 @@ struct cn_measured_metric {
 };
 
 struct cn_sampled_metrics {
-    unsigned wanted; /* bits of enum cn_sampled_statistic; the sum is always kept */
+    unsigned wanted; /* bits of enum cn_sampled_statistic, besides the sum */
     bool is_hpcprof_compatible;
     struct cn_arena arena;
     struct cn_names names; /* name and description */
     struct cn_measured_metric *list;
     size_t count, capacity;
     uint32_t next_id;
-    struct cn_text mapped_id; /* the table that `map` belongs to */
-    uint32_t *map;            /* its metrics -> metrics of the list */
+    struct cn_text mapped_id; /* of the table that `map` translates */
+    uint32_t *map;            /* metrics of the table -> metrics of the list */
     size_t map_count, map_capacity;
 };
 
-/* Learn the metrics of a profile; `metrics->map` then translates its numbers. On
- * failure, such as a formula that makes no sense, no new metric was learnt. */
+/* Add the metrics of a profile; `metrics->map` then translates its numbers. On failure, such
+ * as an invalid formula, no metric is added. */
 CN_CHECK bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
                                      const struct cn_sampled_profile *profile,
                                      struct cn_error *err);
 
-/* Whether a metric is kept in a scope. */
+/* True if a metric has values in a scope. */
 static inline bool cn_measured_metric_has(const struct cn_measured_metric *metric,
                                           enum cn_sampled_scope scope)
 {
     switch (metric->show) {
-    case CN_SHOW_INCLUSIVE:
+    case CN_SHOW_TOTAL:
         return scope == CN_SAMPLED_POINT || scope == CN_SAMPLED_EXECUTION;
-    case CN_SHOW_EXCLUSIVE:
+    case CN_SHOW_SELF:
         return scope != CN_SAMPLED_EXECUTION;
     default:
         return true;
     }
 }
 
-/* As a database has them, everything in `arena`. Without `with_roots` nothing is
- * presented. */
+/* The metrics and taxonomy of the database, allocated in `arena`. Without `with_roots` the
+ * taxonomy presents no metric. */
 void cn_sampled_metrics_describe(const struct cn_sampled_metrics *metrics,
                                  bool with_roots, struct cn_arena *arena,
                                  struct cn_metrics *out, struct cn_taxonomy *taxonomy);

@@ -26,11 +26,8 @@ static void begin_modules(struct cn_sampled_nodes *nodes,
                 profile->modules_id.len);
     nodes->mapped_folder = profile->folder;
     nodes->module_count = profile->module_count;
-    if (nodes->module_capacity <= nodes->module_count) {
-        nodes->module_capacity = nodes->module_count * 2 + 1;
-        nodes->modules =
-            cn_realloc(nodes->modules, nodes->module_capacity, sizeof(*nodes->modules));
-    }
+    nodes->modules = cn_grow_to(nodes->modules, nodes->module_count + 1,
+                                &nodes->module_capacity, sizeof(*nodes->modules));
     for (size_t i = 0; i < nodes->module_count; i++)
         nodes->modules[i] = CN_NONE;
 }
@@ -55,7 +52,7 @@ bool cn_sampled_nodes_check(struct cn_sampled_nodes *nodes,
     return true;
 }
 
-/* What cannot stand at the top is put below "unknown entry". */
+/* Contexts that cannot be at the top go below "unknown entry". */
 static uint32_t below_entry(struct cn_sampled_contexts *contexts, uint32_t parent)
 {
     return parent != 0 ? parent : cn_sampled_contexts_entry(contexts, CN_ENTRY_UNKNOWN);
@@ -124,9 +121,8 @@ static uint32_t shown(const struct cn_sampled_contexts *contexts, uint32_t conte
                : context;
 }
 
-/* Nodes whose callers are not known wait until all others have their place: what was
- * measured there tells how they were reached. Those that turn out to have children are
- * not spread. */
+/* Nodes with unknown callers wait until all others are placed: the values measured there
+ * decide on their call paths. Nodes that turn out to have children are not spread. */
 static bool waits(const struct cn_sampled_nodes *nodes, size_t index)
 {
     return nodes->list[index].first == CN_NONE && nodes->list[index].last == CN_NONE;
@@ -152,7 +148,7 @@ static bool place_waiting(struct cn_sampled_nodes *nodes,
     return true;
 }
 
-/* What the profile has measured at nodes that have their place. */
+/* Note the values of nodes that are placed, and the samples of those that wait. */
 static void note_measured(struct cn_sampled_nodes *nodes,
                           struct cn_sampled_contexts *contexts,
                           const struct cn_sampled_profile *profile)
@@ -181,18 +177,6 @@ static void note_measured(struct cn_sampled_nodes *nodes,
     cn_sampled_reach_ready(&nodes->reach);
 }
 
-static bool place_all_waiting(struct cn_sampled_nodes *nodes,
-                              struct cn_sampled_contexts *contexts,
-                              const struct cn_sampled_profile *profile,
-                              struct cn_error *err)
-{
-    note_measured(nodes, contexts, profile);
-    for (size_t i = 0; i < profile->node_count; i++)
-        if (waits(nodes, i) && !place_waiting(nodes, contexts, profile, i, err))
-            return false;
-    return true;
-}
-
 bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
                             struct cn_sampled_contexts *contexts,
                             const struct cn_sampled_profile *profile,
@@ -200,11 +184,8 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
 {
     bool has_waiting = false;
 
-    if (nodes->capacity < profile->node_count) {
-        free(nodes->list);
-        nodes->capacity = profile->node_count * 2;
-        nodes->list = cn_alloc(nodes->capacity, sizeof(*nodes->list));
-    }
+    nodes->list = cn_grow_to(nodes->list, profile->node_count, &nodes->capacity,
+                             sizeof(*nodes->list));
     for (size_t i = 0; i < profile->node_count; i++) {
         const struct cn_sampled_node *node = &profile->nodes[i];
 
@@ -219,8 +200,11 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
             return false;
         }
     }
-    if (has_waiting && !place_all_waiting(nodes, contexts, profile, err))
-        return false;
+    if (has_waiting)
+        note_measured(nodes, contexts, profile);
+    for (size_t i = 0; has_waiting && i < profile->node_count; i++)
+        if (waits(nodes, i) && !place_waiting(nodes, contexts, profile, i, err))
+            return false;
     for (size_t i = 0; i < profile->node_count; i++) {
         struct cn_sampled_node_contexts *at = &nodes->list[i];
         bool is_nowhere =

@@ -13,7 +13,7 @@ struct launch {
     double count, sampled_count;
 };
 
-/* Something measured of launches. */
+/* A value of a launch. */
 struct measured {
     uint32_t context, metric;
     double value;
@@ -39,20 +39,15 @@ struct cn_range_context {
 
 static const char context_kind[] = "GPUCONTEXT";
 
-static bool has_name(struct cn_bytes bytes, const char *name)
-{
-    return bytes.len == strlen(name) && memcmp(bytes.ptr, name, bytes.len) == 0;
-}
-
 static size_t find_kind(const struct cn_sampled_profile *profile, const char *name)
 {
     for (size_t i = 0; i < profile->kind_count; i++)
-        if (has_name(profile->kinds[i], name))
+        if (cn_bytes_equal(profile->kinds[i], name))
             return i;
     return SIZE_MAX;
 }
 
-/* What a GPU context shares with the thread that used it: the machine and the process. */
+/* The ids that a GPU context shares with the thread that used it: machine and process. */
 static size_t prefix_count(const struct cn_sampled_profile *profile)
 {
     size_t count = 0;
@@ -60,7 +55,7 @@ static size_t prefix_count(const struct cn_sampled_profile *profile)
     for (size_t i = 0; i < profile->identity_count; i++) {
         struct cn_bytes kind = profile->kinds[profile->identity[i].kind];
 
-        if (has_name(kind, "NODE") || has_name(kind, "RANK"))
+        if (cn_bytes_equal(kind, "NODE") || cn_bytes_equal(kind, "RANK"))
             count = i + 1;
     }
     return count;
@@ -73,11 +68,11 @@ bool cn_sampled_ranges_check(const struct cn_sampled_profile *profile,
         if (!cn_node_is_of_range(profile->nodes[i].kind))
             continue;
         if (find_kind(profile, context_kind) == SIZE_MAX)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "GPU ranges, but no kind of identities named %s",
+            return cn_fail(err, CN_ERR_FORMAT, "GPU ranges without identities of kind %s",
                            context_kind);
         if (prefix_count(profile) == CN_IDENTITY_MAX)
-            return cn_fail(err, CN_ERR_LIMIT, "identity of %zu ids and a GPU context",
+            return cn_fail(err, CN_ERR_LIMIT,
+                           "identity of %zu ids leaves no room for a GPU context",
                            profile->identity_count);
         return true;
     }
@@ -124,7 +119,7 @@ static struct cn_range_context *find_context(struct cn_sampled_ranges *ranges,
     return &ranges->contexts[number];
 }
 
-/* The kernel's node is that above the GPU context's. */
+/* The node of the kernel is above that of the GPU context. */
 static void note_launch(struct cn_range_context *to,
                         const struct cn_sampled_profile *profile,
                         const struct cn_sampled_nodes *nodes,
@@ -145,9 +140,9 @@ static void note_launch(struct cn_range_context *to,
                            sizeof(*to->measured));
     to->measured[to->measured_count++] =
         (struct measured){of->is_moved ? at->first : at->last, metric, value->value};
-    if (has_name(of->name, CN_REACH_LAUNCHES))
+    if (cn_bytes_equal(of->name, CN_REACH_LAUNCHES))
         launch.count = value->value;
-    else if (has_name(of->name, CN_REACH_SAMPLED_LAUNCHES))
+    else if (cn_bytes_equal(of->name, CN_REACH_SAMPLED_LAUNCHES))
         launch.sampled_count = value->value;
     to->launches = cn_grow(to->launches, to->launch_count, &to->launch_capacity,
                            sizeof(*to->launches));
@@ -174,7 +169,6 @@ static void note_sample(struct cn_range_context *to,
 }
 
 bool cn_sampled_ranges_note(struct cn_sampled_ranges *ranges,
-                            struct cn_sampled_identities *identities,
                             const struct cn_sampled_profile *profile,
                             const struct cn_sampled_nodes *nodes,
                             const struct cn_sampled_value *value, uint32_t metric,
@@ -185,7 +179,7 @@ bool cn_sampled_ranges_note(struct cn_sampled_ranges *ranges,
     uint32_t range = node->kind == CN_NODE_RANGE_SAMPLE ? node->parent : value->node;
     uint64_t gpu_context = profile->nodes[profile->nodes[range].parent].address;
 
-    if (!identify(identities, profile, gpu_context, &wanted, err))
+    if (!identify(ranges->identities, profile, gpu_context, &wanted, err))
         return false;
     if (node->kind == CN_NODE_RANGE_SAMPLE)
         note_sample(find_context(ranges, &wanted), profile, nodes, value, metric);
@@ -224,23 +218,23 @@ static int compare_samples(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-/* One entry for each kernel in each range. */
+/* Sort launches, one entry for each kernel in each range. */
 static void sort_launches(struct cn_range_context *c)
 {
-    size_t kept = 0;
+    size_t last = 0;
 
     if (c->launch_count == 0)
         return;
     qsort(c->launches, c->launch_count, sizeof(*c->launches), compare_launches);
     for (size_t i = 1; i < c->launch_count; i++) {
-        if (compare_launches(&c->launches[kept], &c->launches[i]) == 0) {
-            c->launches[kept].count += c->launches[i].count;
-            c->launches[kept].sampled_count += c->launches[i].sampled_count;
+        if (compare_launches(&c->launches[last], &c->launches[i]) == 0) {
+            c->launches[last].count += c->launches[i].count;
+            c->launches[last].sampled_count += c->launches[i].sampled_count;
         } else {
-            c->launches[++kept] = c->launches[i];
+            c->launches[++last] = c->launches[i];
         }
     }
-    c->launch_count = kept + 1;
+    c->launch_count = last + 1;
 }
 
 static double launches_of(const struct launch *launch)
@@ -279,7 +273,7 @@ static void set_points(struct cn_sampled_reach *reach, const struct launch *laun
     }
 }
 
-/* Samples that nobody can have launched stay, as called by nobody known. */
+/* Add a sample without a possible launch, with unknown callers. */
 static bool add_unreached(struct cn_sampled_contexts *contexts,
                           struct cn_sampled_values *values,
                           const struct range_sample *sample, struct cn_error *err)
@@ -321,19 +315,6 @@ static bool add_instruction(struct cn_sampled_reach *reach,
     return true;
 }
 
-static void note_samples(struct cn_sampled_reach *reach,
-                         const struct range_sample *samples, size_t count)
-{
-    cn_sampled_reach_begin_samples(reach);
-    for (size_t i = 0; i < count; i++)
-        cn_sampled_reach_note_sample(reach,
-                                     &(struct cn_sampled_spot){CN_REACH_POINTS,
-                                                               samples[i].module,
-                                                               samples[i].address},
-                                     samples[i].metric, samples[i].value);
-    cn_sampled_reach_ready(reach);
-}
-
 static bool add_range(struct cn_sampled_reach *reach,
                       struct cn_sampled_contexts *contexts,
                       struct cn_sampled_values *values,
@@ -342,7 +323,14 @@ static bool add_range(struct cn_sampled_reach *reach,
 {
     size_t next;
 
-    note_samples(reach, samples, count);
+    cn_sampled_reach_begin_samples(reach);
+    for (size_t i = 0; i < count; i++)
+        cn_sampled_reach_note_sample(reach,
+                                     &(struct cn_sampled_spot){CN_REACH_POINTS,
+                                                               samples[i].module,
+                                                               samples[i].address},
+                                     samples[i].metric, samples[i].value);
+    cn_sampled_reach_ready(reach);
     for (size_t at = 0; at < count; at = next) {
         for (next = at + 1; next < count; next++)
             if (compare_samples(&samples[at], &samples[next]) != 0)

@@ -1,9 +1,9 @@
-/* GPU work that was measured in ranges: not each launch of a kernel has its samples, but
- * all launches of a GPU context in a stretch of time have them together.
+/* GPU work measured in ranges: samples belong to all launches of a GPU context in a range of
+ * time, not to a single launch.
  *
- * What profiles have measured in ranges is noted as they come. In the end each GPU context
- * becomes a profile of its own: the samples of a range are shared among the launches in
- * it. Memory grows with what was measured in ranges. A zeroed one is ready for use.
+ * The values of profiles are noted. At the end each GPU context becomes a profile: the samples
+ * of a range are split among its launches. Memory grows with the values in ranges. Zeroed
+ * ranges are empty, except for `identities`.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_RANGES_H
@@ -14,26 +14,26 @@
 #include "analyze/samples/sampled_values.h"
 
 struct cn_sampled_ranges {
-    struct cn_names keys; /* of GPU contexts: their identities */
+    struct cn_sampled_identities *identities; /* borrowed */
+    struct cn_names keys;                     /* of GPU contexts: their identities */
     struct cn_range_context *contexts;
     size_t count, capacity;
     struct cn_sampled_reach reach;
 };
 
-/* Whether all nodes of a profile can be noted. */
+/* Check that all nodes of a profile can be noted. */
 CN_CHECK bool cn_sampled_ranges_check(const struct cn_sampled_profile *profile,
                                       struct cn_error *err);
 
-/* Note a value of a profile whose nodes have their places; `metric` is the number of the
- * value's metric over all profiles. */
+/* Note a value of a profile whose nodes are placed; `metric` is the number of its metric over
+ * all profiles. */
 CN_CHECK bool cn_sampled_ranges_note(struct cn_sampled_ranges *ranges,
-                                     struct cn_sampled_identities *identities,
                                      const struct cn_sampled_profile *profile,
                                      const struct cn_sampled_nodes *nodes,
                                      const struct cn_sampled_value *value,
                                      uint32_t metric, struct cn_error *err);
 
-/* Of GPU context number `index`: the identity, and the values, which are added. */
+/* The identity of GPU context number `index`; and add its values. */
 const struct cn_identity *
 cn_sampled_ranges_identity(const struct cn_sampled_ranges *ranges, size_t index,
                            size_t *count);

@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 
-/* Shares of all samples of a profile: so many, and so many more for each sample. */
+/* Limit of the shares of a profile: a constant, and more per sample. */
 enum { SHARES_MAX = 65536, SHARES_PER_SAMPLE_MAX = 8 };
 
-/* What was measured at a function that was launched. */
+/* The launches of a function. */
 struct cn_reach_launches {
     double count, sampled_count;
     bool has_count, has_sampled_count;
@@ -19,15 +19,15 @@ struct cn_reach_sample {
     double instructions;
 };
 
-/* A possible way; its calls live as long as the answer that named them. */
-struct cn_reach_way {
+/* A candidate call path; the path is borrowed from cn_measurements_call_paths(). */
+struct cn_reach_candidate {
     const struct cn_call_path *path;
     uint32_t parent;
     double scale;  /* by launches */
     double weight; /* by calls */
 };
 
-/* Ways that have their innermost `depth` calls in common. */
+/* Candidates with the same innermost `depth` calls. */
 struct cn_reach_group {
     size_t begin, end, depth;
     double weight;
@@ -35,12 +35,9 @@ struct cn_reach_group {
 
 static uint32_t find_metric(const struct cn_sampled_profile *profile, const char *name)
 {
-    for (size_t i = 0; i < profile->metric_count; i++) {
-        struct cn_bytes own = profile->metrics[i].name;
-
-        if (own.len == strlen(name) && memcmp(own.ptr, name, own.len) == 0)
+    for (size_t i = 0; i < profile->metric_count; i++)
+        if (cn_bytes_equal(profile->metrics[i].name, name))
             return (uint32_t)i;
-    }
     return CN_NONE;
 }
 
@@ -133,20 +130,15 @@ void cn_sampled_reach_note_sample(struct cn_sampled_reach *r,
     r->samples[r->sample_count++] = (struct cn_reach_sample){*spot, value};
 }
 
-static int compare_spots(const struct cn_sampled_spot *a, const struct cn_sampled_spot *b)
-{
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    return (a->address > b->address) - (a->address < b->address);
-}
-
 static int compare_samples(const void *left, const void *right)
 {
     const struct cn_reach_sample *a = left, *b = right;
 
-    return compare_spots(&a->spot, &b->spot);
+    if (a->spot.parent != b->spot.parent)
+        return a->spot.parent < b->spot.parent ? -1 : 1;
+    if (a->spot.module != b->spot.module)
+        return a->spot.module < b->spot.module ? -1 : 1;
+    return (a->spot.address > b->spot.address) - (a->spot.address < b->spot.address);
 }
 
 void cn_sampled_reach_ready(struct cn_sampled_reach *r)
@@ -176,8 +168,7 @@ static double sampled_at(const struct cn_sampled_reach *r,
     return found ? found->instructions : 0;
 }
 
-/* How many launches a sampled one stands for; 0 for a function that was not launched
- * here. */
+/* The launches per sampled launch; 0 for a function that was not launched here. */
 static double scale_at(const struct cn_sampled_reach *r, uint32_t context)
 {
     uint32_t at = cn_map_find(&r->launched, context, CN_NONE);
@@ -192,16 +183,16 @@ static double scale_at(const struct cn_sampled_reach *r, uint32_t context)
     return launches->count / launches->sampled_count;
 }
 
-/* The call that is `depth` calls away from the sample. */
-static uint64_t call_of(const struct cn_reach_way *way, size_t depth)
+/* The call at distance `depth` from the sample. */
+static uint64_t call_of(const struct cn_reach_candidate *candidate, size_t depth)
 {
-    return way->path->calls[way->path->call_count - 1 - depth];
+    return candidate->path->calls[candidate->path->call_count - 1 - depth];
 }
 
-/* From the inside out, so that ways with the same last calls are neighbours. */
-static int compare_ways(const void *left, const void *right)
+/* From the inside out, so that candidates with the same last calls are adjacent. */
+static int compare_candidates(const void *left, const void *right)
 {
-    const struct cn_reach_way *a = left, *b = right;
+    const struct cn_reach_candidate *a = left, *b = right;
     size_t least = a->path->call_count < b->path->call_count ? a->path->call_count
                                                              : b->path->call_count;
 
@@ -221,7 +212,8 @@ static size_t group_end(const struct cn_sampled_reach *r, size_t begin, size_t e
 {
     size_t at = begin + 1;
 
-    while (at < end && call_of(&r->ways[at], depth) == call_of(&r->ways[begin], depth))
+    while (at < end &&
+           call_of(&r->candidates[at], depth) == call_of(&r->candidates[begin], depth))
         at++;
     return at;
 }
@@ -233,7 +225,7 @@ static void push_group(struct cn_sampled_reach *r, size_t *count,
     r->groups[(*count)++] = group;
 }
 
-/* Split a group by the next call, in proportion to what was sampled there. */
+/* Split a group by the next call, in proportion to the samples at the call sites. */
 static void split(struct cn_sampled_reach *r, const struct cn_sampled_spot *spot,
                   struct cn_reach_group group, size_t *count)
 {
@@ -242,11 +234,11 @@ static void split(struct cn_sampled_reach *r, const struct cn_sampled_spot *spot
 
     for (size_t at = group.begin; at < group.end; at = next) {
         next = group_end(r, at, group.end, group.depth);
-        sum += sampled_at(r, spot, call_of(&r->ways[at], group.depth));
+        sum += sampled_at(r, spot, call_of(&r->candidates[at], group.depth));
         part_count++;
     }
     for (size_t at = group.begin; at < group.end; at = next) {
-        double own = sampled_at(r, spot, call_of(&r->ways[at], group.depth));
+        double own = sampled_at(r, spot, call_of(&r->candidates[at], group.depth));
 
         next = group_end(r, at, group.end, group.depth);
         push_group(r, count,
@@ -256,62 +248,57 @@ static void split(struct cn_sampled_reach *r, const struct cn_sampled_spot *spot
     }
 }
 
-static void weigh_ways(struct cn_sampled_reach *r, const struct cn_sampled_spot *spot,
-                       size_t way_count)
+static void weigh_candidates(struct cn_sampled_reach *r,
+                             const struct cn_sampled_spot *spot, size_t candidate_count)
 {
     size_t count = 0;
 
-    qsort(r->ways, way_count, sizeof(*r->ways), compare_ways);
-    push_group(r, &count, (struct cn_reach_group){0, way_count, 0, 1});
+    qsort(r->candidates, candidate_count, sizeof(*r->candidates), compare_candidates);
+    push_group(r, &count, (struct cn_reach_group){0, candidate_count, 0, 1});
     while (count > 0) {
         struct cn_reach_group group = r->groups[--count];
 
         if (group.end - group.begin > 1 && group.weight > 0 &&
-            r->ways[group.begin].path->call_count > group.depth) {
+            r->candidates[group.begin].path->call_count > group.depth) {
             split(r, spot, group, &count);
             continue;
         }
         for (size_t i = group.begin; i < group.end; i++)
-            r->ways[i].weight = group.weight;
+            r->candidates[i].weight = group.weight;
     }
 }
 
-static void add_way(struct cn_sampled_reach *r, size_t *count, struct cn_reach_way way)
+static void add_candidate(struct cn_sampled_reach *r, size_t *count,
+                          struct cn_reach_candidate candidate)
 {
-    if (way.scale == 0)
+    if (candidate.scale == 0)
         return;
-    r->ways = cn_grow(r->ways, *count, &r->way_capacity, sizeof(*r->ways));
-    r->ways[(*count)++] = way;
+    r->candidates =
+        cn_grow(r->candidates, *count, &r->candidate_capacity, sizeof(*r->candidates));
+    r->candidates[(*count)++] = candidate;
 }
 
-static size_t points_end(const struct cn_sampled_reach *r, size_t first)
-{
-    size_t end = first;
-
-    while (end < r->point_count && r->points[end].function == r->points[first].function)
-        end++;
-    return end;
-}
-
-/* The ways that begin with a path, from all points that it can begin at. */
-static size_t list_ways_from_points(struct cn_sampled_reach *r,
-                                    const struct cn_call_paths *paths)
+/* List the paths as candidates, from all points of their first function. */
+static size_t list_from_points(struct cn_sampled_reach *r,
+                               const struct cn_call_paths *paths)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < paths->count; i++) {
         size_t first = cn_map_find(&r->points_of, paths->list[i].entry.function, CN_NONE);
-        size_t end = first == CN_NONE ? first : points_end(r, first);
+        size_t end = first;
 
-        for (size_t k = first; k < end; k++) {
-            const struct cn_reach_point *point = &r->points[k];
+        for (;
+             end < r->point_count && r->points[end].function == r->points[first].function;
+             end++) {
+            const struct cn_reach_point *point = &r->points[end];
 
-            add_way(r, &count,
-                    (struct cn_reach_way){&paths->list[i], point->parent,
-                                          scale_at(r, point->entry) * point->share, 0});
+            add_candidate(
+                r, &count,
+                (struct cn_reach_candidate){&paths->list[i], point->parent,
+                                            scale_at(r, point->entry) * point->share, 0});
         }
-        /* What was tried for nothing counts, too: it must not take the time of samples
-         * times launches. */
+        /* Failed tries count as well: work must not grow with samples times launches. */
         r->tried_count += end - first;
         if (r->tried_count > r->share_max)
             return 0;
@@ -319,33 +306,34 @@ static size_t list_ways_from_points(struct cn_sampled_reach *r,
     return count;
 }
 
-/* Only ways from functions that were launched here count. */
-static size_t list_ways(struct cn_sampled_reach *r, struct cn_sampled_contexts *contexts,
-                        const struct cn_sampled_spot *spot,
-                        const struct cn_call_paths *paths)
+/* List the paths from functions that were launched here. */
+static size_t list_candidates(struct cn_sampled_reach *r,
+                              struct cn_sampled_contexts *contexts,
+                              const struct cn_sampled_spot *spot,
+                              const struct cn_call_paths *paths)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < paths->count; i++) {
         uint32_t entry =
-            cn_sampled_contexts_way(contexts, spot, i, &paths->list[i].entry);
+            cn_sampled_contexts_path(contexts, spot, i, &paths->list[i].entry);
 
-        add_way(
-            r, &count,
-            (struct cn_reach_way){&paths->list[i], spot->parent, scale_at(r, entry), 0});
+        add_candidate(r, &count,
+                      (struct cn_reach_candidate){&paths->list[i], spot->parent,
+                                                  scale_at(r, entry), 0});
     }
     return count;
 }
 
 static bool add_share(struct cn_sampled_reach *r, struct cn_sampled_contexts *contexts,
-                      const struct cn_sampled_spot *spot, const struct cn_reach_way *way,
-                      struct cn_error *err)
+                      const struct cn_sampled_spot *spot,
+                      const struct cn_reach_candidate *candidate, struct cn_error *err)
 {
-    struct cn_sampled_expansion expansion = {.last = way->parent};
+    struct cn_sampled_expansion expansion = {.last = candidate->parent};
 
-    for (size_t i = 0; i < way->path->call_count; i++)
+    for (size_t i = 0; i < candidate->path->call_count; i++)
         if (!cn_sampled_contexts_expand(contexts, expansion.last, spot->module,
-                                        way->path->calls[i], &expansion, err))
+                                        candidate->path->calls[i], &expansion, err))
             return false;
     if (!cn_sampled_contexts_expand(contexts, expansion.last, spot->module, spot->address,
                                     &expansion, err))
@@ -355,7 +343,7 @@ static bool add_share(struct cn_sampled_reach *r, struct cn_sampled_contexts *co
     r->shares[r->share_count++] = (struct cn_sampled_share){
         .first = expansion.first,
         .last = expansion.last,
-        .weight = way->scale * way->weight,
+        .weight = candidate->scale * candidate->weight,
     };
     return true;
 }
@@ -365,7 +353,7 @@ bool cn_sampled_reach_find(struct cn_sampled_reach *r,
                            const struct cn_sampled_spot *spot, uint32_t *out,
                            struct cn_error *err)
 {
-    size_t first = r->share_count, way_count;
+    size_t first = r->share_count, candidate_count;
     struct cn_call_paths paths;
 
     *out = CN_NONE;
@@ -374,13 +362,14 @@ bool cn_sampled_reach_find(struct cn_sampled_reach *r,
         return false;
     if (paths.count == 0 || paths.count > r->share_max - first || first >= CN_NONE)
         return true;
-    way_count = spot->parent == CN_REACH_POINTS ? list_ways_from_points(r, &paths)
-                                                : list_ways(r, contexts, spot, &paths);
-    if (way_count == 0)
+    candidate_count = spot->parent == CN_REACH_POINTS
+                          ? list_from_points(r, &paths)
+                          : list_candidates(r, contexts, spot, &paths);
+    if (candidate_count == 0)
         return true;
-    weigh_ways(r, spot, way_count);
-    for (size_t i = 0; i < way_count; i++)
-        if (!add_share(r, contexts, spot, &r->ways[i], err))
+    weigh_candidates(r, spot, candidate_count);
+    for (size_t i = 0; i < candidate_count; i++)
+        if (!add_share(r, contexts, spot, &r->candidates[i], err))
             return false;
     r->shares[r->share_count - 1].is_last = true;
     *out = (uint32_t)first;
@@ -395,7 +384,7 @@ void cn_sampled_reach_done(struct cn_sampled_reach *r)
     free(r->samples);
     free(r->points);
     cn_map_done(&r->points_of);
-    free(r->ways);
+    free(r->candidates);
     free(r->groups);
     *r = (struct cn_sampled_reach){0};
 }

@@ -28,11 +28,10 @@ struct scout {
     struct cn_sampled_log log;         /* of the contexts */
     struct cn_sampled_metrics metrics; /* of the own profiles */
     struct cn_sampled_identities identities;
-    uint64_t has_ranges;   /* some profile has GPU work in ranges */
-    struct cn_text tables; /* numbers of profiles that brought new metrics */
+    uint64_t has_ranges;   /* a profile has GPU work in ranges */
+    struct cn_text tables; /* numbers of profiles with new metrics */
 };
 
-/* Each rank looks at some of the files. */
 bool cn_sampled_choose(const struct cn_measurements *measurements, struct cn_ranks *ranks,
                        struct cn_ranks_part *out, struct cn_error *err)
 {
@@ -40,6 +39,7 @@ bool cn_sampled_choose(const struct cn_measurements *measurements, struct cn_ran
     uint64_t *lens = cn_alloc(count, sizeof(*lens));
     bool ok;
 
+    /* Each rank reads the lengths of some files. */
     for (size_t i = ranks->rank; ranks->size > 1 && i < count; i += ranks->size)
         lens[i] = cn_measurements_profile_len(measurements, i);
     ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, count, err);
@@ -59,16 +59,8 @@ static void read_run(void *arg, size_t index, unsigned worker)
                                         &job->profile, &ignored);
 }
 
-static void name_modules(struct scout *s, size_t index, const struct job *job)
-{
-    for (size_t i = 0; i < job->profile.module_count; i++)
-        if (job->nodes.modules[i] != CN_NONE)
-            cn_sampled_log_name(&s->log, job->nodes.modules[i], index,
-                                job->profile.modules[i]);
-}
-
-/* As a profile is added when it is analysed. One that will be refused then adds as much
- * here as there. */
+/* Add the contexts and metrics of a profile like the analysis does. A profile that fails adds
+ * the same contexts and metrics there. */
 static void add_profile(struct scout *s, size_t index, struct job *job)
 {
     struct cn_identity ids[CN_IDENTITY_MAX] = {0};
@@ -84,7 +76,10 @@ static void add_profile(struct scout *s, size_t index, struct job *job)
         !cn_sampled_identities_add(&s->identities, &job->profile, ids, &id_count,
                                    &ignored))
         return;
-    name_modules(s, index, job);
+    for (size_t i = 0; i < job->profile.module_count; i++)
+        if (job->nodes.modules[i] != CN_NONE)
+            cn_sampled_log_name(&s->log, job->nodes.modules[i], index,
+                                job->profile.modules[i]);
     (void)!cn_sampled_nodes_place(&job->nodes, &s->self->contexts, &job->profile,
                                   &ignored);
 }
@@ -149,7 +144,7 @@ static bool merge_log(void *arg, unsigned from, struct cn_bytes message,
            cn_fail_in(err, "rank %u, for rank %u", s->ranks->rank, from);
 }
 
-/* Start again with what rank 0 has. */
+/* Replace the contexts by those of rank 0. */
 static bool copy_contexts(struct scout *s, struct cn_bytes message, struct cn_error *err)
 {
     struct cn_sampled_contexts *contexts = &s->self->contexts;
@@ -175,8 +170,8 @@ static bool share_contexts(struct scout *s, struct cn_error *err)
     return cn_ranks_agree(s->ranks, ok, err);
 }
 
-/* The metrics of the profiles that brought them, in the order of profiles. */
-static bool learn_metrics(struct scout *s, struct cn_bytes numbers, struct cn_error *err)
+/* Read the metrics of the profiles that brought new ones, in the order of profiles. */
+static bool add_metrics(struct scout *s, struct cn_bytes numbers, struct cn_error *err)
 {
     struct cn_measurements *measurements = s->self->measurements;
     struct cn_sampled_profile profile = {0};
@@ -187,7 +182,7 @@ static bool learn_metrics(struct scout *s, struct cn_bytes numbers, struct cn_er
 
         ok =
             (cn_wire_u64_take(&numbers, &index) && index < measurements->profile_count) ||
-            cn_fail(err, CN_ERR_FORMAT, "metrics of a profile that is not there");
+            cn_fail(err, CN_ERR_FORMAT, "metrics of an unknown profile");
         ok = ok && cn_measurements_read(measurements, (size_t)index, &profile, err) &&
              cn_sampled_metrics_add(&s->self->metrics, &profile, err);
     }
@@ -204,23 +199,10 @@ static bool share_metrics(struct scout *s, struct cn_error *err)
     left = cn_wire_view(&all);
     while (ok && left.len > 0)
         ok = cn_wire_bytes_take(&left, &numbers)
-                 ? learn_metrics(s, numbers, err)
-                 : cn_fail(err, CN_ERR_FORMAT, "metrics of no rank");
+                 ? add_metrics(s, numbers, err)
+                 : cn_fail(err, CN_ERR_FORMAT, "damaged message about metrics");
     cn_text_done(&all);
     return cn_ranks_agree(s->ranks, ok, err);
-}
-
-/* Whether all ranks can go on; else they forget what they have. */
-static bool can_share(struct scout *s, bool *out, struct cn_error *err)
-{
-    if (!cn_ranks_combine(s->ranks, CN_RANKS_MAX, &s->has_ranges, 1, err))
-        return false;
-    *out = s->has_ranges == 0;
-    if (*out)
-        return true;
-    cn_sampled_contexts_done(&s->self->contexts);
-    cn_sampled_contexts_init(&s->self->contexts, s->self->measurements);
-    return true;
 }
 
 bool cn_sampled_scout(struct cn_sampled_database *self,
@@ -236,14 +218,18 @@ bool cn_sampled_scout(struct cn_sampled_database *self,
         .metrics = {.wanted = self->metrics.wanted,
                     .is_hpcprof_compatible = self->metrics.is_hpcprof_compatible},
     };
-    bool ok, is_shared = false;
+    bool ok;
 
     self->contexts.log = &s.log;
-    ok =
-        cn_ranks_agree(s.ranks, read_own(&s, err), err) && can_share(&s, &is_shared, err);
-    if (ok && is_shared)
+    ok = cn_ranks_agree(s.ranks, read_own(&s, err), err) &&
+         cn_ranks_combine(s.ranks, CN_RANKS_MAX, &s.has_ranges, 1, err);
+    *is_for_one = s.has_ranges != 0;
+    if (ok && *is_for_one) {
+        cn_sampled_contexts_done(&self->contexts);
+        cn_sampled_contexts_init(&self->contexts, self->measurements);
+    } else if (ok) {
         ok = share_contexts(&s, err) && share_metrics(&s, err);
-    *is_for_one = !is_shared;
+    }
     self->contexts.log = NULL;
     cn_sampled_log_done(&s.log);
     cn_sampled_metrics_done(&s.metrics);

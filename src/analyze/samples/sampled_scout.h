@@ -1,27 +1,27 @@
-/* What several processes agree on before each of them analyses its own profiles.
+/* The scouting pass: several processes agree on contexts and metrics before each analyses its
+ * own profiles.
  *
- * The numbers of contexts and metrics follow from the order in which all profiles meet
- * them. So each rank goes through its profiles once for their contexts and metrics
- * alone. How these came about (sampled_log.h) is put together in the order of ranks,
- * which is that of profiles, and all ranks do it again from the start: contexts then
- * have the same numbers everywhere, those of one process, and nothing new is met when
- * the profiles are analysed.
- * Threads: one thread at a time; uses threads of its own.
+ * Contexts and metrics are numbered in the order of all profiles. So each rank first reads its
+ * profiles for their contexts and metrics alone, and logs the steps that added contexts
+ * (sampled_log.h). Logs are combined in the order of ranks, which is that of profiles, and all
+ * ranks replay the whole log: contexts then have the numbers that one process would give, and
+ * the analysis meets no new ones.
+ * Threads: one thread at a time; starts threads of its own.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_SCOUT_H
 #define CN_ANALYZE_SAMPLES_SAMPLED_SCOUT_H
 
-#include "analyze/samples/sampled_parts.h"
+#include "analyze/samples/sampled_internal.h"
 #include "base/run/ranks.h"
 
-/* Which profiles this process analyses: by the size of their files. */
+/* Choose the profiles of this process, by the size of their files. */
 CN_CHECK bool cn_sampled_choose(const struct cn_measurements *measurements,
                                 struct cn_ranks *ranks, struct cn_ranks_part *out,
                                 struct cn_error *err);
 
-/* Fill in the contexts and metrics of `self`. Called by all ranks. GPU work that was
- * measured in ranges comes from several profiles at once: `*is_for_one` says that it was
- * found, that nothing is filled in, and that one rank has to do all. */
+/* Called by all ranks: fill in the contexts and metrics of `self`. If a profile has GPU work
+ * measured in ranges, which needs several profiles at once, nothing is filled in:
+ * `*is_for_one`, and rank 0 has to do all the work. */
 CN_CHECK bool cn_sampled_scout(struct cn_sampled_database *self,
                                const struct cn_sampled_options *options,
                                struct cn_ranks_part own, bool *is_for_one,

@@ -6,21 +6,22 @@
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 
-void cn_sampled_news_done(struct cn_sampled_news *news)
+void cn_sampled_messages_done(struct cn_sampled_messages *messages)
 {
-    cn_text_done(&news->identities);
-    cn_text_done(&news->damages);
+    cn_text_done(&messages->identities);
+    cn_text_done(&messages->damages);
 }
 
-void cn_sampled_news_add_damage(struct cn_sampled_news *news, const char *text)
+void cn_sampled_messages_add_damage(struct cn_sampled_messages *messages,
+                                    const char *text)
 {
-    cn_wire_str(&news->damages, text);
+    cn_wire_str(&messages->damages, text);
 }
 
-void cn_sampled_news_add_identity(struct cn_sampled_news *news,
-                                  const struct cn_sampled_profile *profile)
+void cn_sampled_messages_add_identity(struct cn_sampled_messages *messages,
+                                      const struct cn_sampled_profile *profile)
 {
-    struct cn_text *message = &news->identities;
+    struct cn_text *message = &messages->identities;
 
     cn_wire_u64(message, profile->kind_count);
     for (size_t i = 0; i < profile->kind_count; i++)
@@ -36,7 +37,7 @@ void cn_sampled_news_add_identity(struct cn_sampled_news *news,
 
 static bool is_damaged(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "damaged news of other ranks");
+    return cn_fail(err, CN_ERR_FORMAT, "damaged message of another rank");
 }
 
 static bool take_kinds(struct cn_bytes *from, struct cn_bytes **kinds, size_t *count)
@@ -52,21 +53,6 @@ static bool take_kinds(struct cn_bytes *from, struct cn_bytes **kinds, size_t *c
     return true;
 }
 
-static bool take_identity(struct cn_bytes *from, size_t kind_count,
-                          struct cn_sampled_identity *out)
-{
-    uint32_t kind, numbering;
-
-    if (!cn_wire_u64_take(from, &out->physical) ||
-        !cn_wire_u64_take(from, &out->logical) || !cn_wire_u32_take(from, &kind) ||
-        !cn_wire_u32_take(from, &numbering) || kind >= kind_count || kind > UINT16_MAX ||
-        numbering > CN_NUMBERED_LOGICAL)
-        return false;
-    out->kind = (uint16_t)kind;
-    out->numbering = (uint8_t)numbering;
-    return true;
-}
-
 static bool take_identities(struct cn_bytes *from, size_t kind_count,
                             struct cn_sampled_identity *list, size_t *count)
 {
@@ -75,9 +61,17 @@ static bool take_identities(struct cn_bytes *from, size_t kind_count,
     if (!cn_wire_u64_take(from, &given) || given > CN_IDENTITY_MAX)
         return false;
     *count = (size_t)given;
-    for (size_t i = 0; i < *count; i++)
-        if (!take_identity(from, kind_count, &list[i]))
+    for (size_t i = 0; i < *count; i++) {
+        uint32_t kind, numbering;
+
+        if (!cn_wire_u64_take(from, &list[i].physical) ||
+            !cn_wire_u64_take(from, &list[i].logical) || !cn_wire_u32_take(from, &kind) ||
+            !cn_wire_u32_take(from, &numbering) || kind >= kind_count ||
+            kind > UINT16_MAX || numbering > CN_NUMBERED_LOGICAL)
             return false;
+        list[i].kind = (uint16_t)kind;
+        list[i].numbering = (uint8_t)numbering;
+    }
     return true;
 }
 
@@ -104,32 +98,22 @@ static bool identify(struct cn_sampled_database *self, struct cn_bytes *from,
     return ok;
 }
 
-/* Rank 0's threads have their identities; those of the others follow. */
-static bool identify_all(struct cn_sampled_database *self, struct cn_bytes all,
-                         uint32_t first, uint32_t end, struct cn_error *err)
-{
-    struct cn_bytes message = {0};
-
-    for (uint32_t i = first; i < end; i++) {
-        while (message.len == 0)
-            if (!cn_wire_bytes_take(&all, &message))
-                return is_damaged(err);
-        if (!identify(self, &message, &self->threads[i], err))
-            return false;
-    }
-    return true;
-}
-
+/* Identify the threads of the other ranks on rank 0, in their order. */
 static bool share_identities(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                             const struct cn_sampled_news *news, uint32_t thread_count,
+                             const struct cn_sampled_messages *messages, uint32_t first,
                              struct cn_error *err)
 {
     struct cn_text all = {0};
-    bool ok = cn_ranks_collect(ranks, &news->identities, &all, err);
+    struct cn_bytes left, message = {0};
+    bool ok = cn_ranks_collect(ranks, &messages->identities, &all, err);
+    uint32_t end = cn_ranks_is_first(ranks) ? self->db.profile_count : 0;
 
-    if (ok && cn_ranks_is_first(ranks))
-        ok = identify_all(self, cn_wire_view(&all), thread_count, self->db.profile_count,
-                          err);
+    left = cn_wire_view(&all);
+    for (uint32_t i = first; ok && i < end; i++) {
+        while (ok && message.len == 0)
+            ok = cn_wire_bytes_take(&left, &message) || is_damaged(err);
+        ok = ok && identify(self, &message, &self->threads[i], err);
+    }
     cn_text_done(&all);
     return cn_ranks_agree(ranks, ok, err);
 }
@@ -182,7 +166,7 @@ static bool decode_threads(struct cn_sampled_database *self, struct cn_ranks *ra
     return next == thread_count + 1 || is_damaged(err);
 }
 
-/* The identities of rank 0's threads stay. */
+/* Make one list of all threads. Those of rank 0 keep their identities. */
 static bool share_threads(struct cn_sampled_database *self, struct cn_ranks *ranks,
                           uint32_t own_count, size_t thread_count, struct cn_error *err)
 {
@@ -209,39 +193,32 @@ static bool share_threads(struct cn_sampled_database *self, struct cn_ranks *ran
     return cn_ranks_agree(ranks, ok, err);
 }
 
-static bool tell_damages(const struct cn_sampled_options *options, struct cn_bytes all,
-                         struct cn_error *err)
+/* Report the damage of all ranks on rank 0. */
+static bool share_damages(struct cn_ranks *ranks,
+                          const struct cn_sampled_options *options,
+                          const struct cn_sampled_messages *messages,
+                          struct cn_error *err)
 {
-    while (all.len > 0) {
-        struct cn_bytes message;
-        const char *text;
+    struct cn_text all = {0};
+    struct cn_bytes left, message = {0};
+    const char *text;
+    bool ok = cn_ranks_collect(ranks, &messages->damages, &all, err);
 
-        if (!cn_wire_bytes_take(&all, &message))
-            return is_damaged(err);
-        while (message.len > 0) {
-            if (!cn_wire_str_take(&message, &text))
-                return is_damaged(err);
-            if (options->on_damage)
+    left = cn_wire_view(&all);
+    while (ok && (left.len > 0 || message.len > 0)) {
+        if (message.len == 0) {
+            ok = cn_wire_bytes_take(&left, &message) || is_damaged(err);
+        } else {
+            ok = cn_wire_str_take(&message, &text) || is_damaged(err);
+            if (ok && options->on_damage)
                 options->on_damage(options->on_damage_arg, text);
         }
     }
-    return true;
-}
-
-static bool share_damages(struct cn_ranks *ranks,
-                          const struct cn_sampled_options *options,
-                          const struct cn_sampled_news *news, struct cn_error *err)
-{
-    struct cn_text all = {0};
-    bool ok = cn_ranks_collect(ranks, &news->damages, &all, err);
-
-    if (ok && cn_ranks_is_first(ranks))
-        ok = tell_damages(options, cn_wire_view(&all), err);
     cn_text_done(&all);
     return cn_ranks_agree(ranks, ok, err);
 }
 
-/* That of the first profile that has one. */
+/* Take the title of the first profile that has one. */
 static bool share_title(struct cn_sampled_database *self, struct cn_ranks *ranks,
                         struct cn_error *err)
 {
@@ -287,14 +264,16 @@ static bool share_totals(struct cn_sampled_database *self, struct cn_ranks *rank
     return true;
 }
 
-bool cn_sampled_share(struct cn_sampled_database *self, struct cn_ranks *ranks,
+bool cn_sampled_share(struct cn_sampled_database *self,
                       const struct cn_sampled_options *options,
-                      const struct cn_sampled_news *news, uint32_t thread_count,
+                      const struct cn_sampled_messages *messages, uint32_t thread_count,
                       struct cn_sampled_totals *totals, struct cn_error *err)
 {
+    struct cn_ranks *ranks = self->db.ranks;
+
     if (!share_totals(self, ranks, totals, err))
         return false;
     return share_threads(self, ranks, thread_count, totals->profile_count, err) &&
-           share_identities(self, ranks, news, thread_count, err) &&
-           share_damages(ranks, options, news, err) && share_title(self, ranks, err);
+           share_identities(self, ranks, messages, thread_count, err) &&
+           share_damages(ranks, options, messages, err) && share_title(self, ranks, err);
 }

@@ -1,5 +1,4 @@
-/* How sampled metrics are described: ids, statistics and default.yaml, as hpcprof
- * has them. */
+/* Ids, statistics and taxonomy of sampled metrics, as hpcprof writes them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "analyze/samples/sampled_metrics.h"
 #include "base/alloc.h"
 
-/* Only transitive scopes have a bit to follow; hpcprof writes 255 for the others. */
+/* Only transitive scopes have a propagation bit; hpcprof writes 255 for the others. */
 static const struct cn_scope scopes[CN_SAMPLED_SCOPE_COUNT] = {
     {"point", CN_SCOPE_POINT, 0},
     {"function", CN_SCOPE_TRANSITIVE, 0},
@@ -32,7 +31,7 @@ static const struct {
     [CN_SAMPLED_MAX] = {"$$", CN_COMBINE_MAX},
 };
 
-/* What a metric's inputs are, by scope and statistic; NULL where it has none. */
+/* The inputs of a metric, by scope and statistic; NULL: none. */
 struct inputs {
     const struct cn_formula *of[CN_SAMPLED_SCOPE_COUNT][CN_SAMPLED_STATISTIC_COUNT];
 };
@@ -51,7 +50,7 @@ static void describe_metric(const struct cn_measured_metric *from, struct cn_are
     size_t most = (size_t)CN_SAMPLED_SCOPE_COUNT * from->statistic_count;
     struct cn_scope_instance *instances =
         cn_arena_alloc(arena, CN_SAMPLED_SCOPE_COUNT, sizeof(*instances));
-    struct cn_statistic *kept = cn_arena_alloc(arena, most, sizeof(*kept));
+    struct cn_statistic *list = cn_arena_alloc(arena, most, sizeof(*list));
     size_t instance_count = 0, statistic_count = 0;
 
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++) {
@@ -60,7 +59,7 @@ static void describe_metric(const struct cn_measured_metric *from, struct cn_are
         instances[instance_count++] =
             (struct cn_scope_instance){scope, (uint16_t)(from->first_id + scope)};
         for (uint16_t i = 0; i < from->statistic_count; i++)
-            kept[statistic_count++] = (struct cn_statistic){
+            list[statistic_count++] = (struct cn_statistic){
                 .scope = scope,
                 .stat_id =
                     (uint16_t)(from->first_id + CN_SAMPLED_SCOPE_COUNT * i + scope),
@@ -69,7 +68,7 @@ static void describe_metric(const struct cn_measured_metric *from, struct cn_are
             };
     }
     *out =
-        (struct cn_metric){from->name, instances, kept, instance_count, statistic_count};
+        (struct cn_metric){from->name, instances, list, instance_count, statistic_count};
 }
 
 static void add_inputs(struct describer *d, size_t index, enum cn_sampled_scope scope)
@@ -92,7 +91,7 @@ static void add_inputs(struct describer *d, size_t index, enum cn_sampled_scope 
     }
 }
 
-/* hpcprof lists the inputs of inclusive costs, then those of exclusive ones. */
+/* hpcprof lists the inputs of totals, then those of self costs. */
 static void add_all_inputs(struct describer *d)
 {
     size_t most = (size_t)CN_SAMPLED_SCOPE_COUNT * CN_SAMPLED_STATISTIC_COUNT;
@@ -175,17 +174,13 @@ static const struct cn_formula *variant_formula(enum variant variant,
     return NULL;
 }
 
-static enum cn_sampled_scope exclusive_scope(const struct inputs *inputs)
-{
-    return inputs->of[CN_SAMPLED_FUNCTION][CN_SAMPLED_SUM] ? CN_SAMPLED_FUNCTION
-                                                           : CN_SAMPLED_POINT;
-}
-
 static void present_measured(const struct describer *d, size_t index,
                              struct cn_presented_metric *out)
 {
     const struct inputs *inputs = &d->inputs[index];
-    enum cn_sampled_scope exclusive = exclusive_scope(inputs);
+    enum cn_sampled_scope self = inputs->of[CN_SAMPLED_FUNCTION][CN_SAMPLED_SUM]
+                                     ? CN_SAMPLED_FUNCTION
+                                     : CN_SAMPLED_POINT;
     struct cn_variant *list = cn_arena_alloc(d->arena, VARIANT_COUNT, sizeof(*list));
     size_t count = 0;
 
@@ -193,14 +188,13 @@ static void present_measured(const struct describer *d, size_t index,
         struct cn_variant variant = {
             .name = variants[i].name,
             .render = variants[i].render,
-            .inclusive.standard =
+            .total.standard =
                 variant_formula(i, inputs->of[CN_SAMPLED_EXECUTION], d->arena),
-            .exclusive.custom =
-                variant_formula(i, inputs->of[CN_SAMPLED_LEX_AWARE], d->arena),
-            .exclusive.standard = variant_formula(i, inputs->of[exclusive], d->arena),
+            .self.custom = variant_formula(i, inputs->of[CN_SAMPLED_LEX_AWARE], d->arena),
+            .self.standard = variant_formula(i, inputs->of[self], d->arena),
         };
 
-        if (variant.inclusive.standard || variant.exclusive.standard)
+        if (variant.total.standard || variant.self.standard)
             list[count++] = variant;
     }
     out->variants = list;
@@ -208,7 +202,7 @@ static void present_measured(const struct describer *d, size_t index,
     out->is_visible = d->metrics->list[index].show != CN_SHOW_HIDDEN;
 }
 
-/* The formula over the sums that its metrics have in a scope. */
+/* The formula over the sums of its metrics in a scope. */
 static const struct cn_formula *over_scope(const struct describer *d,
                                            const struct cn_formula *formula,
                                            enum cn_sampled_scope scope)
@@ -232,12 +226,11 @@ static void present_formula(const struct describer *d,
 
     variant->name = "";
     variant->render = CN_RENDER_NUMBER | (metric->shows_percent ? CN_RENDER_PERCENT : 0);
-    if (metric->show != CN_SHOW_EXCLUSIVE)
-        variant->inclusive.standard =
-            over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
-    if (metric->show != CN_SHOW_INCLUSIVE)
-        variant->exclusive.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
-    variant->exclusive.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
+    if (metric->show != CN_SHOW_SELF)
+        variant->total.standard = over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
+    if (metric->show != CN_SHOW_TOTAL)
+        variant->self.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
+    variant->self.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
     out->format = metric->format;
     out->is_visible = true;
     out->variants = variant;

@@ -1,6 +1,6 @@
-/* Contexts are numbered parents first: going through them from the last to the first
- * carries values up in one pass. A context holds a list of cells sorted by metric,
- * so that work and memory follow the values there are, not contexts times metrics.
+/* Parents have smaller numbers than their children: one pass from the last context to the
+ * first propagates all values. A context has a list of cells sorted by metric, so work and
+ * memory grow with the number of values, not with contexts times metrics.
  */
 #include "analyze/samples/sampled_values.h"
 
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/sampled_cells.h"
 #include "base/alloc.h"
 
 enum { WORD_BITS = 64 };
@@ -20,7 +19,7 @@ void cn_value_list_add(struct cn_value_list *list, struct cn_value value)
     list->values[list->count++] = value;
 }
 
-/* Room for `count` elements; new ones are zero. */
+/* Resize an array; new elements are zero. */
 static void *grow_zeroed(void *array, size_t old_count, size_t count, size_t size)
 {
     char *grown = cn_realloc(array, count, size);
@@ -64,7 +63,7 @@ static void touch(struct cn_sampled_values *v, uint32_t context)
         v->end_word = word + 1;
 }
 
-/* A new cell behind cell `before` of a context; 0: at the front. */
+/* Insert a cell after cell `before` of a context; 0: at the front. */
 static uint32_t insert(struct cn_sampled_values *v, uint32_t context, uint32_t before,
                        uint32_t metric)
 {
@@ -113,7 +112,7 @@ void cn_sampled_values_spread(struct cn_sampled_values *v,
     }
 }
 
-/* Add what a child has to the cells of its parent; both lists are sorted. */
+/* Add the cells of a child to those of its parent; both lists are sorted. */
 static void carry_up(struct cn_sampled_values *v, uint32_t child)
 {
     const struct cn_sampled_context *context = &v->contexts->list[child];
@@ -143,8 +142,7 @@ static void carry_up(struct cn_sampled_values *v, uint32_t child)
 static void propagate(struct cn_sampled_values *v)
 {
     for (size_t word = v->end_word; word-- > v->first_word;) {
-        /* Parents lie before their children, perhaps in the same word: look
-         * again. */
+        /* A parent may be in the same word: read it again for each bit. */
         for (unsigned bit = WORD_BITS; bit-- > 0;) {
             uint32_t context = (uint32_t)(word * WORD_BITS + bit);
 
@@ -161,8 +159,8 @@ static void propagate(struct cn_sampled_values *v)
     }
 }
 
-/* The summary cell of a metric in a context; `*before` is one of a smaller
- * metric, or 0, and moves on. */
+/* The summary cell of a metric in a context. `*before` is a cell of a smaller metric, or 0,
+ * and becomes the result. */
 static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
                              uint32_t *before, uint32_t metric)
 {
@@ -179,24 +177,21 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
         return *before = at;
     if (v->summary_count == 0)
         v->summary_count = 1;
-    while (v->summary_capacity <= v->summary_count)
-        v->summary = cn_grow(v->summary, v->summary_capacity, &v->summary_capacity,
-                             sizeof(*v->summary));
+    v->summary =
+        cn_grow(v->summary, v->summary_count, &v->summary_capacity, sizeof(*v->summary));
     cell = (uint32_t)v->summary_count++;
     link = *before ? &v->summary[*before].next : &v->summary_heads[context];
     v->summary[cell] = (struct cn_summary_cell){*link, metric, v->number_count};
     *link = cell;
-    while (v->number_capacity < v->number_count + number_count)
-        v->numbers = cn_grow(v->numbers, v->number_capacity, &v->number_capacity,
-                             sizeof(*v->numbers));
+    v->numbers = cn_grow_to(v->numbers, v->number_count + number_count,
+                            &v->number_capacity, sizeof(*v->numbers));
     for (size_t i = 0; i < number_count; i++)
         v->numbers[v->number_count++] = 0;
     return *before = cell;
 }
 
-/* How a statistic takes in the value of one more thread. hpcprof's sum of squares
- * does not square, and its minimum forgets what it has seen when a thread has
- * nothing. */
+/* Add the value of one more thread to a statistic. hpcprof's sum of squares does not square,
+ * and its minimum starts again when a thread has no value. */
 static double combine(uint8_t statistic, double sum, double value, bool is_compatible)
 {
     switch (statistic) {
@@ -243,14 +238,6 @@ void cn_sampled_values_summarise(struct cn_sampled_values *v, uint32_t context,
     summarise(v, context, &before, metric, of_scope);
 }
 
-static void make_room(struct cn_value_list *list, size_t count)
-{
-    if (list->capacity - list->count >= count)
-        return;
-    list->capacity = (list->capacity + count) * 2;
-    list->values = cn_realloc(list->values, list->capacity, sizeof(*list->values));
-}
-
 static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
                       const struct cn_sampled_cell *cell, struct cn_value_list *out)
 {
@@ -263,15 +250,16 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
         [CN_SAMPLED_EXECUTION] = cell->execution,
     };
 
-    if (v->aside)
-        cn_sampled_cells_add(v->aside, context, cell->metric, of_scope);
+    if (v->take)
+        v->take(v->take_arg, context, cell->metric, of_scope);
     else
         summarise(v, context, before, cell->metric, of_scope);
-    /* In the profile of a thread, hpcprof takes a loop for none where nothing was
+    /* In the profile of a thread, hpcprof ignores that a context is a loop if nothing was
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
         of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
-    make_room(out, CN_SAMPLED_SCOPE_COUNT);
+    out->values = cn_grow_to(out->values, out->count + CN_SAMPLED_SCOPE_COUNT,
+                             &out->capacity, sizeof(*out->values));
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
         if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope))
             out->values[out->count++] = (struct cn_value){

@@ -1,8 +1,7 @@
-/* The values of one thread, carried up the context tree, and what all threads make
- * together.
+/* The values of one thread, propagated up the context tree, and the summary of all threads.
  *
- * For each thread: begin, add the values as measured, finish. What comes out is
- * sorted by (context, id), and has been added to the summary.
+ * For each thread: begin, add the measured values, finish. The result is sorted by (context,
+ * id), and added to the summary.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_VALUES_H
@@ -20,32 +19,32 @@ struct cn_sampled_cell {
     bool has_point;
 };
 
-/* The same over all threads; its numbers are in `sums`. */
+/* The same over all threads. */
 struct cn_summary_cell {
     uint32_t next, metric;
-    size_t numbers; /* place of its first number */
+    size_t numbers; /* index of its first number */
 };
 
-/* Values being collected; grows as needed. */
+/* A growing list of values. */
 struct cn_value_list {
     struct cn_value *values;
     size_t count, capacity;
     uint32_t context_count;
 };
 
-struct cn_sampled_cells;
-
 struct cn_sampled_values {
-    struct cn_sampled_cells *aside; /* NULL: values are added to the summary at once;
-                                       else put aside there */
+    /* Receives the value of a thread in each scope; NULL: it is added to the summary. */
+    void (*take)(void *arg, uint32_t context, uint32_t metric,
+                 const double of_scope[CN_SAMPLED_SCOPE_COUNT]);
+    void *take_arg;
     const struct cn_sampled_contexts *contexts;
     const struct cn_sampled_metrics *metrics;
     bool is_hpcprof_compatible;
     struct cn_sampled_cell *cells; /* cell 0 is none */
     size_t cell_count, cell_capacity;
-    uint32_t last_context, last_cell; /* that was added to; cell 0: none */
-    uint32_t *heads;   /* first cell of each context; all 0 between threads */
-    uint64_t *touched; /* a bit for each context that has cells */
+    uint32_t last_context, last_cell; /* of the last value added; cell 0: none */
+    uint32_t *heads;   /* by context: its first cell; all 0 between threads */
+    uint64_t *touched; /* a bit for each context with cells */
     size_t first_word, end_word;
     size_t head_capacity;
     struct cn_summary_cell *summary; /* cell 0 is none */
@@ -55,27 +54,26 @@ struct cn_sampled_values {
     size_t number_count, number_capacity;
 };
 
-/* The contexts and metrics may have grown since the last thread. */
+/* Begin a thread. Contexts and metrics may have been added since the last one. */
 void cn_sampled_values_begin(struct cn_sampled_values *values);
 
-/* Room for contexts that are new since the thread began. */
+/* Make room for contexts added since the thread began. */
 void cn_sampled_values_fit(struct cn_sampled_values *values);
 
-/* Values of one context should come with metrics in ascending order: that is
- * fastest. */
+/* Add a value. Fastest if the metrics of one context ascend. */
 void cn_sampled_values_add(struct cn_sampled_values *values, uint32_t context,
                            uint32_t metric, double value);
 
-/* Add the shares of a value, the last of which says so. */
+/* Add a value in shares, up to the one with is_last. */
 void cn_sampled_values_spread(struct cn_sampled_values *values,
                               const struct cn_sampled_share *shares, uint32_t metric,
                               bool is_moved, double value);
 
-/* Propagate, put the result into `out` and add it to the summary. */
+/* Propagate, write the result to `out` and add it to the summary. */
 void cn_sampled_values_finish(struct cn_sampled_values *values,
                               struct cn_value_list *out);
 
-/* Add to the summary what one more thread has of a metric in a context. */
+/* Add the value of one more thread, in each scope, to the summary. */
 void cn_sampled_values_summarise(struct cn_sampled_values *values, uint32_t context,
                                  uint32_t metric,
                                  const double of_scope[CN_SAMPLED_SCOPE_COUNT]);

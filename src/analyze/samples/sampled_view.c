@@ -1,9 +1,9 @@
-/* A database made from samples, as readers of databases see it. */
+/* The operations of a database made from samples. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analyze/samples/sampled_parts.h"
+#include "analyze/samples/sampled_internal.h"
 #include "base/alloc.h"
 
 enum {
@@ -155,8 +155,8 @@ static uint64_t lower_bound(const struct cn_value *values, uint64_t count, uint6
     return begin;
 }
 
-/* Walks over all threads go through the spool from front to back: at some threads on the
- * way, its pages are given back. */
+/* Walks over all threads read the spool from front to back: release its pages from time to
+ * time. */
 static void forget_now_and_then(const struct cn_sampled_database *self, uint32_t profile)
 {
     uint64_t begin_off = self->threads[profile].values_off, end_off = UINT64_MAX;
@@ -174,7 +174,7 @@ static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
     uint64_t count;
 
     if (cursor->plane != CN_PLANE_OF_PROFILE)
-        return cn_fail(err, CN_ERR_USAGE, "has no values by context");
+        return cn_fail(err, CN_ERR_USAGE, "the database has no values by context");
     count = self->threads[cursor->owner].value_count;
     cursor->at = 0;
     cursor->end = count;

@@ -11,10 +11,10 @@
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
 
-/* What is neither inclusive nor adds up does not move. */
+/* What is neither total nor adds up does not move. */
 static bool moves(const struct cn_cost_input *input)
 {
-    return input->side == CN_INCLUSIVE && input->combine == CN_COMBINE_SUM;
+    return input->side == CN_TOTAL && input->combine == CN_COMBINE_SUM;
 }
 
 /* [group][input]: what is gained by each row itself. */

@@ -106,10 +106,10 @@ static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
 
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
 {
-    uint32_t sides = 1U << CN_EXCLUSIVE;
+    uint32_t sides = 1U << CN_SELF;
 
     if (tree->active[row]++ == 0)
-        sides |= 1U << CN_INCLUSIVE;
+        sides |= 1U << CN_TOTAL;
     add_target(tree, row, sides);
     tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
                                 &tree->active_capacity, sizeof(*tree->active_rows));
@@ -119,15 +119,15 @@ void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
 void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row)
 {
     if (tree->groups[row].parent == from) {
-        add_target(tree, row, 1U << CN_EXCLUSIVE | 1U << CN_INCLUSIVE);
+        add_target(tree, row, 1U << CN_SELF | 1U << CN_TOTAL);
         return;
     }
-    add_target(tree, row, 1U << CN_EXCLUSIVE);
+    add_target(tree, row, 1U << CN_SELF);
     tree->folds = cn_grow(tree->folds, tree->fold_count, &tree->fold_capacity,
                           sizeof(*tree->folds));
     tree->folds[tree->fold_count++] =
         (struct cn_cost_fold){from, row, tree->target_count};
-    add_target(tree, 0, 1U << CN_INCLUSIVE); /* its row is known at the end */
+    add_target(tree, 0, 1U << CN_TOTAL); /* its row is known at the end */
 }
 
 static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
@@ -293,7 +293,7 @@ bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
     ok = map_contexts(tree, map, arg, progress, ok ? err : &later) && ok;
     for (size_t i = 0; i < tree->fold_count; i++)
         tree->targets[tree->folds[i].target] =
-            cn_cost_target_of((uint32_t)(tree->group_count + i), 1U << CN_INCLUSIVE);
+            cn_cost_target_of((uint32_t)(tree->group_count + i), 1U << CN_TOTAL);
     cn_database_forget(db);
     give_back(tree);
     return ok;

@@ -2,7 +2,7 @@
  *
  * A row is one group: it has a place (function, loop, line, ...) and a parent row. Building
  * goes over all contexts once, parents first; for each, `map` says for which rows it counts.
- * A row's inclusive cost counts a context only while no other context of the same row is on
+ * A row's total cost counts a context only while no other context of the same row is on
  * the path above it: recursion is counted once. The tree itself has no numbers: any number
  * of views, each with columns of its own, can be made on it.
  * Threads: one thread builds it; a finished tree is immutable and shareable.
@@ -35,7 +35,7 @@ struct cn_cost_group {
 /* A context that counts for a row which is not below the one that it was called from. */
 struct cn_cost_fold {
     uint32_t from, to;
-    size_t target; /* its inclusive cost goes there */
+    size_t target; /* its total cost goes there */
 };
 
 /* A context on the path from the top of the tree to the one being mapped. */

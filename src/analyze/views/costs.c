@@ -26,11 +26,6 @@ void cn_costs_done(struct cn_costs *costs)
     *costs = (struct cn_costs){0};
 }
 
-bool cn_costs_is_selected(const struct cn_costs *costs, uint32_t profile)
-{
-    return !costs->is_selected || costs->is_selected[profile];
-}
-
 static bool mark_matching(struct cn_costs *costs, const struct cn_thread_filter *filter,
                           bool *found, struct cn_error *err)
 {
@@ -80,7 +75,7 @@ static const struct cn_formula *formula_of(const struct cn_variant *variant,
                                            enum cn_cost_side side)
 {
     const struct cn_cost_formulas *formulas =
-        side == CN_INCLUSIVE ? &variant->inclusive : &variant->exclusive;
+        side == CN_TOTAL ? &variant->total : &variant->self;
 
     return formulas->custom ? formulas->custom : formulas->standard;
 }
@@ -89,8 +84,7 @@ static bool can_be_shown(const struct cn_presented_metric *metric)
 {
     const struct cn_variant *variant = additive_variant(metric);
 
-    return variant &&
-           (formula_of(variant, CN_INCLUSIVE) || formula_of(variant, CN_EXCLUSIVE));
+    return variant && (formula_of(variant, CN_TOTAL) || formula_of(variant, CN_SELF));
 }
 
 /* Depth first; *i counts down over metrics that can be shown. Taxonomies are a few levels
@@ -168,7 +162,7 @@ static bool has_values(const struct cn_costs *costs,
 
     cn_costs_init(probe, costs->db);
     probe->is_selected = costs->is_selected;
-    for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
+    for (int side = CN_TOTAL; side <= CN_SELF; side++) {
         request.side = (enum cn_cost_side)side;
         (void)!cn_costs_add(probe, &request, &err);
     }
@@ -223,12 +217,12 @@ static bool add_input(struct cn_costs *costs, const struct cn_cost_input *input,
 
 static enum cn_cost_side side_of_scope(const struct cn_metrics *metrics, int scope)
 {
-    return metrics->scopes[scope].type == CN_SCOPE_EXECUTION ? CN_INCLUSIVE
-                                                             : CN_EXCLUSIVE;
+    return metrics->scopes[scope].type == CN_SCOPE_EXECUTION ? CN_TOTAL : CN_SELF;
 }
 
-bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope, uint32_t profile,
-                         uint32_t *out, struct cn_error *err)
+/* The input for one metric in one scope, summed over threads. */
+static bool scope_input(struct cn_costs *costs, int metric, int scope, uint32_t profile,
+                        uint32_t *out, struct cn_error *err)
 {
     const struct cn_metrics *metrics = &costs->db->metrics;
     const struct cn_metric *m = &metrics->list[metric];
@@ -270,7 +264,7 @@ static bool add_taxonomy_input(struct cn_costs *costs, uint32_t index,
         return cn_fail(err, CN_ERR_NOT_FOUND, "no metric '%s' in scope '%s'",
                        wanted->metric, wanted->scope);
     if (strcmp(wanted->formula, "$$") == 0 && wanted->combine == CN_COMBINE_SUM)
-        return cn_cost_scope_input(costs, metric, scope, request->profile, out, err);
+        return scope_input(costs, metric, scope, request->profile, out, err);
     input.side = side_of_scope(metrics, scope);
     if (is_extreme(&metrics->list[metric], scope, wanted)) {
         input.prop_id = cn_metric_prop_id(&metrics->list[metric], (unsigned)scope);
@@ -402,12 +396,11 @@ static bool fill_scope_column(struct cn_costs *costs,
                        metric->name);
     if (scope == CN_NO_ID)
         return fail_unknown_scope(metrics, request->scope, err);
-    if (!cn_cost_scope_input(costs, m, scope, request->profile, &input, err))
+    if (!scope_input(costs, m, scope, request->profile, &input, err))
         return false;
     column->side = side_of_scope(metrics, scope);
     column->formula = cn_formula_input(&costs->arena, input);
-    if (whole != CN_NO_ID &&
-        cn_cost_scope_input(costs, m, whole, request->profile, &total, err))
+    if (whole != CN_NO_ID && scope_input(costs, m, whole, request->profile, &total, err))
         column->total_formula = cn_formula_input(&costs->arena, total);
     column->has_percent = true;
     name_column(costs, column, metric->name, request->scope, request->scope,
@@ -423,24 +416,24 @@ static bool fill_presented_column(struct cn_costs *costs,
 {
     const struct cn_variant *variant = additive_variant(metric);
     const struct cn_formula *formula = formula_of(variant, request->side);
-    bool is_inclusive = request->side == CN_INCLUSIVE;
+    bool is_total = request->side == CN_TOTAL;
 
     if (!formula)
         return cn_fail(err, CN_ERR_NOT_FOUND, "metric '%s' has no %s values",
-                       metric->name, is_inclusive ? "inclusive" : "exclusive");
+                       metric->name, is_total ? "inclusive" : "exclusive");
     column->side = request->side;
     column->formula = import_formula(costs, formula, request, err);
     if (!column->formula)
         return false;
     column->has_percent = (variant->render & CN_RENDER_PERCENT) != 0;
-    if (column->has_percent && variant->inclusive.standard) {
+    if (column->has_percent && variant->total.standard) {
         column->total_formula =
-            import_formula(costs, variant->inclusive.standard, request, err);
+            import_formula(costs, variant->total.standard, request, err);
         if (!column->total_formula)
             return false;
     }
-    name_column(costs, column, metric->name, is_inclusive ? "inclusive" : "exclusive",
-                is_inclusive ? "I" : "E", request->profile);
+    name_column(costs, column, metric->name, is_total ? "inclusive" : "exclusive",
+                is_total ? "I" : "E", request->profile);
     return true;
 }
 
@@ -463,6 +456,86 @@ bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request *request,
     /* A share of the whole makes sense for what adds up to it. */
     if (request->stat != CN_STAT_SUM || request->profile != CN_NONE)
         column.has_percent = false;
+    costs->columns[costs->column_count++] = column;
+    return true;
+}
+
+static int compare_latencies(const void *left, const void *right)
+{
+    const struct cn_cost_latency *a = left, *b = right;
+
+    return (a->range.low_ns > b->range.low_ns) - (a->range.low_ns < b->range.low_ns);
+}
+
+/* The input of the shortest or the longest call; CN_NONE when the database has none. */
+static bool add_extreme(struct cn_costs *costs, const char *name, enum cn_combine combine,
+                        uint32_t *out, struct cn_error *err)
+{
+    int index = cn_metrics_find(&costs->db->metrics, name);
+    const struct cn_metric *metric;
+    unsigned scope;
+
+    *out = CN_NONE;
+    if (index == CN_NO_ID || costs->db->metrics.list[index].instance_count == 0)
+        return true;
+    metric = &costs->db->metrics.list[index];
+    scope = metric->instances[0].scope;
+    return add_input(costs,
+                     &(struct cn_cost_input){
+                         .prop_id = metric->instances[0].prop_id,
+                         .stat_id = cn_metric_stat_id(metric, scope, "$$", combine),
+                         .profile = CN_NONE,
+                         .side = side_of_scope(&costs->db->metrics, (int)scope),
+                         .combine = combine,
+                     },
+                     out, err);
+}
+
+/* Inputs for all buckets that the database has. */
+static bool add_latencies(struct cn_costs *costs, struct cn_error *err)
+{
+    const struct cn_metrics *metrics = &costs->db->metrics;
+
+    costs->latencies = cn_alloc(metrics->count, sizeof(*costs->latencies));
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+        struct cn_cost_latency latency;
+
+        if (metric->instance_count == 0 ||
+            !cn_bucket_name_parse(metric->name, &latency.range))
+            continue;
+        if (!scope_input(costs, (int)i, metric->instances[0].scope, CN_NONE,
+                         &latency.input, err))
+            return false;
+        costs->latencies[costs->latency_count++] = latency;
+    }
+    if (costs->latency_count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "no percentiles: the database does not know how long calls took");
+    qsort(costs->latencies, costs->latency_count, sizeof(*costs->latencies),
+          compare_latencies);
+    return add_extreme(costs, CN_LATENCY_MIN_NAME, CN_COMBINE_MIN, &costs->min_input,
+                       err) &&
+           add_extreme(costs, CN_LATENCY_MAX_NAME, CN_COMBINE_MAX, &costs->max_input,
+                       err);
+}
+
+bool cn_costs_add_percentile(struct cn_costs *costs, double fraction, const char *name,
+                             struct cn_error *err)
+{
+    struct cn_cost_column column = {
+        .metric = name,
+        .name = name,
+        .title = name,
+        .side = CN_SELF,
+        .total = NAN,
+        .fraction = fraction,
+    };
+
+    if (costs->column_count == CN_COST_COLUMN_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d columns", CN_COST_COLUMN_MAX);
+    if (!costs->latencies && !add_latencies(costs, err))
+        return false;
     costs->columns[costs->column_count++] = column;
     return true;
 }

@@ -17,12 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/histogram.h"
 #include "analyze/views/context_index.h"
 #include "base/arena.h"
 #include "base/run/progress.h"
 #include "model/contexts/database.h"
 
-enum cn_cost_side { CN_INCLUSIVE, CN_EXCLUSIVE };
+enum cn_cost_side { CN_TOTAL, CN_SELF };
 
 /* Over threads. */
 enum cn_cost_stat {
@@ -56,10 +57,10 @@ struct cn_cost_column {
     double fraction; /* of a percentile of latencies, which has no formula; else 0 */
 };
 
-/* An input that counts calls which took so long. */
+/* An input that counts the calls of one bucket. */
 struct cn_cost_latency {
     uint32_t input;
-    double low_ns, middle_ns;
+    struct cn_bucket_range range;
 };
 
 enum { CN_COST_INPUT_MAX = 1024, CN_COST_COLUMN_MAX = 256 };
@@ -73,10 +74,11 @@ struct cn_costs {
     size_t input_count;
     struct cn_cost_column columns[CN_COST_COLUMN_MAX];
     size_t column_count;
-    struct cn_cost_latency *latencies; /* shortest first; NULL until one is asked for */
+    struct cn_cost_latency *latencies; /* ascending; NULL without percentiles */
     size_t latency_count;
-    bool *is_selected;    /* by profile; NULL: all threads */
-    bool has_all_threads; /* none was left out: set by cn_costs_ready() */
+    uint32_t min_input, max_input; /* the extremes of latencies; CN_NONE: unknown */
+    bool *is_selected;             /* by profile; NULL: all threads */
+    bool has_all_threads;          /* none was left out: set by cn_costs_ready() */
     struct cn_cost_routes *summary_routes, *thread_routes; /* set by cn_costs_ready() */
 };
 
@@ -98,7 +100,10 @@ void cn_costs_done(struct cn_costs *costs);
 CN_CHECK bool cn_costs_select(struct cn_costs *costs, const char *filter,
                               struct cn_error *err);
 
-bool cn_costs_is_selected(const struct cn_costs *costs, uint32_t profile);
+static inline bool cn_costs_is_selected(const struct cn_costs *costs, uint32_t profile)
+{
+    return !costs->is_selected || costs->is_selected[profile];
+}
 
 /* The metrics that can be asked for, in the taxonomy's order: name `i`, or NULL. */
 const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *db,
@@ -109,8 +114,8 @@ const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *d
 CN_CHECK bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request *request,
                            struct cn_error *err);
 
-/* Add a column with a percentile, in seconds, of how long the calls of each row took: 0.99
- * called "p99". CN_ERR_NOT_FOUND when the database does not know. */
+/* Add a column with a percentile of the durations of calls, in seconds: 0.99 called "p99".
+ * CN_ERR_NOT_FOUND when the database has no durations. */
 CN_CHECK bool cn_costs_add_percentile(struct cn_costs *costs, double fraction,
                                       const char *name, struct cn_error *err);
 
@@ -121,6 +126,12 @@ CN_CHECK bool cn_costs_ready(struct cn_costs *costs, struct cn_error *err);
 /* All columns for one context, NAN where there is no value. */
 CN_CHECK bool cn_costs_of_context(struct cn_costs *costs, uint32_t context,
                                   double *values, struct cn_error *err);
+
+/* With percentiles, the calls of one context by duration: fills `out`, which has room for
+ * latency_count buckets, and `count`. */
+CN_CHECK bool cn_costs_latencies(struct cn_costs *costs, uint32_t context,
+                                 struct cn_bucket_calls *out, size_t *count,
+                                 struct cn_error *err);
 
 /* A value as a share of the whole, in percent; NAN when it has none. */
 double cn_cost_percent(const struct cn_cost_column *column, double value);

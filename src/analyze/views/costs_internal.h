@@ -19,15 +19,6 @@ bool cn_costs_need_tallies(const struct cn_costs *costs);
 double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
                     size_t input_count);
 
-/* The input for one metric in one scope, summed over threads. */
-CN_CHECK bool cn_cost_scope_input(struct cn_costs *costs, int metric, int scope,
-                                  uint32_t profile, uint32_t *out, struct cn_error *err);
-
-/* The duration, in seconds, that a fraction of the calls counted by the inputs did not exceed;
- * NAN when there are none. */
-double cn_cost_percentile(const struct cn_costs *costs, double fraction,
-                          const double *inputs);
-
 /* Add a value of an input to one that may be absent. */
 static inline void cn_cost_add(const struct cn_cost_input *input, double *sum,
                                double value)

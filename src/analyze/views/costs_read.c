@@ -104,13 +104,50 @@ static double statistic(enum cn_cost_stat stat, const struct cn_cost_tally *tall
     return tally->sum;
 }
 
+/* The buckets that have calls; returns how many. */
+static size_t list_latencies(const struct cn_costs *costs, const double *inputs,
+                             struct cn_bucket_calls *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < costs->latency_count; i++) {
+        double calls = inputs[costs->latencies[i].input];
+
+        if (calls > 0)
+            out[count++] = (struct cn_bucket_calls){costs->latencies[i].range, calls};
+    }
+    return count;
+}
+
+/* In whole nanoseconds; what is absent is 0. */
+static uint64_t extreme_ns(double seconds)
+{
+    return seconds > 0 && seconds < 9e9 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+}
+
+/* In seconds; NAN without calls. */
+static double percentile(const struct cn_costs *costs, double fraction,
+                         const double *inputs)
+{
+    struct cn_bucket_calls buckets[CN_COST_INPUT_MAX];
+    size_t count = list_latencies(costs, inputs, buckets);
+    uint32_t min = costs->min_input, max = costs->max_input;
+    uint64_t max_ns = max != CN_NONE ? extreme_ns(inputs[max]) : 0, ns;
+
+    return cn_percentile(buckets, count, fraction,
+                         min != CN_NONE ? extreme_ns(inputs[min]) : 0,
+                         max_ns > 0 ? max_ns : UINT64_MAX, &ns)
+               ? (double)ns / 1e9
+               : NAN;
+}
+
 double cn_cost_column_value(const struct cn_costs *costs, size_t column,
                             const double *inputs, const struct cn_cost_tally *tallies)
 {
     const struct cn_cost_column *of = &costs->columns[column];
 
     if (of->fraction > 0)
-        return cn_cost_percentile(costs, of->fraction, inputs);
+        return percentile(costs, of->fraction, inputs);
     return of->stat == CN_STAT_SUM ? cn_cost_eval(of->formula, inputs, costs->input_count)
                                    : statistic(of->stat, &tallies[column]);
 }
@@ -261,6 +298,18 @@ bool cn_costs_of_context(struct cn_costs *costs, uint32_t context, double *value
     if (!context_inputs(costs, context, inputs, tallies, err))
         return false;
     cn_cost_columns(costs, inputs, tallies, values);
+    return true;
+}
+
+bool cn_costs_latencies(struct cn_costs *costs, uint32_t context,
+                        struct cn_bucket_calls *out, size_t *count, struct cn_error *err)
+{
+    double inputs[CN_COST_INPUT_MAX];
+    struct cn_cost_tally tallies[CN_COST_COLUMN_MAX] = {0};
+
+    if (!context_inputs(costs, context, inputs, tallies, err))
+        return false;
+    *count = list_latencies(costs, inputs, out);
     return true;
 }
 

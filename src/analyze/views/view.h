@@ -60,7 +60,7 @@ struct cn_view {
     uint64_t weight_limit;
     /* The ids of rows are below this; UINT64_MAX: the database checks them. */
     uint64_t row_limit;
-    bool exclusive_holds_all; /* a row's exclusive cost holds that of the rows below */
+    bool self_includes_below; /* the self cost of a row includes that of the rows below */
 };
 
 /* Counts lists against their view's limit: a walk that adds each list it gets ends,
@@ -99,7 +99,7 @@ struct cn_view *cn_view_top_down_new(struct cn_costs *costs);
  *
  * Functions at the top, below each its callers, their callers and so on up to
  * `depth_max` levels. A row counts each moment once, however often the function is on the
- * stack: recursion does not multiply inclusive costs. */
+ * stack: recursion does not multiply total costs. */
 CN_CHECK bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs,
                                     size_t depth_max, const struct cn_progress *progress,
                                     struct cn_error *err);

@@ -26,6 +26,6 @@ bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs, size_t 
                                  progress, err);
 
     ok = cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
-    (*out)->exclusive_holds_all = true;
+    (*out)->self_includes_below = true;
     return ok;
 }

@@ -142,7 +142,7 @@ static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_out
     for (size_t i = known->start[id]; i < known->start[id + 1]; i++) {
         const struct cn_cost_input *input = &costs->inputs[known->inputs[i]];
 
-        if (input->side == CN_EXCLUSIVE || is_outermost)
+        if (input->side == CN_SELF || is_outermost)
             cn_cost_add(input, &inputs[known->inputs[i]], known->values[i]);
     }
 }
@@ -207,7 +207,7 @@ static void list_callers(struct callers_view *self, uint32_t parent)
         }
         add_chain(self, row, chain);
         /* Recursion counts once: a context inside another one of the same row adds
-         * nothing to what is inclusive. */
+         * nothing to totals. */
         add_leaf(self, chain.leaf, chain.leaf >= row->covered_to,
                  costs.inputs + (*child - first) * width);
         if (chain.leaf >= row->covered_to)
@@ -434,7 +434,7 @@ static struct callers_view *new_view(const struct callers_shape *shape,
         .costs = costs,
         .weight_limit = self->row_count,
         .row_limit = self->row_count,
-        .exclusive_holds_all = true,
+        .self_includes_below = true,
     };
     return self;
 }

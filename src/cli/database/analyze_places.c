@@ -4,30 +4,30 @@
 #include "model/calls/recording.h"
 #include "symbols/resolver.h"
 
-static struct cn_cct_place function_place(void *arg, const struct cn_call_module *module,
-                                          uint64_t offset)
+static struct cn_cct_location
+function_place(void *arg, const struct cn_call_module *module, uint64_t offset)
 {
     struct cn_analyze_places *self = arg;
     struct cn_source_location place;
 
     if (!cn_resolver_function(self->resolver, module->path, module->build_id, offset,
                               &place))
-        return (struct cn_cct_place){0};
-    return (struct cn_cct_place){place.file, place.line};
+        return (struct cn_cct_location){0};
+    return (struct cn_cct_location){place.file, place.line};
 }
 
 static size_t instruction_places(void *arg, const struct cn_call_module *module,
                                  uint64_t offset,
-                                 struct cn_inlined_place out[CN_PLACE_DEPTH_MAX])
+                                 struct cn_inlined_location out[CN_LOCATION_DEPTH_MAX])
 {
     struct cn_analyze_places *self = arg;
-    struct cn_source_location list[CN_PLACE_DEPTH_MAX];
+    struct cn_source_location list[CN_LOCATION_DEPTH_MAX];
     size_t count = cn_resolver_instruction(self->resolver, module->path, module->build_id,
-                                           offset, list, CN_PLACE_DEPTH_MAX);
+                                           offset, list, CN_LOCATION_DEPTH_MAX);
 
     for (size_t i = 0; i < count; i++)
         out[i] =
-            (struct cn_inlined_place){list[i].function, {list[i].file, list[i].line}};
+            (struct cn_inlined_location){list[i].function, {list[i].file, list[i].line}};
     return count;
 }
 

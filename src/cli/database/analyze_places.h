@@ -5,14 +5,14 @@
 #ifndef CN_CLI_DATABASE_ANALYZE_PLACES_H
 #define CN_CLI_DATABASE_ANALYZE_PLACES_H
 
-#include "analyze/cct/cct_places.h"
+#include "analyze/cct/cct_locations.h"
 #include "symbols/sources.h"
 
 struct cn_args;
 struct cn_resolver;
 
 struct cn_analyze_places {
-    struct cn_cct_places places; /* hand this to the analysis */
+    struct cn_cct_locations places; /* hand this to the analysis */
     struct cn_resolver *resolver;
     struct cn_sources sources;
     bool without_sources;

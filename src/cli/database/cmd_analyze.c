@@ -150,7 +150,7 @@ static bool parse_options(struct analyze *a, struct cn_error *err)
         .is_collapsed = cn_args_has(a->args, "collapse-recursion"),
         .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
         .without_timelines = cn_args_has(a->args, "no-trace"),
-        .places = &a->places.places,
+        .locations = &a->places.places,
         .progress = &a->bar.progress,
     };
     if (min_time && !cn_call_time_parse(min_time, &a->options.min_time_ns, err))

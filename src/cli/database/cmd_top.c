@@ -38,21 +38,21 @@ static size_t first_column(const struct cn_costs *costs, enum cn_cost_side side)
 /* Hot means hot by itself, unless --sort or --cost says otherwise. */
 static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_args *args)
 {
-    size_t exclusive = first_column(&setup->costs, CN_EXCLUSIVE);
+    size_t self = first_column(&setup->costs, CN_SELF);
 
     return cn_args_has(args, "sort") || cn_args_has(args, "by") ||
-                   exclusive == setup->costs.column_count
+                   self == setup->costs.column_count
                ? setup->sort_column
-               : exclusive;
+               : self;
 }
 
 /* The column that the hot path follows: one that says what is further down. The
  * number of columns when there is none. */
 static size_t path_column(const struct cn_view_setup *setup)
 {
-    return setup->costs.columns[setup->sort_column].side == CN_INCLUSIVE
+    return setup->costs.columns[setup->sort_column].side == CN_TOTAL
                ? setup->sort_column
-               : first_column(&setup->costs, CN_INCLUSIVE);
+               : first_column(&setup->costs, CN_TOTAL);
 }
 
 static bool print_node(struct cn_view_table *table, const struct cn_hottest *hottest,

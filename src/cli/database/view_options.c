@@ -28,7 +28,7 @@ static enum cn_cost_stat stat_named(const char *name)
     return (enum cn_cost_stat)i;
 }
 
-/* Inclusive and exclusive as --cost wants them. A metric that lacks one of the two is shown
+/* Total and self as --cost wants them. A metric that lacks one of the two is shown
  * with the other, unless that very one was asked for. */
 static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
                       const char *cost, struct cn_error *err)
@@ -38,15 +38,15 @@ static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
 
     if (request.scope)
         return cn_costs_add(costs, &request, err);
-    for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
-        const char *name = side == CN_INCLUSIVE ? "inclusive" : "exclusive";
+    for (int side = CN_TOTAL; side <= CN_SELF; side++) {
+        const char *name = side == CN_TOTAL ? "inclusive" : "exclusive";
 
         request.side = (enum cn_cost_side)side;
         if (!wants_both && strcmp(cost, name) != 0)
             continue;
         if (cn_costs_add(costs, &request, err))
             continue;
-        if (!wants_both || (side == CN_EXCLUSIVE && costs->column_count == before))
+        if (!wants_both || (side == CN_SELF && costs->column_count == before))
             return false;
     }
     return true;
@@ -93,16 +93,16 @@ static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
     return true;
 }
 
-/* Which rows are worth showing is known from their inclusive sums: where none is shown,
+/* Which rows are worth showing is known from their totals: where none is shown,
  * there is one that is not. A metric may do without. */
 static void add_hidden(struct cn_costs *costs, const char *metric)
 {
     struct cn_cost_request request = {
-        .metric = metric, .side = CN_INCLUSIVE, .profile = CN_NONE, .is_hidden = true};
+        .metric = metric, .side = CN_TOTAL, .profile = CN_NONE, .is_hidden = true};
     struct cn_error err;
 
     for (size_t i = 0; i < costs->column_count; i++)
-        if (costs->columns[i].side == CN_INCLUSIVE && costs->columns[i].has_percent)
+        if (costs->columns[i].side == CN_TOTAL && costs->columns[i].has_percent)
             return;
     (void)!cn_costs_add(costs, &request, &err);
 }
@@ -167,7 +167,7 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
         return true;
     for (size_t i = 0; i < setup->costs.column_count; i++) {
         const struct cn_cost_column *column = &setup->costs.columns[i];
-        const char *side = column->side == CN_INCLUSIVE ? "inclusive" : "exclusive";
+        const char *side = column->side == CN_TOTAL ? "inclusive" : "exclusive";
 
         if (column->is_hidden ||
             (strcmp(sort, column->name) != 0 && strcmp(sort, side) != 0))

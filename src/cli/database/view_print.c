@@ -121,11 +121,11 @@ static bool has_any_value(const struct cn_view *view, const struct cn_row *row)
     for (size_t i = 0; i < view->costs->column_count; i++) {
         const struct cn_cost_column *column = &view->costs->columns[i];
 
-        if (column->is_hidden && view->exclusive_holds_all)
+        if (column->is_hidden && view->self_includes_below)
             continue;
         if (!isnan(row->values[i]))
             return true;
-        knows_below |= column->side == CN_INCLUSIVE || view->exclusive_holds_all;
+        knows_below |= column->side == CN_TOTAL || view->self_includes_below;
     }
     return !knows_below;
 }
@@ -215,7 +215,7 @@ static bool print_row(struct printer *printer, const struct cn_row *row,
     return true;
 }
 
-/* An inclusive one if possible: it knows what is below a row. */
+/* A total if possible: it includes the rows below. */
 static size_t find_percent_column(const struct cn_costs *costs)
 {
     size_t found = SIZE_MAX;
@@ -223,7 +223,7 @@ static size_t find_percent_column(const struct cn_costs *costs)
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
 
-        if (column->has_percent && column->side == CN_INCLUSIVE)
+        if (column->has_percent && column->side == CN_TOTAL)
             return i;
         if (column->has_percent && found == SIZE_MAX)
             found = i;

@@ -35,9 +35,8 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
 void cn_view_table_end(struct cn_view_table *out);
 
 struct cn_view_limits {
-    size_t depth_max; /* levels shown */
-    double
-        min_percent; /* of the whole, in the first inclusive column with percentages or,
+    size_t depth_max;   /* levels shown */
+    double min_percent; /* of the whole, in the first total column with percentages or,
                            where there is none, in the first with percentages */
 };
 

@@ -145,7 +145,7 @@ const struct cn_command cn_cmd_report = {
         "without. The total of a function that calls itself counts the outermost call "
         "only. Calls that never returned are taken to end with the recording.\n\n"
         "Deviations are standard errors of the mean, in percent of it. Percentiles come "
-        "from logarithmic buckets and are off by 1.6 % at most.\n\n"
+        "from logarithmic buckets and are off by 2.8 % at most.\n\n"
         "Damaged data counts up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,

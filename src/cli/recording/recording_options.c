@@ -165,7 +165,7 @@ static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *
     for (size_t i = 0; i < cn_args_value_count(args, "loc-filter"); i++) {
         const char *place = cn_args_value_at(args, "loc-filter", i);
 
-        if (!cn_call_filter_add_place(&setup->filter, place, match, err))
+        if (!cn_call_filter_add_file(&setup->filter, place, match, err))
             return cn_fail_in(err, "--loc-filter");
         warn_without_match(setup, "loc-filter", place);
     }

@@ -146,12 +146,16 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
     return true;
 }
 
-static uint64_t percentile(const struct cn_call_histogram *histogram,
-                           enum cn_report_field field, enum cn_report_field first)
+static uint64_t percentile(const struct cn_histogram *histogram,
+                           const struct cn_call_times *times, unsigned field)
 {
     static const double fractions[] = {0.5, 0.9, 0.99, 0.999};
+    uint64_t ns = 0;
 
-    return histogram ? cn_call_histogram_at(histogram, fractions[field - first]) : 0;
+    if (histogram)
+        (void)cn_histogram_percentile(histogram, fractions[field], times->min_ns,
+                                      times->max_ns, &ns);
+    return ns;
 }
 
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
@@ -185,12 +189,12 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
     case CN_REPORT_P90:
     case CN_REPORT_P99:
     case CN_REPORT_P999:
-        return percentile(row->totals, field, CN_REPORT_P50);
+        return percentile(row->totals, &cost->total, field - CN_REPORT_P50);
     case CN_REPORT_SELF_P50:
     case CN_REPORT_SELF_P90:
     case CN_REPORT_SELF_P99:
     case CN_REPORT_SELF_P999:
-        return percentile(row->selfs, field, CN_REPORT_SELF_P50);
+        return percentile(row->selfs, &cost->self, field - CN_REPORT_SELF_P50);
     case CN_REPORT_TOTAL_STDV:
     case CN_REPORT_SELF_STDV:
     case CN_REPORT_FIELD_COUNT:

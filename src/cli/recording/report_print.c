@@ -18,7 +18,6 @@ enum {
     TASK_NAME_WIDTH = 16,
     NAME_RULE = 20,
     BAR_WIDTH = 50,
-    BUCKETS_A_LINE = 8,
 };
 
 void cn_report_add_csv(struct cn_text *text, const char *name)
@@ -206,9 +205,32 @@ void cn_report_print(const struct cn_args *args, const struct cn_report_layout *
     }
 }
 
-/* One line stands for several buckets: a quarter of a doubling. */
+/* Merge buckets of the same quarter of a doubling; returns how many quarters there are. */
+static size_t merge_quarters(struct cn_bucket_calls *buckets, size_t count)
+{
+    enum { QUARTERS = 4, STEPS = CN_BUCKET_STEPS };
+    size_t merged = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct cn_bucket bucket = cn_bucket_of(buckets[i].range.low_ns);
+        unsigned quarter = bucket.step * (unsigned)QUARTERS / STEPS;
+        unsigned base = cn_bucket_number((struct cn_bucket){bucket.doubling, 0});
+        unsigned first = base + (quarter * STEPS + QUARTERS - 1) / QUARTERS;
+        unsigned end = base + ((quarter + 1) * STEPS + QUARTERS - 1) / QUARTERS;
+        struct cn_bucket_range range = {cn_bucket_range(first).low_ns,
+                                        bucket.doubling ? cn_bucket_range(end - 1).high_ns
+                                                        : 0};
+
+        if (merged > 0 && buckets[merged - 1].range.low_ns == range.low_ns)
+            buckets[merged - 1].calls += buckets[i].calls;
+        else
+            buckets[merged++] = (struct cn_bucket_calls){range, buckets[i].calls};
+    }
+    return merged;
+}
+
 static void print_buckets(const struct cn_args *args,
-                          const struct cn_call_histogram *histogram)
+                          const struct cn_histogram *histogram, uint64_t call_count)
 {
     static const struct cn_column columns[] = {
         {.name = "from_ns", .title = "FROM ns", .kind = CN_COLUMN_U64},
@@ -218,25 +240,23 @@ static void print_buckets(const struct cn_args *args,
         {.name = "bar", .title = "", .kind = CN_COLUMN_TEXT},
     };
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
-    unsigned step = is_text ? BUCKETS_A_LINE : 1;
     struct cn_table *table = cn_cli_table(args, columns, is_text ? 5 : 4);
+    struct cn_bucket_calls buckets[CN_BUCKET_COUNT];
+    size_t count = cn_histogram_list(histogram, buckets);
     char bar[BAR_WIDTH + 1];
 
     memset(bar, '#', BAR_WIDTH);
-    for (unsigned i = 0; i < CN_HISTOGRAM_BUCKETS; i += step) {
-        uint64_t from, to, low, calls = 0;
+    if (is_text)
+        count = merge_quarters(buckets, count);
+    for (size_t i = 0; i < count; i++) {
+        double share = buckets[i].calls / (double)call_count;
 
-        (void)cn_call_histogram_bucket(histogram, i, &from, &to);
-        for (unsigned k = 0; k < step; k++)
-            calls += cn_call_histogram_bucket(histogram, i + k, &low, &to);
-        if (calls == 0)
-            continue;
-        cn_table_u64(table, from);
-        cn_table_u64(table, to);
-        cn_table_u64(table, calls);
-        cn_table_f64(table, 100 * (double)calls / (double)histogram->count);
+        cn_table_u64(table, buckets[i].range.low_ns);
+        cn_table_u64(table, buckets[i].range.high_ns);
+        cn_table_u64(table, (uint64_t)buckets[i].calls);
+        cn_table_f64(table, 100 * share);
         if (is_text) {
-            size_t len = (size_t)((double)calls / (double)histogram->count * BAR_WIDTH);
+            size_t len = (size_t)(share * BAR_WIDTH);
 
             bar[len] = '\0';
             cn_table_str(table, bar);
@@ -253,7 +273,7 @@ bool cn_report_print_histogram(const struct cn_args *args,
 {
     for (size_t i = 0; i < report->row_count; i++) {
         if (strcmp(report->rows[i].name, function) == 0) {
-            print_buckets(args, report->rows[i].totals);
+            print_buckets(args, report->rows[i].totals, report->rows[i].cost.calls);
             return true;
         }
     }

@@ -16,7 +16,7 @@
 enum cn_scope_type {
     CN_SCOPE_CUSTOM,     /* defined by its name alone: "lex_aware" */
     CN_SCOPE_POINT,      /* as measured, at the context itself */
-    CN_SCOPE_EXECUTION,  /* summed over all descendants: inclusive cost */
+    CN_SCOPE_EXECUTION,  /* summed over all descendants: total cost */
     CN_SCOPE_TRANSITIVE, /* summed over descendants that propagate: "function" */
 };
 

@@ -59,8 +59,8 @@ struct cn_sampled_node {
 enum cn_metric_show {
     CN_SHOW_HIDDEN, /* unless asked for */
     CN_SHOW_ALWAYS,
-    CN_SHOW_INCLUSIVE,
-    CN_SHOW_EXCLUSIVE,
+    CN_SHOW_TOTAL,
+    CN_SHOW_SELF,
     CN_SHOW_NEVER,
 };
 

@@ -4,8 +4,8 @@
 
 /* The scopes that costs come from, as indices into the metrics' scopes, or CN_NO_ID. */
 struct cost_scopes {
-    int inclusive, exclusive, exclusive_custom;
-    int point; /* stands in for `exclusive` where a metric lacks that */
+    int total, self, self_custom;
+    int point; /* stands in for `self` where a metric lacks that */
 };
 
 struct builder {
@@ -39,9 +39,9 @@ static struct cost_scopes find_cost_scopes(const struct cn_metrics *metrics)
     if (function == CN_NO_ID)
         function = cn_metrics_find_scope_type(metrics, CN_SCOPE_TRANSITIVE);
     return (struct cost_scopes){
-        .inclusive = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
-        .exclusive = function,
-        .exclusive_custom = cn_metrics_find_scope(metrics, "lex_aware"),
+        .total = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
+        .self = function,
+        .self_custom = cn_metrics_find_scope(metrics, "lex_aware"),
         .point = cn_metrics_find_scope_type(metrics, CN_SCOPE_POINT),
     };
 }
@@ -158,11 +158,10 @@ static struct cn_presented_metric present(struct builder *b,
                                           const struct cn_metric *metric)
 {
     const struct cost_scopes *scopes = &b->scopes;
-    bool has_exclusive = has_statistics(metric, scopes->exclusive);
-    struct basic inclusive = add_inputs(b, metric, scopes->inclusive);
-    struct basic custom = add_inputs(b, metric, scopes->exclusive_custom);
-    struct basic exclusive =
-        add_inputs(b, metric, has_exclusive ? scopes->exclusive : scopes->point);
+    bool has_self = has_statistics(metric, scopes->self);
+    struct basic total = add_inputs(b, metric, scopes->total);
+    struct basic custom = add_inputs(b, metric, scopes->self_custom);
+    struct basic self = add_inputs(b, metric, has_self ? scopes->self : scopes->point);
     struct cn_variant *variants =
         cn_arena_alloc(b->arena, KNOWN_VARIANT_COUNT, sizeof(*variants));
     size_t count = 0;
@@ -172,12 +171,12 @@ static struct cn_presented_metric present(struct builder *b,
         struct cn_variant variant = {
             .name = known_variants[i].name,
             .render = known_variants[i].render,
-            .inclusive.standard = formula(&inclusive, b->arena),
-            .exclusive.standard = formula(&exclusive, b->arena),
-            .exclusive.custom = formula(&custom, b->arena),
+            .total.standard = formula(&total, b->arena),
+            .self.standard = formula(&self, b->arena),
+            .self.custom = formula(&custom, b->arena),
         };
 
-        if (variant.inclusive.standard || variant.exclusive.standard)
+        if (variant.total.standard || variant.self.standard)
             variants[count++] = variant;
     }
     return (struct cn_presented_metric){

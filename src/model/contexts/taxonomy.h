@@ -44,7 +44,7 @@ struct cn_variant {
     const char *name;   /* "Sum", "Mean", ..., or "" */
     unsigned render;    /* enum cn_render bits */
     const char *format; /* printf format of one double as the file gives it, or NULL */
-    struct cn_cost_formulas inclusive, exclusive;
+    struct cn_cost_formulas total, self;
 };
 
 struct cn_presented_metric {
@@ -65,7 +65,7 @@ struct cn_taxonomy {
 
 /* The taxonomy hpcviewer expects for these metrics: for each metric one root with
  * the variants its statistics allow (Sum; Mean, StdDev and CfVar when count and
- * squares are there; Min; Max), inclusive from the execution scope, exclusive from
+ * squares are there; Min; Max), total from the execution scope, self from
  * function and lex_aware. */
 void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
                        struct cn_arena *arena);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/buckets.h"
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/api/api.h"
@@ -12,112 +11,48 @@
 #include "server/served/rows_json.h"
 #include "server/served/served.h"
 
-struct bucket {
-    struct cn_bucket_range range;
-    double count;
-};
-
-struct buckets {
-    struct bucket *list;
-    uint32_t *of_stat; /* by stat_id: number of the bucket + 1 */
-    size_t count;
-};
-
-enum { STAT_LIMIT = 1 << 16 };
-
-static void list_buckets(struct buckets *buckets, const struct cn_metrics *metrics)
-{
-    buckets->list = cn_alloc(metrics->count, sizeof(*buckets->list));
-    buckets->of_stat = cn_alloc(STAT_LIMIT, sizeof(*buckets->of_stat));
-    for (size_t i = 0; i < metrics->count; i++) {
-        const struct cn_metric *metric = &metrics->list[i];
-        struct cn_bucket_range range;
-        int id;
-
-        if (metric->instance_count == 0 || !cn_bucket_name_parse(metric->name, &range))
-            continue;
-        id = cn_metric_stat_id(metric, metric->instances[0].scope, "$$", CN_COMBINE_SUM);
-        if (id == CN_NO_ID)
-            continue;
-        buckets->list[buckets->count++] = (struct bucket){.range = range};
-        buckets->of_stat[id] = (uint32_t)buckets->count;
-    }
-}
-
-static bool count_calls(struct buckets *buckets, struct cn_database *db, uint32_t context,
-                        struct cn_error *err)
-{
-    struct cn_value_cursor cursor;
-    struct cn_value_batch batch;
-    enum cn_step step;
-
-    if (!cn_profile_values(db, 0, context, context, &cursor, err))
-        return false;
-    while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM)
-        for (size_t i = 0; i < batch.count; i++) {
-            uint32_t bucket = buckets->of_stat[batch.values[i].metric];
-
-            if (bucket > 0)
-                buckets->list[bucket - 1].count += batch.values[i].value;
-        }
-    return step == CN_END;
-}
-
-static int compare_buckets(const void *left, const void *right)
-{
-    const struct bucket *a = left, *b = right;
-
-    return (a->range.low_ns > b->range.low_ns) - (a->range.low_ns < b->range.low_ns);
-}
-
-static void add_percentile(struct cn_json *json, const struct buckets *buckets,
-                           double fraction, const char *name)
-{
-    double rest = 0, value = NAN;
-
-    for (size_t i = 0; i < buckets->count; i++)
-        rest += buckets->list[i].count;
-    rest = ceil(rest * fraction);
-    for (size_t i = 0; i < buckets->count && rest > 0; i++) {
-        if (buckets->list[i].count <= 0)
-            continue;
-        value = cn_bucket_middle(buckets->list[i].range);
-        rest -= buckets->list[i].count;
-    }
-    cn_json_add_f64(json, name, value);
-}
-
-/* "latency": [low ns, high ns, calls] of the buckets that are not empty. */
+/* "latency": percentiles in ns, and [low ns, high ns, calls] of each bucket with calls. */
 static bool add_latency(struct cn_request *request, struct cn_database *db,
                         uint32_t context, struct cn_error *err)
 {
+    static const char *const names[] = {"p50", "p90", "p99"};
+    static const double fractions[] = {0.50, 0.90, 0.99};
     struct cn_json *json = &request->json;
-    struct buckets buckets = {0};
-    bool ok;
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    double seconds[] = {NAN, NAN, NAN};
+    struct cn_bucket_calls *buckets = NULL;
+    size_t count = 0;
+    bool ok = true;
 
-    list_buckets(&buckets, &db->metrics);
-    ok = count_calls(&buckets, db, context, err);
-    qsort(buckets.list, buckets.count, sizeof(*buckets.list), compare_buckets);
+    cn_costs_init(costs, db);
+    for (size_t i = 0; ok && i < sizeof(names) / sizeof(*names); i++)
+        ok = cn_costs_add_percentile(costs, fractions[i], names[i], err);
+    if (ok) {
+        buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
+        ok = cn_costs_ready(costs, err) &&
+             cn_costs_of_context(costs, context, seconds, err) &&
+             cn_costs_latencies(costs, context, buckets, &count, err);
+    } else if (err->kind == CN_ERR_NOT_FOUND) {
+        ok = true;
+    }
     cn_json_key(json, "latency");
     cn_json_object(json);
-    add_percentile(json, &buckets, 0.50, "p50");
-    add_percentile(json, &buckets, 0.90, "p90");
-    add_percentile(json, &buckets, 0.99, "p99");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        cn_json_add_f64(json, names[i], round(seconds[i] * 1e9));
     cn_json_key(json, "buckets");
     cn_json_array(json);
-    for (size_t i = 0; i < buckets.count; i++) {
-        if (buckets.list[i].count <= 0)
-            continue;
+    for (size_t i = 0; i < count; i++) {
         cn_json_array(json);
-        cn_json_u64(json, buckets.list[i].range.low_ns);
-        cn_json_u64(json, buckets.list[i].range.high_ns);
-        cn_json_f64(json, buckets.list[i].count);
+        cn_json_u64(json, buckets[i].range.low_ns);
+        cn_json_u64(json, buckets[i].range.high_ns);
+        cn_json_f64(json, buckets[i].calls);
         cn_json_end(json);
     }
     cn_json_end(json);
     cn_json_end(json);
-    free(buckets.list);
-    free(buckets.of_stat);
+    free(buckets);
+    cn_costs_done(costs);
+    free(costs);
     return ok;
 }
 

@@ -35,7 +35,7 @@ static size_t own_column_of(const struct cn_costs *costs, size_t column)
     const struct cn_cost_column *of = &costs->columns[column];
 
     for (size_t i = 0; i < costs->column_count; i++)
-        if (costs->columns[i].side == CN_EXCLUSIVE && costs->columns[i].fraction == 0 &&
+        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
             costs->columns[i].metric == of->metric)
             return i;
     return costs->column_count;

@@ -123,7 +123,7 @@ static bool show(struct cn_served *served, struct cn_request *request,
     bool ok = cn_served_frames(served, &frames, err);
 
     for (size_t i = 0; i < entry->costs.column_count && column > i; i++)
-        if (entry->costs.columns[i].side == CN_EXCLUSIVE)
+        if (entry->costs.columns[i].side == CN_SELF)
             column = i;
     add_column(&request->json, &entry->costs, column);
     ok = ok && (column == entry->costs.column_count ||

@@ -18,7 +18,7 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
         cn_json_add_str(json, "title", column->title);
         cn_json_add_str(json, "metric", column->metric);
         cn_json_add_str(json, "side",
-                        column->side == CN_INCLUSIVE ? "inclusive" : "exclusive");
+                        column->side == CN_TOTAL ? "inclusive" : "exclusive");
         cn_json_add_bool(json, "isPercentile", column->fraction > 0);
         cn_json_add_f64(json, "total", column->total);
         cn_json_end(json);

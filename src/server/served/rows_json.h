@@ -25,7 +25,7 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
 CN_CHECK bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
                              struct cn_row *out, bool *is_given, struct cn_error *err);
 
-/* The column that the parameter `sort` names; the first inclusive one otherwise. */
+/* The column that the parameter `sort` names; the first total one otherwise. */
 CN_CHECK bool cn_request_column(const struct cn_request *request,
                                 const struct cn_costs *costs, size_t *out,
                                 struct cn_error *err);

@@ -77,9 +77,9 @@ static bool add_metric(struct cn_costs *costs, const char *metric, struct cn_err
     struct cn_cost_request request = {.metric = metric, .profile = CN_NONE};
     bool has_one;
 
-    request.side = CN_INCLUSIVE;
+    request.side = CN_TOTAL;
     has_one = cn_costs_add(costs, &request, err);
-    request.side = CN_EXCLUSIVE;
+    request.side = CN_SELF;
     return cn_costs_add(costs, &request, err) || has_one;
 }
 

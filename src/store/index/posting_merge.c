@@ -3,17 +3,17 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/heap.h"
 
 /* A block on its way through the merge. */
 struct source {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
-    size_t number; /* blocks with the same key go in the order of their rows */
 };
 
 struct merge {
     struct source *sources;
-    size_t *heap; /* the source with the lowest key first */
+    uint32_t *heap; /* the source with the lowest key first */
     size_t count;
     struct cn_posting_encoder *encoder;
     struct cn_text *lists;
@@ -22,30 +22,13 @@ struct merge {
     uint32_t row_count;
 };
 
-static bool is_before(const struct merge *merge, size_t a, size_t b)
+static bool is_before(const void *sources, uint32_t a, uint32_t b)
 {
-    const struct source *x = &merge->sources[a], *y = &merge->sources[b];
+    const struct source *x = (const struct source *)sources + a;
+    const struct source *y = (const struct source *)sources + b;
 
-    return x->entry.key != y->entry.key ? x->entry.key < y->entry.key
-                                        : x->number < y->number;
-}
-
-static void sink(struct merge *merge, size_t at)
-{
-    for (;;) {
-        size_t child = 2 * at + 1, source = merge->heap[at];
-
-        if (child >= merge->count)
-            return;
-        if (child + 1 < merge->count &&
-            is_before(merge, merge->heap[child + 1], merge->heap[child]))
-            child++;
-        if (!is_before(merge, merge->heap[child], source))
-            return;
-        merge->heap[at] = merge->heap[child];
-        merge->heap[child] = source;
-        at = child;
-    }
+    /* Blocks with the same key go in the order of their rows. */
+    return x->entry.key != y->entry.key ? x->entry.key < y->entry.key : a < b;
 }
 
 static bool begin(struct merge *merge, const struct cn_posting_block *blocks,
@@ -55,17 +38,15 @@ static bool begin(struct merge *merge, const struct cn_posting_block *blocks,
         struct source *source = &merge->sources[i];
         enum cn_step step;
 
-        source->number = i;
         if (!cn_posting_walk_begin(&source->walk, &blocks[i], 0, err))
             return false;
         step = cn_posting_walk_next(&source->walk, &source->entry, err);
         if (step == CN_FAIL)
             return false;
         if (step == CN_ITEM)
-            merge->heap[merge->count++] = i;
+            merge->heap[merge->count++] = (uint32_t)i;
     }
-    for (size_t i = merge->count / 2; i-- > 0;)
-        sink(merge, i);
+    cn_heap_build(merge->heap, merge->count, is_before, merge->sources);
     return true;
 }
 
@@ -94,7 +75,7 @@ static bool merge_key(struct merge *merge, struct cn_error *err)
             return false;
         if (step == CN_END)
             merge->heap[0] = merge->heap[--merge->count];
-        sink(merge, 0);
+        cn_heap_sink(merge->heap, merge->count, 0, is_before, merge->sources);
     }
     cn_posting_encoder_add(merge->encoder, key, merge->rows, merge->row_count,
                            merge->lists);

@@ -13,6 +13,7 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/samples/sampled_contexts.h"
 #include "analyze/samples/sampled_database.h"
+#include "analyze/samples/sampled_log.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/files/file.h"

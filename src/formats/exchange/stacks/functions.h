@@ -1,6 +1,6 @@
 /* Who calls whom, function by function: stacks with their paths forgotten.
  *
- * Inclusive costs count each moment once, however often a function is on the stack.
+ * Total costs count each moment once, however often a function is on the stack.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_STACKS_FUNCTIONS_H

@@ -207,8 +207,8 @@ static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db
     metric = &db->metrics.list[index];
     /* Points may be instructions that the database does not describe; what is spent
      * below a context always has one. */
-    stacks->is_inclusive = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
-    if (!stacks->is_inclusive && !choose_scope(stacks, db, metric, CN_SCOPE_POINT))
+    stacks->is_total = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
+    if (!stacks->is_total && !choose_scope(stacks, db, metric, CN_SCOPE_POINT))
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "metric '%s' has neither point nor execution values",
                        metric->name);
@@ -294,10 +294,10 @@ static void add_value(struct cn_stacks *stacks, const struct cn_value *value)
     uint32_t frame = node == CN_NONE ? 0 : frames->of_node[node], parent;
     double part = value->value * stacks->scale;
 
-    if (node == CN_NONE && stacks->is_inclusive)
+    if (node == CN_NONE && stacks->is_total)
         return;
     stacks->nodes[stacks->node_of_frame[frame]].self += part;
-    if (!stacks->is_inclusive || frames->index.nodes[node].parent == CN_NONE)
+    if (!stacks->is_total || frames->index.nodes[node].parent == CN_NONE)
         return;
     parent = frames->of_node[frames->index.nodes[node].parent];
     stacks->nodes[stacks->node_of_frame[parent]].self -= part;

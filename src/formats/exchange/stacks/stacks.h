@@ -46,7 +46,7 @@ struct cn_stacks {
     struct cn_frames frames;
     uint32_t *node_of_frame;
     int prop_id, stat_id;
-    bool is_inclusive; /* values hold those of the contexts below */
+    bool is_total; /* values hold those of the contexts below */
 };
 
 /* Of the calls that a query shows; nothing is left to release on failure. With

@@ -156,13 +156,13 @@ static void says_what_is_wrong_with_a_trigger(void **state)
         {"a", "'a': no action: expected FUNC@ACTION"},
         {"a@depth=x", "'a@depth=x': depth 'x' is not a number up to 65535"},
         {"a@depth=65536", "'a@depth=65536': depth '65536' is not a number up to 65535"},
-        {"a@time=5parsecs", "'a@time=5parsecs': '5parsecs': unknown unit 'parsecs', "
-                            "known are ns us ms s m h"},
+        {"a@time=5parsecs", "'a@time=5parsecs': '5parsecs': unknown unit 'parsecs'; "
+                            "use ns, us, ms, s, m or h"},
         {"a@if:arg0>1,hide", "'a@if:arg0>1,hide': condition 'arg0>1': no such argument"},
         {"a@if:arg1~1,hide", "'a@if:arg1~1,hide': condition 'arg1~1': expected one of == "
                              "!= < <= > >= &"},
         {"a@read=proc/statm", "'a@read=proc/statm': action 'read=proc/statm' is for "
-                              "recording, not for looking at a recording"},
+                              "cairn record and has no effect here"},
     };
     struct cn_fake_recording fake;
     struct cn_call_filter filter;

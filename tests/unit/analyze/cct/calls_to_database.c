@@ -14,7 +14,7 @@
 
 #include "analyze/calls/call_report.h"
 #include "analyze/cct/calls_to_database.h"
-#include "analyze/cct/cct_places.h"
+#include "analyze/cct/cct_locations.h"
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/map.h"
@@ -425,25 +425,25 @@ static void sleep_is_time_but_not_on_a_processor(void **state)
     close_subject(&s);
 }
 
-static struct cn_cct_place no_place(void *arg, const struct cn_call_module *module,
-                                    uint64_t offset)
+static struct cn_cct_location no_location(void *arg, const struct cn_call_module *module,
+                                          uint64_t offset)
 {
     (void)arg;
     (void)module;
     (void)offset;
-    return (struct cn_cct_place){0};
+    return (struct cn_cct_location){0};
 }
 
 /* Every call comes from a function that was inlined. */
-static size_t inlined_places(void *arg, const struct cn_call_module *module,
-                             uint64_t offset,
-                             struct cn_inlined_place out[CN_PLACE_DEPTH_MAX])
+static size_t inlined_locations(void *arg, const struct cn_call_module *module,
+                                uint64_t offset,
+                                struct cn_inlined_location out[CN_LOCATION_DEPTH_MAX])
 {
     (void)arg;
     (void)module;
     (void)offset;
-    out[0] = (struct cn_inlined_place){NULL, {"/src/outer.c", 10}};
-    out[1] = (struct cn_inlined_place){"helper", {"/src/inner.h", 20}};
+    out[0] = (struct cn_inlined_location){NULL, {"/src/outer.c", 10}};
+    out[1] = (struct cn_inlined_location){"helper", {"/src/inner.h", 20}};
     return 2;
 }
 
@@ -454,10 +454,10 @@ static const char *no_source(void *arg, const char *path)
     return NULL;
 }
 
-static void the_place_of_a_call_is_a_context(void **state)
+static void the_call_site_is_a_context(void **state)
 {
-    static const struct cn_cct_places places = {NULL, no_place, inlined_places,
-                                                no_source};
+    static const struct cn_cct_locations locations = {NULL, no_location,
+                                                      inlined_locations, no_source};
     struct cn_scratch *scratch = cn_scratch_enter();
     struct subject s;
     struct cn_walk walk;
@@ -469,7 +469,7 @@ static void the_place_of_a_call_is_a_context(void **state)
 
     (void)state;
     open_subject(&s, "trigger-callsite");
-    s.options.places = &places;
+    s.options.locations = &locations;
     analyse(&s);
     check_sums(s.db);
     check_calls(&s);
@@ -507,7 +507,7 @@ int main(void)
         cmocka_unit_test(collapsed_recursion_keeps_calls_and_time),
         cmocka_unit_test(what_took_too_little_counts_for_its_caller),
         cmocka_unit_test(filters_hide_calls_but_not_time),
-        cmocka_unit_test(the_place_of_a_call_is_a_context),
+        cmocka_unit_test(the_call_site_is_a_context),
         cmocka_unit_test(sleep_is_time_but_not_on_a_processor),
     };
     int failed;

@@ -1,4 +1,4 @@
-/* A task read in pieces is the task read in one go: on real recordings, cut at any
+/* A task read in parts is the task read as a whole: on real recordings, cut at any
  * record. */
 
 #include <dirent.h>
@@ -103,10 +103,10 @@ static size_t make_parts(const struct cuts *cuts, const size_t *at, size_t count
     return count + 1;
 }
 
-/* Returns how many pieces were not guessed. */
-static size_t count_in_pieces(struct cn_cct_task *task,
-                              const struct cn_cct_task_options *options,
-                              const struct cn_call_part *parts, size_t count)
+/* Returns how many parts were guessed wrong. */
+static size_t count_in_parts(struct cn_cct_task *task,
+                             const struct cn_cct_task_options *options,
+                             const struct cn_call_part *parts, size_t count)
 {
     struct cn_error err;
     size_t wrong = 0;
@@ -114,22 +114,22 @@ static size_t count_in_pieces(struct cn_cct_task *task,
     cn_cct_task_init(task, options);
     for (size_t i = 0; i < count; i++) {
         struct cn_call_span all = {&parts[i], 0, UINT64_MAX}, before = all, rest = all;
-        struct cn_cct_task piece;
+        struct cn_cct_task part;
 
         cn_cct_task_mark(task, &parts[i]);
         if (i == 0) {
             assert_true(cn_cct_task_count(task, &all, NULL, false, &err));
             continue;
         }
-        cn_cct_guess_init(&piece, options);
-        assert_true(cn_cct_task_count(&piece, &all, NULL, false, &err));
-        before.end = rest.first = piece.guess->left_out;
+        cn_cct_part_init(&part, options);
+        assert_true(cn_cct_task_count(&part, &all, NULL, false, &err));
+        before.end = rest.first = part.guess->left_out;
         assert_true(cn_cct_task_count(task, &before, NULL, false, &err));
-        if (!cn_cct_task_join(task, &piece)) {
+        if (!cn_cct_task_join(task, &part)) {
             assert_true(cn_cct_task_count(task, &rest, NULL, false, &err));
             wrong++;
         }
-        cn_cct_task_done(&piece);
+        cn_cct_task_done(&part);
     }
     return wrong;
 }
@@ -139,7 +139,7 @@ static void assert_same_costs(const struct cn_cct_task *a, const struct cn_cct_t
 {
     struct cn_cct_cost x = cn_cct_costs_at(&a->costs, node);
     struct cn_cct_cost y = cn_cct_costs_at(&b->costs, node);
-    struct cn_bucket_calls p = {0}, q = {0};
+    struct cn_cct_buckets p = {0}, q = {0};
 
     assert_int_equal(x.self_ns, y.self_ns);
     assert_int_equal(cn_cct_costs_calls(&a->costs, node),
@@ -182,20 +182,20 @@ static void assert_same(const struct cn_cct_task *a, const struct cn_cct_task *b
     }
 }
 
-/* The timeline of each piece is that part of the whole one. */
+/* The timeline of each part is that part of the whole one. */
 static void assert_same_samples(const struct cn_cct_task *whole,
-                                const struct cn_cct_task *pieces)
+                                const struct cn_cct_task *parted)
 {
     struct cn_cct_replay one, other;
     struct cn_error err;
 
     assert_true(cn_cct_replay_open(&one, whole, &whole->tree, 0, &err));
-    for (size_t part = 0; part < pieces->part_count; part++) {
-        uint64_t end = part + 1 < pieces->part_count
-                           ? pieces->starts[part + 1].first_sample
-                           : pieces->sample_count;
+    for (size_t part = 0; part < parted->part_count; part++) {
+        uint64_t end = part + 1 < parted->part_count
+                           ? parted->starts[part + 1].first_sample
+                           : parted->sample_count;
 
-        assert_true(cn_cct_replay_open(&other, pieces, &pieces->tree, part, &err));
+        assert_true(cn_cct_replay_open(&other, parted, &parted->tree, part, &err));
         while (other.done_count < end) {
             struct cn_sample a, b;
 
@@ -210,15 +210,15 @@ static void assert_same_samples(const struct cn_cct_task *whole,
     cn_cct_replay_close(&one);
 }
 
-enum { PIECES_MAX = 8 };
+enum { PARTS_MAX = 8 };
 
-/* Cut a task at these records. Returns how many pieces were not guessed. */
+/* Cut a task at these records. Returns how many parts were guessed wrong. */
 static size_t check_cut(const struct subject *s, uint32_t number, const struct cuts *cuts,
                         const size_t *at, size_t count)
 {
     struct cn_cct_task_options options = s->options;
-    struct cn_call_part parts[PIECES_MAX + 1];
-    struct cn_cct_task whole, pieces;
+    struct cn_call_part parts[PARTS_MAX + 1];
+    struct cn_cct_task whole, parted;
     struct cn_error err;
     size_t wrong;
 
@@ -226,13 +226,13 @@ static size_t check_cut(const struct subject *s, uint32_t number, const struct c
     assert_true(cn_cct_task_is_divisible(&options));
     cn_cct_task_init(&whole, &options);
     assert_true(cn_cct_task_count(&whole, NULL, NULL, false, &err));
-    wrong = count_in_pieces(&pieces, &options, parts, make_parts(cuts, at, count, parts));
-    assert_same(&whole, &pieces);
+    wrong = count_in_parts(&parted, &options, parts, make_parts(cuts, at, count, parts));
+    assert_same(&whole, &parted);
     cn_cct_task_end(&whole, whole.follow.last_ns);
-    cn_cct_task_end(&pieces, pieces.follow.last_ns);
-    assert_same_samples(&whole, &pieces);
+    cn_cct_task_end(&parted, parted.follow.last_ns);
+    assert_same_samples(&whole, &parted);
     cn_cct_task_done(&whole);
-    cn_cct_task_done(&pieces);
+    cn_cct_task_done(&parted);
     return wrong;
 }
 
@@ -249,8 +249,8 @@ static int compare_sizes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Two pieces, cut at each of the first records; several, cut anywhere. */
-static void check_task(const struct subject *s, uint32_t number, size_t *piece_count,
+/* Two parts, cut at each of the first records; several, cut anywhere. */
+static void check_task(const struct subject *s, uint32_t number, size_t *part_total,
                        size_t *wrong_count)
 {
     enum { FIRST = 40, TIMES = 10 };
@@ -260,22 +260,22 @@ static void check_task(const struct subject *s, uint32_t number, size_t *piece_c
     find_cuts(&cuts, s->rec, number);
     for (size_t i = 1; i < cuts.count && i < FIRST; i++) {
         *wrong_count += check_cut(s, number, &cuts, &i, 1);
-        ++*piece_count;
+        ++*part_total;
     }
-    for (unsigned i = 0; cuts.count > PIECES_MAX && i < TIMES; i++) {
-        size_t at[PIECES_MAX];
+    for (unsigned i = 0; cuts.count > PARTS_MAX && i < TIMES; i++) {
+        size_t at[PARTS_MAX];
 
-        for (size_t k = 0; k < PIECES_MAX; k++)
+        for (size_t k = 0; k < PARTS_MAX; k++)
             at[k] = 1 + next_random(&random) % (cuts.count - 1);
-        qsort(at, PIECES_MAX, sizeof(*at), compare_sizes);
-        *wrong_count += check_cut(s, number, &cuts, at, PIECES_MAX);
-        *piece_count += PIECES_MAX;
+        qsort(at, PARTS_MAX, sizeof(*at), compare_sizes);
+        *wrong_count += check_cut(s, number, &cuts, at, PARTS_MAX);
+        *part_total += PARTS_MAX;
     }
     cuts_done(&cuts);
 }
 
 /* With `call_ps` > 0 as if the recorder took that much for a call. */
-static void check_recording(const char *name, uint64_t call_ps, size_t *piece_count,
+static void check_recording(const char *name, uint64_t call_ps, size_t *part_total,
                             size_t *wrong_count)
 {
     struct subject s;
@@ -286,7 +286,7 @@ static void check_recording(const char *name, uint64_t call_ps, size_t *piece_co
     s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
     for (uint32_t i = 0; i < s.rec->task_count && s.rec->max_stack <= 1024; i++)
         if (s.rec->tasks[i].data_len > 0)
-            check_task(&s, i, piece_count, wrong_count);
+            check_task(&s, i, part_total, wrong_count);
     close_subject(&s);
 }
 
@@ -298,28 +298,28 @@ static bool is_recording(const char *name)
 
 static void check_all(uint64_t call_ps)
 {
-    size_t piece_count = 0, wrong_count = 0;
+    size_t part_total = 0, wrong_count = 0;
     DIR *dir = opendir(folder);
     struct dirent *entry;
 
     assert_non_null(dir);
     while ((entry = readdir(dir)) != NULL)
         if (is_recording(entry->d_name))
-            check_recording(entry->d_name, call_ps, &piece_count, &wrong_count);
+            check_recording(entry->d_name, call_ps, &part_total, &wrong_count);
     (void)closedir(dir);
     /* Guesses are there to be right. */
-    assert_true(piece_count > 1000);
-    assert_true(wrong_count < piece_count / 3);
+    assert_true(part_total > 1000);
+    assert_true(wrong_count < part_total / 3);
 }
 
-static void pieces_make_the_whole(void **state)
+static void parts_make_the_whole(void **state)
 {
     (void)state;
     check_all(0);
 }
 
 /* A cost that is taken off sooner or later, and one that is more than calls took. */
-static void pieces_make_the_whole_with_corrected_times(void **state)
+static void parts_make_the_whole_with_corrected_times(void **state)
 {
     (void)state;
     check_all(31250);
@@ -328,12 +328,12 @@ static void pieces_make_the_whole_with_corrected_times(void **state)
 
 static void guesses_are_right_where_calls_nest(void **state)
 {
-    size_t piece_count = 0, wrong_count = 0;
+    size_t part_total = 0, wrong_count = 0;
 
     (void)state;
-    check_recording("no-event", 0, &piece_count, &wrong_count);
-    check_recording("no-event", 31250, &piece_count, &wrong_count);
-    assert_true(piece_count > 10);
+    check_recording("no-event", 0, &part_total, &wrong_count);
+    check_recording("no-event", 31250, &part_total, &wrong_count);
+    assert_true(part_total > 10);
     assert_int_equal(wrong_count, 0);
 }
 
@@ -358,8 +358,8 @@ static void what_depends_on_the_past_is_not_divided(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_make_the_whole),
-        cmocka_unit_test(pieces_make_the_whole_with_corrected_times),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(parts_make_the_whole_with_corrected_times),
         cmocka_unit_test(guesses_are_right_where_calls_nest),
         cmocka_unit_test(what_depends_on_the_past_is_not_divided),
     };

@@ -149,17 +149,15 @@ static void expect_values(struct world *w, size_t column, const double wanted[5]
         assert_true(cn_same_value(value_of(w, contexts[i], column), wanted[i]));
 }
 
-static const struct cn_cost_request inclusive = {.side = CN_INCLUSIVE,
-                                                 .profile = CN_NONE};
-static const struct cn_cost_request exclusive = {.side = CN_EXCLUSIVE,
-                                                 .profile = CN_NONE};
+static const struct cn_cost_request total = {.side = CN_TOTAL, .profile = CN_NONE};
+static const struct cn_cost_request self = {.side = CN_SELF, .profile = CN_NONE};
 
-static void shows_inclusive_and_exclusive_sums(void **state)
+static void shows_total_and_self_sums(void **state)
 {
     struct world *w = *state;
 
-    add(w, inclusive);
-    add(w, exclusive);
+    add(w, total);
+    add(w, self);
     make_ready(w);
     expect_values(w, 0, (const double[]){24, 24, 12, 12, 9});
     expect_values(w, 1, (const double[]){-1, 15, 12, 12, 9});
@@ -173,8 +171,8 @@ static void percentages_are_of_the_whole(void **state)
 {
     struct world *w = *state;
 
-    add(w, inclusive);
-    add(w, exclusive);
+    add(w, total);
+    add(w, self);
     make_ready(w);
     assert_true(cn_same_value(w->costs.columns[0].total, 24));
     assert_true(cn_same_value(cn_cost_percent(&w->costs.columns[1], 12), 50));
@@ -195,7 +193,7 @@ static void shows_each_scope_as_it_stands(void **state)
     expect_values(w, 3, (const double[]){24, 24, 12, 12, 9});
     assert_string_equal(w->costs.columns[2].name, "time_s_lex_aware");
     assert_string_equal(w->costs.columns[2].title, "Time (s) (lex_aware)");
-    assert_int_equal(w->costs.columns[3].side, CN_INCLUSIVE);
+    assert_int_equal(w->costs.columns[3].side, CN_TOTAL);
     assert_true(cn_same_value(cn_cost_percent(&w->costs.columns[0], 12), 50));
 }
 
@@ -207,7 +205,7 @@ static void statistics_are_over_threads_that_have_a_value(void **state)
         add(w, (struct cn_cost_request){.stat = (enum cn_cost_stat)stat,
                                         .profile = CN_NONE});
     make_ready(w);
-    /* Inclusive in the threads: main 5, 16, 3; loop 4, 8, none; leaf none, 6, 3. */
+    /* Total in the threads: main 5, 16, 3; loop 4, 8, none; leaf none, 6, 3. */
     expect_values(w, 0, (const double[]){24, 24, 12, 12, 9});
     expect_values(w, 1, (const double[]){8, 8, 6, 6, 4.5});
     expect_values(w, 2, (const double[]){3, 3, 4, 4, 3});
@@ -228,7 +226,7 @@ static void only_selected_threads_count(void **state)
 
     assert_true(cn_costs_select(&w->costs, "RANK 0", &err));
     assert_true(cn_costs_select(&w->costs, "RANK 2", &err));
-    add(w, inclusive);
+    add(w, total);
     add(w, (struct cn_cost_request){.stat = CN_STAT_MAX, .profile = CN_NONE});
     make_ready(w);
     expect_values(w, 0, (const double[]){8, 8, 4, 4, 3});
@@ -242,9 +240,9 @@ static void a_column_can_be_of_one_thread(void **state)
     struct world *w = *state;
 
     for (uint32_t p = 1; p <= THREADS; p++)
-        add(w, (struct cn_cost_request){.side = CN_EXCLUSIVE, .profile = p});
-    add(w, (struct cn_cost_request){
-               .side = CN_EXCLUSIVE, .profile = 2, .stat = CN_STAT_COUNT});
+        add(w, (struct cn_cost_request){.side = CN_SELF, .profile = p});
+    add(w,
+        (struct cn_cost_request){.side = CN_SELF, .profile = 2, .stat = CN_STAT_COUNT});
     make_ready(w);
     expect_values(w, 0, (const double[]){-1, 5, 4, 4, -1});
     expect_values(w, 1, (const double[]){-1, 10, 8, 8, 6});
@@ -255,7 +253,7 @@ static void a_column_can_be_of_one_thread(void **state)
     assert_false(w->costs.columns[1].has_percent);
 }
 
-/* A taxonomy of one derived metric: the ratio of two inputs, inclusive only. */
+/* A taxonomy of one derived metric: the ratio of two inputs, total only. */
 static void derive(struct world *w, struct cn_arena *arena, const struct cn_input *inputs,
                    const char *variant)
 {
@@ -265,7 +263,7 @@ static void derive(struct world *w, struct cn_arena *arena, const struct cn_inpu
     struct cn_presented_metric *root = cn_arena_alloc(arena, 1, sizeof(*root));
 
     *v = (struct cn_variant){.name = variant, .render = CN_RENDER_NUMBER};
-    v->inclusive.standard = cn_formula_new(arena, CN_FORMULA_DIV, args, 2);
+    v->total.standard = cn_formula_new(arena, CN_FORMULA_DIV, args, 2);
     *root = (struct cn_presented_metric){
         .name = "ratio", .is_visible = true, .variants = v, .variant_count = 1};
     w->db->taxonomy = (struct cn_taxonomy){inputs, root, 2, 1};
@@ -281,9 +279,9 @@ static void a_ratio_is_taken_of_sums(void **state)
     struct cn_error err = {0};
 
     derive(w, &arena, inputs, "");
-    add(w, inclusive);
+    add(w, total);
     add(w, (struct cn_cost_request){.stat = CN_STAT_MEAN, .profile = CN_NONE});
-    assert_false(cn_costs_add(&w->costs, &exclusive, &err));
+    assert_false(cn_costs_add(&w->costs, &self, &err));
     assert_string_equal(err.text, "metric 'ratio' has no exclusive values");
     assert_false(cn_costs_add(
         &w->costs, &(struct cn_cost_request){.scope = "point", .profile = CN_NONE},
@@ -307,7 +305,7 @@ static void a_division_by_zero_is_no_value(void **state)
     struct cn_arena arena = {0};
 
     derive(w, &arena, inputs, "");
-    add(w, inclusive);
+    add(w, total);
     add(w, (struct cn_cost_request){.stat = CN_STAT_COUNT, .profile = CN_NONE});
     make_ready(w);
     expect_values(w, 0, (const double[]){1.2, 1.2, 0.6, 0.6, -1});
@@ -322,17 +320,17 @@ static void statistics_of_the_summary_cannot_be_split(void **state)
         {"Time (s)", "execution", "1", CN_COMBINE_SUM}};
     static const char wanted[] =
         "statistic sum(1) of 'Time (s)' exists for all threads together only";
-    struct cn_cost_request request = inclusive;
+    struct cn_cost_request request = total;
     struct world *w = *state;
     struct cn_arena arena = {0};
     struct cn_error err = {0};
 
     derive(w, &arena, inputs, "Sum");
-    add(w, inclusive);
+    add(w, total);
     request.profile = 1;
     assert_false(cn_costs_add(&w->costs, &request, &err));
     assert_string_equal(err.text, wanted);
-    request = inclusive;
+    request = total;
     request.stat = CN_STAT_MEAN;
     assert_false(cn_costs_add(&w->costs, &request, &err));
     assert_string_equal(err.text, wanted);
@@ -344,7 +342,7 @@ static void statistics_of_the_summary_cannot_be_split(void **state)
 static void a_metric_is_found_by_name_or_prefix(void **state)
 {
     struct world *w = *state;
-    struct cn_cost_request request = inclusive;
+    struct cn_cost_request request = total;
 
     request.metric = "flops";
     add(w, request);
@@ -385,7 +383,7 @@ static void says_what_there_is_instead(void **state)
     assert_string_equal(err.text, "no thread matches 'RANK 7'");
     assert_int_equal(err.kind, CN_ERR_NOT_FOUND);
     w->db->taxonomy.root_count = 0;
-    refuses(w, inclusive, "the database has no metrics");
+    refuses(w, total, "the database has no metrics");
 }
 
 static void has_a_limit_on_columns(void **state)
@@ -394,8 +392,8 @@ static void has_a_limit_on_columns(void **state)
     struct cn_error err = {0};
 
     for (size_t i = 0; i < CN_COST_COLUMN_MAX; i++)
-        add(w, inclusive);
-    assert_false(cn_costs_add(&w->costs, &inclusive, &err));
+        add(w, total);
+    assert_false(cn_costs_add(&w->costs, &total, &err));
     assert_string_equal(err.text, "more than 256 columns");
     assert_int_equal(err.kind, CN_ERR_LIMIT);
 }
@@ -409,7 +407,7 @@ static void add_all(struct cn_costs *costs)
     for (size_t i = 0; i < sizeof(scopes) / sizeof(*scopes); i++)
         for (int stat = CN_STAT_SUM; stat <= CN_STAT_COUNT; stat++)
             for (uint32_t thread = 0; thread < 3; thread++)
-                for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++)
+                for (int side = CN_TOTAL; side <= CN_SELF; side++)
                     assert_true(cn_costs_add(costs,
                                              &(struct cn_cost_request){
                                                  .metric = thread == 1 ? "cycles" : NULL,
@@ -464,7 +462,7 @@ static void the_whole_is_the_top_when_the_global_context_has_no_value(void **sta
     cn_memory_database_add_value(m, 0, w.main, (uint16_t)sum, 30);
     w.db = cn_memory_database_finish(m);
     cn_costs_init(&w.costs, w.db);
-    add(&w, inclusive);
+    add(&w, total);
     make_ready(&w);
     assert_true(cn_same_value(w.costs.columns[0].total, 40));
     assert_true(cn_same_value(value_of(&w, w.main, 0), 30));
@@ -490,10 +488,10 @@ static void the_first_metric_with_values_is_the_default(void **state)
     assert_true(cn_memory_database_propagate(m, &err));
     w.db = cn_memory_database_finish(m);
     cn_costs_init(&w.costs, w.db);
-    add(&w, inclusive);
+    add(&w, total);
     /* Where none has values, it is the first. */
     assert_true(cn_costs_select(&w.costs, "2", &err));
-    add(&w, inclusive);
+    add(&w, total);
     assert_string_equal(w.costs.columns[0].name, "used_inclusive");
     assert_string_equal(w.costs.columns[1].name, "unused_inclusive");
     cn_costs_done(&w.costs);
@@ -515,7 +513,7 @@ static void an_infinite_value_is_no_value(void **state)
     assert_true(cn_memory_database_propagate(m, &err));
     w.db = cn_memory_database_finish(m);
     cn_costs_init(&w.costs, w.db);
-    add(&w, inclusive);
+    add(&w, total);
     make_ready(&w);
     assert_true(cn_same_value(value_of(&w, w.main, 0), -1));
     cn_costs_done(&w.costs);
@@ -527,7 +525,7 @@ static void an_infinite_value_is_no_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WORLD_TEST(shows_inclusive_and_exclusive_sums),
+        WORLD_TEST(shows_total_and_self_sums),
         WORLD_TEST(percentages_are_of_the_whole),
         WORLD_TEST(shows_each_scope_as_it_stands),
         WORLD_TEST(statistics_are_over_threads_that_have_a_value),

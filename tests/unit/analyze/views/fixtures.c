@@ -79,7 +79,7 @@ static void add_columns(struct cn_costs *costs, const struct request *request)
     const struct cn_presented_metric *metric;
 
     for (size_t i = 0; i < 12 && (metric = cn_costs_metric_at(costs->db, i)); i++)
-        for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
+        for (int side = CN_TOTAL; side <= CN_SELF; side++) {
             struct cn_error err = {0};
             struct cn_cost_request wanted = {
                 .metric = metric->name,
@@ -252,7 +252,7 @@ static void views_add_up_to_the_summary(void **state)
             expect_sum(db, "the contexts at the top", sum_of_top(view, 0), total);
         cn_view_free(view);
         assert_true(cn_view_flat_new(&view, &costs, NULL, &err));
-        if (costs.columns[0].has_percent && costs.columns[1].side == CN_EXCLUSIVE)
+        if (costs.columns[0].has_percent && costs.columns[1].side == CN_SELF)
             expect_sum(db, "modules", sum_of_top(view, 1), total);
         cn_view_free(view);
         cn_costs_done(&costs);

@@ -15,7 +15,7 @@
 #include "support/random_tree.h"
 
 enum { TREES = 200, KEY_LEN = 1024, ROWS_MAX = 512 };
-enum { INCLUSIVE, EXCLUSIVE, COLUMNS };
+enum { TOTAL, SELF, COLUMNS };
 
 struct sums {
     char key[KEY_LEN]; /* labels from the top down, each after a "/" */
@@ -100,7 +100,7 @@ static void add_view(struct cn_view *view, const struct cn_row *parent, const ch
     struct cn_row_list list;
     struct cn_error err = {0};
 
-    assert_true(cn_view_children(view, parent, INCLUSIVE, false, &list, &err));
+    assert_true(cn_view_children(view, parent, TOTAL, false, &list, &err));
     for (size_t i = 0; i < list.count; i++) {
         char key[KEY_LEN];
         struct cn_text label = {0};
@@ -123,24 +123,24 @@ static bool is_inside(const char *key, const char *of)
 
 static void check_collapsed(const struct sums *row)
 {
-    double inclusive = 0, exclusive = 0;
+    double total = 0, self = 0;
     bool is_known = false;
 
     for (size_t at = 0; at < tree.count; at++)
         for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
             if (is_inside(keys[at], row->key))
-                inclusive += tree.contexts[at].point[t];
+                total += tree.contexts[at].point[t];
             if (strcmp(keys[at], row->key) != 0)
                 continue;
-            exclusive += cn_random_exclusive(&tree, at, t);
+            self += cn_random_self(&tree, at, t);
             is_known = true;
         }
     if (!is_known)
         fail_msg("a row nobody expects: %s", row->key);
-    if (!cn_same_value(row->values[INCLUSIVE], inclusive) ||
-        !cn_same_value(row->values[EXCLUSIVE], exclusive))
-        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[INCLUSIVE],
-                 row->values[EXCLUSIVE], inclusive, exclusive);
+    if (!cn_same_value(row->values[TOTAL], total) ||
+        !cn_same_value(row->values[SELF], self))
+        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[TOTAL],
+                 row->values[SELF], total, self);
 }
 
 static void init_costs(struct cn_costs *costs)
@@ -149,9 +149,9 @@ static void init_costs(struct cn_costs *costs)
     struct cn_error err = {0};
 
     cn_costs_init(costs, tree.db);
-    request.side = CN_INCLUSIVE;
+    request.side = CN_TOTAL;
     assert_true(cn_costs_add(costs, &request, &err));
-    request.side = CN_EXCLUSIVE;
+    request.side = CN_SELF;
     assert_true(cn_costs_add(costs, &request, &err));
     assert_true(cn_costs_ready(costs, &err));
 }
@@ -219,20 +219,20 @@ static bool is_below_the_same(size_t at)
 
 static void check_call(const struct sums *row)
 {
-    double inclusive = 0, exclusive = 0;
+    double total = 0, self = 0;
 
     for (size_t at = 0; at < tree.count; at++)
         for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
             if (strcmp(keys[at], row->key) != 0)
                 continue;
-            exclusive += cn_random_exclusive(&tree, at, t);
+            self += cn_random_self(&tree, at, t);
             if (!is_below_the_same(at))
-                inclusive += cn_random_inclusive(&tree, at, t);
+                total += cn_random_total(&tree, at, t);
         }
-    if (!cn_same_value(row->values[INCLUSIVE], inclusive) ||
-        !cn_same_value(row->values[EXCLUSIVE], exclusive))
-        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[INCLUSIVE],
-                 row->values[EXCLUSIVE], inclusive, exclusive);
+    if (!cn_same_value(row->values[TOTAL], total) ||
+        !cn_same_value(row->values[SELF], self))
+        fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[TOTAL],
+                 row->values[SELF], total, self);
 }
 
 /* All that functions call, by the functions of all contexts. */

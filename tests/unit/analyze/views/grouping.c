@@ -21,7 +21,7 @@ enum { SUM_I, SUM_E, MAX_I, MEAN_E, STDDEV_I, COUNT_E, COLUMNS };
 
 struct expected_row {
     char key[KEY_LEN]; /* labels from the top down */
-    double inclusive[CN_RANDOM_THREADS], exclusive[CN_RANDOM_THREADS];
+    double total[CN_RANDOM_THREADS], self[CN_RANDOM_THREADS];
     bool is_seen;
 };
 
@@ -155,9 +155,9 @@ static void compute(void (*name_rows)(size_t at))
             bool is_outermost = !is_below_one_of_the_row(at, keys[at][i]);
 
             for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
-                row->exclusive[t] += cn_random_exclusive(&tree, at, t);
+                row->self[t] += cn_random_self(&tree, at, t);
                 if (is_outermost)
-                    row->inclusive[t] += cn_random_inclusive(&tree, at, t);
+                    row->total[t] += cn_random_total(&tree, at, t);
             }
         }
 }
@@ -189,11 +189,11 @@ static void check_row(const struct cn_row *row, const struct expected_row *want,
     double sum, mean, max, stddev, count;
     double wanted[COLUMNS];
 
-    statistics(want->inclusive, from, to, &sum, &mean, &max, &stddev, &count);
+    statistics(want->total, from, to, &sum, &mean, &max, &stddev, &count);
     wanted[SUM_I] = sum;
     wanted[MAX_I] = max;
     wanted[STDDEV_I] = stddev;
-    statistics(want->exclusive, from, to, &sum, &mean, &max, &stddev, &count);
+    statistics(want->self, from, to, &sum, &mean, &max, &stddev, &count);
     wanted[SUM_E] = sum;
     wanted[MEAN_E] = mean;
     wanted[COUNT_E] = count;
@@ -243,12 +243,12 @@ static void check_view(struct cn_view *view, size_t from, size_t to)
 static void init_columns(struct cn_costs *costs, bool is_selected, size_t count)
 {
     static const struct cn_cost_request requests[COLUMNS] = {
-        [SUM_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_SUM, .profile = CN_NONE},
-        [SUM_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_SUM, .profile = CN_NONE},
-        [MAX_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_MAX, .profile = CN_NONE},
-        [MEAN_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_MEAN, .profile = CN_NONE},
-        [STDDEV_I] = {.side = CN_INCLUSIVE, .stat = CN_STAT_STDDEV, .profile = CN_NONE},
-        [COUNT_E] = {.side = CN_EXCLUSIVE, .stat = CN_STAT_COUNT, .profile = CN_NONE},
+        [SUM_I] = {.side = CN_TOTAL, .stat = CN_STAT_SUM, .profile = CN_NONE},
+        [SUM_E] = {.side = CN_SELF, .stat = CN_STAT_SUM, .profile = CN_NONE},
+        [MAX_I] = {.side = CN_TOTAL, .stat = CN_STAT_MAX, .profile = CN_NONE},
+        [MEAN_E] = {.side = CN_SELF, .stat = CN_STAT_MEAN, .profile = CN_NONE},
+        [STDDEV_I] = {.side = CN_TOTAL, .stat = CN_STAT_STDDEV, .profile = CN_NONE},
+        [COUNT_E] = {.side = CN_SELF, .stat = CN_STAT_COUNT, .profile = CN_NONE},
     };
     struct cn_error err = {0};
 
@@ -431,11 +431,11 @@ static double sum_over_calls(void)
     for (size_t at = 0; at < tree.count; at++)
         for (size_t t = 0; t < CN_RANDOM_THREADS; t++)
             if (cn_random_is_call(&tree.contexts[at]))
-                sum += cn_random_exclusive(&tree, at, t);
+                sum += cn_random_self(&tree, at, t);
     return sum;
 }
 
-static void exclusive_costs_add_up_to_the_whole(void **state)
+static void self_costs_add_up_to_the_whole(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < TREES; seed++) {
@@ -467,7 +467,7 @@ int main(void)
         cmocka_unit_test(callers_count_each_moment_once_in_a_row),
         cmocka_unit_test(callers_found_on_demand_are_the_same),
         cmocka_unit_test(views_of_one_shape_are_those_made_alone),
-        cmocka_unit_test(exclusive_costs_add_up_to_the_whole),
+        cmocka_unit_test(self_costs_add_up_to_the_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void init_costs(struct cn_costs *costs, struct cn_database *db)
     struct cn_error err = {0};
 
     cn_costs_init(costs, db);
-    for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++)
+    for (int side = CN_TOTAL; side <= CN_SELF; side++)
         assert_true(cn_costs_add(costs,
                                  &(struct cn_cost_request){
                                      .side = (enum cn_cost_side)side, .profile = CN_NONE},
@@ -57,8 +57,8 @@ static size_t rank(const struct cn_random_tree *tree, const struct cn_hottest *f
         double sum = 0;
 
         for (size_t t = 0; t < CN_RANDOM_THREADS; t++)
-            sum += request->column == 0 ? cn_random_inclusive(tree, at, t)
-                                        : cn_random_exclusive(tree, at, t);
+            sum += request->column == 0 ? cn_random_total(tree, at, t)
+                                        : cn_random_self(tree, at, t);
         if (sum > 0 && request->kinds >> cn_row_kind_of(context) & 1)
             out[count++] =
                 (struct ranked){sum, cn_context_index_find(&found->index, context->id)};

@@ -34,7 +34,7 @@ static struct cn_database *import_of(cn_import_fn read, struct cn_bytes bytes)
     return db;
 }
 
-/* The context with this path, "main;f"; the inclusive value of the first thread that has
+/* The context with this path, "main;f"; the total value of the first thread that has
  * one. */
 static double value_at(struct cn_database *db, const char *path, uint32_t metric)
 {

@@ -225,7 +225,7 @@ static void presents_formulas(void **state)
     assert_non_null(metric);
     assert_string_equal(metric->format, "%6.2f");
     assert_int_equal(metric->variants[0].render, CN_RENDER_NUMBER | CN_RENDER_PERCENT);
-    cn_formula_print(metric->variants[0].inclusive.standard, &text);
+    cn_formula_print(metric->variants[0].total.standard, &text);
     assert_string_equal(cn_text_str(&text), "(((-$$)/max($3,(2^0.5)))+1)");
     cn_text_done(&text);
     done(&b);

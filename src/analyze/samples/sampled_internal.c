@@ -1,32 +1,55 @@
-/* When the context tree is complete: which modules, files and functions it uses,
- * and which contexts are shown below which. */
+#include "analyze/samples/sampled_internal.h"
+
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#include "analyze/samples/sampled_parts.h"
 #include "base/alloc.h"
 #include "base/run/ranks.h"
 
-/* Numbers of the measurements that are used, in the order in which contexts use
- * them. */
+bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
+                          const struct cn_sampled_profile *profile)
+{
+    struct cn_bytes name = profile->program_path;
+    size_t start = name.len;
+
+    if (options->only_program_count == 0)
+        return true;
+    while (start > 0 && name.ptr[start - 1] != '/')
+        start--;
+    (void)cn_bytes_slice(name, start, name.len - start, &name);
+    for (size_t i = 0; i < options->only_program_count; i++)
+        if (cn_bytes_equal(name, options->only_programs[i]))
+            return true;
+    return false;
+}
+
+void cn_sampled_thread_identify(struct cn_sampled_database *self,
+                                struct cn_sampled_thread *thread,
+                                const struct cn_identity *ids, size_t count)
+{
+    thread->ids = cn_arena_alloc(&self->thread_arena, count, sizeof(*thread->ids));
+    thread->id_count = (uint32_t)count;
+    memcpy(thread->ids, ids, count * sizeof(*ids));
+}
+
+/* Dense numbers for those numbers of the measurements that contexts use, in the order of their
+ * use. */
 struct numbering {
     uint32_t *used, *numbers; /* dense -> given, given -> dense */
     size_t used_count, used_capacity;
-    size_t number_count;
+    size_t number_count, number_capacity;
 };
 
 static void use(struct numbering *numbering, uint32_t given)
 {
     if (given == CN_NONE)
         return;
-    if (given >= numbering->number_count) {
-        size_t count = ((size_t)given + 1) * 2;
-
-        numbering->numbers =
-            cn_realloc(numbering->numbers, count, sizeof(*numbering->numbers));
-        while (numbering->number_count < count)
-            numbering->numbers[numbering->number_count++] = CN_NONE;
-    }
+    numbering->numbers =
+        cn_grow_to(numbering->numbers, (size_t)given + 1, &numbering->number_capacity,
+                   sizeof(*numbering->numbers));
+    while (numbering->number_count <= given)
+        numbering->numbers[numbering->number_count++] = CN_NONE;
     if (numbering->numbers[given] != CN_NONE)
         return;
     numbering->numbers[given] = (uint32_t)numbering->used_count;
@@ -63,8 +86,7 @@ static void number_tables(struct cn_sampled_database *self)
     self->db.function_count = (uint32_t)functions.used_count;
 }
 
-/* What a context is shown below: the parent of an instruction that is not shown
- * is. */
+/* The nearest context above that is shown. */
 static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
 {
     uint32_t parent = contexts->list[id].parent;
@@ -98,7 +120,7 @@ static void list_children(struct cn_sampled_database *self)
     free(next);
 }
 
-/* Of all ranks: how long their files are, they know. */
+/* Map the spools of all ranks. */
 static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
 {
     struct cn_ranks *ranks = cn_database_ranks(&self->db);

@@ -1,8 +1,8 @@
-/* The inside of a database made from samples, shared by the files that implement it.
- * Threads: as sampled_database.h.
+/* The internals of a database made from samples, shared by the files that implement it.
+ * Threads: see sampled_database.h.
  */
-#ifndef CN_ANALYZE_SAMPLES_SAMPLED_PARTS_H
-#define CN_ANALYZE_SAMPLES_SAMPLED_PARTS_H
+#ifndef CN_ANALYZE_SAMPLES_SAMPLED_INTERNAL_H
+#define CN_ANALYZE_SAMPLES_SAMPLED_INTERNAL_H
 
 #include "analyze/samples/sampled_contexts.h"
 #include "analyze/samples/sampled_database.h"
@@ -27,32 +27,34 @@ struct cn_sampled_database {
     struct cn_sampled_metrics metrics;
     struct cn_sampled_identities identities;
     struct cn_spool spool;
-    struct cn_bytes *maps; /* the spool of each rank, once it is complete */
+    struct cn_bytes *maps; /* the mapped spool of each rank, when complete */
     unsigned map_count;
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */
 
     /* Set when the tree is complete. */
     uint32_t *children;   /* shown ones, by parent */
-    uint32_t *child_ends; /* by parent: where its children end; they begin where those of
-                              the context before it end */
-    uint32_t *modules, *files, *functions; /* that are used: number of the measurements */
-    uint32_t *module_numbers, *file_numbers, *function_numbers; /* and back */
+    uint32_t *child_ends; /* by parent: the end of its children, which begin at the end of
+                              those of the context before */
+    uint32_t *modules, *files, *functions; /* used ones -> number of the measurements */
+    uint32_t *module_numbers, *file_numbers, *function_numbers; /* the reverse */
 };
 
-/* Number what the contexts use and list their children. */
+/* When the tree is complete: number the used modules, files and functions, and list the
+ * children of contexts. */
 CN_CHECK bool cn_sampled_database_complete(struct cn_sampled_database *self,
                                            struct cn_error *err);
 
-/* Whether --only-exe lets a profile in. */
+/* True if --only-exe selects a profile. */
 bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
                           const struct cn_sampled_profile *profile);
 
+/* Set the identity of a thread. */
 void cn_sampled_thread_identify(struct cn_sampled_database *self,
                                 struct cn_sampled_thread *thread,
                                 const struct cn_identity *ids, size_t count);
 
-/* The operations, and a database that can be closed. */
+/* An empty database with its operations. */
 struct cn_sampled_database *cn_sampled_database_new(struct cn_measurements *measurements);
 void cn_sampled_database_free(struct cn_sampled_database *self);
 

@@ -1,0 +1,175 @@
+#include "analyze/histogram.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { UNIT_BITS = 7 }; /* a doubling has 128 units */
+
+/* Where the steps of a doubling begin, in units; the last one is where the next
+ * doubling does. The largest ratio of two neighbours is 1.057. */
+static const uint64_t begins[CN_BUCKET_STEPS + 1] = {
+    128, 135, 142, 150, 158, 167, 176, 186, 196, 207, 218, 230, 243, 256,
+};
+
+#define TIMES_7(n)  n, n, n, n, n, n, n
+#define TIMES_8(n)  TIMES_7(n), n
+#define TIMES_9(n)  TIMES_8(n), n
+#define TIMES_10(n) TIMES_9(n), n
+#define TIMES_11(n) TIMES_10(n), n
+#define TIMES_12(n) TIMES_11(n), n
+#define TIMES_13(n) TIMES_12(n), n
+
+const uint8_t cn_bucket_steps[128] = {
+    TIMES_7(0),   TIMES_7(1),   TIMES_8(2),   TIMES_8(3),  TIMES_9(4),
+    TIMES_9(5),   TIMES_10(6),  TIMES_10(7),  TIMES_11(8), TIMES_11(9),
+    TIMES_12(10), TIMES_13(11), TIMES_13(12),
+};
+
+/* The first whole number of a step. */
+static uint64_t begin_of(unsigned doubling, unsigned step)
+{
+    if (doubling >= UNIT_BITS)
+        return begins[step] << (doubling - UNIT_BITS);
+    return (begins[step] + (UINT64_C(1) << (UNIT_BITS - doubling)) - 1) >>
+           (UNIT_BITS - doubling);
+}
+
+struct cn_bucket_range cn_bucket_range(unsigned number)
+{
+    unsigned doubling, step;
+
+    if (number == 0)
+        return (struct cn_bucket_range){0, 0};
+    doubling = (number - 1) / CN_BUCKET_STEPS;
+    step = (number - 1) % CN_BUCKET_STEPS;
+    return (struct cn_bucket_range){
+        begin_of(doubling, step),
+        number == CN_BUCKET_COUNT - 1 ? UINT64_MAX : begin_of(doubling, step + 1) - 1};
+}
+
+void cn_bucket_name_print(struct cn_bucket_range range, char name[CN_BUCKET_NAME_MAX])
+{
+    (void)snprintf(name, CN_BUCKET_NAME_MAX, "latency %" PRIu64 "..%" PRIu64 " ns",
+                   range.low_ns, range.high_ns);
+}
+
+bool cn_bucket_name_parse(const char *name, struct cn_bucket_range *out)
+{
+    static const char prefix[] = "latency ";
+    char again[CN_BUCKET_NAME_MAX];
+    struct cn_bucket_range range;
+    char *end;
+
+    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    range.low_ns = strtoull(name + sizeof(prefix) - 1, &end, 10);
+    if (strncmp(end, "..", 2) != 0)
+        return false;
+    range.high_ns = strtoull(end + 2, NULL, 10);
+    cn_bucket_name_print(range, again);
+    if (strcmp(name, again) != 0 || range.high_ns < range.low_ns)
+        return false;
+    *out = range;
+    return true;
+}
+
+/* The duration in a range that is nearest to all others, relatively. */
+static uint64_t middle(struct cn_bucket_range range)
+{
+    double low = (double)range.low_ns, high = (double)range.high_ns;
+    double value = low + high > 0 ? 2 * low * high / (low + high) + 0.5 : 0;
+
+    if (value <= low)
+        return range.low_ns;
+    return value < high ? (uint64_t)value : range.high_ns;
+}
+
+bool cn_percentile(const struct cn_bucket_calls *buckets, size_t count, double fraction,
+                   uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns)
+{
+    struct cn_bucket_range range;
+    double total = 0, rank, rest;
+    bool has_min, has_max;
+    size_t i = 0;
+
+    for (size_t k = 0; k < count; k++)
+        total += buckets[k].calls;
+    if (!(total > 0))
+        return false;
+    rest = rank = fmax(ceil(total * fraction), 1);
+    while (i + 1 < count && rest > buckets[i].calls)
+        rest -= buckets[i++].calls;
+    range = buckets[i].range;
+    has_min = min_ns >= range.low_ns && min_ns <= range.high_ns;
+    has_max = max_ns >= range.low_ns && max_ns <= range.high_ns;
+    if (has_min)
+        range.low_ns = min_ns;
+    if (has_max)
+        range.high_ns = max_ns;
+    if (has_max && rank >= total)
+        range.low_ns = max_ns;
+    else if (has_min && rank <= 1)
+        range.high_ns = min_ns;
+    *out_ns = middle(range);
+    return true;
+}
+
+void cn_histogram_add(struct cn_histogram *histogram, uint64_t ns)
+{
+    struct cn_bucket bucket = cn_bucket_of(ns);
+    uint64_t **doubling = &histogram->doublings[bucket.doubling];
+
+    if (!*doubling)
+        *doubling = cn_alloc(CN_BUCKET_STEPS, sizeof(**doubling));
+    (*doubling)[bucket.step]++;
+}
+
+void cn_histogram_merge(struct cn_histogram *into, const struct cn_histogram *from)
+{
+    for (unsigned d = 0; d < CN_BUCKET_DOUBLINGS; d++) {
+        if (!from->doublings[d])
+            continue;
+        if (!into->doublings[d])
+            into->doublings[d] = cn_alloc(CN_BUCKET_STEPS, sizeof(*into->doublings[d]));
+        for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
+            into->doublings[d][i] += from->doublings[d][i];
+    }
+}
+
+void cn_histogram_done(struct cn_histogram *histogram)
+{
+    for (unsigned d = 0; d < CN_BUCKET_DOUBLINGS; d++)
+        free(histogram->doublings[d]);
+    *histogram = (struct cn_histogram){0};
+}
+
+size_t cn_histogram_list(const struct cn_histogram *histogram,
+                         struct cn_bucket_calls out[CN_BUCKET_COUNT])
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < CN_BUCKET_DOUBLINGS * CN_BUCKET_STEPS; i++) {
+        struct cn_bucket at = {(uint8_t)(i / CN_BUCKET_STEPS),
+                               (uint8_t)(i % CN_BUCKET_STEPS)};
+        const uint64_t *doubling = histogram->doublings[at.doubling];
+
+        if (doubling && doubling[at.step] > 0)
+            out[count++] =
+                (struct cn_bucket_calls){.range = cn_bucket_range(cn_bucket_number(at)),
+                                         .calls = (double)doubling[at.step]};
+    }
+    return count;
+}
+
+bool cn_histogram_percentile(const struct cn_histogram *histogram, double fraction,
+                             uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns)
+{
+    struct cn_bucket_calls buckets[CN_BUCKET_COUNT];
+    size_t count = cn_histogram_list(histogram, buckets);
+
+    return cn_percentile(buckets, count, fraction, min_ns, max_ns, out_ns);
+}
