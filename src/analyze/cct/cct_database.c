@@ -26,30 +26,6 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return true;
 }
 
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.modules[index];
-    return true;
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.files[index];
-    return true;
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.functions[index];
-    return true;
-}
-
 static void describe_entry(uint32_t key, struct cn_context *out)
 {
     static const char *const names[] = {
@@ -371,9 +347,6 @@ static void close_database(struct cn_database *db)
 
 const struct cn_database_ops cn_cct_database_ops = {
     .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
     .children = children,
     .child_next = child_next,
     .context_at = context_at,

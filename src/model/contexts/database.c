@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/run/ranks.h"
+#include "base/search.h"
 
 struct cn_ranks *cn_database_ranks(const struct cn_database *db)
 {
@@ -62,22 +63,34 @@ bool cn_database_profile(struct cn_database *db, uint32_t index, struct cn_profi
 bool cn_database_module(struct cn_database *db, uint32_t index, struct cn_module *out,
                         struct cn_error *err)
 {
-    return check_index(index, db->module_count, "module", err) &&
-           db->ops->module(db, index, out, err);
+    if (!check_index(index, db->module_count, "module", err))
+        return false;
+    if (!db->modules)
+        return db->ops->module(db, index, out, err);
+    *out = db->modules[index];
+    return true;
 }
 
 bool cn_database_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
                       struct cn_error *err)
 {
-    return check_index(index, db->file_count, "file", err) &&
-           db->ops->file(db, index, out, err);
+    if (!check_index(index, db->file_count, "file", err))
+        return false;
+    if (!db->files)
+        return db->ops->file(db, index, out, err);
+    *out = db->files[index];
+    return true;
 }
 
 bool cn_database_function(struct cn_database *db, uint32_t index, struct cn_function *out,
                           struct cn_error *err)
 {
-    return check_index(index, db->function_count, "function", err) &&
-           db->ops->function(db, index, out, err);
+    if (!check_index(index, db->function_count, "function", err))
+        return false;
+    if (!db->functions)
+        return db->ops->function(db, index, out, err);
+    *out = db->functions[index];
+    return true;
 }
 
 bool cn_context_children(struct cn_database *db, const struct cn_context *parent,
@@ -130,6 +143,37 @@ enum cn_step cn_values_next(struct cn_value_cursor *cursor, struct cn_value_batc
                             struct cn_error *err)
 {
     return cursor->db->ops->values_next(cursor, out, err);
+}
+
+static bool has_smaller_key(const void *plane, uint64_t index, uint64_t key)
+{
+    return ((const struct cn_value *)plane)[index].key < key;
+}
+
+void cn_values_seek(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                    uint64_t count)
+{
+    cursor->at = 0;
+    cursor->end = count;
+    /* A search in a mapped file brings in pages that the range may not need. */
+    if (cursor->first_key > 0)
+        cursor->at = cn_search(0, count, has_smaller_key, plane, cursor->first_key);
+    if (cursor->last_key < UINT32_MAX)
+        cursor->end = cn_search(cursor->at, count, has_smaller_key, plane,
+                                (uint64_t)cursor->last_key + 1);
+}
+
+enum cn_step cn_values_take(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                            size_t max, struct cn_value_batch *out)
+{
+    uint64_t left = cursor->end - cursor->at;
+
+    if (left == 0)
+        return CN_END;
+    out->values = plane + cursor->at;
+    out->count = left < max ? (size_t)left : max;
+    cursor->at += out->count;
+    return CN_ITEM;
 }
 
 bool cn_timeline_open(struct cn_database *db, uint32_t profile, struct cn_timeline *out,

@@ -87,6 +87,7 @@ struct cn_timeline {
 struct cn_database_ops {
     bool (*profile)(struct cn_database *db, uint32_t index, struct cn_profile *out,
                     struct cn_error *err);
+    /* NULL for a database that has the table in memory. */
     bool (*module)(struct cn_database *db, uint32_t index, struct cn_module *out,
                    struct cn_error *err);
     bool (*file)(struct cn_database *db, uint32_t index, struct cn_source_file *out,
@@ -133,6 +134,9 @@ struct cn_database {
     struct cn_metrics metrics;
     struct cn_taxonomy taxonomy;
     uint32_t profile_count, module_count, file_count, function_count;
+    const struct cn_module *modules; /* these three NULL: the operation is called */
+    const struct cn_source_file *files;
+    const struct cn_function *functions;
     uint32_t context_limit;  /* every context id with values is below this */
     uint64_t context_weight; /* the sizes of all context lists add up to at most this:
                                 more means that lists overlap or form a cycle */
@@ -199,6 +203,13 @@ CN_CHECK bool cn_context_values(struct cn_database *db, uint32_t context,
 /* The next values, borrowed until the next call. A batch is never empty. */
 CN_CHECK enum cn_step cn_values_next(struct cn_value_cursor *cursor,
                                      struct cn_value_batch *out, struct cn_error *err);
+
+/* For formats whose planes are arrays sorted by key: position the cursor on its key range,
+ * and deliver at most `max` values of that range. */
+void cn_values_seek(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                    uint64_t count);
+enum cn_step cn_values_take(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                            size_t max, struct cn_value_batch *out);
 
 CN_CHECK bool cn_timeline_open(struct cn_database *db, uint32_t profile,
                                struct cn_timeline *out, struct cn_error *err);
