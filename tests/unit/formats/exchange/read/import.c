@@ -324,7 +324,7 @@ static void says_where_input_is_wrong(void **state)
     } cases[] = {
         {cn_folded_read, "a;b 1\nc\n", "line 2 at 6: expected a stack and a value"},
         {cn_perf_script_read, "nonsense\n",
-         "line 1 at 0: is neither a sample nor a frame"},
+         "line 1 at 0: expected a sample or a frame"},
         {cn_speedscope_read, "{\"profiles\":[{\"samples\":[[0]]}]}",
          "profile 0: JSON at 26: '0' is not the number of a frame"},
         {cn_speedscope_read,
