@@ -327,9 +327,9 @@ static void list_roots(struct side *side)
                            root->description ? root->description : "", root->is_visible,
                            root->format ? root->format : "", k, variant->name,
                            variant->render);
-            print_formula(side, variant->inclusive.standard, &text);
-            print_formula(side, variant->exclusive.custom, &text);
-            print_formula(side, variant->exclusive.standard, &text);
+            print_formula(side, variant->total.standard, &text);
+            print_formula(side, variant->self.custom, &text);
+            print_formula(side, variant->self.standard, &text);
             add_fact(side, &text, 0);
         }
     }

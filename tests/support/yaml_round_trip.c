@@ -33,10 +33,10 @@ static void check_variant(const struct cn_variant *a, const struct cn_variant *b
     assert_string_equal(a->name, b->name);
     assert_int_equal(a->render, b->render);
     check_text(a->format, b->format);
-    assert_true(cn_formula_equals(a->inclusive.standard, b->inclusive.standard));
-    assert_true(cn_formula_equals(a->inclusive.custom, b->inclusive.custom));
-    assert_true(cn_formula_equals(a->exclusive.standard, b->exclusive.standard));
-    assert_true(cn_formula_equals(a->exclusive.custom, b->exclusive.custom));
+    assert_true(cn_formula_equals(a->total.standard, b->total.standard));
+    assert_true(cn_formula_equals(a->total.custom, b->total.custom));
+    assert_true(cn_formula_equals(a->self.standard, b->self.standard));
+    assert_true(cn_formula_equals(a->self.custom, b->self.custom));
 }
 
 static void check_metric(const struct cn_presented_metric *a,

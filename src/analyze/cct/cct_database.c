@@ -182,13 +182,13 @@ static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timelin
         const struct cn_cct_task *task = &self_of(db)->members.list[profile - 1].task;
 
         out->count = task->sample_count;
-        out->piece_count = task->part_count;
+        out->part_count = task->part_count;
     }
     return true;
 }
 
-static uint64_t piece(struct cn_database *db, const struct cn_timeline *timeline,
-                      size_t number)
+static uint64_t first_of_part(struct cn_database *db, const struct cn_timeline *timeline,
+                              size_t number)
 {
     return self_of(db)->members.list[timeline->at - 1].task.starts[number].first_sample;
 }
@@ -354,6 +354,6 @@ const struct cn_database_ops cn_cct_database_ops = {
     .values_next = values_next,
     .timeline = timeline,
     .samples = samples,
-    .piece = piece,
+    .part = first_of_part,
     .close = close_database,
 };

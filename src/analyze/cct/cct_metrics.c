@@ -129,8 +129,8 @@ static struct cn_presented_metric present_single(struct cn_arena *arena,
     *variant = (struct cn_variant){
         .name = "",
         .render = CN_RENDER_NUMBER,
-        .inclusive.standard = formula,
-        .exclusive.standard = formula,
+        .total.standard = formula,
+        .self.standard = formula,
     };
     return (struct cn_presented_metric){
         .name = metric->name,

@@ -67,9 +67,9 @@ static inline bool cn_measured_metric_has(const struct cn_measured_metric *metri
                                           enum cn_sampled_scope scope)
 {
     switch (metric->show) {
-    case CN_SHOW_INCLUSIVE:
+    case CN_SHOW_TOTAL:
         return scope == CN_SAMPLED_POINT || scope == CN_SAMPLED_EXECUTION;
-    case CN_SHOW_EXCLUSIVE:
+    case CN_SHOW_SELF:
         return scope != CN_SAMPLED_EXECUTION;
     default:
         return true;

@@ -193,14 +193,14 @@ static void present_measured(const struct describer *d, size_t index,
         struct cn_variant variant = {
             .name = variants[i].name,
             .render = variants[i].render,
-            .inclusive.standard =
+            .total.standard =
                 variant_formula(i, inputs->of[CN_SAMPLED_EXECUTION], d->arena),
-            .exclusive.custom =
+            .self.custom =
                 variant_formula(i, inputs->of[CN_SAMPLED_LEX_AWARE], d->arena),
-            .exclusive.standard = variant_formula(i, inputs->of[exclusive], d->arena),
+            .self.standard = variant_formula(i, inputs->of[exclusive], d->arena),
         };
 
-        if (variant.inclusive.standard || variant.exclusive.standard)
+        if (variant.total.standard || variant.self.standard)
             list[count++] = variant;
     }
     out->variants = list;
@@ -232,12 +232,12 @@ static void present_formula(const struct describer *d,
 
     variant->name = "";
     variant->render = CN_RENDER_NUMBER | (metric->shows_percent ? CN_RENDER_PERCENT : 0);
-    if (metric->show != CN_SHOW_EXCLUSIVE)
-        variant->inclusive.standard =
+    if (metric->show != CN_SHOW_SELF)
+        variant->total.standard =
             over_scope(d, metric->formula, CN_SAMPLED_EXECUTION);
-    if (metric->show != CN_SHOW_INCLUSIVE)
-        variant->exclusive.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
-    variant->exclusive.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
+    if (metric->show != CN_SHOW_TOTAL)
+        variant->self.custom = over_scope(d, metric->formula, CN_SAMPLED_LEX_AWARE);
+    variant->self.standard = over_scope(d, metric->formula, CN_SAMPLED_FUNCTION);
     out->format = metric->format;
     out->is_visible = true;
     out->variants = variant;

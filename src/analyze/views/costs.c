@@ -80,7 +80,7 @@ static const struct cn_formula *formula_of(const struct cn_variant *variant,
                                            enum cn_cost_side side)
 {
     const struct cn_cost_formulas *formulas =
-        side == CN_INCLUSIVE ? &variant->inclusive : &variant->exclusive;
+        side == CN_INCLUSIVE ? &variant->total : &variant->self;
 
     return formulas->custom ? formulas->custom : formulas->standard;
 }
@@ -433,9 +433,9 @@ static bool fill_presented_column(struct cn_costs *costs,
     if (!column->formula)
         return false;
     column->has_percent = (variant->render & CN_RENDER_PERCENT) != 0;
-    if (column->has_percent && variant->inclusive.standard) {
+    if (column->has_percent && variant->total.standard) {
         column->total_formula =
-            import_formula(costs, variant->inclusive.standard, request, err);
+            import_formula(costs, variant->total.standard, request, err);
         if (!column->total_formula)
             return false;
     }

@@ -289,7 +289,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         (c->format->write_recording || c->format->export_calls)) {
         if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
             return false;
-        for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
+        for (const struct cn_warning *w = c->rec->warnings; w; w = w->next)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
         return true;
     }

@@ -298,7 +298,7 @@ enum { SLOT_COUNT = 4 };
 
 static const struct cn_formula **formula_slot(struct cn_variant *variant, unsigned slot)
 {
-    struct cn_cost_formulas *cost = slot < 2 ? &variant->inclusive : &variant->exclusive;
+    struct cn_cost_formulas *cost = slot < 2 ? &variant->total : &variant->self;
 
     return slot % 2 == 0 ? &cost->standard : &cost->custom;
 }
@@ -397,8 +397,8 @@ static bool read_variant_formula(struct reader *r, const struct cn_yaml_node *no
                             "a variant's formula must be sum, first, or "
                             "a mapping of inclusive and exclusive");
     return cn_yaml_visit(&r->budget, formula, err) &&
-           read_cost(r, cn_yaml_find(formula, "inclusive"), &variant->inclusive, err) &&
-           read_cost(r, cn_yaml_find(formula, "exclusive"), &variant->exclusive, err);
+           read_cost(r, cn_yaml_find(formula, "inclusive"), &variant->total, err) &&
+           read_cost(r, cn_yaml_find(formula, "exclusive"), &variant->self, err);
 }
 
 static bool read_variant(struct reader *r, const struct cn_yaml_node *key,

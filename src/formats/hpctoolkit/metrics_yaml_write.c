@@ -268,8 +268,8 @@ static void write_render(struct writer *w, unsigned indent, unsigned render)
 static void write_variant(struct writer *w, unsigned indent,
                           const struct cn_variant *variant)
 {
-    bool has_formula = variant->inclusive.standard || variant->inclusive.custom ||
-                       variant->exclusive.standard || variant->exclusive.custom;
+    bool has_formula = variant->total.standard || variant->total.custom ||
+                       variant->self.standard || variant->self.custom;
 
     cn_text_fill(w->out, ' ', indent);
     write_text(w->out, variant->name);
@@ -281,8 +281,8 @@ static void write_variant(struct writer *w, unsigned indent,
         return;
     cn_text_fill(w->out, ' ', indent + 2);
     cn_text_str_add(w->out, "formula:\n");
-    write_cost(w, indent + 4, "inclusive:\n", &variant->inclusive);
-    write_cost(w, indent + 4, "exclusive:\n", &variant->exclusive);
+    write_cost(w, indent + 4, "inclusive:\n", &variant->total);
+    write_cost(w, indent + 4, "exclusive:\n", &variant->self);
 }
 
 static void write_line(struct writer *w, unsigned indent, const char *line)

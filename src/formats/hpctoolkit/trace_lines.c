@@ -81,10 +81,10 @@ static void add_group(struct trace_writer *t, struct group group)
 
 static void add_pieces(struct trace_writer *t, uint32_t i)
 {
-    for (size_t piece = 0; piece < t->lines->timelines[i].piece_count; piece++) {
+    for (size_t piece = 0; piece < t->lines->timelines[i].part_count; piece++) {
         struct group group = {.first = i, .end = i + 1, .is_piece = true};
 
-        cn_timeline_piece(t->job->db, &t->lines->timelines[i], piece, &group.first_sample,
+        cn_timeline_part(t->job->db, &t->lines->timelines[i], piece, &group.first_sample,
                           &group.sample_count);
         add_group(t, group);
     }
@@ -96,7 +96,7 @@ static void plan_groups(struct trace_writer *t)
         uint64_t count = 0;
 
         while (i < t->own_end && count < CHUNK_COUNT &&
-               t->lines->timelines[i].piece_count < 2)
+               t->lines->timelines[i].part_count < 2)
             count += t->lines->timelines[i++].count;
         if (i > first)
             add_group(t, (struct group){.first = first, .end = i});

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/run/ranks.h"
 #include "base/search.h"
@@ -24,18 +23,11 @@ uint32_t cn_database_own_end(const struct cn_database *db)
 
 void cn_database_warn(struct cn_database *db, const char *fmt, ...)
 {
-    struct cn_warning **end = &db->warnings;
-    struct cn_warning *warning = cn_arena_alloc(&db->arena, 1, sizeof(*warning));
-    struct cn_error text;
     va_list args;
 
     va_start(args, fmt);
-    (void)vsnprintf(text.text, sizeof(text.text), fmt, args);
+    cn_warning_add(&db->warnings, &db->arena, false, fmt, args);
     va_end(args);
-    warning->text = cn_arena_strdup(&db->arena, text.text);
-    while (*end)
-        end = &(*end)->next;
-    *end = warning;
 }
 
 void cn_database_close(struct cn_database *db)
@@ -191,15 +183,16 @@ bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline
     return db->ops->samples(db, timeline, first, count, out, err);
 }
 
-void cn_timeline_piece(struct cn_database *db, const struct cn_timeline *timeline,
-                       size_t number, uint64_t *first, uint64_t *count)
+void cn_timeline_part(struct cn_database *db, const struct cn_timeline *timeline,
+                      size_t number, uint64_t *first, uint64_t *count)
 {
-    assert(number < timeline->piece_count);
-    *first = db->ops->piece(db, timeline, number);
-    *count =
-        (number + 1 < timeline->piece_count ? db->ops->piece(db, timeline, number + 1)
-                                            : timeline->count) -
-        *first;
+    uint64_t end = timeline->count;
+
+    assert(number < timeline->part_count);
+    if (number + 1 < timeline->part_count)
+        end = db->ops->part(db, timeline, number + 1);
+    *first = db->ops->part(db, timeline, number);
+    *count = end - *first;
 }
 
 void cn_database_forget(struct cn_database *db)

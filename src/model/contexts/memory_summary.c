@@ -1,8 +1,8 @@
 /* Statistics over threads.
  *
- * Sums run over the threads that have the metric at the context in any scope, as in the
- * databases of hpcprof: so the count, a sum of ones, is the number to divide by in all
- * scopes. Minimum and maximum run over the threads that have a value in the scope itself.
+ * Sums are over the threads that have the metric at the context in any scope, as in the
+ * databases of hpcprof: so the count, a sum of ones, is the divisor of means in all scopes.
+ * Minimum and maximum are over the threads that have a value in the scope.
  */
 #include "model/contexts/memory_parts.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 
-/* A value of a thread, by what it measures. */
+/* A value of a thread, with its metric and scope. */
 struct item {
     uint32_t context, metric, profile;
     uint16_t scope;
@@ -72,7 +72,7 @@ static double combine(unsigned how, double so_far, double next, bool is_first)
     return how == CN_COMBINE_MAX ? fmax(so_far, next) : so_far + next;
 }
 
-/* One statistic over the values of a context and metric. */
+/* A statistic over the values of a context and metric. */
 static double evaluate(const struct item *items, size_t count,
                        const struct cn_statistic *statistic,
                        const struct cn_formula *formula)

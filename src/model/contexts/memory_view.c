@@ -1,5 +1,4 @@
-/* The finished side of a database in memory: sorted values, and the operations that
- * readers call. */
+/* A finished database in memory: sorted values, and the operations of readers. */
 #include "model/contexts/memory_parts.h"
 
 #include <assert.h>
@@ -152,13 +151,6 @@ static int by_context(const void *left, const void *right)
     return order ? order : compare_u32(a->profile, b->profile);
 }
 
-static void count_contexts(struct cn_profile *profile, const struct cn_value *values)
-{
-    for (uint64_t i = 0; i < profile->value_count; i++)
-        if (i == 0 || values[i].key != values[i - 1].key)
-            profile->context_count++;
-}
-
 static void build_profile_planes(struct cn_memory_database *m)
 {
     size_t at = 0;
@@ -172,11 +164,11 @@ static void build_profile_planes(struct cn_memory_database *m)
         struct cn_memory_profile *profile = &m->profiles[i];
 
         profile->first_value = at;
-        while (at < m->value_count && m->values[at].profile == i)
-            at++;
+        for (; at < m->value_count && m->values[at].profile == i; at++)
+            profile->profile.context_count +=
+                at == profile->first_value ||
+                m->by_profile[at].key != m->by_profile[at - 1].key;
         profile->profile.value_count = at - profile->first_value;
-        if (profile->profile.value_count > 0)
-            count_contexts(&profile->profile, m->by_profile + profile->first_value);
     }
 }
 

@@ -30,7 +30,7 @@ static int compare_metrics(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Count the values of each metric and turn the counts into starts. */
+/* Count the values of each metric, and replace the counts by starts. */
 static void find_metric_starts(struct cn_metric_sort *sort, const struct cn_value *values,
                                size_t count)
 {
@@ -52,31 +52,24 @@ static void find_metric_starts(struct cn_metric_sort *sort, const struct cn_valu
     }
 }
 
-static bool check_pairs(const struct cn_value *values, size_t count, uint32_t context,
-                        struct cn_error *err)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i].metric == values[i - 1].metric &&
-            values[i].key <= values[i - 1].key)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "profile %" PRIu32 ": context %" PRIu32
-                           " has two values for metric %u",
-                           values[i].key, context, values[i].metric);
-    return true;
-}
-
 bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
                         const struct cn_value *values, size_t count, struct cn_error *err)
 {
-    if (sort->sorted_capacity < count) {
-        free(sort->sorted);
-        sort->sorted_capacity = count;
-        sort->sorted = cn_realloc(NULL, count, sizeof(*sort->sorted));
-    }
+    sort->sorted =
+        cn_renew(sort->sorted, count, &sort->sorted_capacity, sizeof(*sort->sorted));
     find_metric_starts(sort, values, count);
     for (size_t i = 0; i < count; i++)
         sort->sorted[sort->next[values[i].metric]++] = values[i];
     for (size_t i = 0; i < sort->metric_count; i++)
         sort->next[sort->metrics[i]] = 0;
-    return check_pairs(sort->sorted, count, context, err);
+    for (size_t i = 1; i < count; i++) {
+        const struct cn_value *value = &sort->sorted[i];
+
+        if (value->metric == value[-1].metric && value->key <= value[-1].key)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "profile %" PRIu32 ": context %" PRIu32
+                           " has two values for metric %u",
+                           value->key, context, value->metric);
+    }
+    return true;
 }

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The scopes that costs come from, as indices into the metrics' scopes, or CN_NO_ID. */
+/* The scopes of costs, as indices into the scopes of the metrics, or CN_NO_ID. */
 struct cost_scopes {
-    int inclusive, exclusive, exclusive_custom;
-    int point; /* stands in for `exclusive` where a metric lacks that */
+    int total, self, self_custom;
+    int point; /* instead of `self` for metrics without it */
 };
 
 struct builder {
@@ -16,7 +16,7 @@ struct builder {
     size_t input_count;
 };
 
-/* What a variant needs from the statistics of one scope; NULL where it is not kept. */
+/* The statistics of one scope; NULL if the metric does not have it. */
 struct basic {
     const struct cn_formula *count, *sum, *squares, *min, *max;
 };
@@ -39,15 +39,15 @@ static struct cost_scopes find_cost_scopes(const struct cn_metrics *metrics)
     if (function == CN_NO_ID)
         function = cn_metrics_find_scope_type(metrics, CN_SCOPE_TRANSITIVE);
     return (struct cost_scopes){
-        .inclusive = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
-        .exclusive = function,
-        .exclusive_custom = cn_metrics_find_scope(metrics, "lex_aware"),
+        .total = cn_metrics_find_scope_type(metrics, CN_SCOPE_EXECUTION),
+        .self = function,
+        .self_custom = cn_metrics_find_scope(metrics, "lex_aware"),
         .point = cn_metrics_find_scope_type(metrics, CN_SCOPE_POINT),
     };
 }
 
-static void keep_basic(struct basic *basic, const struct cn_statistic *statistic,
-                       const struct cn_formula *input)
+static void set_basic(struct basic *basic, const struct cn_statistic *statistic,
+                      const struct cn_formula *input)
 {
     bool is_plain = strcmp(statistic->formula, "$$") == 0;
 
@@ -81,8 +81,8 @@ static struct basic add_inputs(struct builder *b, const struct cn_metric *metric
             .formula = statistic->formula,
             .combine = statistic->combine,
         };
-        keep_basic(&basic, statistic,
-                   cn_formula_input(b->arena, (uint32_t)b->input_count));
+        set_basic(&basic, statistic,
+                  cn_formula_input(b->arena, (uint32_t)b->input_count));
         b->input_count++;
     }
     return basic;
@@ -158,11 +158,10 @@ static struct cn_presented_metric present(struct builder *b,
                                           const struct cn_metric *metric)
 {
     const struct cost_scopes *scopes = &b->scopes;
-    bool has_exclusive = has_statistics(metric, scopes->exclusive);
-    struct basic inclusive = add_inputs(b, metric, scopes->inclusive);
-    struct basic custom = add_inputs(b, metric, scopes->exclusive_custom);
-    struct basic exclusive =
-        add_inputs(b, metric, has_exclusive ? scopes->exclusive : scopes->point);
+    bool has_self = has_statistics(metric, scopes->self);
+    struct basic total = add_inputs(b, metric, scopes->total);
+    struct basic custom = add_inputs(b, metric, scopes->self_custom);
+    struct basic self = add_inputs(b, metric, has_self ? scopes->self : scopes->point);
     struct cn_variant *variants =
         cn_arena_alloc(b->arena, KNOWN_VARIANT_COUNT, sizeof(*variants));
     size_t count = 0;
@@ -172,12 +171,12 @@ static struct cn_presented_metric present(struct builder *b,
         struct cn_variant variant = {
             .name = known_variants[i].name,
             .render = known_variants[i].render,
-            .inclusive.standard = formula(&inclusive, b->arena),
-            .exclusive.standard = formula(&exclusive, b->arena),
-            .exclusive.custom = formula(&custom, b->arena),
+            .total.standard = formula(&total, b->arena),
+            .self.standard = formula(&self, b->arena),
+            .self.custom = formula(&custom, b->arena),
         };
 
-        if (variant.inclusive.standard || variant.exclusive.standard)
+        if (variant.total.standard || variant.self.standard)
             variants[count++] = variant;
     }
     return (struct cn_presented_metric){

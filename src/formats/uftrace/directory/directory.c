@@ -175,16 +175,16 @@ static bool is_kept(const char *name)
 
 static void keep_files(struct cn_uft_directory *dir)
 {
-    struct cn_kept_file *kept =
+    struct cn_copied_file *kept =
         cn_arena_alloc(&dir->rec.arena, dir->entry_count, sizeof(*kept));
     uint32_t count = 0;
 
     for (size_t i = 0; i < dir->entry_count; i++)
         if (is_kept(dir->entries[i].name))
             kept[count++] =
-                (struct cn_kept_file){dir->entries[i].name, dir->entries[i].file.bytes};
-    dir->rec.kept_files = kept;
-    dir->rec.kept_file_count = count;
+                (struct cn_copied_file){dir->entries[i].name, dir->entries[i].file.bytes};
+    dir->rec.copied_files = kept;
+    dir->rec.copied_file_count = count;
 }
 
 static void hand_over(struct cn_uft_directory *dir)

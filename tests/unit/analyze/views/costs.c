@@ -265,7 +265,7 @@ static void derive(struct world *w, struct cn_arena *arena, const struct cn_inpu
     struct cn_presented_metric *root = cn_arena_alloc(arena, 1, sizeof(*root));
 
     *v = (struct cn_variant){.name = variant, .render = CN_RENDER_NUMBER};
-    v->inclusive.standard = cn_formula_new(arena, CN_FORMULA_DIV, args, 2);
+    v->total.standard = cn_formula_new(arena, CN_FORMULA_DIV, args, 2);
     *root = (struct cn_presented_metric){
         .name = "ratio", .is_visible = true, .variants = v, .variant_count = 1};
     w->db->taxonomy = (struct cn_taxonomy){inputs, root, 2, 1};

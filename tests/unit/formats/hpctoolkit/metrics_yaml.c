@@ -41,7 +41,7 @@ static const struct cn_formula *only_formula(const struct cn_taxonomy *taxonomy)
 {
     assert_int_equal(taxonomy->root_count, 1);
     assert_int_equal(taxonomy->roots[0].variant_count, 1);
-    return taxonomy->roots[0].variants[0].inclusive.standard;
+    return taxonomy->roots[0].variants[0].total.standard;
 }
 
 static void check_formula(const char *formula, const char *expected)
@@ -127,14 +127,14 @@ static void makes_sums_of_children(void **state)
     assert_false(root->is_visible);
     assert_int_equal(root->variants[0].render,
                      CN_RENDER_NUMBER | CN_RENDER_PERCENT | CN_RENDER_COLORBAR);
-    cn_formula_print(root->variants[0].inclusive.standard, &printed);
+    cn_formula_print(root->variants[0].total.standard, &printed);
     assert_string_equal(cn_text_str(&printed), "($$+$1)");
-    assert_ptr_equal(root->variants[0].inclusive.custom,
-                     root->children[1].variants[0].inclusive.custom);
+    assert_ptr_equal(root->variants[0].total.custom,
+                     root->children[1].variants[0].total.custom);
     assert_int_equal(root->variants[1].render, CN_RENDER_HIDDEN);
-    assert_ptr_equal(root->variants[1].inclusive.standard,
-                     root->children[0].variants[0].inclusive.standard);
-    assert_null(root->variants[2].inclusive.standard);
+    assert_ptr_equal(root->variants[1].total.standard,
+                     root->children[0].variants[0].total.standard);
+    assert_null(root->variants[2].total.standard);
     cn_text_clear(&printed);
     cn_yaml_must_round_trip(&taxonomy, &printed);
     cn_text_done(&printed);
@@ -193,7 +193,7 @@ static void appends_another_file(void **state)
     assert_string_equal(taxonomy.inputs[3].metric, "X");
     assert_int_equal(taxonomy.root_count, 2);
     assert_string_equal(taxonomy.roots[0].name, "R");
-    cn_formula_print(taxonomy.roots[1].variants[0].inclusive.standard, &text);
+    cn_formula_print(taxonomy.roots[1].variants[0].total.standard, &text);
     assert_string_equal(cn_text_str(&text), "($1-$3)");
 
     assert_false(cn_hpc_metrics_yaml_append(bytes_of("- x"), &taxonomy, &arena, &err));
@@ -251,7 +251,7 @@ static void names_what_is_wrong_with_a_formula(void **state)
     check_refused(IN_FORMULA("[1, 2]"), CN_ERR_FORMAT,
                   "line 1, column 59: no operator between two operands");
     check_refused(IN_FORMULA("[1, +]"), CN_ERR_FORMAT,
-                  "line 1, column 55: the formula ends where a value must stand");
+                  "line 1, column 55: the formula ends without an operand");
 }
 
 static void bounds_aliases_and_nesting(void **state)

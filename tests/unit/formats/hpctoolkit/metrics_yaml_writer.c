@@ -73,7 +73,7 @@ static struct cn_taxonomy odd_taxonomy(struct cn_arena *arena)
         *variant = (struct cn_variant){
             .name = odd_names[i],
             .render = CN_RENDER_NUMBER,
-            .inclusive.standard = cn_formula_input(arena, (uint32_t)i),
+            .total.standard = cn_formula_input(arena, (uint32_t)i),
         };
         roots[i] = (struct cn_presented_metric){
             .name = odd_names[i],

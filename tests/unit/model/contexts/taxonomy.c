@@ -68,14 +68,14 @@ static void presents_what_the_statistics_allow(void **state)
     assert_string_equal(taxonomy.inputs[0].scope, "execution");
     assert_string_equal(taxonomy.inputs[5].scope, "lex_aware");
     assert_string_equal(taxonomy.inputs[6].scope, "function");
-    check_formula(root->variants[0].inclusive.standard, "$1");
-    check_formula(root->variants[0].exclusive.custom, "$5");
-    check_formula(root->variants[0].exclusive.standard, "$7");
-    assert_null(root->variants[0].inclusive.custom);
-    assert_null(root->variants[1].exclusive.custom);
-    check_formula(root->variants[1].inclusive.standard, "($1/$$)");
-    check_formula(root->variants[2].inclusive.standard, "sqrt((($2/$$)-(($1/$$)^2)))");
-    check_formula(root->variants[3].inclusive.standard,
+    check_formula(root->variants[0].total.standard, "$1");
+    check_formula(root->variants[0].self.custom, "$5");
+    check_formula(root->variants[0].self.standard, "$7");
+    assert_null(root->variants[0].total.custom);
+    assert_null(root->variants[1].self.custom);
+    check_formula(root->variants[1].total.standard, "($1/$$)");
+    check_formula(root->variants[2].total.standard, "sqrt((($2/$$)-(($1/$$)^2)))");
+    check_formula(root->variants[3].total.standard,
                   "(sqrt((($2/$$)-(($1/$$)^2)))/($1/$$))");
     cn_arena_done(&arena);
 }
@@ -90,7 +90,7 @@ static void computes_the_deviation_over_threads(void **state)
 
     (void)state;
     cn_taxonomy_build(&taxonomy, &metrics, &arena);
-    deviation = cn_formula_eval(taxonomy.roots[0].variants[2].inclusive.standard, inputs);
+    deviation = cn_formula_eval(taxonomy.roots[0].variants[2].total.standard, inputs);
     assert_true(deviation * deviation > 3.4999 && deviation * deviation < 3.5001);
     cn_arena_done(&arena);
 }
@@ -103,8 +103,8 @@ static void falls_back_to_point_values(void **state)
     (void)state;
     cn_taxonomy_build(&taxonomy, &metrics, &arena);
     assert_string_equal(taxonomy.roots[1].name, "bare");
-    assert_null(taxonomy.roots[1].variants[0].inclusive.standard);
-    check_formula(taxonomy.roots[1].variants[0].exclusive.standard, "$11");
+    assert_null(taxonomy.roots[1].variants[0].total.standard);
+    check_formula(taxonomy.roots[1].variants[0].self.standard, "$11");
     assert_string_equal(taxonomy.inputs[11].scope, "point");
     cn_arena_done(&arena);
 }

@@ -84,7 +84,7 @@ static const struct cn_formula *keep_formula(struct pruning *p,
 
 static bool keep_variant(struct pruning *p, struct cn_variant *variant)
 {
-    struct cn_cost_formulas *costs[] = {&variant->inclusive, &variant->exclusive};
+    struct cn_cost_formulas *costs[] = {&variant->total, &variant->self};
     bool has_any = false;
 
     for (size_t i = 0; i < 2; i++) {

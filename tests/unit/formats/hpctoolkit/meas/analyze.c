@@ -227,7 +227,7 @@ static void presents_formulas(void **state)
     assert_non_null(metric);
     assert_string_equal(metric->format, "%6.2f");
     assert_int_equal(metric->variants[0].render, CN_RENDER_NUMBER | CN_RENDER_PERCENT);
-    cn_formula_print(metric->variants[0].inclusive.standard, &text);
+    cn_formula_print(metric->variants[0].total.standard, &text);
     assert_string_equal(cn_text_str(&text), "(((-$$)/max($3,(2^0.5)))+1)");
     cn_text_done(&text);
     done(&b);
@@ -455,7 +455,7 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
     assert_true(cn_hpc_meas_open(&m, &dir, 1, &options, &err));
     assert_true(cn_measurements_find_module(
         m, 0, (struct cn_bytes){(const uint8_t *)self, strlen(self)}, &module, &err));
-    assert_true(cn_measurements_places(m, module, address, &places, &err));
+    assert_true(cn_measurements_scopes(m, module, address, &places, &err));
     assert_int_equal(places.count, 4);
     assert_true(places.has_instruction);
     cn_measurements_function(m, places.list[0].function, &function);

@@ -45,7 +45,7 @@ static struct cn_code_scopes places_of(struct cn_measurements *m, const char *mo
     uint32_t number;
 
     assert_true(cn_measurements_find_module(m, 0, path, &number, &err));
-    assert_true(cn_measurements_places(m, number, address, &places, &err));
+    assert_true(cn_measurements_scopes(m, number, address, &places, &err));
     return places;
 }
 
