@@ -9,18 +9,6 @@
 
 const struct cn_time_range cn_time_always = {0, UINT64_MAX};
 
-void cn_recording_close(struct cn_recording *rec)
-{
-    if (rec)
-        rec->ops->close(rec);
-}
-
-bool cn_recording_prepare(struct cn_recording *rec, unsigned workers,
-                          const struct cn_progress *progress, struct cn_error *err)
-{
-    return !rec->ops->prepare || rec->ops->prepare(rec, workers, progress, err);
-}
-
 bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
                               struct cn_time_range range, struct cn_call_stream **out,
                               struct cn_error *err)
@@ -35,13 +23,6 @@ size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
     assert(task < rec->task_count && part_len > 0);
     *out = NULL;
     return rec->ops->parts ? rec->ops->parts(rec, task, part_len, out) : 0;
-}
-
-bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
-                            const struct cn_call_part *part, struct cn_call_stream **out,
-                            struct cn_error *err)
-{
-    return rec->ops->part_open(rec, task, part, out, err);
 }
 
 uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task)
@@ -75,18 +56,6 @@ bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,
     return rec->ops->source_open(rec, source, out, err);
 }
 
-enum cn_step cn_call_stream_next(struct cn_call_stream *stream, struct cn_call_batch *out,
-                                 struct cn_error *err)
-{
-    return stream->rec->ops->stream_next(stream, out, err);
-}
-
-void cn_call_stream_close(struct cn_call_stream *stream)
-{
-    if (stream)
-        stream->rec->ops->stream_close(stream);
-}
-
 const char *cn_recording_fact(const struct cn_recording *rec, const char *key)
 {
     for (uint32_t i = 0; i < rec->fact_count; i++)
@@ -115,12 +84,6 @@ const struct cn_session *cn_recording_session_at(const struct cn_recording *rec,
     end = cn_search_u64(&t->sessions->from_ns, t->session_count, sizeof(*t->sessions),
                         time_ns);
     return &rec->sessions[t->sessions[end > 0 ? end - 1 : 0].session];
-}
-
-uint32_t cn_recording_find_function(const struct cn_recording *rec, uint32_t task,
-                                    uint64_t time_ns, uint64_t address)
-{
-    return rec->ops->find_function(rec, task, time_ns, address);
 }
 
 void cn_recording_warn(struct cn_recording *rec, bool is_damage, const char *fmt, ...)

@@ -300,14 +300,22 @@ struct cn_call_stream {
     uint32_t task; /* CN_NONE: of a source shared by several tasks */
 };
 
-void cn_recording_close(struct cn_recording *rec); /* NULL is fine */
+static inline void cn_recording_close(struct cn_recording *rec) /* NULL is fine */
+{
+    if (rec)
+        rec->ops->close(rec);
+}
 
 /* Make streams of a time range start fast: reads the whole recording once, unless the result
  * is cached. Call it before opening streams; 0 workers: one per processor. Fails only if
  * interrupted. */
-CN_CHECK bool cn_recording_prepare(struct cn_recording *rec, unsigned workers,
-                                   const struct cn_progress *progress,
-                                   struct cn_error *err);
+CN_CHECK static inline bool cn_recording_prepare(struct cn_recording *rec,
+                                                 unsigned workers,
+                                                 const struct cn_progress *progress,
+                                                 struct cn_error *err)
+{
+    return !rec->ops->prepare || rec->ops->prepare(rec, workers, progress, err);
+}
 
 /* The calls of a task, merged with its scheduling and other events by time. */
 CN_CHECK bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
@@ -322,9 +330,14 @@ size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
 
 /* Long enough that the cost of finding and joining parts does not matter. */
 enum { CN_CALL_PART_LEN = 32 << 20 };
-CN_CHECK bool cn_recording_part_open(const struct cn_recording *rec, uint32_t task,
-                                     const struct cn_call_part *part,
-                                     struct cn_call_stream **out, struct cn_error *err);
+CN_CHECK static inline bool cn_recording_part_open(const struct cn_recording *rec,
+                                                   uint32_t task,
+                                                   const struct cn_call_part *part,
+                                                   struct cn_call_stream **out,
+                                                   struct cn_error *err)
+{
+    return rec->ops->part_open(rec, task, part, out, err);
+}
 
 /* The time of the last readable record of a task; 0 if it has none. Reads its last part. */
 uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task);
@@ -334,10 +347,18 @@ CN_CHECK bool cn_recording_source_open(const struct cn_recording *rec, uint32_t 
                                        struct cn_call_stream **out, struct cn_error *err);
 
 /* The next calls. After CN_FAIL or CN_END the stream can only be closed. */
-CN_CHECK enum cn_step cn_call_stream_next(struct cn_call_stream *stream,
-                                          struct cn_call_batch *out,
-                                          struct cn_error *err);
-void cn_call_stream_close(struct cn_call_stream *stream); /* NULL is fine */
+CN_CHECK static inline enum cn_step cn_call_stream_next(struct cn_call_stream *stream,
+                                                        struct cn_call_batch *out,
+                                                        struct cn_error *err)
+{
+    return stream->rec->ops->stream_next(stream, out, err);
+}
+
+static inline void cn_call_stream_close(struct cn_call_stream *stream) /* NULL is fine */
+{
+    if (stream)
+        stream->rec->ops->stream_close(stream);
+}
 
 /* The value of the first fact with this key, or NULL. */
 const char *cn_recording_fact(const struct cn_recording *rec, const char *key);
@@ -350,8 +371,12 @@ const struct cn_session *cn_recording_session_at(const struct cn_recording *rec,
                                                  uint32_t task, uint64_t time_ns);
 
 /* The function that contains an address, or CN_NONE. */
-uint32_t cn_recording_find_function(const struct cn_recording *rec, uint32_t task,
-                                    uint64_t time_ns, uint64_t address);
+static inline uint32_t cn_recording_find_function(const struct cn_recording *rec,
+                                                  uint32_t task, uint64_t time_ns,
+                                                  uint64_t address)
+{
+    return rec->ops->find_function(rec, task, time_ns, address);
+}
 
 /* For formats: add a warning. */
 CN_PRINTF(3, 4)

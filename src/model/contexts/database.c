@@ -30,12 +30,6 @@ void cn_database_warn(struct cn_database *db, const char *fmt, ...)
     va_end(args);
 }
 
-void cn_database_close(struct cn_database *db)
-{
-    if (db)
-        db->ops->close(db);
-}
-
 static bool check_index(uint32_t index, uint32_t count, const char *what,
                         struct cn_error *err)
 {
@@ -85,24 +79,6 @@ bool cn_database_function(struct cn_database *db, uint32_t index, struct cn_func
     return true;
 }
 
-bool cn_context_children(struct cn_database *db, const struct cn_context *parent,
-                         struct cn_context_cursor *out, struct cn_error *err)
-{
-    return db->ops->children(db, parent, out, err);
-}
-
-enum cn_step cn_context_next(struct cn_database *db, struct cn_context_cursor *cursor,
-                             struct cn_context *out, struct cn_error *err)
-{
-    return db->ops->child_next(db, cursor, out, err);
-}
-
-bool cn_context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
-                   struct cn_error *err)
-{
-    return db->ops->context_at(db, at, out, err);
-}
-
 bool cn_profile_values(struct cn_database *db, uint32_t profile, uint32_t first_context,
                        uint32_t last_context, struct cn_value_cursor *out,
                        struct cn_error *err)
@@ -129,12 +105,6 @@ bool cn_context_values(struct cn_database *db, uint32_t context,
     out->as_key = 0;
     return check_index(context, db->context_limit, "context", err) &&
            db->ops->values_begin(db, out, err);
-}
-
-enum cn_step cn_values_next(struct cn_value_cursor *cursor, struct cn_value_batch *out,
-                            struct cn_error *err)
-{
-    return cursor->db->ops->values_next(cursor, out, err);
 }
 
 static bool has_smaller_key(const void *plane, uint64_t index, uint64_t key)
@@ -193,10 +163,4 @@ void cn_timeline_part(struct cn_database *db, const struct cn_timeline *timeline
         end = db->ops->part(db, timeline, number + 1);
     *first = db->ops->part(db, timeline, number);
     *count = end - *first;
-}
-
-void cn_database_forget(struct cn_database *db)
-{
-    if (db->ops->forget)
-        db->ops->forget(db);
 }

@@ -163,7 +163,11 @@ uint32_t cn_database_own_end(const struct cn_database *db);
 /* For formats: add a warning. */
 CN_PRINTF(2, 3) void cn_database_warn(struct cn_database *db, const char *fmt, ...);
 
-void cn_database_close(struct cn_database *db); /* NULL is fine */
+static inline void cn_database_close(struct cn_database *db) /* NULL is fine */
+{
+    if (db)
+        db->ops->close(db);
+}
 
 CN_CHECK bool cn_database_profile(struct cn_database *db, uint32_t index,
                                   struct cn_profile *out, struct cn_error *err);
@@ -176,15 +180,28 @@ CN_CHECK bool cn_database_function(struct cn_database *db, uint32_t index,
 
 /* List the entry points (parent NULL) or the children of a context:
  *     while ((step = cn_context_next(db, &cursor, &child, err)) == CN_ITEM) ... */
-CN_CHECK bool cn_context_children(struct cn_database *db, const struct cn_context *parent,
-                                  struct cn_context_cursor *out, struct cn_error *err);
-CN_CHECK enum cn_step cn_context_next(struct cn_database *db,
-                                      struct cn_context_cursor *cursor,
-                                      struct cn_context *out, struct cn_error *err);
+CN_CHECK static inline bool cn_context_children(struct cn_database *db,
+                                                const struct cn_context *parent,
+                                                struct cn_context_cursor *out,
+                                                struct cn_error *err)
+{
+    return db->ops->children(db, parent, out, err);
+}
+
+CN_CHECK static inline enum cn_step cn_context_next(struct cn_database *db,
+                                                    struct cn_context_cursor *cursor,
+                                                    struct cn_context *out,
+                                                    struct cn_error *err)
+{
+    return db->ops->child_next(db, cursor, out, err);
+}
 
 /* The context with this `at`. */
-CN_CHECK bool cn_context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
-                            struct cn_error *err);
+CN_CHECK static inline bool cn_context_at(struct cn_database *db, uint64_t at,
+                                          struct cn_context *out, struct cn_error *err)
+{
+    return db->ops->context_at(db, at, out, err);
+}
 
 /* The values of a profile for contexts first..last (0..UINT32_MAX: all). */
 CN_CHECK bool cn_profile_values(struct cn_database *db, uint32_t profile,
@@ -196,8 +213,12 @@ CN_CHECK bool cn_context_values(struct cn_database *db, uint32_t context,
                                 struct cn_value_cursor *out, struct cn_error *err);
 
 /* The next values, valid until the next call. A batch is never empty. */
-CN_CHECK enum cn_step cn_values_next(struct cn_value_cursor *cursor,
-                                     struct cn_value_batch *out, struct cn_error *err);
+CN_CHECK static inline enum cn_step cn_values_next(struct cn_value_cursor *cursor,
+                                                   struct cn_value_batch *out,
+                                                   struct cn_error *err)
+{
+    return cursor->db->ops->values_next(cursor, out, err);
+}
 
 /* For formats whose planes are arrays sorted by key: position the cursor on its key range,
  * and deliver at most `max` values of that range. */
@@ -220,6 +241,10 @@ void cn_timeline_part(struct cn_database *db, const struct cn_timeline *timeline
                       size_t number, uint64_t *first, uint64_t *count);
 
 /* Drop pages of mapped files. */
-void cn_database_forget(struct cn_database *db);
+static inline void cn_database_forget(struct cn_database *db)
+{
+    if (db->ops->forget)
+        db->ops->forget(db);
+}
 
 #endif

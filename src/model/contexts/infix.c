@@ -46,25 +46,19 @@ static bool takes_many(enum cn_formula_op op)
     return op == CN_FORMULA_ADD || op == CN_FORMULA_MUL;
 }
 
-/* The number of equal operators on top of the stack that become one node: a+b+c is one
- * sum. */
-static size_t top_run(const struct cn_infix *infix, enum cn_formula_op op)
-{
-    size_t run = 1;
-
-    while (takes_many(op) && run < infix->operator_count &&
-           infix->operators[infix->operator_count - run - 1] == op)
-        run++;
-    return run;
-}
-
 static void reduce_top(struct cn_infix *infix)
 {
-    enum cn_formula_op op = infix->operators[infix->operator_count - 1];
-    size_t run = top_run(infix, op);
-    size_t arg_count = op == CN_FORMULA_NEG ? 1 : run + 1;
-    const struct cn_formula **args = infix->operands + infix->operand_count - arg_count;
+    const enum cn_formula_op *top = &infix->operators[infix->operator_count - 1];
+    enum cn_formula_op op = *top;
+    size_t run = 1, arg_count;
+    const struct cn_formula **args;
     const struct cn_formula *result;
+
+    /* Equal operators become one node: a+b+c is one sum. */
+    while (takes_many(op) && run < infix->operator_count && *(top - run) == op)
+        run++;
+    arg_count = op == CN_FORMULA_NEG ? 1 : run + 1;
+    args = infix->operands + infix->operand_count - arg_count;
 
     if (op == CN_FORMULA_NEG && args[0]->op == CN_FORMULA_NUMBER)
         result = cn_formula_number(infix->arena, -args[0]->number);
@@ -73,16 +67,6 @@ static void reduce_top(struct cn_infix *infix)
     infix->operator_count -= run;
     infix->operand_count -= arg_count;
     push_operand(infix, result);
-}
-
-/* True if the operator on top of the stack binds its operands before `next`. */
-static bool binds_before(enum cn_formula_op top, enum cn_formula_op next)
-{
-    if (takes_many(top) && top == next)
-        return false;
-    if (precedence(top) != precedence(next))
-        return precedence(top) > precedence(next);
-    return next != CN_FORMULA_POW;
 }
 
 bool cn_infix_operand(struct cn_infix *infix, const struct cn_formula *operand,
@@ -108,9 +92,14 @@ bool cn_infix_operator(struct cn_infix *infix, char operator_char, struct cn_err
     }
     if (!cn_formula_op_find(name, 2, &op))
         return cn_fail(err, CN_ERR_FORMAT, "unknown operator %c", operator_char);
-    while (infix->operator_count > 0 &&
-           binds_before(infix->operators[infix->operator_count - 1], op))
+    while (infix->operator_count > 0) {
+        enum cn_formula_op top = infix->operators[infix->operator_count - 1];
+
+        if ((takes_many(op) && top == op) || precedence(top) < precedence(op) ||
+            (precedence(top) == precedence(op) && op == CN_FORMULA_POW))
+            break;
         reduce_top(infix);
+    }
     push_operator(infix, op);
     infix->after_operand = false;
     return true;

@@ -196,17 +196,14 @@ uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
 /* Append the new context at position `at` to its siblings. */
 static void list_as_last(struct cn_memory_database *m, size_t at, uint32_t parent)
 {
-    size_t *first = &m->first_entry, *last = &m->last_entry;
+    struct cn_memory_context *above = &m->contexts[m->contexts[at].parent];
+    size_t *first = parent ? &above->first_child : &m->first_entry;
+    size_t *last = parent ? &above->last_child : &m->last_entry;
 
-    if (parent != 0) {
-        struct cn_memory_context *above = &m->contexts[m->contexts[at].parent];
-
-        first = &above->first_child;
-        last = &above->last_child;
+    if (parent)
         above->context.children_len++;
-    } else {
+    else
         m->entry_count++;
-    }
     if (*first == 0)
         *first = at + 1;
     else

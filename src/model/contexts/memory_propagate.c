@@ -115,15 +115,6 @@ static int by_profile_and_metric(const void *left, const void *right)
     return (a->value.key > b->value.key) - (a->value.key < b->value.key);
 }
 
-static const struct cn_metric *metric_of(const struct cn_memory_database *m, int scope,
-                                         uint16_t prop_id)
-{
-    for (size_t i = 0; scope != CN_NO_ID && i < m->db.metrics.count; i++)
-        if (cn_metric_prop_id(&m->metrics[i], (unsigned)scope) == prop_id)
-            return &m->metrics[i];
-    return NULL;
-}
-
 static void propagate_threads(struct cn_memory_database *m)
 {
     struct scopes scopes = {
@@ -144,8 +135,12 @@ static void propagate_threads(struct cn_memory_database *m)
         qsort(m->values, end, sizeof(*m->values), by_profile_and_metric);
     for (size_t at = 0; at < end;) {
         uint32_t profile = m->values[at].profile;
-        const struct cn_metric *metric =
-            metric_of(m, scopes.point, m->values[at].value.metric);
+        const struct cn_metric *metric = NULL;
+
+        for (size_t i = 0; scopes.point != CN_NO_ID && i < m->db.metrics.count; i++)
+            if (cn_metric_prop_id(&m->metrics[i], (unsigned)scopes.point) ==
+                m->values[at].value.metric)
+                metric = &m->metrics[i];
 
         if (count > 0)
             memset(sums.point, 0, count * sizeof(double));

@@ -63,15 +63,6 @@ static struct item *collect(const struct cn_memory_database *m, size_t *count)
     return items;
 }
 
-static double combine(unsigned how, double so_far, double next, bool is_first)
-{
-    if (is_first)
-        return next;
-    if (how == CN_COMBINE_MIN)
-        return fmin(so_far, next);
-    return how == CN_COMBINE_MAX ? fmax(so_far, next) : so_far + next;
-}
-
 /* A statistic over the values of a context and metric. */
 static double evaluate(const struct item *items, size_t count,
                        const struct cn_statistic *statistic,
@@ -89,8 +80,15 @@ static double evaluate(const struct item *items, size_t count,
                 value = items[i].value;
         if (value == 0 && statistic->combine != CN_COMBINE_SUM)
             continue;
-        result = combine(statistic->combine, result, cn_formula_eval(formula, &value),
-                         is_first);
+        value = cn_formula_eval(formula, &value);
+        if (is_first)
+            result = value;
+        else if (statistic->combine == CN_COMBINE_MIN)
+            result = fmin(result, value);
+        else if (statistic->combine == CN_COMBINE_MAX)
+            result = fmax(result, value);
+        else
+            result += value;
         is_first = false;
     }
     return result;

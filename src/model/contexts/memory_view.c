@@ -126,7 +126,7 @@ static const struct cn_database_ops operations = {
     .close = close_database,
 };
 
-static int compare_u32(uint32_t a, uint32_t b)
+static int compare(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -134,21 +134,19 @@ static int compare_u32(uint32_t a, uint32_t b)
 static int by_profile(const void *left, const void *right)
 {
     const struct cn_memory_value *a = left, *b = right;
-    int order = compare_u32(a->profile, b->profile);
+    int order = compare(a->profile, b->profile);
 
-    if (order == 0)
-        order = compare_u32(a->value.key, b->value.key);
-    return order ? order : compare_u32(a->value.metric, b->value.metric);
+    order = order ? order : compare(a->value.key, b->value.key);
+    return order ? order : compare(a->value.metric, b->value.metric);
 }
 
 static int by_context(const void *left, const void *right)
 {
     const struct cn_memory_value *a = left, *b = right;
-    int order = compare_u32(a->value.key, b->value.key);
+    int order = compare(a->value.key, b->value.key);
 
-    if (order == 0)
-        order = compare_u32(a->value.metric, b->value.metric);
-    return order ? order : compare_u32(a->profile, b->profile);
+    order = order ? order : compare(a->value.metric, b->value.metric);
+    return order ? order : compare(a->profile, b->profile);
 }
 
 static void build_profile_planes(struct cn_memory_database *m)

@@ -30,34 +30,25 @@ static int compare_metrics(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Count the values of each metric, and replace the counts by starts. */
-static void find_metric_starts(struct cn_metric_sort *sort, const struct cn_value *values,
-                               size_t count)
+bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
+                        const struct cn_value *values, size_t count, struct cn_error *err)
 {
     uint32_t start = 0;
 
+    sort->sorted =
+        cn_renew(sort->sorted, count, &sort->sorted_capacity, sizeof(*sort->sorted));
     sort->metric_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t metric = values[i].metric;
-
-        if (sort->next[metric]++ == 0)
-            sort->metrics[sort->metric_count++] = metric;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (sort->next[values[i].metric]++ == 0)
+            sort->metrics[sort->metric_count++] = values[i].metric;
     qsort(sort->metrics, sort->metric_count, sizeof(*sort->metrics), compare_metrics);
+    /* Replace the counts by starts. */
     for (size_t i = 0; i < sort->metric_count; i++) {
         uint32_t own = sort->next[sort->metrics[i]];
 
         sort->next[sort->metrics[i]] = start;
         start += own;
     }
-}
-
-bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
-                        const struct cn_value *values, size_t count, struct cn_error *err)
-{
-    sort->sorted =
-        cn_renew(sort->sorted, count, &sort->sorted_capacity, sizeof(*sort->sorted));
-    find_metric_starts(sort, values, count);
     for (size_t i = 0; i < count; i++)
         sort->sorted[sort->next[values[i].metric]++] = values[i];
     for (size_t i = 0; i < sort->metric_count; i++)

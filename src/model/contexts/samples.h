@@ -211,25 +211,27 @@ static inline uint64_t cn_measurements_profile_len(const struct cn_measurements 
 }
 
 /* The number of a module of a profile; the same file has the same number in all profiles. */
-static inline bool cn_measurements_find_module(struct cn_measurements *m, size_t profile,
-                                               struct cn_bytes path, uint32_t *out,
-                                               struct cn_error *err)
+CN_CHECK static inline bool
+cn_measurements_find_module(struct cn_measurements *m, size_t profile,
+                            struct cn_bytes path, uint32_t *out, struct cn_error *err)
 {
     return m->ops->find_module(m, profile, path, out, err);
 }
 
 /* The scopes around an instruction; none if unknown. */
-static inline bool cn_measurements_scopes(struct cn_measurements *m, uint32_t module,
-                                          uint64_t address, struct cn_code_scopes *out,
-                                          struct cn_error *err)
+CN_CHECK static inline bool cn_measurements_scopes(struct cn_measurements *m,
+                                                   uint32_t module, uint64_t address,
+                                                   struct cn_code_scopes *out,
+                                                   struct cn_error *err)
 {
     return m->ops->scopes(m, module, address, out, err);
 }
 
 /* The possible call paths to an instruction of a GPU. */
-static inline bool cn_measurements_call_paths(struct cn_measurements *m, uint32_t module,
-                                              uint64_t address, struct cn_call_paths *out,
-                                              struct cn_error *err)
+CN_CHECK static inline bool cn_measurements_call_paths(struct cn_measurements *m,
+                                                       uint32_t module, uint64_t address,
+                                                       struct cn_call_paths *out,
+                                                       struct cn_error *err)
 {
     return m->ops->call_paths(m, module, address, out, err);
 }

@@ -411,20 +411,12 @@ static void range_run(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
-static bool take_range(struct transposition *t, const struct cn_context_range *range,
-                       unsigned worker, struct cn_error *err)
-{
-    t->done_count += range->value_count;
-    return cn_progress_report(t->options->progress, t->options->what, t->done_count,
-                              t->value_count, "values", err) &&
-           (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
-}
-
 /* A failure of another rank stops this one, without another message. */
 static void range_take(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
     size_t number = range_of(t, job);
+    const struct cn_context_range *range = &t->ranges[number];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
     struct cn_ranks_turn turn = {.number = t->sink->number ? *t->sink->number : 0};
     bool is_in_turn = !t->is_lost && cn_ranks_turn_await(t->ranks, number, &turn, err);
@@ -433,7 +425,12 @@ static void range_take(void *arg, size_t job, unsigned worker)
     t->is_lost = !is_in_turn;
     if (ok && t->sink->number)
         *t->sink->number = turn.number;
-    ok = ok && take_range(t, &t->ranges[number], worker, err);
+    if (ok) {
+        t->done_count += range->value_count;
+        ok = cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                                t->value_count, "values", err) &&
+             (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
+    }
     if (t->sink->number)
         turn.number = *t->sink->number;
     turn.has_failed = !ok;

@@ -133,12 +133,6 @@ struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns
  * after everything was added. */
 void cn_trace_settle(struct cn_trace *trace);
 
-static inline bool cn_trace_is_complete(const struct cn_trace *trace)
-{
-    return trace->node_count > 0 && trace->current == CN_NONE &&
-           !(trace->nodes[0].flags & CN_TRACE_OPEN);
-}
-
 /* The value of an attribute of a node, or NULL. */
 const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trace,
                                                      uint32_t node, uint32_t key);
