@@ -61,7 +61,7 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
                          uint64_t address, struct resolved *out)
 {
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
-    struct cn_source_place places[INLINE_MAX], place;
+    struct cn_source_place locations[INLINE_MAX], location;
     struct cn_symbol symbol;
     uint64_t offset;
     size_t count;
@@ -75,20 +75,20 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
     }
     frame.offset = symbol.offset;
     if (cn_resolver_function(r->resolver, mapping->path, mapping->build_id, offset,
-                             &place)) {
-        frame.file = place.file;
-        frame.line = place.line;
+                             &location)) {
+        frame.file = location.file;
+        frame.line = location.line;
     }
     add_named(r, symbol.name, frame);
     count = cn_resolver_instruction(r->resolver, mapping->path, mapping->build_id, offset,
-                                    places, INLINE_MAX);
+                                    locations, INLINE_MAX);
     for (size_t i = 1; i < count; i++)
-        add_named(r, places[i].function,
+        add_named(r, locations[i].function,
                   (struct cn_import_frame){
                       .module = mapping->path, .file = "", .is_inlined = true});
     if (count > 0) {
-        out->file = places[count - 1].file;
-        out->line = places[count - 1].line;
+        out->file = locations[count - 1].file;
+        out->line = locations[count - 1].line;
     }
 }
 

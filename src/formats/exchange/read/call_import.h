@@ -59,7 +59,7 @@ CN_CHECK bool cn_call_import_end(struct cn_call_import *import, uint32_t track,
                                  uint64_t time_ns, struct cn_error *err);
 
 /* Make the recording, which the caller closes; `base_ns` is added to all times. Releases
- * the import, on failure too. */
+ * the import, also on failure. */
 CN_CHECK bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                                     struct cn_recording **out, struct cn_error *err);
 

@@ -84,7 +84,7 @@ void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_n
 /* Add a warning to the database. */
 CN_PRINTF(2, 3) void cn_import_warn(struct cn_import *import, const char *fmt, ...);
 
-/* Make the database, which the caller closes. Releases the import, on failure too. */
+/* Make the database, which the caller closes. Releases the import, also on failure. */
 CN_CHECK bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                                struct cn_error *err);
 
