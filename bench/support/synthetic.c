@@ -17,6 +17,9 @@ enum {
 
 static char names[FUNCTIONS][NAME_LEN];
 static char paths[FILES + MODULES][NAME_LEN];
+static struct cn_module modules[MODULES];
+static struct cn_source_file files[FILES];
+static struct cn_function functions[FUNCTIONS];
 
 static const struct cn_scope scopes[] = {
     {"point", CN_SCOPE_POINT, 255},
@@ -74,39 +77,6 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
                     {2, false, rank, rank},
                     {3, false, thread, thread}},
         };
-    return true;
-}
-
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    (void)db;
-    (void)err;
-    *out = (struct cn_module){paths[FILES + index]};
-    return true;
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    (void)db;
-    (void)err;
-    *out = (struct cn_source_file){.path = paths[index]};
-    return true;
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    (void)db;
-    (void)err;
-    *out = (struct cn_function){
-        .name = names[index],
-        .module = index % MODULES,
-        .offset = 0x1000 + index * UINT64_C(256),
-        .file = index % FILES,
-        .line = 1 + index / FILES * 100,
-    };
     return true;
 }
 
@@ -285,9 +255,6 @@ static void close_database(struct cn_database *db)
 
 static const struct cn_database_ops operations = {
     .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
     .children = children,
     .child_next = child_next,
     .context_at = context_at,
@@ -298,14 +265,26 @@ static const struct cn_database_ops operations = {
     .close = close_database,
 };
 
-static void make_names(void)
+static void make_tables(void)
 {
-    for (unsigned i = 0; i < FUNCTIONS; i++)
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
         (void)snprintf(names[i], NAME_LEN, "solver%u::step<%u>(double*, int)", i % 97, i);
-    for (unsigned i = 0; i < FILES; i++)
+        functions[i] = (struct cn_function){
+            .name = names[i],
+            .module = i % MODULES,
+            .offset = 0x1000 + i * UINT64_C(256),
+            .file = i % FILES,
+            .line = 1 + i / FILES * 100,
+        };
+    }
+    for (unsigned i = 0; i < FILES; i++) {
         (void)snprintf(paths[i], NAME_LEN, "/opt/app/src/part%u/file%u.cpp", i % 40, i);
-    for (unsigned i = 0; i < MODULES; i++)
+        files[i] = (struct cn_source_file){.path = paths[i]};
+    }
+    for (unsigned i = 0; i < MODULES; i++) {
         (void)snprintf(paths[FILES + i], NAME_LEN, "/opt/app/lib/libpart%u.so", i);
+        modules[i] = (struct cn_module){paths[FILES + i]};
+    }
 }
 
 void cn_synthetic_init(struct cn_synthetic *s, const struct cn_synthetic_size *size)
@@ -313,7 +292,7 @@ void cn_synthetic_init(struct cn_synthetic *s, const struct cn_synthetic_size *s
     uint64_t thread_contexts = size->values / size->threads / SCOPES_OF_CONTEXT;
 
     assert(thread_contexts > 0 && thread_contexts <= size->contexts);
-    make_names();
+    make_tables();
     *s = (struct cn_synthetic){
         .db =
             {
@@ -327,6 +306,9 @@ void cn_synthetic_init(struct cn_synthetic *s, const struct cn_synthetic_size *s
                 .module_count = MODULES,
                 .file_count = FILES,
                 .function_count = FUNCTIONS,
+                .modules = modules,
+                .files = files,
+                .functions = functions,
                 .context_limit = size->contexts + 1,
                 .context_weight = size->contexts,
                 .has_timelines = size->samples > 0,

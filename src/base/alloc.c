@@ -47,6 +47,15 @@ void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size)
     return cn_realloc(array, *capacity, size);
 }
 
+void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size)
+{
+    if (needed <= *capacity)
+        return array;
+    free(array);
+    *capacity = needed;
+    return cn_realloc(NULL, needed, size);
+}
+
 char *cn_strdup(const char *text)
 {
     size_t len = strlen(text) + 1;

@@ -20,6 +20,9 @@ void *cn_grow(void *array, size_t count, size_t *capacity, size_t size);
 /* Room for `needed` elements, in steps of at least half the capacity. */
 void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size);
 
+/* Room for exactly `needed` elements, whose contents are undefined. */
+void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size);
+
 char *cn_strdup(const char *text);
 
 #endif

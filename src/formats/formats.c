@@ -58,31 +58,28 @@ const struct cn_format *cn_format_find(const char *name)
     return NULL;
 }
 
-static bool unknown_format(const char *path, struct cn_error *err)
+bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_error *err)
 {
     struct cn_text names = {0};
 
-    for (size_t i = 0; cn_formats[i]; i++)
-        if (cn_formats[i]->probe)
-            cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
-    (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn knows; looked for: %s",
-                  path, cn_text_str(&names));
-    cn_text_done(&names);
-    return false;
-}
-
-bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_error *err)
-{
     if (access(path, F_OK) < 0)
         return errno == ENOENT
                    ? cn_fail(err, CN_ERR_NOT_FOUND, "%s: no such file or directory", path)
                    : cn_fail_errno(err, "%s", path);
-    for (size_t i = 0; cn_formats[i]; i++)
-        if (cn_formats[i]->probe && cn_formats[i]->probe(path)) {
+    for (size_t i = 0; cn_formats[i]; i++) {
+        if (!cn_formats[i]->probe)
+            continue;
+        if (cn_formats[i]->probe(path)) {
             *out = cn_formats[i];
+            cn_text_done(&names);
             return true;
         }
-    return unknown_format(path, err);
+        cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
+    }
+    (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
+                  path, cn_text_str(&names));
+    cn_text_done(&names);
+    return false;
 }
 
 bool cn_format_open_database(const char *path, struct cn_database **out,
@@ -92,10 +89,12 @@ bool cn_format_open_database(const char *path, struct cn_database **out,
 
     if (!cn_format_probe(path, &format, err))
         return false;
-    if (!format->open_database)
-        return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a database", path,
-                       format->name, format->holds);
-    return format->open_database(out, path, err);
+    if (format->open_database)
+        return format->open_database(out, path, err);
+    return cn_fail(
+        err, CN_ERR_USAGE,
+        "%s is in format %s (%s), not a database; run 'cairn analyze %s' first", path,
+        format->name, format->holds, path);
 }
 
 bool cn_format_open_recording(const char *path,
@@ -108,8 +107,29 @@ bool cn_format_open_recording(const char *path,
         return false;
     if (format->open_traces)
         return format->open_traces(out, path, "", err);
-    if (!format->open_recording)
-        return cn_fail(err, CN_ERR_USAGE, "%s: %s holds %s, not a recording", path,
-                       format->name, format->holds);
-    return format->open_recording(out, path, options, err);
+    if (format->open_recording)
+        return format->open_recording(out, path, options, err);
+    return cn_fail(err, CN_ERR_USAGE, "%s is in format %s (%s), not a recording", path,
+                   format->name, format->holds);
+}
+
+bool cn_format_is_writable(const struct cn_format *format)
+{
+    return format->write_database || format->write_recording || format->export_calls ||
+           format->export_database;
+}
+
+bool cn_format_write_calls(const struct cn_format *format,
+                           const struct cn_call_query *query, const char *path,
+                           const struct cn_write_options *options, struct cn_error *err)
+{
+    return cn_export_calls(format, query, path, options, err);
+}
+
+bool cn_format_write_database(const struct cn_format *format, struct cn_database *db,
+                              const char *path, const struct cn_write_options *options,
+                              struct cn_error *err)
+{
+    return format->write_database ? format->write_database(db, path, options, err)
+                                  : cn_export_database(format, db, path, options, err);
 }

@@ -1,4 +1,5 @@
-/* What a format can do: recognise, open, write, verify and dump data; NULL where it cannot.
+/* A file format: functions that recognise, open, write, verify and dump its data, NULL
+ * where it cannot.
  *
  * Each format defines one `const struct cn_format`; formats/formats.h lists them all.
  * Threads: immutable.
@@ -15,12 +16,13 @@
 
 struct cn_call_query;
 struct cn_database;
+struct cn_export;
 struct cn_measurements;
 struct cn_progress;
 struct cn_record_layout;
 struct cn_recording;
 
-/* One structure of a file, for `cairn dump`. `bytes` holds layout->size bytes or more;
+/* One structure of a file, for `cairn dump`. `bytes` has layout->size bytes or more;
  * `text` is what the structure points at (a name), or NULL. */
 struct cn_dump_item {
     const char *file;
@@ -30,27 +32,26 @@ struct cn_dump_item {
     const char *text;
     uint64_t index; /* in its array */
 };
-/* False asks the dump to stop; it then ends early and successfully. */
+/* False stops the dump, which then ends early and succeeds. */
 typedef bool (*cn_dump_fn)(void *arg, const struct cn_dump_item *item);
 
-/* Something the target cannot hold: `count` of "values of the lex_aware scope". */
+/* Reports that the target format cannot store `count` of "values of the lex_aware scope". */
 typedef void (*cn_loss_fn)(void *arg, const char *what, uint64_t count);
 
 struct cn_write_options {
     bool replace;      /* an existing target may be replaced */
-    unsigned workers;  /* threads to use; 0: as many as there are processors */
-    size_t memory_len; /* for sorting; 0: a sensible default */
+    unsigned workers;  /* number of threads; 0: one per processor */
+    size_t memory_len; /* for sorting; 0: the default of the format */
     bool without_timelines, without_sources;
-    bool is_strict;     /* of formats that are one file: fail rather than lose anything */
-    const char *metric; /* where one is wanted: its name; NULL: the first */
-    uint64_t unit_ns;   /* of folded stacks: what counts as 1; 0: a nanosecond */
+    bool is_strict;     /* formats that are one file: fail instead of losing anything */
+    const char *metric; /* formats with one metric: its name; NULL: the first */
+    uint64_t unit_ns;   /* folded stacks: time of one sample; 0: a nanosecond */
     const struct cn_progress *progress; /* may be NULL */
     cn_loss_fn on_loss;                 /* may be NULL */
     void *on_loss_arg;
 };
 
-/* Tell about something that could not be kept; a count of 0 is not told. `options` may be
- * NULL. */
+/* Report a loss unless `count` is 0. `options` may be NULL. */
 static inline void cn_write_lose(const struct cn_write_options *options, const char *what,
                                  uint64_t count)
 {
@@ -58,25 +59,28 @@ static inline void cn_write_lose(const struct cn_write_options *options, const c
         options->on_loss(options->on_loss_arg, what, count);
 }
 
-/* How names of functions are shown. */
 enum cn_demangle {
     CN_DEMANGLE_SIMPLE, /* ns::Class::function, no arguments, no template arguments */
     CN_DEMANGLE_FULL,   /* ns::Class<int>::function(int) const */
-    CN_DEMANGLE_NO,     /* as it is */
+    CN_DEMANGLE_NO,     /* the mangled name */
 };
 
-/* How a recording is shown; all zero is the default. */
+/* How a recording is opened; all zero is the default. */
 struct cn_recording_options {
     enum cn_demangle demangle;
 };
+
+/* Write the source of an export: see formats/exchange/export.h. */
+typedef bool (*cn_export_fn)(struct cn_export *x, struct cn_error *err);
 
 struct cn_format {
     const char *name, *summary;
     const char *holds; /* "database", "recording", "measurements" or "traces" */
     bool is_file;      /* written as one file, which may be standard output: "-" */
+    bool is_gzipped;   /* always compressed with gzip */
 
-    /* Whether the file or directory looks like this format. Cheap; never fails. NULL:
-     * it cannot be read. */
+    /* True if the file or directory looks like this format. Cheap; never fails. NULL:
+     * the format cannot be read. */
     bool (*probe)(const char *path);
 
     bool (*open_database)(struct cn_database **out, const char *path,
@@ -88,11 +92,9 @@ struct cn_format {
                            struct cn_error *err);
     bool (*write_recording)(const struct cn_recording *rec, const char *path,
                             const struct cn_write_options *options, struct cn_error *err);
-    /* Calls as a query shows them: for formats that hold no recording, but what can be
-     * told from one. */
-    bool (*write_calls)(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err);
-    /* Traces that match a query, all of them with "", as a recording of calls. */
+    /* Exchange formats: called by cn_format_write_calls() and cn_format_write_database(). */
+    cn_export_fn export_calls, export_database;
+    /* The traces that match a query, as a recording of calls; "" matches all. */
     bool (*open_traces)(struct cn_recording **out, const char *path, const char *query,
                         struct cn_error *err);
     bool (*open_measurements)(struct cn_measurements **out, const char *path,

@@ -108,6 +108,8 @@ uint8_t *cn_test_pprof(size_t *len)
     size_t at, inner;
 
     add_numbers(&pb, cn_pprof_profile_sample_type, (const uint64_t[]){1, 2}, 2);
+    add_numbers(&pb, cn_pprof_profile_period_type, (const uint64_t[]){1, 2}, 2);
+    cn_pb_u64(&pb, cn_pprof_profile_period, 1000000);
     at = cn_pb_open(&pb, cn_pprof_profile_sample);
     cn_pb_packed(&pb, cn_pprof_sample_location_id, (const uint64_t[]){2, 1}, 2);
     cn_pb_packed(&pb, cn_pprof_sample_value, (const uint64_t[]){2000000000}, 1);

@@ -319,6 +319,9 @@ static void fill_in_tables(struct analysis *a)
     db->module_count = (uint32_t)merged->names.module_keys.count;
     db->file_count = (uint32_t)merged->names.file_keys.count;
     db->function_count = (uint32_t)merged->names.function_keys.count;
+    db->modules = merged->names.modules;
+    db->files = merged->names.files;
+    db->functions = merged->names.functions;
     db->context_limit = merged->context_count;
     db->context_weight = merged->tree.count;
     db->has_exact_counts = true;

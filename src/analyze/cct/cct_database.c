@@ -27,30 +27,6 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     return true;
 }
 
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.modules[index];
-    return true;
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.files[index];
-    return true;
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->merged.names.functions[index];
-    return true;
-}
-
 static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
                      struct cn_context *out)
 {
@@ -201,7 +177,7 @@ static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timelin
         const struct cn_cct_task *task = &self_of(db)->members.list[profile - 1].task;
 
         out->count = task->sample_count;
-        out->piece_count = task->part_count;
+        out->part_count = task->part_count;
     }
     return true;
 }
@@ -353,9 +329,6 @@ static void close_database(struct cn_database *db)
 
 const struct cn_database_ops cn_cct_database_ops = {
     .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
     .children = children,
     .child_next = child_next,
     .context_at = context_at,
@@ -363,6 +336,6 @@ const struct cn_database_ops cn_cct_database_ops = {
     .values_next = values_next,
     .timeline = timeline,
     .samples = samples,
-    .piece = part_start,
+    .part = part_start,
     .close = close_database,
 };

@@ -262,7 +262,7 @@ static bool build(struct cn_sampled_contexts *contexts,
     uint32_t at = expansion->parent;
     struct cn_code_scopes places;
 
-    if (!cn_measurements_places(contexts->measurements, expansion->module,
+    if (!cn_measurements_scopes(contexts->measurements, expansion->module,
                                 expansion->address, &places, err))
         return false;
     for (size_t i = 0; i < places.count; i++) {

@@ -139,22 +139,6 @@ static const struct cn_value *values_of(const struct cn_sampled_database *self,
     return (const struct cn_value *)(const void *)(start + (off & CN_SPOOL_PLACE_MASK));
 }
 
-/* The first value whose context is not below `key`. */
-static uint64_t lower_bound(const struct cn_value *values, uint64_t count, uint64_t key)
-{
-    uint64_t begin = 0, end = count;
-
-    while (begin < end) {
-        uint64_t middle = begin + (end - begin) / 2;
-
-        if (values[middle].key < key)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
 /* Walks over all threads read the spool from front to back: release its pages from time to
  * time. */
 static void forget_now_and_then(const struct cn_sampled_database *self, uint32_t profile)
@@ -176,32 +160,22 @@ static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
     if (cursor->plane != CN_PLANE_OF_PROFILE)
         return cn_fail(err, CN_ERR_USAGE, "the database has no values by context");
     count = self->threads[cursor->owner].value_count;
-    cursor->at = 0;
-    cursor->end = count;
+    cursor->at = cursor->end = 0;
     if (count == 0)
         return true;
     forget_now_and_then(self, cursor->owner);
-    if (cursor->first_key > 0)
-        cursor->at =
-            lower_bound(values_of(self, cursor->owner), count, cursor->first_key);
-    if (cursor->last_key < UINT32_MAX)
-        cursor->end = lower_bound(values_of(self, cursor->owner), count,
-                                  (uint64_t)cursor->last_key + 1);
+    cn_values_seek(cursor, values_of(self, cursor->owner), count);
     return true;
 }
 
 static enum cn_step next_values(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
-    uint64_t left = cursor->end - cursor->at;
-
     (void)err;
-    if (left == 0)
+    if (cursor->at == cursor->end)
         return CN_END;
-    out->values = values_of(self_of(cursor->db), cursor->owner) + cursor->at;
-    out->count = left < BATCH ? (size_t)left : BATCH;
-    cursor->at += out->count;
-    return CN_ITEM;
+    return cn_values_take(cursor, values_of(self_of(cursor->db), cursor->owner), BATCH,
+                          out);
 }
 
 static bool open_timeline(struct cn_database *db, uint32_t profile,

@@ -346,8 +346,51 @@ bool cn_json_expect(struct cn_json_reader *reader, enum cn_json_kind kind,
 
     if (found == CN_JSON_FAIL || found == kind)
         return found != CN_JSON_FAIL;
-    return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": %s should be here",
-                   token.off, what);
+    return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected %s", token.off,
+                   what);
+}
+
+bool cn_json_read_object(struct cn_json_reader *reader, cn_json_member_fn take, void *arg,
+                         struct cn_error *err)
+{
+    struct cn_json_member member;
+
+    while ((member.kind = cn_json_next(reader, &member.token, err)) == CN_JSON_KEY) {
+        size_t len = member.token.text.len < CN_JSON_KEY_MAX ? member.token.text.len
+                                                             : CN_JSON_KEY_MAX;
+
+        memcpy(member.key, member.token.text.ptr, len);
+        member.key[len] = '\0';
+        member.kind = cn_json_next(reader, &member.token, err);
+        if (member.kind != CN_JSON_STRING && member.kind != CN_JSON_NUMBER)
+            member.token.text = (struct cn_bytes){(const uint8_t *)"", 0};
+        if (member.kind == CN_JSON_FAIL || !take(arg, &member, err))
+            return false;
+    }
+    return member.kind == CN_JSON_OBJECT_END;
+}
+
+bool cn_json_read_objects(struct cn_json_reader *reader, cn_json_object_fn read,
+                          void *arg, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind;
+
+    while ((kind = cn_json_next(reader, &token, err)) == CN_JSON_OBJECT)
+        if (!read(arg, token.off, err))
+            return false;
+    if (kind == CN_JSON_FAIL || kind == CN_JSON_ARRAY_END)
+        return kind != CN_JSON_FAIL;
+    return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected an object",
+                   token.off);
+}
+
+bool cn_json_fail(const struct cn_json_token *token, const char *what,
+                  struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": '%.*s' is not %s",
+                   token->off, (int)(token->text.len < 40 ? token->text.len : 40),
+                   (const char *)token->text.ptr, what);
 }
 
 bool cn_json_as_f64(struct cn_bytes text, double *out)

@@ -65,7 +65,39 @@ CN_CHECK bool cn_json_skip(struct cn_json_reader *reader, enum cn_json_kind kind
 CN_CHECK bool cn_json_expect(struct cn_json_reader *reader, enum cn_json_kind kind,
                              const char *what, struct cn_error *err);
 
-/* Whether a key or string is this one. */
+/* A member of an object: its key, cut to CN_JSON_KEY_MAX bytes, and the first token of its
+ * value, whose text is empty unless it is a string or a number. */
+enum { CN_JSON_KEY_MAX = 63 };
+struct cn_json_member {
+    char key[CN_JSON_KEY_MAX + 1];
+    enum cn_json_kind kind;
+    struct cn_json_token token;
+};
+
+/* Read the rest of an object. `take` is called for each member and reads the rest of its
+ * value, by cn_json_skip() if nothing else. */
+typedef bool (*cn_json_member_fn)(void *arg, const struct cn_json_member *member,
+                                  struct cn_error *err);
+CN_CHECK bool cn_json_read_object(struct cn_json_reader *reader, cn_json_member_fn take,
+                                  void *arg, struct cn_error *err);
+
+/* Read the rest of an array of objects. `read` is called after each opening brace and
+ * reads the rest of the object, which begins at `off`. */
+typedef bool (*cn_json_object_fn)(void *arg, uint64_t off, struct cn_error *err);
+CN_CHECK bool cn_json_read_objects(struct cn_json_reader *reader, cn_json_object_fn read,
+                                   void *arg, struct cn_error *err);
+
+/* Fail because a key, string or number is not `what`, as in "a time". Returns false. */
+bool cn_json_fail(const struct cn_json_token *token, const char *what,
+                  struct cn_error *err);
+
+/* True if the key of a member is this one. */
+static inline bool cn_json_key_is(const struct cn_json_member *member, const char *key)
+{
+    return strcmp(member->key, key) == 0;
+}
+
+/* True if a key or string is this one. */
 static inline bool cn_json_is(const struct cn_json_token *token, const char *text)
 {
     size_t len = strlen(text);

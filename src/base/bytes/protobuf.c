@@ -244,6 +244,27 @@ bool cn_pb_enter(const struct cn_pb_reader *outer, const struct cn_pb_field *fie
     return true;
 }
 
+bool cn_pb_read_fields(struct cn_pb_reader *reader, cn_pb_field_fn take, void *arg,
+                       struct cn_error *err)
+{
+    struct cn_pb_field field;
+    enum cn_pb_step step;
+
+    while ((step = cn_pb_next(reader, &field, err)) == CN_PB_FIELD)
+        if (!take(arg, reader, &field, err))
+            return false;
+    return step == CN_PB_END;
+}
+
+bool cn_pb_read_message(const struct cn_pb_reader *outer, const struct cn_pb_field *field,
+                        cn_pb_field_fn take, void *arg, struct cn_error *err)
+{
+    struct cn_pb_reader reader;
+
+    return cn_pb_enter(outer, field, &reader, err) &&
+           cn_pb_read_fields(&reader, take, arg, err);
+}
+
 bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out)
 {
     if (field->wire == CN_PB_BYTES)

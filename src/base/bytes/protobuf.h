@@ -120,6 +120,16 @@ CN_CHECK bool cn_pb_enter(const struct cn_pb_reader *outer,
                           const struct cn_pb_field *field, struct cn_pb_reader *inner,
                           struct cn_error *err);
 
+/* Read all fields of a message, or of the message in a field. `take` is called for each
+ * field; `reader` is the message that the field is in. */
+typedef bool (*cn_pb_field_fn)(void *arg, const struct cn_pb_reader *reader,
+                               struct cn_pb_field *field, struct cn_error *err);
+CN_CHECK bool cn_pb_read_fields(struct cn_pb_reader *reader, cn_pb_field_fn take,
+                                void *arg, struct cn_error *err);
+CN_CHECK bool cn_pb_read_message(const struct cn_pb_reader *outer,
+                                 const struct cn_pb_field *field, cn_pb_field_fn take,
+                                 void *arg, struct cn_error *err);
+
 /* The next of the numbers of a field that may be packed: `field` is used up. False
  * at the end and where the rest is no number; then rest.len tells which. */
 bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out);

@@ -172,8 +172,7 @@ static bool tell_damage(const struct analyze *a, const struct cn_calls_result *r
                     rec->path, rec->tasks[damage->task].tid, damage->err.text);
     }
     for (size_t i = 0; i < a->count; i++)
-        for (const struct cn_recording_warning *w = a->queries[i].rec->warnings; w;
-             w = w->next)
+        for (const struct cn_warning *w = a->queries[i].rec->warnings; w; w = w->next)
             damage_count += w->is_damage;
     if (result->lost_count > 0)
         cn_cli_warn(a->args, "%" PRIu64 " records were lost while recording",

@@ -36,23 +36,18 @@ struct conversion {
     struct cn_text losses; /* a line each */
 };
 
-static bool can_write(const struct cn_format *format)
-{
-    return format->write_database || format->write_recording || format->write_calls;
-}
-
 static bool find_target_format(const char *name, const struct cn_format **out,
                                struct cn_error *err)
 {
     const struct cn_format *format = name ? cn_format_find(name) : NULL;
     struct cn_text list = {0};
 
-    if (format && can_write(format)) {
+    if (format && cn_format_is_writable(format)) {
         *out = format;
         return true;
     }
     for (size_t i = 0; cn_formats[i]; i++) {
-        if (can_write(cn_formats[i]))
+        if (cn_format_is_writable(cn_formats[i]))
             cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
     }
     if (!name)
@@ -218,7 +213,7 @@ static bool write_calls(struct conversion *c, const char *path, struct cn_error 
     query.tasks = tasks;
     cn_call_filter_init(&filter, c->rec);
     cn_call_filter_ready(&filter);
-    ok = c->format->write_calls(&query, path, &c->options, err);
+    ok = cn_format_write_calls(c->format, &query, path, &c->options, err);
     cn_call_filter_done(&filter);
     free(tasks);
     return ok;
@@ -231,7 +226,7 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
     cn_bar_begin(&c->bar, c->args);
     c->options.progress = &c->bar.progress;
     if (c->db)
-        ok = c->format->write_database(c->db, path, &c->options, err);
+        ok = cn_format_write_database(c->format, c->db, path, &c->options, err);
     else if (c->format->write_recording)
         ok = c->format->write_recording(c->rec, path, &c->options, err);
     else
@@ -281,7 +276,8 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 
     if (!cn_format_probe(c->source, &from, err))
         return false;
-    if ((from->open_database || from->open_measurements) && c->format->write_database) {
+    if ((from->open_database || from->open_measurements) &&
+        (c->format->write_database || c->format->export_database)) {
         if (!cn_opened_database_open(&c->opened, c->args, c->source, err))
             return false;
         c->db = c->opened.db;
@@ -290,10 +286,10 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         return true;
     }
     if ((from->open_recording || from->open_traces) &&
-        (c->format->write_recording || c->format->write_calls)) {
+        (c->format->write_recording || c->format->export_calls)) {
         if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
             return false;
-        for (const struct cn_recording_warning *w = c->rec->warnings; w; w = w->next)
+        for (const struct cn_warning *w = c->rec->warnings; w; w = w->next)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
         return true;
     }

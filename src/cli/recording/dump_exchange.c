@@ -7,6 +7,7 @@
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
 #include "formats/exchange/exchange.h"
+#include "formats/formats.h"
 
 const struct cn_format *cn_dump_exchange_format(const struct cn_args *args)
 {
@@ -43,7 +44,7 @@ bool cn_dump_exchange(const struct cn_args *args, const char *path,
         return false;
     options.workers = setup.workers;
     cn_cli_page(args);
-    ok = format->write_calls(&setup.query, "-", &options, err);
+    ok = cn_format_write_calls(format, &setup.query, "-", &options, err);
     cn_recording_setup_done(&setup);
     return ok || cn_fail_in(err, "%s", path);
 }

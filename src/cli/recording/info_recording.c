@@ -205,10 +205,10 @@ static void add_process(struct cn_text *text, const struct cn_recording *rec)
 /* note.txt is whatever someone wanted to remember about the recording. */
 static void add_note(struct cn_text *text, const struct cn_recording *rec)
 {
-    for (uint32_t i = 0; i < rec->kept_file_count; i++) {
-        struct cn_bytes note = rec->kept_files[i].bytes;
+    for (uint32_t i = 0; i < rec->copied_file_count; i++) {
+        struct cn_bytes note = rec->copied_files[i].bytes;
 
-        if (strcmp(rec->kept_files[i].name, "note.txt") != 0)
+        if (strcmp(rec->copied_files[i].name, "note.txt") != 0)
             continue;
         cn_text_str_add(text, "#\n# note\n# ====\n");
         for (size_t k = 0; k < note.len; k++) {

@@ -41,7 +41,7 @@ bool cn_recording_open(const struct cn_args *args, const char *path,
 
     if (!cn_format_open_recording(path, &options, out, err))
         return false;
-    for (const struct cn_recording_warning *w = (*out)->warnings; w; w = w->next)
+    for (const struct cn_warning *w = (*out)->warnings; w; w = w->next)
         cn_cli_warn(args, "%s: %s", path, w->text);
     return true;
 }

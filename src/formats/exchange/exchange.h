@@ -1,6 +1,6 @@
-/* The formats that other tools read: what each can hold is in docs/formats/exchange.md.
+/* Formats of other tools; docs/formats/exchange.md lists what each of them stores.
  *
- * Those of cairn dump write what uftrace dump writes under the same names.
+ * The formats of `cairn dump` write the same output as `uftrace dump` of the same name.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_EXCHANGE_H
@@ -32,7 +32,17 @@ extern const struct cn_format cn_dump_flame_graph;
 extern const struct cn_format cn_dump_graphviz;
 extern const struct cn_format cn_dump_mermaid;
 
-/* All of these; ended by NULL. */
+/* The formats of `cairn dump`, terminated by NULL. */
 extern const struct cn_format *const cn_dump_formats[];
+
+/* Write with the export functions of a format. On failure the target is as it was before,
+ * except that damaged tasks are written up to the damage. */
+CN_CHECK bool cn_export_calls(const struct cn_format *format,
+                              const struct cn_call_query *query, const char *path,
+                              const struct cn_write_options *options,
+                              struct cn_error *err);
+CN_CHECK bool cn_export_database(const struct cn_format *format, struct cn_database *db,
+                                 const char *path, const struct cn_write_options *options,
+                                 struct cn_error *err);
 
 #endif

@@ -1,12 +1,18 @@
 #include "formats/exchange/export.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/run/pool.h"
+#include "formats/exchange/exchange.h"
 
-enum { NS_A_SECOND = 1000000000 };
+enum { NS_PER_SECOND = 1000000000 };
+
+const struct cn_format *const cn_dump_formats[] = {
+    &cn_dump_chrome, &cn_dump_flame_graph, &cn_dump_graphviz, &cn_dump_mermaid, NULL,
+};
 
 void cn_export_lose(struct cn_export *x, const char *what, uint64_t count)
 {
@@ -22,82 +28,84 @@ void cn_export_lose(struct cn_export *x, const char *what, uint64_t count)
         x->losses[x->loss_count++] = (struct cn_export_loss){what, count};
 }
 
+void cn_export_damage(struct cn_export *x, uint32_t task, const struct cn_error *err)
+{
+    if (x->damaged_count++ > 0)
+        return;
+    x->damaged_task = task;
+    x->damage = *err;
+}
+
 bool cn_export_flush(struct cn_export *x, struct cn_error *err)
 {
     return cn_sink_text_some(&x->sink, &x->text, err);
 }
 
-void cn_export_init(struct cn_export *x, const struct cn_write_options *options)
+static bool open_target(struct cn_export *x, struct cn_error *err)
 {
-    x->options = options;
-    x->workers = options->workers ? options->workers : cn_pool_default_workers();
+    bool replace = x->options->replace;
+
+    if (!x->format->is_file)
+        return cn_outdir_begin(&x->folder, x->path, replace, err);
+    if (x->format->is_gzipped && cn_sink_plain_len(x->path) == strlen(x->path))
+        return cn_sink_open_gzip(&x->sink, x->path, replace, err);
+    return cn_sink_open(&x->sink, x->path, replace, err);
 }
 
-bool cn_export_finish(struct cn_export *x, const char *path, struct cn_error *err)
+static bool report_losses(const struct cn_export *x, struct cn_error *err)
 {
-    for (size_t i = 0; i < x->loss_count && x->options->on_loss; i++)
-        x->options->on_loss(x->options->on_loss_arg, x->losses[i].what,
-                            x->losses[i].count);
-    if (x->loss_count > 0 && x->options->is_strict)
-        return cn_fail(err, CN_ERR_IO, "%s is not written: --strict allows no losses",
-                       path);
-    return true;
+    for (size_t i = 0; i < x->loss_count; i++)
+        cn_write_lose(x->options, x->losses[i].what, x->losses[i].count);
+    return x->loss_count == 0 || !x->options->is_strict ||
+           cn_fail(err, CN_ERR_IO, "%s is not written: --strict allows no losses",
+                   x->path);
 }
 
-bool cn_export_result(struct cn_export *x, struct cn_error *err)
+static bool commit(struct cn_export *x, struct cn_error *err)
 {
-    const struct cn_call_damage *first = x->damages.list;
-
-    if (x->damages.count == 0)
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT,
-                   "%zu of %" PRIu32 " tasks are damaged; what comes before the damage "
-                   "is written; the first is task %" PRIu32 ": %s",
-                   x->damages.count, x->query->task_count,
-                   x->query->rec->tasks[first->task].tid, first->err.text);
+    if (!(x->format->is_file ? cn_sink_commit(&x->sink, err)
+                             : cn_outdir_commit(&x->folder, err)))
+        return false;
+    return x->damaged_count == 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%" PRIu32 " of %" PRIu32 " tasks are damaged and were written up to "
+                   "the damage; the first is task %" PRIu32 ": %s",
+                   x->damaged_count, x->query->task_count,
+                   x->query->rec->tasks[x->damaged_task].tid, x->damage.text);
 }
 
-void cn_export_done(struct cn_export *x)
-{
-    cn_sink_abandon(&x->sink);
-    cn_text_done(&x->text);
-    cn_call_damages_done(&x->damages);
-}
-
-static bool write_file(struct cn_export *x, const char *path,
-                       const struct cn_write_options *options, cn_export_fn write,
-                       bool is_gzip, struct cn_error *err)
+static bool run(struct cn_export *x, cn_export_fn write, struct cn_error *err)
 {
     bool ok;
 
-    cn_export_init(x, options);
-    if (is_gzip && cn_sink_plain_len(path) == strlen(path))
-        ok = cn_sink_open_gzip(&x->sink, path, options->replace, err);
-    else
-        ok = cn_sink_open(&x->sink, path, options->replace, err);
-    ok = ok && write(x, err) && cn_sink_text(&x->sink, &x->text, err) &&
-         cn_export_finish(x, path, err) && cn_sink_commit(&x->sink, err) &&
-         cn_export_result(x, err);
-    cn_export_done(x);
+    assert(write);
+    x->workers = x->options->workers ? x->options->workers : cn_pool_default_workers();
+    ok = open_target(x, err) && write(x, err) &&
+         (!x->format->is_file || cn_sink_text(&x->sink, &x->text, err)) &&
+         report_losses(x, err) && commit(x, err);
+    cn_sink_abandon(&x->sink);
+    cn_outdir_abandon(&x->folder);
+    cn_text_done(&x->text);
     return ok;
 }
 
-bool cn_export_calls(const struct cn_call_query *query, const char *path,
-                     const struct cn_write_options *options, cn_export_fn write,
-                     bool is_gzip, struct cn_error *err)
+bool cn_export_calls(const struct cn_format *format, const struct cn_call_query *query,
+                     const char *path, const struct cn_write_options *options,
+                     struct cn_error *err)
 {
-    struct cn_export x = {.query = query};
+    struct cn_export x = {
+        .format = format, .query = query, .path = path, .options = options};
 
-    return write_file(&x, path, options, write, is_gzip, err);
+    return run(&x, format->export_calls, err);
 }
 
-bool cn_export_database(struct cn_database *db, const char *path,
-                        const struct cn_write_options *options, cn_export_fn write,
-                        bool is_gzip, struct cn_error *err)
+bool cn_export_database(const struct cn_format *format, struct cn_database *db,
+                        const char *path, const struct cn_write_options *options,
+                        struct cn_error *err)
 {
-    struct cn_export x = {.db = db};
+    struct cn_export x = {.format = format, .db = db, .path = path, .options = options};
 
-    return write_file(&x, path, options, write, is_gzip, err);
+    return run(&x, format->export_database, err);
 }
 
 uint64_t cn_export_start_ns(const struct cn_call_query *query)
@@ -135,7 +143,7 @@ uint64_t cn_export_clock_offset_ns(const struct cn_recording *rec)
     const char *offset = cn_recording_fact(rec, "utc_offset");
     unsigned long long seconds = offset ? strtoull(offset, NULL, 10) : 0;
 
-    return seconds < INT64_MAX / NS_A_SECOND ? seconds * NS_A_SECOND : 0;
+    return seconds < INT64_MAX / NS_PER_SECOND ? seconds * NS_PER_SECOND : 0;
 }
 
 const char *cn_export_program(const struct cn_recording *rec)
@@ -144,4 +152,34 @@ const char *cn_export_program(const struct cn_recording *rec)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+const char *cn_export_title(const struct cn_export *x)
+{
+    return x->db ? x->db->title : cn_export_program(x->query->rec);
+}
+
+bool cn_export_locate(struct cn_database *db, const struct cn_context *context,
+                      bool of_function, struct cn_location *out, struct cn_error *err)
+{
+    struct cn_function at = {.module = CN_NONE, .file = CN_NONE};
+    struct cn_module module = {.path = ""};
+    struct cn_source_file file = {.path = ""};
+
+    if (context->has_function && context->function != CN_NONE &&
+        !cn_database_function(db, context->function, &at, err))
+        return false;
+    if (context->has_point && (!of_function || at.module == CN_NONE)) {
+        at.module = context->module;
+        at.offset = of_function ? at.offset : context->offset;
+    }
+    if (context->has_source && (!of_function || at.file == CN_NONE)) {
+        at.file = context->file;
+        at.line = context->line;
+    }
+    if ((at.module != CN_NONE && !cn_database_module(db, at.module, &module, err)) ||
+        (at.file != CN_NONE && !cn_database_file(db, at.file, &file, err)))
+        return false;
+    *out = (struct cn_location){module.path, file.path, at.line, at.offset};
+    return true;
 }

@@ -1,4 +1,4 @@
-/* The messages of OpenTelemetry's traces, as opentelemetry-proto 1.x has them.
+/* The messages of OpenTelemetry traces, from opentelemetry-proto 1.x.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_OTLP_FORMAT_H

@@ -1,5 +1,5 @@
-/* The messages of Perfetto's trace.proto that a trace of calls needs, as
- * perfetto.dev/docs/reference/trace-packet-proto has them.
+/* The messages of Perfetto's trace.proto that a trace of calls needs, from
+ * perfetto.dev/docs/reference/trace-packet-proto.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_PERFETTO_FORMAT_H
@@ -15,7 +15,7 @@ CN_MESSAGE(cn_perfetto_trace, CN_PERFETTO_TRACE);
 #define CN_PERFETTO_PACKET(F, m)                                          \
     F(m, 6, message, clock_snapshot, "the same moment on several clocks") \
     F(m, 8, uint64, timestamp, "nanoseconds of the clock at boot time")   \
-    F(m, 10, uint32, sequence_id, "packets of one are in order")          \
+    F(m, 10, uint32, sequence_id, "packets of a sequence are in order")          \
     F(m, 11, message, track_event, "")                                    \
     F(m, 12, message, interned_data, "names by number, for its sequence") \
     F(m, 13, uint32, sequence_flags, "see below")                         \
@@ -41,7 +41,7 @@ enum { CN_PERFETTO_CLOCK_REALTIME = 1, CN_PERFETTO_CLOCK_BOOTTIME = 6 };
     F(m, 2, string, name, "")                               \
     F(m, 3, message, process, "")                           \
     F(m, 4, message, thread, "")                            \
-    F(m, 5, uint64, parent_uuid, "the track it belongs to")
+    F(m, 5, uint64, parent_uuid, "the track it is in")
 CN_MESSAGE(cn_perfetto_track, CN_PERFETTO_TRACK);
 
 #define CN_PERFETTO_PROCESS(F, m)           \
@@ -59,11 +59,11 @@ CN_MESSAGE(cn_perfetto_thread, CN_PERFETTO_THREAD);
 #define CN_PERFETTO_EVENT(F, m)                                          \
     F(m, 4, message, debug_annotations, "arguments")                     \
     F(m, 9, enum, type, "see below")                                     \
-    F(m, 10, uint64, name_iid, "an interned name, or")                   \
+    F(m, 10, uint64, name_iid, "an interned name")                   \
     F(m, 11, uint64, track_uuid, "")                                     \
-    F(m, 23, string, name, "a name")                                     \
-    F(m, 47, fixed64, flow_ids, "an arrow begins, or goes on, here")     \
-    F(m, 48, fixed64, terminating_flow_ids, "an arrow ends here")
+    F(m, 23, string, name, "instead of name_iid")                                     \
+    F(m, 47, fixed64, flow_ids, "a flow begins or continues here")     \
+    F(m, 48, fixed64, terminating_flow_ids, "a flow ends here")
 CN_MESSAGE(cn_perfetto_event, CN_PERFETTO_EVENT);
 
 enum { CN_PERFETTO_BEGIN = 1, CN_PERFETTO_END = 2, CN_PERFETTO_INSTANT = 3 };

@@ -1,4 +1,4 @@
-/* Events: their names and what their data says. */
+/* Names and data of events. */
 
 #include "model/calls/call_values.h"
 
@@ -43,7 +43,7 @@ const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id)
     return NULL;
 }
 
-/* Sources of counters: the names and the unit, in the order in which they are stored. */
+/* Sources of counters: names and units, in the order of the data. */
 struct source {
     uint64_t read_id, diff_id;
     const char *names[CN_COUNTERS_OF_SOURCE_MAX], *unit;
@@ -92,7 +92,7 @@ static uint64_t word_at(const struct cn_recording *rec, struct cn_bytes data, si
     return rec->is_big_endian ? cn_u64_be_get(word.ptr) : cn_u64_get(word.ptr);
 }
 
-/* The source of an event's counters; NULL when it has none. */
+/* The source of the counters of an event, or NULL. */
 static const struct source *find_source(const struct cn_call *call)
 {
     for (size_t i = 0; i < CN_COUNTER_SOURCES; i++)

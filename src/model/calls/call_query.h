@@ -1,4 +1,4 @@
-/* Which calls of a recording are shown: the question that all views and writers of calls ask.
+/* The selection of calls that a view or a writer shows.
  * Threads: immutable while it is in use.
  */
 #ifndef CN_MODEL_CALLS_CALL_QUERY_H

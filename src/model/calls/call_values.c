@@ -14,7 +14,7 @@ static bool is_string(const struct cn_argument_spec *spec)
     return spec->format == 's' || spec->format == 'S';
 }
 
-/* Take one value with its padding off the front of `rest`. */
+/* Remove one value with its padding from the front of `rest`. */
 static bool take_value(struct cn_bytes *rest, const struct cn_argument_spec *spec,
                        bool is_big_endian, struct cn_bytes *out)
 {
@@ -117,7 +117,7 @@ void cn_enum_print(const struct cn_enum *enumeration, int64_t value, struct cn_t
     for (size_t i = enumeration->count; i-- > 0;) {
         const struct cn_enum_member *member = &enumeration->members[i];
 
-        /* Flags are taken away one by one, the largest first. */
+        /* Subtract flags one by one, the largest first. */
         if (member->value > rest || (member->value < 0 && member->value != rest))
             continue;
         cn_text_printf(text, "%s%s", is_any ? "|" : "", member->name);
@@ -139,7 +139,7 @@ static int64_t sign_extend(uint64_t number, unsigned size)
     return (int64_t)(number << shift) >> shift;
 }
 
-/* Small numbers in decimal, large ones in hexadecimal, as uftrace does it. */
+/* Small numbers are decimal, large ones hexadecimal, as in uftrace. */
 enum { DECIMAL_MAX = 100000 };
 
 static void print_auto(uint64_t number, unsigned size, struct cn_text *text)
@@ -167,7 +167,7 @@ static void print_char(uint8_t c, struct cn_text *text)
         cn_text_str_add(text, "\\n");
         break;
     case '\033':
-        /* A recording must not be able to talk to the terminal. */
+        /* A recording must not control the terminal. */
         cn_text_str_add(text, "\\x1b");
         break;
     default:
@@ -183,7 +183,7 @@ static void print_string(const struct cn_call_value *value, struct cn_text *text
     cn_text_str_add(text, value->spec->format == 'S' ? "\"s" : "\"");
 }
 
-/* x87's format of 80 bits: a mantissa of 64 and an exponent of 15. */
+/* The 80-bit format of x87: 64 bits of mantissa, 15 of exponent. */
 static double extended_value(struct cn_bytes bytes, bool is_big_endian)
 {
     enum { BIAS = 16383, FRACTION_BITS = 63 };
@@ -221,26 +221,26 @@ static void print_float(const struct cn_call_value *value, bool is_big_endian,
     cn_text_printf(text, "%f", wide);
 }
 
-/* Where a value is shown: pointers are named after the function around them. */
-struct place {
+/* The call of a value: pointers are resolved there. */
+struct where {
     const struct cn_recording *rec;
     uint32_t task;
     uint64_t time_ns;
 };
 
-static void print_pointer(const struct place *place, uint64_t address,
+static void print_pointer(const struct where *where, uint64_t address,
                           struct cn_text *text)
 {
     uint32_t function =
-        cn_recording_find_function(place->rec, place->task, place->time_ns, address);
+        cn_recording_find_function(where->rec, where->task, where->time_ns, address);
 
     if (function == CN_NONE)
         cn_text_printf(text, "%#" PRIx64, address);
     else
-        cn_text_printf(text, "&%s", place->rec->functions[function].name);
+        cn_text_printf(text, "&%s", where->rec->functions[function].name);
 }
 
-static void print_value(const struct place *place, const struct cn_call_values *values,
+static void print_value(const struct where *where, const struct cn_call_values *values,
                         const struct cn_call_value *value, struct cn_text *text)
 {
     const struct cn_argument_spec *spec = value->spec;
@@ -272,7 +272,7 @@ static void print_value(const struct place *place, const struct cn_call_values *
         print_float(value, values->is_big_endian, text);
         break;
     case 'p':
-        print_pointer(place, number, text);
+        print_pointer(where, number, text);
         break;
     case 'e':
         if (spec->enumeration)
@@ -292,7 +292,7 @@ void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
                                   const struct cn_call_batch *batch,
                                   const struct cn_call *call, struct cn_text *text)
 {
-    struct place place = {rec, task, call->time_ns};
+    struct where where = {rec, task, call->time_ns};
     struct cn_call_values values;
     struct cn_call_value value;
     bool is_enter = call->kind == CN_CALL_ENTER, is_any = false;
@@ -300,11 +300,11 @@ void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
     cn_call_values_begin(&values, rec, batch, call);
     if (is_enter)
         cn_text_char(text, '(');
-    /* A result that was asked for in two forms is shown in the first. */
+    /* Of a result in several formats only the first is printed. */
     while ((is_enter || !is_any) && cn_call_values_next(&values, &value)) {
         cn_text_str_add(text, is_any ? ", " : is_enter ? "" : " = ");
         is_any = true;
-        print_value(&place, &values, &value, text);
+        print_value(&where, &values, &value, text);
     }
     if (is_enter)
         cn_text_char(text, ')');

@@ -1,6 +1,5 @@
-/* The data of calls and events: arguments, return values, counters, read and printed
- * the way uftrace prints them.
- *
+/* The data of calls and events: arguments, return values and counters, printed as uftrace
+ * prints them.
  * Threads: any thread.
  */
 #ifndef CN_MODEL_CALLS_CALL_VALUES_H
@@ -10,13 +9,13 @@
 
 struct cn_text;
 
-/* One argument or return value as stored. */
+/* An argument or return value. */
 struct cn_call_value {
     const struct cn_argument_spec *spec;
-    struct cn_bytes bytes; /* of a string without its length */
+    struct cn_bytes bytes; /* of a string: without its length */
 };
 
-/* Values being listed:
+/* An iteration over values:
  *     cn_call_values_begin(&values, rec, batch, call);
  *     while (cn_call_values_next(&values, &value)) ... */
 struct cn_call_values {
@@ -25,43 +24,40 @@ struct cn_call_values {
     bool is_big_endian;
 };
 
-/* None when the call has no data or is an event. */
+/* A call without data, or an event, has no values. */
 void cn_call_values_begin(struct cn_call_values *values, const struct cn_recording *rec,
                           const struct cn_call_batch *batch, const struct cn_call *call);
 bool cn_call_values_next(struct cn_call_values *values, struct cn_call_value *out);
 
-/* The length of the data of a call at the start of `bytes`, which may go on after
- * it. False when it does not fit. */
+/* The length of the data of a call at the start of `bytes`. False if it does not fit. */
 CN_CHECK bool cn_call_values_measure(const struct cn_argument_specs *specs,
                                      struct cn_bytes bytes, bool is_big_endian,
                                      uint32_t *len);
 
-/* The value as a number of its size, zero extended; the first 8 bytes when it is
- * longer. */
+/* The value as a number, zero extended; of a longer value the first 8 bytes. */
 uint64_t cn_call_value_number(const struct cn_call_values *values,
                               const struct cn_call_value *value);
 
-/* How `cairn dump` calls the type of a value: "d64", "u8", "str", "p", "f32". */
+/* Append the type of a value, for `cairn dump`: "d64", "u8", "str", "p", "f32". */
 void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text *text);
 
-/* The members of an enum that make up a value: "RED|BLUE+0x10". */
+/* Append the members of an enum in a value: "RED|BLUE+0x10". */
 void cn_enum_print(const struct cn_enum *enumeration, int64_t value,
                    struct cn_text *text);
 
-/* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay shows them.
- * For an entry without arguments "()", for an exit without a result nothing. `task`
- * tells where pointers point. */
+/* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay does; "()" for an
+ * entry without arguments, nothing for an exit without a result. Pointers are resolved in
+ * `task`. */
 void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
                                   const struct cn_call_batch *batch,
                                   const struct cn_call *call, struct cn_text *text);
 
-/* "linux:sched-in", "read:proc/statm", a user event's name; NULL when the id is
- * unknown. */
+/* The name of an event: "linux:sched-in", "read:proc/statm"; NULL if the id is unknown. */
 const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id);
 
-/* What the counters of a trigger (`-T FUNC@read=page-fault`) stand at when the call
- * begins, or by how much they changed until it ended. Sources of counters are numbered
- * from 0, and so are all counters, those of a source one after another. */
+/* The counters of a trigger (`-T FUNC@read=page-fault`) at the begin of the call, or their
+ * difference at its end. Sources and counters are numbered from 0; the counters of a source
+ * are consecutive. */
 enum {
     CN_COUNTER_VMSIZE, /* KB */
     CN_COUNTER_VMRSS,
@@ -82,23 +78,22 @@ struct cn_counters {
     unsigned source;
     unsigned first, count;
     bool is_difference;
-    uint64_t values[CN_COUNTERS_OF_SOURCE_MAX]; /* of a difference: two's complement */
+    uint64_t values[CN_COUNTERS_OF_SOURCE_MAX]; /* a difference is in two's complement */
 };
 
-/* Whether events with this id carry counters. */
+/* True if events with this id have counters. */
 static inline bool cn_event_has_counters(uint64_t id)
 {
     return id >= CN_EVENT_READ_STATM && id <= CN_EVENT_DIFF_BRANCH;
 }
 
-/* The counters of an event; false when it has none. */
+/* The counters of an event; false if it has none. */
 CN_CHECK bool cn_recording_counters(const struct cn_recording *rec,
                                     const struct cn_call_batch *batch,
                                     const struct cn_call *call, struct cn_counters *out);
 
-/* Append what an event's data says: "vmsize=4KB vmrss=2KB shared=1KB". With `is_raw`
- * as dump shows it, else as replay does (differences with a sign). False when it has
- * no data that could be shown. */
+/* Append the data of an event: "vmsize=4KB vmrss=2KB shared=1KB". Unless `is_raw`,
+ * differences have a sign. False if there is no printable data. */
 bool cn_recording_print_event(const struct cn_recording *rec,
                               const struct cn_call_batch *batch,
                               const struct cn_call *call, bool is_raw,

@@ -24,7 +24,7 @@ struct mappings {
 };
 
 struct cn_memory_recording {
-    struct cn_recording rec; /* first: the recording is handed out as this */
+    struct cn_recording rec; /* first: readers have a pointer to it */
     struct cn_task *tasks;
     struct calls *calls; /* of each task */
     struct cn_session *sessions;
@@ -75,7 +75,7 @@ void cn_memory_recording_free(struct cn_memory_recording *m)
     free(m);
 }
 
-static const char *keep(struct cn_memory_recording *m, const char *text)
+static const char *copy(struct cn_memory_recording *m, const char *text)
 {
     return cn_arena_strdup(&m->rec.arena, text ? text : "");
 }
@@ -83,21 +83,21 @@ static const char *keep(struct cn_memory_recording *m, const char *text)
 uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const char *path,
                                         const char *build_id)
 {
-    const char *kept = keep(m, path), *slash = strrchr(kept, '/');
+    const char *copied = copy(m, path), *slash = strrchr(copied, '/');
 
     assert(!m->is_finished);
     m->modules = cn_grow(m->modules, m->rec.module_count, &m->module_capacity,
                          sizeof(*m->modules));
     m->modules[m->rec.module_count] = (struct cn_call_module){
-        .path = kept,
-        .name = slash ? slash + 1 : kept,
-        .build_id = keep(m, build_id),
+        .path = copied,
+        .name = slash ? slash + 1 : copied,
+        .build_id = copy(m, build_id),
         .first_function = m->rec.function_count,
     };
     return m->rec.module_count++;
 }
 
-static struct cn_argument_specs keep_specs(struct cn_memory_recording *m,
+static struct cn_argument_specs copy_specs(struct cn_memory_recording *m,
                                            struct cn_argument_specs specs)
 {
     struct cn_argument_spec *list;
@@ -107,8 +107,8 @@ static struct cn_argument_specs keep_specs(struct cn_memory_recording *m,
     list = cn_arena_alloc(&m->rec.arena, specs.count, sizeof(*list));
     memcpy(list, specs.list, specs.count * sizeof(*list));
     for (size_t i = 0; i < specs.count; i++) {
-        list[i].type_name = keep(m, list[i].type_name);
-        list[i].text = keep(m, list[i].text);
+        list[i].type_name = copy(m, list[i].type_name);
+        list[i].text = copy(m, list[i].text);
     }
     return (struct cn_argument_specs){list, specs.count};
 }
@@ -121,11 +121,11 @@ uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
     assert(!m->is_finished && function.module + 1 == m->rec.module_count);
     assert(module->function_count == 0 ||
            m->functions[m->rec.function_count - 1].offset <= function.offset);
-    function.raw_name = keep(m, function.raw_name ? function.raw_name : function.name);
-    function.name = keep(m, function.name);
-    function.file = keep(m, function.file);
-    function.arguments = keep_specs(m, function.arguments);
-    function.result = keep_specs(m, function.result);
+    function.raw_name = copy(m, function.raw_name ? function.raw_name : function.name);
+    function.name = copy(m, function.name);
+    function.file = copy(m, function.file);
+    function.arguments = copy_specs(m, function.arguments);
+    function.result = copy_specs(m, function.result);
     m->functions = cn_grow(m->functions, m->rec.function_count, &m->function_capacity,
                            sizeof(*m->functions));
     m->functions[m->rec.function_count] = function;
@@ -144,10 +144,10 @@ uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const ch
                           sizeof(*m->mappings));
     m->mappings[m->rec.session_count] = (struct mappings){0};
     m->sessions[m->rec.session_count] = (struct cn_session){
-        .sid = keep(m, sid),
+        .sid = copy(m, sid),
         .pid = pid,
         .time_ns = time_ns,
-        .exename = keep(m, exename),
+        .exename = copy(m, exename),
     };
     return m->rec.session_count++;
 }
@@ -171,7 +171,7 @@ uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_t
     m->calls =
         cn_grow(m->calls, m->rec.task_count, &m->calls_capacity, sizeof(*m->calls));
     m->calls[m->rec.task_count] = (struct calls){0};
-    task.name = keep(m, task.name);
+    task.name = copy(m, task.name);
     task.has_file = true;
     m->tasks[m->rec.task_count] = task;
     return m->rec.task_count++;
@@ -193,7 +193,7 @@ void cn_memory_recording_add_fact(struct cn_memory_recording *m, const char *key
                                   const char *value)
 {
     m->facts = cn_grow(m->facts, m->rec.fact_count, &m->fact_capacity, sizeof(*m->facts));
-    m->facts[m->rec.fact_count++] = (struct cn_fact){keep(m, key), keep(m, value)};
+    m->facts[m->rec.fact_count++] = (struct cn_fact){copy(m, key), copy(m, value)};
 }
 
 void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t id,
@@ -201,12 +201,7 @@ void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t 
 {
     m->event_names = cn_grow(m->event_names, m->rec.event_name_count,
                              &m->event_name_capacity, sizeof(*m->event_names));
-    m->event_names[m->rec.event_name_count++] = (struct cn_event_name){id, keep(m, name)};
-}
-
-void cn_memory_recording_set_options(struct cn_memory_recording *m, const char *options)
-{
-    m->rec.options = keep(m, options);
+    m->event_names[m->rec.event_name_count++] = (struct cn_event_name){id, copy(m, name)};
 }
 
 void cn_memory_recording_set_big_endian(struct cn_memory_recording *m)
@@ -306,29 +301,28 @@ static void stream_close(struct cn_call_stream *stream)
     free(stream);
 }
 
-static uint32_t find_in_module(const struct cn_recording *rec, uint32_t module,
-                               uint64_t offset)
-{
-    const struct cn_call_module *m = &rec->modules[module];
-
-    for (uint32_t i = m->first_function + m->function_count; i-- > m->first_function;)
-        if (offset >= rec->functions[i].offset &&
-            offset - rec->functions[i].offset < rec->functions[i].size)
-            return i;
-    return CN_NONE;
-}
-
 static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
                               uint64_t time_ns, uint64_t address)
 {
     const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
+    size_t i = session ? session->mapping_count : 0;
+    const struct cn_mapping *mapping = NULL;
+    const struct cn_call_module *module;
 
-    for (size_t i = session ? session->mapping_count : 0; i-- > 0;) {
-        const struct cn_mapping *mapping = &session->mappings[i];
+    while (i-- > 0 && !mapping)
+        if (session->mappings[i].time_ns <= time_ns &&
+            address >= session->mappings[i].begin && address < session->mappings[i].end)
+            mapping = &session->mappings[i];
+    if (!mapping)
+        return CN_NONE;
+    module = &rec->modules[mapping->module];
+    for (uint32_t k = module->first_function + module->function_count;
+         k-- > module->first_function;) {
+        const struct cn_call_function *function = &rec->functions[k];
+        uint64_t offset = address - mapping->begin;
 
-        if (mapping->time_ns <= time_ns && address >= mapping->begin &&
-            address < mapping->end)
-            return find_in_module(rec, mapping->module, address - mapping->begin);
+        if (offset >= function->offset && offset - function->offset < function->size)
+            return k;
     }
     return CN_NONE;
 }

@@ -1,4 +1,4 @@
-/* A recording built in memory, piece by piece: for imports, tests and demos.
+/* A recording built in memory, for imports, tests and demos.
  *
  *     m = cn_memory_recording_new();
  *     ... cn_memory_recording_add_*() ...
@@ -6,11 +6,10 @@
  *     ... any reader of model/calls/recording.h ...
  *     cn_recording_close(rec);
  *
- * Strings, specs and data are copied. Functions are added module by module in the
- * order of their offsets, mappings in the order of their addresses and then of their
- * loading, calls in the order of time. Numbers that are handed in must have been
- * handed out before: anything else is an assertion. cn_recording_close() on the
- * finished one and cn_memory_recording_free() do the same.
+ * Strings, specs and data are copied. Add functions module by module in the order of their
+ * offsets, mappings in the order of their addresses and then of loading, calls in the order
+ * of time. Indices must be results of earlier calls: anything else is an assertion.
+ * cn_recording_close() on the finished recording and cn_memory_recording_free() do the same.
  * Threads: one thread builds it; once finished it is immutable.
  */
 #ifndef CN_MODEL_CALLS_RECORDING_MEMORY_H
@@ -23,7 +22,7 @@ struct cn_memory_recording;
 struct cn_memory_recording *cn_memory_recording_new(void);
 void cn_memory_recording_free(struct cn_memory_recording *m); /* NULL is fine */
 
-/* Tables. Each returns the number of what was added. */
+/* Tables. Each function returns the index of the new element. */
 uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const char *path,
                                         const char *build_id);
 uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
@@ -34,7 +33,7 @@ uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const ch
 void cn_memory_recording_add_mapping(struct cn_memory_recording *m, uint32_t session,
                                      struct cn_mapping mapping);
 
-/* By rising tid; `sessions` of the task is ignored, they are added one by one. */
+/* In ascending order of tids; `sessions` of the task is ignored. */
 uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_task task);
 void cn_memory_recording_add_task_session(struct cn_memory_recording *m, uint32_t task,
                                           uint64_t from_ns, uint32_t session);
@@ -43,14 +42,13 @@ void cn_memory_recording_add_fact(struct cn_memory_recording *m, const char *key
                                   const char *value);
 void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t id,
                                         const char *name);
-void cn_memory_recording_set_options(struct cn_memory_recording *m, const char *options);
 void cn_memory_recording_set_big_endian(struct cn_memory_recording *m);
 
-/* `data` is empty or what call.flags says; data_off and data_len are set here. */
+/* `data` is empty unless call.flags has CN_CALL_HAS_DATA. Sets data_off and data_len. */
 void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
                                   struct cn_call call, struct cn_bytes data);
 
-/* Hand out the recording. Nothing can be added afterwards. */
+/* Return the recording. Nothing can be added afterwards. */
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/run/ranks.h"
+#include "base/search.h"
 
 struct cn_ranks *cn_database_ranks(const struct cn_database *db)
 {
@@ -23,24 +23,11 @@ uint32_t cn_database_own_end(const struct cn_database *db)
 
 void cn_database_warn(struct cn_database *db, const char *fmt, ...)
 {
-    struct cn_warning **end = &db->warnings;
-    struct cn_warning *warning = cn_arena_alloc(&db->arena, 1, sizeof(*warning));
-    struct cn_error text;
     va_list args;
 
     va_start(args, fmt);
-    (void)vsnprintf(text.text, sizeof(text.text), fmt, args);
+    cn_warning_add(&db->warnings, &db->arena, false, fmt, args);
     va_end(args);
-    warning->text = cn_arena_strdup(&db->arena, text.text);
-    while (*end)
-        end = &(*end)->next;
-    *end = warning;
-}
-
-void cn_database_close(struct cn_database *db)
-{
-    if (db)
-        db->ops->close(db);
 }
 
 static bool check_index(uint32_t index, uint32_t count, const char *what,
@@ -62,40 +49,34 @@ bool cn_database_profile(struct cn_database *db, uint32_t index, struct cn_profi
 bool cn_database_module(struct cn_database *db, uint32_t index, struct cn_module *out,
                         struct cn_error *err)
 {
-    return check_index(index, db->module_count, "module", err) &&
-           db->ops->module(db, index, out, err);
+    if (!check_index(index, db->module_count, "module", err))
+        return false;
+    if (!db->modules)
+        return db->ops->module(db, index, out, err);
+    *out = db->modules[index];
+    return true;
 }
 
 bool cn_database_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
                       struct cn_error *err)
 {
-    return check_index(index, db->file_count, "file", err) &&
-           db->ops->file(db, index, out, err);
+    if (!check_index(index, db->file_count, "file", err))
+        return false;
+    if (!db->files)
+        return db->ops->file(db, index, out, err);
+    *out = db->files[index];
+    return true;
 }
 
 bool cn_database_function(struct cn_database *db, uint32_t index, struct cn_function *out,
                           struct cn_error *err)
 {
-    return check_index(index, db->function_count, "function", err) &&
-           db->ops->function(db, index, out, err);
-}
-
-bool cn_context_children(struct cn_database *db, const struct cn_context *parent,
-                         struct cn_context_cursor *out, struct cn_error *err)
-{
-    return db->ops->children(db, parent, out, err);
-}
-
-enum cn_step cn_context_next(struct cn_database *db, struct cn_context_cursor *cursor,
-                             struct cn_context *out, struct cn_error *err)
-{
-    return db->ops->child_next(db, cursor, out, err);
-}
-
-bool cn_context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
-                   struct cn_error *err)
-{
-    return db->ops->context_at(db, at, out, err);
+    if (!check_index(index, db->function_count, "function", err))
+        return false;
+    if (!db->functions)
+        return db->ops->function(db, index, out, err);
+    *out = db->functions[index];
+    return true;
 }
 
 bool cn_profile_values(struct cn_database *db, uint32_t profile, uint32_t first_context,
@@ -126,10 +107,35 @@ bool cn_context_values(struct cn_database *db, uint32_t context,
            db->ops->values_begin(db, out, err);
 }
 
-enum cn_step cn_values_next(struct cn_value_cursor *cursor, struct cn_value_batch *out,
-                            struct cn_error *err)
+static bool has_smaller_key(const void *plane, uint64_t index, uint64_t key)
 {
-    return cursor->db->ops->values_next(cursor, out, err);
+    return ((const struct cn_value *)plane)[index].key < key;
+}
+
+void cn_values_seek(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                    uint64_t count)
+{
+    cursor->at = 0;
+    cursor->end = count;
+    /* A search in a mapped file brings in pages that the range may not need. */
+    if (cursor->first_key > 0)
+        cursor->at = cn_search(0, count, has_smaller_key, plane, cursor->first_key);
+    if (cursor->last_key < UINT32_MAX)
+        cursor->end = cn_search(cursor->at, count, has_smaller_key, plane,
+                                (uint64_t)cursor->last_key + 1);
+}
+
+enum cn_step cn_values_take(struct cn_value_cursor *cursor, const struct cn_value *plane,
+                            size_t max, struct cn_value_batch *out)
+{
+    uint64_t left = cursor->end - cursor->at;
+
+    if (left == 0)
+        return CN_END;
+    out->values = plane + cursor->at;
+    out->count = left < max ? (size_t)left : max;
+    cursor->at += out->count;
+    return CN_ITEM;
 }
 
 bool cn_timeline_open(struct cn_database *db, uint32_t profile, struct cn_timeline *out,
@@ -147,19 +153,14 @@ bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline
     return db->ops->samples(db, timeline, first, count, out, err);
 }
 
-void cn_timeline_piece(struct cn_database *db, const struct cn_timeline *timeline,
-                       size_t number, uint64_t *first, uint64_t *count)
+void cn_timeline_part(struct cn_database *db, const struct cn_timeline *timeline,
+                      size_t number, uint64_t *first, uint64_t *count)
 {
-    assert(number < timeline->piece_count);
-    *first = db->ops->piece(db, timeline, number);
-    *count =
-        (number + 1 < timeline->piece_count ? db->ops->piece(db, timeline, number + 1)
-                                            : timeline->count) -
-        *first;
-}
+    uint64_t end = timeline->count;
 
-void cn_database_forget(struct cn_database *db)
-{
-    if (db->ops->forget)
-        db->ops->forget(db);
+    assert(number < timeline->part_count);
+    if (number + 1 < timeline->part_count)
+        end = db->ops->part(db, timeline, number + 1);
+    *first = db->ops->part(db, timeline, number);
+    *count = end - *first;
 }

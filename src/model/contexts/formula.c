@@ -1,4 +1,4 @@
-/* Parsing, evaluating and printing recurse; CN_FORMULA_DEPTH_MAX bounds how deep. */
+/* Evaluating and printing recurse; CN_FORMULA_DEPTH_MAX limits the depth. */
 
 #include "model/contexts/formula.h"
 
@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/text.h"
-#include "model/contexts/infix.h"
 
 struct op_name {
     const char *name;
@@ -20,7 +18,7 @@ struct op_name {
     size_t arg_min, arg_max;
 };
 
-/* The first row of an operation whose argument count fits gives its printed name. */
+/* The first row that fits an operation and its number of arguments has the printed name. */
 static const struct op_name op_names[] = {
     {"+", CN_FORMULA_ADD, 2, SIZE_MAX},
     {"sum", CN_FORMULA_ADD, 1, SIZE_MAX},
@@ -131,252 +129,66 @@ size_t cn_formula_number_scan(const char *text, double *out)
     return len;
 }
 
-struct parser {
-    const char *text;
-    size_t at;
-    struct cn_arena *arena;
-};
-
-static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formula **out,
-                        struct cn_error *err);
-
-static void skip_space(struct parser *p)
-{
-    p->at += strspn(p->text + p->at, " \t\r\n");
-}
-
-static bool accept(struct parser *p, char c)
-{
-    skip_space(p);
-    if (p->text[p->at] != c)
-        return false;
-    p->at++;
-    return true;
-}
-
-static bool expect(struct parser *p, char c, struct cn_error *err)
-{
-    if (accept(p, c))
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "no '%c' at character %zu", c, p->at + 1);
-}
-
-/* Function names are letters; "strict floor" has a space or an underscore inside. */
-static size_t scan_name(const char *text, char *name, size_t room)
-{
-    size_t len = 0;
-
-    while (isalpha((unsigned char)text[len]) ||
-           (len > 0 && (text[len] == ' ' || text[len] == '_') &&
-            isalpha((unsigned char)text[len + 1]))) {
-        if (len + 1 == room)
-            return 0;
-        name[len] = text[len] == '_' ? ' ' : text[len];
-        len++;
-    }
-    name[len] = '\0';
-    return len;
-}
-
-struct argument_list {
-    const struct cn_formula **items;
-    size_t count, capacity;
-};
-
-static bool parse_arguments(struct parser *p, unsigned depth, struct argument_list *list,
-                            struct cn_error *err)
-{
-    const struct cn_formula *arg;
-
-    do {
-        if (!parse_infix(p, depth + 1, &arg, err))
-            return false;
-        list->items =
-            cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
-        list->items[list->count++] = arg;
-    } while (accept(p, ','));
-    return expect(p, ')', err);
-}
-
-static bool parse_call(struct parser *p, unsigned depth, const struct cn_formula **out,
-                       struct cn_error *err)
-{
-    char name[16];
-    size_t start = p->at;
-    struct argument_list list = {0};
-    enum cn_formula_op op;
-    bool ok;
-
-    p->at += scan_name(p->text + p->at, name, sizeof(name));
-    if (p->at == start)
-        return cn_fail(err, CN_ERR_FORMAT, "no value at character %zu", start + 1);
-    ok = expect(p, '(', err) && parse_arguments(p, depth, &list, err);
-    if (ok && !cn_formula_op_find(name, list.count, &op))
-        ok = cn_fail(err, CN_ERR_FORMAT, "no function %s of %zu arguments", name,
-                     list.count);
-    if (ok)
-        *out = cn_formula_new(p->arena, op, list.items, list.count);
-    free(list.items);
-    return ok;
-}
-
-static bool parse_operand(struct parser *p, unsigned depth, const struct cn_formula **out,
-                          struct cn_error *err)
-{
-    double number;
-    size_t len = cn_formula_number_scan(p->text + p->at, &number);
-
-    if (len > 0) {
-        p->at += len;
-        *out = cn_formula_number(p->arena, number);
-        return true;
-    }
-    if (strncmp(p->text + p->at, "$$", 2) == 0) {
-        p->at += 2;
-        *out = cn_formula_input(p->arena, 0);
-        return true;
-    }
-    if (accept(p, '('))
-        return parse_infix(p, depth + 1, out, err) && expect(p, ')', err);
-    return parse_call(p, depth, out, err);
-}
-
-static bool is_end(char c)
-{
-    return c == '\0' || c == ')' || c == ',';
-}
-
-static bool feed_infix(struct parser *p, unsigned depth, struct cn_infix *infix,
-                       struct cn_error *err)
-{
-    for (skip_space(p); !is_end(p->text[p->at]); skip_space(p)) {
-        const struct cn_formula *operand;
-
-        if (strchr("+-*/^", p->text[p->at])) {
-            if (!cn_infix_operator(infix, p->text[p->at], err))
-                return false;
-            p->at++;
-        } else if (!parse_operand(p, depth, &operand, err) ||
-                   !cn_infix_operand(infix, operand, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formula **out,
-                        struct cn_error *err)
-{
-    struct cn_infix infix;
-    bool ok;
-
-    if (depth > CN_FORMULA_DEPTH_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "formula nests deeper than %d",
-                       CN_FORMULA_DEPTH_MAX);
-    cn_infix_init(&infix, p->arena);
-    ok = feed_infix(p, depth, &infix, err) && cn_infix_end(&infix, out, err);
-    cn_infix_done(&infix);
-    return ok;
-}
-
-bool cn_formula_parse(const struct cn_formula **out, const char *text,
-                      struct cn_arena *arena, struct cn_error *err)
-{
-    struct parser p = {.text = text, .arena = arena};
-    const struct cn_formula *formula;
-    size_t len = strnlen(text, CN_FORMULA_LEN_MAX + 1);
-
-    if (len > CN_FORMULA_LEN_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "formula is longer than %d characters",
-                       CN_FORMULA_LEN_MAX);
-    if (!parse_infix(&p, 1, &formula, err))
-        return cn_fail_in(err, "formula %.80s", text);
-    if (text[p.at] != '\0')
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "formula %.80s: unexpected '%c' at character %zu", text,
-                       text[p.at], p.at + 1);
-    *out = formula;
-    return true;
-}
-
-static double fold(const struct cn_formula *formula, double a, double b)
-{
-    if (formula->op == CN_FORMULA_ADD)
-        return a + b;
-    if (formula->op == CN_FORMULA_MUL)
-        return a * b;
-    if (formula->op == CN_FORMULA_MIN)
-        return fmin(a, b);
-    return fmax(a, b);
-}
-
-static double eval_many(const struct cn_formula *formula, const double *inputs)
+/* The sum, product, minimum or maximum of all arguments. */
+static double fold(const struct cn_formula *formula, const double *inputs)
 {
     double result = cn_formula_eval(formula->args[0], inputs);
 
-    for (size_t i = 1; i < formula->arg_count; i++)
-        result = fold(formula, result, cn_formula_eval(formula->args[i], inputs));
+    for (size_t i = 1; i < formula->arg_count; i++) {
+        double next = cn_formula_eval(formula->args[i], inputs);
+
+        result = formula->op == CN_FORMULA_ADD   ? result + next
+                 : formula->op == CN_FORMULA_MUL ? result * next
+                 : formula->op == CN_FORMULA_MIN ? fmin(result, next)
+                                                 : fmax(result, next);
+    }
     return result;
-}
-
-static double eval_two(enum cn_formula_op op, double a, double b)
-{
-    if (op == CN_FORMULA_SUB)
-        return a - b;
-    if (op == CN_FORMULA_DIV)
-        return a / b;
-    if (op == CN_FORMULA_LOG)
-        return log(a) / log(b);
-    return pow(a, b);
-}
-
-static double eval_one(enum cn_formula_op op, double a)
-{
-    if (op == CN_FORMULA_NEG)
-        return -a;
-    if (op == CN_FORMULA_SQRT)
-        return sqrt(a);
-    if (op == CN_FORMULA_LOG)
-        return log(a);
-    if (op == CN_FORMULA_FLOOR)
-        return floor(a);
-    if (op == CN_FORMULA_CEIL)
-        return ceil(a);
-    if (op == CN_FORMULA_STRICT_FLOOR)
-        return ceil(a) - 1;
-    return floor(a) + 1;
 }
 
 double cn_formula_eval(const struct cn_formula *formula, const double *inputs)
 {
-    double a;
+    double a, b = 0;
 
-    switch (formula->op) {
-    case CN_FORMULA_NUMBER:
+    if (formula->op == CN_FORMULA_NUMBER)
         return formula->number;
-    case CN_FORMULA_INPUT:
+    if (formula->op == CN_FORMULA_INPUT)
         return inputs[formula->input];
+    if (formula->op == CN_FORMULA_ADD || formula->op == CN_FORMULA_MUL ||
+        formula->op == CN_FORMULA_MIN || formula->op == CN_FORMULA_MAX)
+        return fold(formula, inputs);
+    a = cn_formula_eval(formula->args[0], inputs);
+    if (formula->arg_count == 2)
+        b = cn_formula_eval(formula->args[1], inputs);
+    switch (formula->op) {
+    case CN_FORMULA_SUB:
+        return a - b;
+    case CN_FORMULA_DIV:
+        return a / b;
+    case CN_FORMULA_POW:
+        return pow(a, b);
+    case CN_FORMULA_NEG:
+        return -a;
+    case CN_FORMULA_SQRT:
+        return sqrt(a);
+    case CN_FORMULA_LOG:
+        return formula->arg_count == 2 ? log(a) / log(b) : log(a);
+    case CN_FORMULA_FLOOR:
+        return floor(a);
+    case CN_FORMULA_CEIL:
+        return ceil(a);
+    case CN_FORMULA_STRICT_FLOOR:
+        return ceil(a) - 1;
+    case CN_FORMULA_STRICT_CEIL:
+        return floor(a) + 1;
+    case CN_FORMULA_NUMBER:
+    case CN_FORMULA_INPUT:
     case CN_FORMULA_ADD:
     case CN_FORMULA_MUL:
     case CN_FORMULA_MIN:
     case CN_FORMULA_MAX:
-        return eval_many(formula, inputs);
-    case CN_FORMULA_SUB:
-    case CN_FORMULA_DIV:
-    case CN_FORMULA_POW:
-    case CN_FORMULA_NEG:
-    case CN_FORMULA_SQRT:
-    case CN_FORMULA_LOG:
-    case CN_FORMULA_FLOOR:
-    case CN_FORMULA_CEIL:
-    case CN_FORMULA_STRICT_FLOOR:
-    case CN_FORMULA_STRICT_CEIL:
         break;
     }
-    a = cn_formula_eval(formula->args[0], inputs);
-    if (formula->arg_count == 1)
-        return eval_one(formula->op, a);
-    return eval_two(formula->op, a, cn_formula_eval(formula->args[1], inputs));
+    return a;
 }
 
 void cn_formula_number_print(double number, struct cn_text *text)
@@ -393,16 +205,6 @@ void cn_formula_number_print(double number, struct cn_text *text)
             break;
     }
     cn_text_str_add(text, chars);
-}
-
-static void print_list(const struct cn_formula *formula, const char *separator,
-                       struct cn_text *text)
-{
-    for (size_t i = 0; i < formula->arg_count; i++) {
-        if (i > 0)
-            cn_text_str_add(text, separator);
-        cn_formula_print(formula->args[i], text);
-    }
 }
 
 void cn_formula_print(const struct cn_formula *formula, struct cn_text *text)
@@ -430,7 +232,10 @@ void cn_formula_print(const struct cn_formula *formula, struct cn_text *text)
     is_call = isalpha((unsigned char)name[0]);
     cn_text_str_add(text, is_call ? name : "");
     cn_text_str_add(text, formula->op == CN_FORMULA_NEG ? "(-" : "(");
-    print_list(formula, is_call ? "," : name, text);
+    for (size_t i = 0; i < formula->arg_count; i++) {
+        cn_text_str_add(text, i == 0 ? "" : is_call ? "," : name);
+        cn_formula_print(formula->args[i], text);
+    }
     cn_text_char(text, ')');
 }
 

@@ -1,7 +1,7 @@
-/* Formulas over numbers: what a statistic applies to each thread's value, and what a
- * presented metric makes of statistics.
+/* Formulas over numbers: of statistics over the values of threads, and of presented metrics
+ * over statistics.
  *
- * A formula is a tree in an arena, built by parsing text or node by node.
+ * A formula is a tree in an arena, parsed from text or built node by node.
  * Threads: immutable once built.
  */
 #ifndef CN_MODEL_CONTEXTS_FORMULA_H
@@ -18,9 +18,9 @@ struct cn_text;
 enum cn_formula_op {
     CN_FORMULA_NUMBER,
     CN_FORMULA_INPUT, /* variable number `input`; "$$" is input 0 */
-    CN_FORMULA_ADD,   /* of all arguments: also sum() */
+    CN_FORMULA_ADD,   /* of all arguments; also sum() */
     CN_FORMULA_SUB,
-    CN_FORMULA_MUL, /* of all arguments: also prod() */
+    CN_FORMULA_MUL, /* of all arguments; also prod() */
     CN_FORMULA_DIV,
     CN_FORMULA_POW,
     CN_FORMULA_NEG,
@@ -30,17 +30,16 @@ enum cn_formula_op {
     CN_FORMULA_MAX,
     CN_FORMULA_FLOOR,
     CN_FORMULA_CEIL,
-    CN_FORMULA_STRICT_FLOOR, /* largest integer less than, not equal */
+    CN_FORMULA_STRICT_FLOOR, /* largest integer that is less */
     CN_FORMULA_STRICT_CEIL,
 };
 
-/* Whoever makes a formula from input refuses one that is deeper than DEPTH_MAX, so
- * that evaluating and printing may recurse. */
+/* Limits of formulas from input, so that evaluating and printing may recurse. */
 enum { CN_FORMULA_DEPTH_MAX = 64, CN_FORMULA_LEN_MAX = 4096 };
 
 struct cn_formula {
     enum cn_formula_op op;
-    unsigned depth; /* nodes on the longest path down, this one included */
+    unsigned depth; /* nodes on the longest path down, with this one */
     double number;
     uint32_t input;
     const struct cn_formula *const *args;
@@ -54,35 +53,35 @@ const struct cn_formula *cn_formula_new(struct cn_arena *arena, enum cn_formula_
 const struct cn_formula *cn_formula_number(struct cn_arena *arena, double number);
 const struct cn_formula *cn_formula_input(struct cn_arena *arena, uint32_t input);
 
-/* The operator or function called `name` ("+", "sqrt", "strict floor") with this
- * number of arguments; false when there is none. */
+/* The operator or function `name` ("+", "sqrt", "strict floor") with this number of
+ * arguments; false if there is none. */
 bool cn_formula_op_find(const char *name, size_t arg_count, enum cn_formula_op *out);
 
-/* The name under which an operation of so many arguments is written: "+", or "sum"
- * when it is only one. Numbers and inputs have none: "". */
+/* The printed name of an operation with this number of arguments: "+", or "sum" for one
+ * argument. Numbers and inputs have none: "". */
 const char *cn_formula_op_name(enum cn_formula_op op, size_t arg_count);
 
-/* Parse infix text over one variable, "$$": numbers, + - * / ^, parentheses,
- * function calls. Refuses what nests or is longer than the limits above. */
+/* Parse infix text over one variable, "$$": numbers, + - * / ^, parentheses, function
+ * calls. Fails above the limits. */
 CN_CHECK bool cn_formula_parse(const struct cn_formula **out, const char *text,
                                struct cn_arena *arena, struct cn_error *err);
 
-/* Evaluate with the given inputs. A division by zero gives what IEEE 754 says: the
- * caller shows a result that is not finite as "no value". */
+/* Evaluate with the given inputs, by IEEE 754: the result may be infinite or not a
+ * number. */
 double cn_formula_eval(const struct cn_formula *formula, const double *inputs);
 
-/* Append canonical text: no spaces, parentheses around every operator: "($$^2)".
- * Inputs other than 0 appear as "$1"; such text cannot be parsed again. */
+/* Append canonical text, without spaces, with parentheses around every operator: "($$^2)".
+ * Inputs other than 0 appear as "$1", which cannot be parsed. */
 void cn_formula_print(const struct cn_formula *formula, struct cn_text *text);
 
-/* The same operators, arguments, inputs and numbers. NULL equals only NULL. */
+/* True if operators, arguments, inputs and numbers are equal. NULL equals only NULL. */
 bool cn_formula_equals(const struct cn_formula *a, const struct cn_formula *b);
 
-/* The number at the start of `text`: digits with an optional fraction and exponent,
- * no sign. Returns its length, 0 when there is none or it is too large for a double. */
+/* The number at the start of `text`: digits with an optional fraction and exponent, without
+ * a sign. Returns its length; 0 if there is none or it is too large for a double. */
 size_t cn_formula_number_scan(const char *text, double *out);
 
-/* Append the shortest decimal that reads back as the same number. */
+/* Append the shortest decimal that parses to the same number. */
 void cn_formula_number_print(double number, struct cn_text *text);
 
 #endif

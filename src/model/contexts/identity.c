@@ -1,6 +1,7 @@
 #include "model/contexts/identity.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,34 +53,22 @@ static size_t word_len(const char *at)
     return strcspn(at, " \t\r\n=,");
 }
 
+/* A decimal or "0x" hexadecimal number. */
 static bool parse_number(const char **at, uint64_t *out, struct cn_error *err)
 {
-    const char *digits = *at;
-    unsigned base = 10;
-    uint64_t number = 0;
+    bool is_hex = strncasecmp(*at, "0x", 2) == 0;
+    const char *digits = *at + (is_hex ? 2 : 0);
+    char *end;
 
-    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
-        base = 16;
-        digits += 2;
-    }
-    if (!(base == 16 ? isxdigit((unsigned char)*digits)
-                     : isdigit((unsigned char)*digits)))
+    if (!(is_hex ? isxdigit((unsigned char)*digits) : isdigit((unsigned char)*digits)))
         return cn_fail(err, CN_ERR_USAGE, "'%.*s' is not a number or a range of numbers",
                        (int)word_len(*at), *at);
-    for (; isxdigit((unsigned char)*digits); digits++) {
-        unsigned digit = isdigit((unsigned char)*digits)
-                             ? (unsigned)(*digits - '0')
-                             : (unsigned)(tolower((unsigned char)*digits) - 'a') + 10;
-
-        if (digit >= base)
-            break;
-        if (number > (UINT64_MAX - digit) / base)
-            return cn_fail(err, CN_ERR_USAGE, "number '%.*s' is too large",
-                           (int)word_len(*at), *at);
-        number = number * base + digit;
-    }
-    *at = digits;
-    *out = number;
+    errno = 0;
+    *out = strtoull(digits, &end, is_hex ? 16 : 10);
+    if (errno == ERANGE)
+        return cn_fail(err, CN_ERR_USAGE, "number '%.*s' is too large",
+                       (int)word_len(*at), *at);
+    *at = end;
     return true;
 }
 
@@ -107,9 +96,7 @@ static bool parse_range(const char **at, struct range *out, struct cn_error *err
 static bool parse_ranges(const char **at, struct cn_filter_term *term,
                          struct cn_error *err)
 {
-    bool more = true;
-
-    while (more) {
+    for (;;) {
         struct range range;
 
         *at = skip_space(*at);
@@ -119,23 +106,10 @@ static bool parse_ranges(const char **at, struct cn_filter_term *term,
                                sizeof(*term->ranges));
         term->ranges[term->range_count++] = range;
         *at = skip_space(*at);
-        more = **at == ',';
-        *at += more;
+        if (**at != ',')
+            return true;
+        (*at)++;
     }
-    return true;
-}
-
-static bool fail_unknown_kind(const char *word, size_t len, const struct cn_kinds *kinds,
-                              struct cn_error *err)
-{
-    struct cn_text known = {0};
-
-    for (size_t i = 0; i < kinds->count; i++)
-        cn_text_printf(&known, "%s%s", i > 0 ? ", " : "", kinds->list[i]);
-    cn_fail(err, CN_ERR_USAGE, "unknown kind of thread id '%.*s'; there are: %s",
-            (int)(len > 80 ? 80 : len), word, cn_text_str(&known));
-    cn_text_done(&known);
-    return false;
 }
 
 static bool parse_kind(const char **at, const struct cn_kinds *kinds, int *out,
@@ -143,6 +117,7 @@ static bool parse_kind(const char **at, const struct cn_kinds *kinds, int *out,
 {
     const char *word = *at;
     size_t len = word_len(word);
+    struct cn_text known = {0};
 
     if (isdigit((unsigned char)*word)) {
         *out = BY_INDEX;
@@ -158,7 +133,12 @@ static bool parse_kind(const char **at, const struct cn_kinds *kinds, int *out,
         *out = (int)i;
         return true;
     }
-    return fail_unknown_kind(word, len, kinds, err);
+    for (size_t i = 0; i < kinds->count; i++)
+        cn_text_printf(&known, "%s%s", i > 0 ? ", " : "", kinds->list[i]);
+    (void)cn_fail(err, CN_ERR_USAGE, "unknown kind of thread id '%.*s'; there are: %s",
+                  (int)(len > 80 ? 80 : len), word, cn_text_str(&known));
+    cn_text_done(&known);
+    return false;
 }
 
 static bool parse_terms(struct cn_thread_filter *filter, const char *text,
@@ -208,17 +188,16 @@ static bool has_number(const struct cn_filter_term *term, uint64_t number)
 static bool term_matches(const struct cn_filter_term *term, uint32_t index,
                          const struct cn_identity_tuple *tuple)
 {
-    if (term->kind == BY_INDEX)
-        return has_number(term, index);
-    for (size_t i = 0; i < tuple->count; i++) {
+    bool found = term->kind == BY_INDEX && has_number(term, index);
+
+    for (size_t i = 0; i < tuple->count && !found; i++) {
         const struct cn_identity *id = &tuple->ids[i];
 
-        if (id->kind == term->kind &&
-            (has_number(term, id->logical) ||
-             (id->is_physical && has_number(term, id->physical))))
-            return true;
+        found = id->kind == term->kind &&
+                (has_number(term, id->logical) ||
+                 (id->is_physical && has_number(term, id->physical)));
     }
-    return false;
+    return found;
 }
 
 bool cn_thread_filter_matches(const struct cn_thread_filter *filter, uint32_t index,

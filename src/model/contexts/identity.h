@@ -1,6 +1,6 @@
-/* Who a thread is: "NODE 7f0101 RANK 3 THREAD 0", and how a user selects some of
+/* Identities of threads, "NODE 7f0101 RANK 3 THREAD 0", and filters that select some of
  * them.
- * Threads: any thread; nothing here changes after it was made.
+ * Threads: immutable once made.
  */
 #ifndef CN_MODEL_CONTEXTS_IDENTITY_H
 #define CN_MODEL_CONTEXTS_IDENTITY_H
@@ -31,7 +31,7 @@ struct cn_identity_tuple {
     struct cn_identity ids[CN_IDENTITY_MAX];
 };
 
-/* The names of kinds: `list[kind]`, with `count` of them. */
+/* The names of kinds: list[kind]. */
 struct cn_kinds {
     const char *const *list;
     size_t count;
@@ -41,20 +41,19 @@ struct cn_kinds {
 void cn_identity_print(const struct cn_identity_tuple *tuple,
                        const struct cn_kinds *kinds, struct cn_text *text);
 
-/* "RANK 0-3,7 THREAD 0": each term names a kind and lists the numbers it may have;
- * all terms must match. A tuple that lacks a named kind does not match. Without a
- * kind, numbers are profile indices: "5-8". NODE numbers match the logical or the
- * physical id. */
+/* A filter like "RANK 0-3,7 THREAD 0": each term has a kind and a list of numbers, and all
+ * terms must match. A tuple without the kind does not match. Numbers without a kind are
+ * profile indices: "5-8". A number matches the logical or the physical id. */
 struct cn_thread_filter {
     struct cn_filter_term *terms;
     size_t count;
 };
 
-/* An unknown kind name, an empty or reversed range: CN_ERR_USAGE, naming the word. */
+/* Fails with CN_ERR_USAGE on an unknown kind, or an empty or reversed range. */
 CN_CHECK bool cn_thread_filter_parse(struct cn_thread_filter *out, const char *text,
                                      const struct cn_kinds *kinds, struct cn_error *err);
 
-/* Whether profile number `index` with this identity is selected. */
+/* True if profile `index` with this identity is selected. */
 bool cn_thread_filter_matches(const struct cn_thread_filter *filter, uint32_t index,
                               const struct cn_identity_tuple *tuple);
 

@@ -1,9 +1,8 @@
-/* Operands and operators in the order in which they are written, made into a formula
- * by precedence: + - below * / below unary minus below ^, which is right-
- * associative.
+/* Operands and operators in written order, made into a formula by precedence: + - below
+ * * / below unary minus below ^, which is right-associative.
  *
- * cn_infix_init(), then operands and operators as they come, then cn_infix_end(),
- * and cn_infix_done() in any case. Parentheses are an infix of their own whose
+ * Call cn_infix_init(), then cn_infix_operand() and cn_infix_operator() in order, then
+ * cn_infix_end(), and in any case cn_infix_done(). Parentheses are another infix, whose
  * result is an operand.
  * Threads: one thread at a time.
  */
@@ -24,15 +23,15 @@ struct cn_infix {
 void cn_infix_init(struct cn_infix *infix, struct cn_arena *arena);
 void cn_infix_done(struct cn_infix *infix);
 
-/* Two operands in a row, or an operator where an operand must stand: CN_ERR_FORMAT. */
+/* Fails on two operands in a row, the next function on an operator without an operand. */
 CN_CHECK bool cn_infix_operand(struct cn_infix *infix, const struct cn_formula *operand,
                                struct cn_error *err);
 
-/* One of + - * / ^; a minus where an operand must stand negates what follows. */
+/* One of + - * / ^. A minus instead of an operand negates the next one. */
 CN_CHECK bool cn_infix_operator(struct cn_infix *infix, char operator_char,
                                 struct cn_error *err);
 
-/* The whole. Fails when an operand is missing or the formula is too deep. */
+/* The formula. Fails if an operand is missing or the formula is too deep. */
 CN_CHECK bool cn_infix_end(struct cn_infix *infix, const struct cn_formula **out,
                            struct cn_error *err);
 

@@ -49,7 +49,7 @@ void cn_memory_database_free(struct cn_memory_database *m)
     free(m);
 }
 
-static const char *keep(struct cn_memory_database *m, const char *text)
+static const char *copy(struct cn_memory_database *m, const char *text)
 {
     assert(!m->is_finished);
     return cn_arena_strdup(&m->db.arena, text);
@@ -61,7 +61,7 @@ uint8_t cn_memory_database_add_kind(struct cn_memory_database *m, const char *na
 
     assert(at < CN_KINDS_MAX);
     m->kinds = cn_grow(m->kinds, at, &m->kind_capacity, sizeof(*m->kinds));
-    m->kinds[at] = keep(m, name);
+    m->kinds[at] = copy(m, name);
     m->db.kinds = (struct cn_kinds){m->kinds, at + 1};
     return (uint8_t)at;
 }
@@ -73,7 +73,7 @@ uint16_t cn_memory_database_add_scope(struct cn_memory_database *m, const char *
 
     assert(at < UINT16_MAX);
     m->scopes = cn_grow(m->scopes, at, &m->scope_capacity, sizeof(*m->scopes));
-    m->scopes[at] = (struct cn_scope){keep(m, name), (uint8_t)type, propagation};
+    m->scopes[at] = (struct cn_scope){copy(m, name), (uint8_t)type, propagation};
     m->db.metrics.scopes = m->scopes;
     m->db.metrics.scope_count = at + 1;
     return (uint16_t)at;
@@ -86,7 +86,7 @@ uint32_t cn_memory_database_add_metric(struct cn_memory_database *m, const char 
     m->metrics = cn_grow(m->metrics, at, &m->metric_capacity, sizeof(*m->metrics));
     m->metric_parts =
         cn_grow(m->metric_parts, at, &m->metric_parts_capacity, sizeof(*m->metric_parts));
-    m->metrics[at] = (struct cn_metric){.name = keep(m, name)};
+    m->metrics[at] = (struct cn_metric){.name = copy(m, name)};
     m->metric_parts[at] = (struct cn_memory_metric){0};
     m->db.metrics.list = m->metrics;
     m->db.metrics.count = at + 1;
@@ -115,7 +115,7 @@ void cn_memory_database_add_statistic(struct cn_memory_database *m, uint32_t met
     assert(metric < m->db.metrics.count);
     parts->statistics = cn_grow(parts->statistics, to->statistic_count,
                                 &parts->statistic_capacity, sizeof(*parts->statistics));
-    statistic.formula = keep(m, statistic.formula);
+    statistic.formula = copy(m, statistic.formula);
     parts->statistics[to->statistic_count++] = statistic;
     to->statistics = parts->statistics;
 }
@@ -165,7 +165,7 @@ uint32_t cn_memory_database_add_module(struct cn_memory_database *m, const char 
     uint32_t at = m->db.module_count++;
 
     m->modules = cn_grow(m->modules, at, &m->module_capacity, sizeof(*m->modules));
-    m->modules[at] = (struct cn_module){keep(m, path)};
+    m->modules[at] = (struct cn_module){copy(m, path)};
     return at;
 }
 
@@ -175,7 +175,7 @@ uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *p
     uint32_t at = m->db.file_count++;
 
     m->files = cn_grow(m->files, at, &m->file_capacity, sizeof(*m->files));
-    m->files[at] = (struct cn_source_file){.path = keep(m, path), .is_copied = is_copied};
+    m->files[at] = (struct cn_source_file){.path = copy(m, path), .is_copied = is_copied};
     return at;
 }
 
@@ -188,33 +188,22 @@ uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
     assert(function.file == CN_NONE || function.file < m->db.file_count);
     m->functions =
         cn_grow(m->functions, at, &m->function_capacity, sizeof(*m->functions));
-    function.name = keep(m, function.name);
+    function.name = copy(m, function.name);
     m->functions[at] = function;
     return at;
 }
 
-static size_t position_of(const struct cn_memory_database *m, uint32_t id)
-{
-    uint32_t position = cn_map_find(&m->positions, id, UINT32_MAX);
-
-    assert(position != UINT32_MAX);
-    return position;
-}
-
-/* The new context at position `at` becomes the last of its siblings. */
+/* Append the new context at position `at` to its siblings. */
 static void list_as_last(struct cn_memory_database *m, size_t at, uint32_t parent)
 {
-    size_t *first = &m->first_entry, *last = &m->last_entry;
+    struct cn_memory_context *above = &m->contexts[m->contexts[at].parent];
+    size_t *first = parent ? &above->first_child : &m->first_entry;
+    size_t *last = parent ? &above->last_child : &m->last_entry;
 
-    if (parent != 0) {
-        struct cn_memory_context *above = &m->contexts[m->contexts[at].parent];
-
-        first = &above->first_child;
-        last = &above->last_child;
+    if (parent)
         above->context.children_len++;
-    } else {
+    else
         m->entry_count++;
-    }
     if (*first == 0)
         *first = at + 1;
     else
@@ -227,22 +216,24 @@ static uint32_t add_context(struct cn_memory_database *m, uint32_t parent,
                             struct cn_context context, bool is_hidden)
 {
     size_t at = m->context_count;
+    uint32_t above =
+        parent ? cn_map_find(&m->positions, parent, UINT32_MAX) : (uint32_t)at;
 
-    assert(!m->is_finished);
+    assert(!m->is_finished && above != UINT32_MAX);
     if (context.id == 0)
         context.id = m->next_id;
     if (context.id >= m->next_id)
         m->next_id = context.id + 1;
     assert(cn_map_find(&m->positions, context.id, UINT32_MAX) == UINT32_MAX);
     *cn_map_at(&m->positions, context.id, 0) = (uint32_t)at;
-    context.entry_name = context.entry_name ? keep(m, context.entry_name) : NULL;
+    context.entry_name = context.entry_name ? copy(m, context.entry_name) : NULL;
     context.at = at;
     context.children_at = 0;
     context.children_len = 0;
     m->contexts = cn_grow(m->contexts, at, &m->context_capacity, sizeof(*m->contexts));
     m->contexts[at] = (struct cn_memory_context){
         .context = context,
-        .parent = parent ? position_of(m, parent) : at,
+        .parent = above,
         .is_hidden = is_hidden,
     };
     m->context_count++;

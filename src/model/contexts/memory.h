@@ -1,16 +1,15 @@
-/* A database built in memory, piece by piece: for small imports, tests and demos.
+/* A database built in memory, for small imports, tests and demos.
  *
  *     m = cn_memory_database_new("title", "description");
  *     ... cn_memory_database_add_*() ...
- *     cn_memory_database_propagate(m, &err);    when only point values were added
+ *     cn_memory_database_propagate(m, &err);    if only point values were added
  *     db = cn_memory_database_finish(m);
  *     ... any reader of model/contexts/database.h ...
  *     cn_database_close(db);
  *
- * Strings are copied. Profile 0, the summary, is there from the start. Ids and indices that
- * are handed in must have been handed out before: anything else is an assertion.
- * The database belongs to the caller; cn_database_close() on the finished one and
- * cn_memory_database_free() do the same.
+ * Strings are copied. Profile 0, the summary, exists from the start. Ids and indices must be
+ * results of earlier calls: anything else is an assertion. cn_database_close() on the
+ * finished database and cn_memory_database_free() do the same.
  * Threads: one thread builds it; once finished it is immutable.
  */
 #ifndef CN_MODEL_CONTEXTS_MEMORY_H
@@ -24,7 +23,7 @@ struct cn_memory_database *cn_memory_database_new(const char *title,
                                                   const char *description);
 void cn_memory_database_free(struct cn_memory_database *m); /* NULL is fine */
 
-/* Tables. Each returns the number of what was added. */
+/* Tables. Each function returns the index of the new element. */
 uint8_t cn_memory_database_add_kind(struct cn_memory_database *m, const char *name);
 uint16_t cn_memory_database_add_scope(struct cn_memory_database *m, const char *name,
                                       enum cn_scope_type type, uint8_t propagation);
@@ -39,27 +38,27 @@ uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *p
 uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
                                          struct cn_function function);
 
-/* The four scopes that real databases have: point, function, lex_aware, execution. */
+/* The four scopes of real databases: point, function, lex_aware, execution. */
 void cn_memory_database_add_usual_scopes(struct cn_memory_database *m);
 
 /* A metric with an instance in every scope and, in every scope, the statistics count, sum,
- * sum of squares, minimum and maximum. Ids follow those of the metrics before it. */
+ * sum of squares, minimum and maximum. Its ids follow those of the metrics before it. */
 uint32_t cn_memory_database_add_usual_metric(struct cn_memory_database *m,
                                              const char *name);
 
-/* A context below `parent`; 0 is the list of entry points. `context.id` 0 asks for the next
- * free id. Returns the id. */
+/* A context in `parent`; 0: an entry point. `context.id` 0: the next free id. Returns the
+ * id. */
 uint32_t cn_memory_database_add_context(struct cn_memory_database *m, uint32_t parent,
                                         struct cn_context context);
 
-/* A context that has values but no record, as writers do with instructions: it counts for
+/* A context with values and no record, as writers make of instructions: it counts for
  * propagation, lexically inside `parent`, and is not listed among its children. */
 uint32_t cn_memory_database_add_hidden(struct cn_memory_database *m, uint32_t parent);
 
 uint32_t cn_memory_database_add_profile(struct cn_memory_database *m,
                                         struct cn_identity_tuple identity);
 
-/* In any order. `context` may be one that has no record. */
+/* In any order. `context` may be one without a record. */
 void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile,
                                   uint32_t context, uint16_t metric, double value);
 
@@ -67,12 +66,12 @@ void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile
 void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profile,
                                    struct cn_sample sample);
 
-/* From the point values of threads, add those of the other scopes, and from all of them the
- * statistics of profile 0. A formula that cannot be parsed is a failure. */
+/* Compute the values of the other scopes from the point values of threads, and the
+ * statistics of profile 0 from all of them. Fails if a formula cannot be parsed. */
 CN_CHECK bool cn_memory_database_propagate(struct cn_memory_database *m,
                                            struct cn_error *err);
 
-/* Sort the values and hand out the database. Nothing can be added afterwards. */
+/* Sort the values and return the database. Nothing can be added afterwards. */
 struct cn_database *cn_memory_database_finish(struct cn_memory_database *m);
 
 #endif

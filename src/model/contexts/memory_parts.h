@@ -1,4 +1,4 @@
-/* The inside of a database in memory, shared by the files that implement it.
+/* The structs of a database in memory, shared by the files that implement it.
  * Threads: as memory.h.
  */
 #ifndef CN_MODEL_CONTEXTS_MEMORY_PARTS_H
@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "model/contexts/memory.h"
 
-/* Growable arrays behind the pointers of struct cn_metric. */
+/* The arrays of a struct cn_metric. */
 struct cn_memory_metric {
     struct cn_scope_instance *instances;
     struct cn_statistic *statistics;
@@ -16,15 +16,14 @@ struct cn_memory_metric {
 
 struct cn_memory_context {
     struct cn_context context;
-    size_t parent; /* position, or the position itself for an entry point */
+    size_t parent; /* position; of an entry point its own */
     size_t next_sibling, first_child, last_child; /* position + 1, or 0 */
     bool is_hidden;
 };
 
-/* A value with its place in both orders. */
 struct cn_memory_value {
     uint32_t profile;
-    struct cn_value value; /* its key is the context */
+    struct cn_value value; /* the key is the context */
 };
 
 struct cn_memory_profile {
@@ -56,7 +55,7 @@ struct cn_memory_database {
     struct cn_map positions;                     /* context id -> position */
     uint32_t next_id;
 
-    struct cn_memory_value *values; /* as added, until finished */
+    struct cn_memory_value *values; /* in the order of adding, until finished */
     size_t value_count, value_capacity;
 
     struct cn_value *by_profile; /* sorted by (profile, context, metric) */

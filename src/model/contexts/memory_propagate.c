@@ -1,11 +1,11 @@
-/* Values along the context tree.
+/* Propagation of values along the context tree.
  *
- * Per thread and metric, with one array over contexts each (children stand after their
- * parents, so one pass from the end sums subtrees):
+ * Per thread and metric, with one array over contexts for each scope. Children come after
+ * their parents, so one pass from the end sums subtrees:
  *
- *   function   the context and what lies lexically inside it
- *   lex_aware  the same, but a loop leaves the loops nested in it out
- *   execution  the context and everything below it; the global context has only this one
+ *   function   the context and the contexts lexically inside it
+ *   lex_aware  the same, except that a loop does not include its nested loops
+ *   execution  the context and all contexts below it; the only scope of the global context
  */
 #include "model/contexts/memory_parts.h"
 
@@ -24,25 +24,6 @@ struct sums {
     double global;
 };
 
-static double *array_of(const struct cn_memory_database *m)
-{
-    return cn_alloc(m->context_count, sizeof(double));
-}
-
-static void clear(const struct cn_memory_database *m, struct sums *sums)
-{
-    size_t len = m->context_count * sizeof(double);
-
-    if (len > 0)
-        memset(sums->point, 0, len);
-    sums->global = 0;
-}
-
-static bool is_inside(const struct cn_context *context, const struct cn_scope *scope)
-{
-    return scope->propagation < 16 && (context->propagation >> scope->propagation & 1);
-}
-
 static void sum_up(const struct cn_memory_database *m, const struct scopes *scopes,
                    struct sums *sums)
 {
@@ -54,19 +35,22 @@ static void sum_up(const struct cn_memory_database *m, const struct scopes *scop
         memcpy(sums->execution, sums->point, len);
     }
     for (size_t i = m->context_count; i-- > 0;) {
-        const struct cn_memory_context *context = &m->contexts[i];
-        size_t parent = context->parent;
+        const struct cn_context *context = &m->contexts[i].context;
+        size_t parent = m->contexts[i].parent;
+        unsigned bit = 0;
 
         if (parent == i) {
             sums->global += sums->execution[i];
             continue;
         }
         sums->execution[parent] += sums->execution[i];
-        if (scopes->function == CN_NO_ID ||
-            !is_inside(&context->context, &m->scopes[scopes->function]))
+        if (scopes->function == CN_NO_ID)
+            continue;
+        bit = m->scopes[scopes->function].propagation;
+        if (bit >= 16 || !(context->propagation >> bit & 1))
             continue;
         sums->function[parent] += sums->function[i];
-        if (context->context.kind != CN_CONTEXT_LOOP)
+        if (context->kind != CN_CONTEXT_LOOP)
             sums->own_loop[parent] += sums->own_loop[i];
     }
 }
@@ -101,8 +85,8 @@ static void add_sums(struct cn_memory_database *m, uint32_t profile,
         cn_memory_database_add_value(m, profile, 0, (uint16_t)id, sums->global);
 }
 
-/* The point values of one metric of one thread into the array. Values are sorted by
- * (profile, metric) here, so that they are one run. */
+/* Add the point values of one metric of one thread, a run of values sorted by (profile,
+ * metric), to the array. Returns the end of the run. */
 static size_t take_run(const struct cn_memory_database *m, size_t at, size_t end,
                        struct sums *sums)
 {
@@ -131,15 +115,6 @@ static int by_profile_and_metric(const void *left, const void *right)
     return (a->value.key > b->value.key) - (a->value.key < b->value.key);
 }
 
-static const struct cn_metric *metric_of(const struct cn_memory_database *m, int scope,
-                                         uint16_t prop_id)
-{
-    for (size_t i = 0; scope != CN_NO_ID && i < m->db.metrics.count; i++)
-        if (cn_metric_prop_id(&m->metrics[i], (unsigned)scope) == prop_id)
-            return &m->metrics[i];
-    return NULL;
-}
-
 static void propagate_threads(struct cn_memory_database *m)
 {
     struct scopes scopes = {
@@ -148,17 +123,28 @@ static void propagate_threads(struct cn_memory_database *m)
         .lex_aware = cn_metrics_find_scope(&m->db.metrics, "lex_aware"),
         .execution = cn_metrics_find_scope_type(&m->db.metrics, CN_SCOPE_EXECUTION),
     };
-    struct sums sums = {array_of(m), array_of(m), array_of(m), array_of(m), 0};
-    size_t end = m->value_count;
+    size_t count = m->context_count, end = m->value_count;
+    struct sums sums = {
+        .point = cn_alloc(count, sizeof(double)),
+        .function = cn_alloc(count, sizeof(double)),
+        .own_loop = cn_alloc(count, sizeof(double)),
+        .execution = cn_alloc(count, sizeof(double)),
+    };
 
     if (end > 0)
         qsort(m->values, end, sizeof(*m->values), by_profile_and_metric);
     for (size_t at = 0; at < end;) {
         uint32_t profile = m->values[at].profile;
-        const struct cn_metric *metric =
-            metric_of(m, scopes.point, m->values[at].value.metric);
+        const struct cn_metric *metric = NULL;
 
-        clear(m, &sums);
+        for (size_t i = 0; scopes.point != CN_NO_ID && i < m->db.metrics.count; i++)
+            if (cn_metric_prop_id(&m->metrics[i], (unsigned)scopes.point) ==
+                m->values[at].value.metric)
+                metric = &m->metrics[i];
+
+        if (count > 0)
+            memset(sums.point, 0, count * sizeof(double));
+        sums.global = 0;
         at = take_run(m, at, end, &sums);
         if (metric && !m->profiles[profile].profile.is_summary)
             add_sums(m, profile, metric, &scopes, &sums);
@@ -169,21 +155,16 @@ static void propagate_threads(struct cn_memory_database *m)
     free(sums.execution);
 }
 
-/* Values of summaries that were there before make way for the new ones. */
-static void drop_summaries(struct cn_memory_database *m)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < m->value_count; i++)
-        if (!m->profiles[m->values[i].profile].profile.is_summary)
-            m->values[kept++] = m->values[i];
-    m->value_count = kept;
-}
-
 bool cn_memory_database_propagate(struct cn_memory_database *m, struct cn_error *err)
 {
+    size_t count = 0;
+
     assert(!m->is_finished);
-    drop_summaries(m);
+    /* Drop the values of summaries: new ones are computed. */
+    for (size_t i = 0; i < m->value_count; i++)
+        if (!m->profiles[m->values[i].profile].profile.is_summary)
+            m->values[count++] = m->values[i];
+    m->value_count = count;
     propagate_threads(m);
     return cn_memory_summarise(m, err);
 }

@@ -1,8 +1,8 @@
 /* Statistics over threads.
  *
- * Sums run over the threads that have the metric at the context in any scope, as in the
- * databases of hpcprof: so the count, a sum of ones, is the number to divide by in all
- * scopes. Minimum and maximum run over the threads that have a value in the scope itself.
+ * Sums are over the threads that have the metric at the context in any scope, as in the
+ * databases of hpcprof: so the count, a sum of ones, is the divisor of means in all scopes.
+ * Minimum and maximum are over the threads that have a value in the scope.
  */
 #include "model/contexts/memory_parts.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 
-/* A value of a thread, by what it measures. */
+/* A value of a thread, with its metric and scope. */
 struct item {
     uint32_t context, metric, profile;
     uint16_t scope;
@@ -63,16 +63,7 @@ static struct item *collect(const struct cn_memory_database *m, size_t *count)
     return items;
 }
 
-static double combine(unsigned how, double so_far, double next, bool is_first)
-{
-    if (is_first)
-        return next;
-    if (how == CN_COMBINE_MIN)
-        return fmin(so_far, next);
-    return how == CN_COMBINE_MAX ? fmax(so_far, next) : so_far + next;
-}
-
-/* One statistic over the values of a context and metric. */
+/* A statistic over the values of a context and metric. */
 static double evaluate(const struct item *items, size_t count,
                        const struct cn_statistic *statistic,
                        const struct cn_formula *formula)
@@ -89,8 +80,15 @@ static double evaluate(const struct item *items, size_t count,
                 value = items[i].value;
         if (value == 0 && statistic->combine != CN_COMBINE_SUM)
             continue;
-        result = combine(statistic->combine, result, cn_formula_eval(formula, &value),
-                         is_first);
+        value = cn_formula_eval(formula, &value);
+        if (is_first)
+            result = value;
+        else if (statistic->combine == CN_COMBINE_MIN)
+            result = fmin(result, value);
+        else if (statistic->combine == CN_COMBINE_MAX)
+            result = fmax(result, value);
+        else
+            result += value;
         is_first = false;
     }
     return result;

@@ -1,5 +1,4 @@
-/* The finished side of a database in memory: sorted values, and the operations that
- * readers call. */
+/* A finished database in memory: sorted values, and the operations of readers. */
 #include "model/contexts/memory_parts.h"
 
 #include <assert.h>
@@ -18,30 +17,6 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
 {
     (void)err;
     *out = self_of(db)->profiles[index].profile;
-    return true;
-}
-
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->modules[index];
-    return true;
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->files[index];
-    return true;
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->functions[index];
     return true;
 }
 
@@ -81,35 +56,17 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
     return true;
 }
 
-/* The first position in values[at..end) whose key is not below `key`. */
-static size_t lower_bound(const struct cn_value *values, size_t at, size_t end,
-                          uint64_t key)
-{
-    while (at < end) {
-        size_t middle = at + (end - at) / 2;
-
-        if (values[middle].key < key)
-            at = middle + 1;
-        else
-            end = middle;
-    }
-    return at;
-}
-
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
                          struct cn_error *err)
 {
-    struct cn_memory_database *m = self_of(db);
+    const struct cn_memory_database *m = self_of(db);
 
     (void)err;
     if (cursor->plane == CN_PLANE_OF_PROFILE) {
         const struct cn_memory_profile *owner = &m->profiles[cursor->owner];
-        size_t end = owner->first_value + (size_t)owner->profile.value_count;
 
-        cursor->at =
-            lower_bound(m->by_profile, owner->first_value, end, cursor->first_key);
-        cursor->end = lower_bound(m->by_profile, (size_t)cursor->at, end,
-                                  (uint64_t)cursor->last_key + 1);
+        cn_values_seek(cursor, m->by_profile + owner->first_value,
+                       owner->profile.value_count);
     } else {
         cursor->at = m->context_starts[cursor->owner];
         cursor->end = m->context_starts[cursor->owner + 1];
@@ -120,18 +77,14 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
 static enum cn_step values_next(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
-    struct cn_memory_database *m = self_of(cursor->db);
-    const struct cn_value *values =
-        cursor->plane == CN_PLANE_OF_PROFILE ? m->by_profile : m->by_context;
-    uint64_t left = cursor->end - cursor->at;
+    const struct cn_memory_database *m = self_of(cursor->db);
 
     (void)err;
-    if (left == 0)
-        return CN_END;
-    out->values = &values[cursor->at];
-    out->count = left < CN_VALUE_BATCH ? (size_t)left : CN_VALUE_BATCH;
-    cursor->at += out->count;
-    return CN_ITEM;
+    return cn_values_take(cursor,
+                          cursor->plane == CN_PLANE_OF_PROFILE
+                              ? m->by_profile + m->profiles[cursor->owner].first_value
+                              : m->by_context,
+                          CN_VALUE_BATCH, out);
 }
 
 static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timeline *out,
@@ -163,9 +116,6 @@ static void close_database(struct cn_database *db)
 
 static const struct cn_database_ops operations = {
     .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
     .children = children,
     .child_next = child_next,
     .context_at = context_at,
@@ -176,7 +126,7 @@ static const struct cn_database_ops operations = {
     .close = close_database,
 };
 
-static int compare_u32(uint32_t a, uint32_t b)
+static int compare(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -184,28 +134,19 @@ static int compare_u32(uint32_t a, uint32_t b)
 static int by_profile(const void *left, const void *right)
 {
     const struct cn_memory_value *a = left, *b = right;
-    int order = compare_u32(a->profile, b->profile);
+    int order = compare(a->profile, b->profile);
 
-    if (order == 0)
-        order = compare_u32(a->value.key, b->value.key);
-    return order ? order : compare_u32(a->value.metric, b->value.metric);
+    order = order ? order : compare(a->value.key, b->value.key);
+    return order ? order : compare(a->value.metric, b->value.metric);
 }
 
 static int by_context(const void *left, const void *right)
 {
     const struct cn_memory_value *a = left, *b = right;
-    int order = compare_u32(a->value.key, b->value.key);
+    int order = compare(a->value.key, b->value.key);
 
-    if (order == 0)
-        order = compare_u32(a->value.metric, b->value.metric);
-    return order ? order : compare_u32(a->profile, b->profile);
-}
-
-static void count_contexts(struct cn_profile *profile, const struct cn_value *values)
-{
-    for (uint64_t i = 0; i < profile->value_count; i++)
-        if (i == 0 || values[i].key != values[i - 1].key)
-            profile->context_count++;
+    order = order ? order : compare(a->value.metric, b->value.metric);
+    return order ? order : compare(a->profile, b->profile);
 }
 
 static void build_profile_planes(struct cn_memory_database *m)
@@ -221,11 +162,11 @@ static void build_profile_planes(struct cn_memory_database *m)
         struct cn_memory_profile *profile = &m->profiles[i];
 
         profile->first_value = at;
-        while (at < m->value_count && m->values[at].profile == i)
-            at++;
+        for (; at < m->value_count && m->values[at].profile == i; at++)
+            profile->profile.context_count +=
+                at == profile->first_value ||
+                m->by_profile[at].key != m->by_profile[at - 1].key;
         profile->profile.value_count = at - profile->first_value;
-        if (profile->profile.value_count > 0)
-            count_contexts(&profile->profile, m->by_profile + profile->first_value);
     }
 }
 
@@ -272,6 +213,9 @@ struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
     assert(!m->is_finished);
     m->is_finished = true;
     m->db.ops = &operations;
+    m->db.modules = m->modules;
+    m->db.files = m->files;
+    m->db.functions = m->functions;
     m->db.context_limit = m->next_id;
     for (size_t i = 0; i < m->value_count; i++)
         if (m->values[i].value.key >= m->db.context_limit)

@@ -1,9 +1,8 @@
-/* What was measured, how values were propagated along the context tree, and which
- * statistics over threads were kept.
+/* Metrics, the scopes of their values in the context tree, and their statistics over
+ * threads.
  *
- * Two number spaces name values: `prop_id` in the profile of a thread and in the values
- * of a context, `stat_id` in a summary profile. They overlap and are never computed,
- * only looked up here.
+ * Values have two kinds of ids: a `prop_id` in the profile of a thread and in the values of
+ * a context, a `stat_id` in a summary profile. The same number may be both.
  * Threads: immutable once filled.
  */
 #ifndef CN_MODEL_CONTEXTS_METRIC_H
@@ -14,16 +13,16 @@
 #include <stdint.h>
 
 enum cn_scope_type {
-    CN_SCOPE_CUSTOM,     /* defined by its name alone: "lex_aware" */
+    CN_SCOPE_CUSTOM,     /* defined by its name: "lex_aware" */
     CN_SCOPE_POINT,      /* as measured, at the context itself */
-    CN_SCOPE_EXECUTION,  /* summed over all descendants: total cost */
+    CN_SCOPE_EXECUTION,  /* summed over all descendants: the total */
     CN_SCOPE_TRANSITIVE, /* summed over descendants that propagate: "function" */
 };
 
 struct cn_scope {
     const char *name;
     uint8_t type;        /* enum cn_scope_type, or a value of a later version */
-    uint8_t propagation; /* the bit of a context's mask that a transitive scope follows */
+    uint8_t propagation; /* of a transitive scope: bit in the mask of a context */
 };
 
 /* How a statistic combines the values of threads. */
@@ -37,7 +36,7 @@ struct cn_scope_instance {
     uint16_t prop_id;
 };
 
-/* One statistic over threads: combine(formula(value of each thread)). */
+/* A statistic over threads: combine(formula(value of each thread)). */
 struct cn_statistic {
     uint16_t scope;
     uint16_t stat_id;

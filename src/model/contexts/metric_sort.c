@@ -30,53 +30,37 @@ static int compare_metrics(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Count the values of each metric and turn the counts into starts. */
-static void find_metric_starts(struct cn_metric_sort *sort, const struct cn_value *values,
-                               size_t count)
+bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
+                        const struct cn_value *values, size_t count, struct cn_error *err)
 {
     uint32_t start = 0;
 
+    sort->sorted =
+        cn_renew(sort->sorted, count, &sort->sorted_capacity, sizeof(*sort->sorted));
     sort->metric_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t metric = values[i].metric;
-
-        if (sort->next[metric]++ == 0)
-            sort->metrics[sort->metric_count++] = metric;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (sort->next[values[i].metric]++ == 0)
+            sort->metrics[sort->metric_count++] = values[i].metric;
     qsort(sort->metrics, sort->metric_count, sizeof(*sort->metrics), compare_metrics);
+    /* Replace the counts by starts. */
     for (size_t i = 0; i < sort->metric_count; i++) {
         uint32_t own = sort->next[sort->metrics[i]];
 
         sort->next[sort->metrics[i]] = start;
         start += own;
     }
-}
-
-static bool check_pairs(const struct cn_value *values, size_t count, uint32_t context,
-                        struct cn_error *err)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i].metric == values[i - 1].metric &&
-            values[i].key <= values[i - 1].key)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "profile %" PRIu32 ": context %" PRIu32
-                           " has two values for metric %u",
-                           values[i].key, context, values[i].metric);
-    return true;
-}
-
-bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
-                        const struct cn_value *values, size_t count, struct cn_error *err)
-{
-    if (sort->sorted_capacity < count) {
-        free(sort->sorted);
-        sort->sorted_capacity = count;
-        sort->sorted = cn_realloc(NULL, count, sizeof(*sort->sorted));
-    }
-    find_metric_starts(sort, values, count);
     for (size_t i = 0; i < count; i++)
         sort->sorted[sort->next[values[i].metric]++] = values[i];
     for (size_t i = 0; i < sort->metric_count; i++)
         sort->next[sort->metrics[i]] = 0;
-    return check_pairs(sort->sorted, count, context, err);
+    for (size_t i = 1; i < count; i++) {
+        const struct cn_value *value = &sort->sorted[i];
+
+        if (value->metric == value[-1].metric && value->key <= value[-1].key)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "profile %" PRIu32 ": context %" PRIu32
+                           " has two values for metric %u",
+                           value->key, context, value->metric);
+    }
+    return true;
 }

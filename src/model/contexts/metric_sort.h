@@ -1,7 +1,7 @@
-/* The values of one context, which come by profile, sorted by metric: by counting, in
- * linear time, keeping the order of profiles.
+/* A stable counting sort of the values of one context by metric, in linear time: values of
+ * the same metric stay in the order of profiles.
  *
- * One struct serves many contexts; what it holds does not grow with their number.
+ * One struct sorts many contexts, one after another.
  * Threads: one thread at a time.
  */
 #ifndef CN_MODEL_CONTEXTS_METRIC_SORT_H
@@ -12,17 +12,17 @@
 struct cn_metric_sort {
     struct cn_value *sorted; /* of a context: by metric, then by profile */
     size_t sorted_capacity;
-    uint32_t *next;    /* per metric: first its count, then where its next value goes; all
+    uint32_t *next;    /* per metric: its count, then the index of its next value; all
                           zero between contexts */
-    uint16_t *metrics; /* that the context has */
+    uint16_t *metrics; /* of the context */
     size_t metric_count;
 };
 
 void cn_metric_sort_init(struct cn_metric_sort *sort);
 void cn_metric_sort_done(struct cn_metric_sort *sort);
 
-/* Sort into sort->sorted, which is valid until the next call. Refuses two values of a
- * profile for the same metric. */
+/* Sort into sort->sorted, which is valid until the next call. Fails if a profile has two
+ * values of a metric. */
 CN_CHECK bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
                                  const struct cn_value *values, size_t count,
                                  struct cn_error *err);

@@ -1,15 +1,14 @@
-/* What sampled measurements are: call paths with costs, one tree a thread, before
- * anything was added up. The sampled sibling of model/calls/recording.h.
+/* Sampled measurements: one tree of call paths with costs per thread, before any analysis.
+ * The counterpart of model/calls/recording.h for samples.
  *
- * A thread is read whole with cn_measurements_read(): its call tree, its values and
- * its samples name modules and addresses in them. What an address means is asked for
- * with cn_measurements_places(): the scopes around it, from the function down to the
- * line.
+ * cn_measurements_read() reads a thread. Its call tree, values and samples refer to
+ * addresses in modules. cn_measurements_scopes() resolves an address to the scopes around
+ * it, from the function down to the line.
  *
- * Strings inside a profile are views of its bytes; those of functions and files live
- * as long as the measurements.
- * Threads: cn_measurements_read() from any thread, each with a profile of its own;
- * the rest one thread at a time.
+ * Strings in a profile are views of its bytes; those of functions and files live as long as
+ * the measurements.
+ * Threads: cn_measurements_read() from any thread, each with its own profile; the rest one
+ * thread at a time.
  */
 #ifndef CN_MODEL_CONTEXTS_SAMPLES_H
 #define CN_MODEL_CONTEXTS_SAMPLES_H
@@ -27,18 +26,18 @@
 enum cn_node_kind {
     CN_NODE_GLOBAL,      /* the context above all others: the root, or "does not run" */
     CN_NODE_ENTRY,       /* `address` is an enum cn_entry */
-    CN_NODE_UNKNOWN,     /* code that belongs to no module */
-    CN_NODE_PLACEHOLDER, /* something that has a name but no code; `address` says which */
+    CN_NODE_UNKNOWN,     /* code outside all modules */
+    CN_NODE_PLACEHOLDER, /* a name without code; `address` is its code */
     CN_NODE_POINT,       /* an instruction: `address` in `module` */
 
-    /* GPU work that was measured in ranges. Below the kernel that was launched: */
+    /* GPU work measured in ranges. Below the launched kernel: */
     CN_NODE_LAUNCH_CONTEXT, /* `address` is the id of the GPU context */
     CN_NODE_RANGE_LAUNCH,   /* below that; `address` is the id of the range */
     /* At the top, each below the one before it: */
     CN_NODE_RANGE_ROOT,
     CN_NODE_RANGE_CONTEXT, /* `address` is the id of the GPU context */
     CN_NODE_RANGE,         /* `address` is the id of the range */
-    CN_NODE_RANGE_SAMPLE,  /* an instruction that ran in it */
+    CN_NODE_RANGE_SAMPLE,  /* an instruction that ran in the range */
 };
 
 static inline bool cn_node_is_of_range(uint8_t kind)
@@ -52,12 +51,12 @@ struct cn_sampled_node {
     uint32_t parent; /* an earlier node; CN_NONE for those at the top */
     uint16_t module; /* index in the profile's modules */
     uint8_t kind;    /* enum cn_node_kind */
-    bool is_unwound; /* else the calls between its parent and it are not known */
+    bool is_unwound; /* false: the calls between its parent and it are unknown */
 };
 
-/* Which users want to see a metric, and how. */
+/* How a metric is shown by default. */
 enum cn_metric_show {
-    CN_SHOW_HIDDEN, /* unless asked for */
+    CN_SHOW_HIDDEN,
     CN_SHOW_ALWAYS,
     CN_SHOW_TOTAL,
     CN_SHOW_SELF,
@@ -68,29 +67,29 @@ struct cn_sampled_metric {
     struct cn_bytes name, description;
     struct cn_bytes
         formula;            /* over "#0", "#1", ...: the metrics of this list; or empty */
-    struct cn_bytes format; /* printf's */
+    struct cn_bytes format; /* of printf() */
     uint8_t show;           /* enum cn_metric_show */
     bool shows_percent;
     bool is_moved; /* values belong to the outermost scope of their node */
 };
 
 struct cn_sampled_value {
-    double value; /* in the unit of the metric: periods are applied */
+    double value; /* in the unit of the metric: multiplied by the period */
     uint32_t node;
     uint16_t metric;
 };
 
 struct cn_node_sample {
     uint64_t time_ns; /* since the epoch */
-    uint32_t node;    /* CN_NONE when it names a node that is not there */
+    uint32_t node;    /* CN_NONE if it does not exist */
 };
 
-/* How the numbers of an identity are to be understood. */
+/* Where the logical number of an identity comes from. */
 enum cn_numbering {
-    CN_NUMBERED,        /* both numbers are given */
-    CN_NUMBER_LOCALLY,  /* count physical ids among those with the same ids before them */
-    CN_NUMBER_GLOBALLY, /* count physical ids of this kind */
-    CN_NUMBERED_LOGICAL, /* the logical number is what counts */
+    CN_NUMBERED,         /* both numbers are given */
+    CN_NUMBER_LOCALLY,   /* count physical ids with the same ids before them */
+    CN_NUMBER_GLOBALLY,  /* count physical ids of this kind */
+    CN_NUMBERED_LOGICAL, /* the logical number identifies it */
 };
 
 struct cn_sampled_identity {
@@ -99,18 +98,17 @@ struct cn_sampled_identity {
     uint8_t numbering; /* enum cn_numbering */
 };
 
-/* One thread. A zeroed one is ready for use, and is used again for the next
- * thread. */
+/* One thread. A zeroed profile is ready for use, and is reused for the next thread. */
 struct cn_sampled_profile {
-    struct cn_bytes program;      /* what was run, for a title */
-    struct cn_bytes program_path; /* its file */
+    struct cn_bytes program; /* its name, for a title */
+    struct cn_bytes program_path;
 
     const struct cn_sampled_metric *metrics;
     const struct cn_bytes *modules; /* paths as recorded */
-    const struct cn_bytes *kinds;   /* names of kinds of identities; empty where unused */
+    const struct cn_bytes *kinds;   /* names of kinds of identities; empty if unused */
     size_t metric_count, module_count, kind_count;
-    struct cn_bytes metrics_id, modules_id; /* equal bytes mean equal lists */
-    size_t folder; /* modules with the same path are the same in one folder only */
+    struct cn_bytes metrics_id, modules_id; /* equal bytes: equal lists */
+    size_t folder; /* modules with the same path in different folders are different */
 
     const struct cn_sampled_identity *identity;
     size_t identity_count;
@@ -119,16 +117,16 @@ struct cn_sampled_profile {
     const struct cn_sampled_value *values;
     const struct cn_node_sample *samples; /* in the order of time */
     size_t node_count, value_count, sample_count;
-    bool has_call_samples; /* samples mean the outermost scope of their node */
+    bool has_call_samples; /* samples belong to the outermost scope of their node */
 
-    const char *damage; /* what had to be left out; NULL when nothing */
-    void *own;          /* the reader's */
+    const char *damage; /* what was skipped; NULL: nothing */
+    void *own;          /* private to the reader */
 };
 
 /* A scope around an instruction. */
 struct cn_code_scope {
     uint8_t kind;     /* CN_CONTEXT_FUNCTION, _LOOP or _LINE */
-    uint8_t relation; /* to the place before it; of the first to whatever calls it */
+    uint8_t relation; /* to the scope before it; of the first scope to its caller */
     uint32_t function;
     uint32_t file, line;
     uint32_t module;
@@ -136,13 +134,13 @@ struct cn_code_scope {
 };
 
 struct cn_code_scopes {
-    const struct cn_code_scope *list; /* outermost first; until the next question */
+    const struct cn_code_scope *list; /* outermost first; valid until the next call */
     size_t count;
-    bool has_instruction; /* the instruction itself is a place too, below all of these */
+    bool has_instruction; /* the instruction is a scope below these */
 };
 
-/* A way on which an instruction can have been reached: the outermost function, and the
- * calls down to the instruction's own function, in the same module. */
+/* A possible call path to an instruction: the outermost function, and the calls down to the
+ * function of the instruction, in the same module. */
 struct cn_call_path {
     const uint64_t *calls; /* addresses, the outermost first */
     size_t call_count;
@@ -150,8 +148,8 @@ struct cn_call_path {
 };
 
 struct cn_call_paths {
-    const struct cn_call_path *list; /* borrowed until the next question */
-    size_t count;                    /* 0: not known */
+    const struct cn_call_path *list; /* valid until the next call */
+    size_t count;                    /* 0: unknown */
 };
 
 struct cn_measurements;
@@ -164,7 +162,7 @@ struct cn_measurements_ops {
     uint64_t (*profile_len)(const struct cn_measurements *m, size_t index);
     bool (*find_module)(struct cn_measurements *m, size_t profile, struct cn_bytes path,
                         uint32_t *out, struct cn_error *err);
-    bool (*places)(struct cn_measurements *m, uint32_t module, uint64_t address,
+    bool (*scopes)(struct cn_measurements *m, uint32_t module, uint64_t address,
                    struct cn_code_scopes *out, struct cn_error *err);
     bool (*call_paths)(struct cn_measurements *m, uint32_t module, uint64_t address,
                        struct cn_call_paths *out, struct cn_error *err);
@@ -181,51 +179,93 @@ struct cn_measurements {
     const struct cn_measurements_ops *ops;
     const char *path; /* the first directory */
     size_t profile_count;
-    struct cn_warning *warnings; /* what was odd; more may come as places are asked for */
+    struct cn_warning *warnings; /* resolving addresses may add more */
     struct cn_arena arena;
 };
 
-void cn_measurements_close(struct cn_measurements *m); /* NULL is fine */
-
-/* For formats: remember something worth telling the user once. */
+/* For formats: add a warning. */
 CN_PRINTF(2, 3)
 void cn_measurements_warn(struct cn_measurements *m, const char *fmt, ...);
 
-/* Read a thread whole. Messages name its file. */
+/* Read a thread. Errors name its file. */
 CN_CHECK bool cn_measurements_read(const struct cn_measurements *m, size_t index,
                                    struct cn_sampled_profile *into, struct cn_error *err);
-void cn_sampled_profile_done(const struct cn_measurements *m,
-                             struct cn_sampled_profile *profile);
-const char *cn_measurements_profile_path(const struct cn_measurements *m, size_t index);
 
-/* The bytes of a thread's profile, to share the work by; 0 when there is no telling. */
-uint64_t cn_measurements_profile_len(const struct cn_measurements *m, size_t index);
+static inline void cn_sampled_profile_done(const struct cn_measurements *m,
+                                           struct cn_sampled_profile *profile)
+{
+    m->ops->profile_done(profile);
+}
 
-/* The number of a module that a profile names; the same file has the same number
- * whoever names it. */
-CN_CHECK bool cn_measurements_find_module(struct cn_measurements *m, size_t profile,
-                                          struct cn_bytes path, uint32_t *out,
-                                          struct cn_error *err);
+static inline const char *cn_measurements_profile_path(const struct cn_measurements *m,
+                                                       size_t index)
+{
+    return m->ops->profile_path(m, index);
+}
 
-/* The scopes around an instruction; none when nothing is known. */
-CN_CHECK bool cn_measurements_places(struct cn_measurements *m, uint32_t module,
-                                     uint64_t address, struct cn_code_scopes *out,
-                                     struct cn_error *err);
+/* The bytes of the profile of a thread, for balancing work; 0 if unknown. */
+static inline uint64_t cn_measurements_profile_len(const struct cn_measurements *m,
+                                                   size_t index)
+{
+    return m->ops->profile_len(m, index);
+}
 
-/* The ways to an instruction of which only that is known, as on GPUs. */
-CN_CHECK bool cn_measurements_call_paths(struct cn_measurements *m, uint32_t module,
-                                         uint64_t address, struct cn_call_paths *out,
-                                         struct cn_error *err);
+/* The number of a module of a profile; the same file has the same number in all profiles. */
+CN_CHECK static inline bool
+cn_measurements_find_module(struct cn_measurements *m, size_t profile,
+                            struct cn_bytes path, uint32_t *out, struct cn_error *err)
+{
+    return m->ops->find_module(m, profile, path, out, err);
+}
 
-/* The function that stands for a placeholder: it has a name and nothing else. */
-uint32_t cn_measurements_placeholder(struct cn_measurements *m, uint64_t code);
+/* The scopes around an instruction; none if unknown. */
+CN_CHECK static inline bool cn_measurements_scopes(struct cn_measurements *m,
+                                                   uint32_t module, uint64_t address,
+                                                   struct cn_code_scopes *out,
+                                                   struct cn_error *err)
+{
+    return m->ops->scopes(m, module, address, out, err);
+}
 
-/* Tables, by the numbers that places and find_module() have given out. */
-void cn_measurements_module(const struct cn_measurements *m, uint32_t index,
-                            struct cn_module *out);
-void cn_measurements_file(struct cn_measurements *m, uint32_t index,
-                          struct cn_source_file *out);
-void cn_measurements_function(const struct cn_measurements *m, uint32_t index,
-                              struct cn_function *out);
+/* The possible call paths to an instruction of a GPU. */
+CN_CHECK static inline bool cn_measurements_call_paths(struct cn_measurements *m,
+                                                       uint32_t module, uint64_t address,
+                                                       struct cn_call_paths *out,
+                                                       struct cn_error *err)
+{
+    return m->ops->call_paths(m, module, address, out, err);
+}
+
+/* The function of a placeholder, which has only a name. */
+static inline uint32_t cn_measurements_placeholder(struct cn_measurements *m,
+                                                   uint64_t code)
+{
+    return m->ops->placeholder(m, code);
+}
+
+/* Modules, files and functions, by the numbers of the functions above. */
+static inline void cn_measurements_module(const struct cn_measurements *m, uint32_t index,
+                                          struct cn_module *out)
+{
+    m->ops->module(m, index, out);
+}
+
+static inline void cn_measurements_file(struct cn_measurements *m, uint32_t index,
+                                        struct cn_source_file *out)
+{
+    m->ops->file(m, index, out);
+}
+
+static inline void cn_measurements_function(const struct cn_measurements *m,
+                                            uint32_t index, struct cn_function *out)
+{
+    m->ops->function(m, index, out);
+}
+
+static inline void cn_measurements_close(struct cn_measurements *m) /* NULL is fine */
+{
+    if (m)
+        m->ops->close(m);
+}
 
 #endif

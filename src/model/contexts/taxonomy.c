@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The scopes that costs come from, as indices into the metrics' scopes, or CN_NO_ID. */
+/* The scopes of costs, as indices into the scopes of the metrics, or CN_NO_ID. */
 struct cost_scopes {
     int total, self, self_custom;
-    int point; /* stands in for `self` where a metric lacks that */
+    int point; /* instead of `self` for metrics without it */
 };
 
 struct builder {
@@ -16,13 +16,10 @@ struct builder {
     size_t input_count;
 };
 
-/* What a variant needs from the statistics of one scope; NULL where it is not kept. */
+/* The statistics of one scope; NULL if the metric does not have it. */
 struct basic {
     const struct cn_formula *count, *sum, *squares, *min, *max;
 };
-
-typedef const struct cn_formula *(*variant_fn)(const struct basic *basic,
-                                               struct cn_arena *arena);
 
 static bool has_statistics(const struct cn_metric *metric, int scope)
 {
@@ -46,8 +43,8 @@ static struct cost_scopes find_cost_scopes(const struct cn_metrics *metrics)
     };
 }
 
-static void keep_basic(struct basic *basic, const struct cn_statistic *statistic,
-                       const struct cn_formula *input)
+static void set_basic(struct basic *basic, const struct cn_statistic *statistic,
+                      const struct cn_formula *input)
 {
     bool is_plain = strcmp(statistic->formula, "$$") == 0;
 
@@ -81,8 +78,8 @@ static struct basic add_inputs(struct builder *b, const struct cn_metric *metric
             .formula = statistic->formula,
             .combine = statistic->combine,
         };
-        keep_basic(&basic, statistic,
-                   cn_formula_input(b->arena, (uint32_t)b->input_count));
+        set_basic(&basic, statistic,
+                  cn_formula_input(b->arena, (uint32_t)b->input_count));
         b->input_count++;
     }
     return basic;
@@ -97,62 +94,31 @@ static const struct cn_formula *binary(struct cn_arena *arena, enum cn_formula_o
     return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
 }
 
-static const struct cn_formula *sum(const struct basic *basic, struct cn_arena *arena)
-{
-    (void)arena;
-    return basic->sum;
-}
+enum { SUM, MEAN, DEVIATION, VARIATION, MIN, MAX, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"Sum",   "Mean", "StdDev",
+                                                    "CfVar", "Min",  "Max"};
 
-static const struct cn_formula *mean(const struct basic *basic, struct cn_arena *arena)
+/* The formulas of all variants; NULL for those that lack a statistic. */
+static void make_variants(const struct basic *basic, struct cn_arena *arena,
+                          const struct cn_formula *out[VARIANTS])
 {
-    return binary(arena, CN_FORMULA_DIV, basic->sum, basic->count);
-}
-
-static const struct cn_formula *deviation(const struct basic *basic,
-                                          struct cn_arena *arena)
-{
-    const struct cn_formula *two = cn_formula_number(arena, 2);
+    const struct cn_formula *mean =
+        binary(arena, CN_FORMULA_DIV, basic->sum, basic->count);
     const struct cn_formula *mean_of_squares =
         binary(arena, CN_FORMULA_DIV, basic->squares, basic->count);
     const struct cn_formula *square_of_mean =
-        binary(arena, CN_FORMULA_POW, mean(basic, arena), two);
+        binary(arena, CN_FORMULA_POW, mean, cn_formula_number(arena, 2));
     const struct cn_formula *variance =
         binary(arena, CN_FORMULA_SUB, mean_of_squares, square_of_mean);
 
-    return variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
+    out[SUM] = basic->sum;
+    out[MEAN] = mean;
+    out[DEVIATION] =
+        variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
+    out[VARIATION] = binary(arena, CN_FORMULA_DIV, out[DEVIATION], mean);
+    out[MIN] = basic->min;
+    out[MAX] = basic->max;
 }
-
-static const struct cn_formula *variation(const struct basic *basic,
-                                          struct cn_arena *arena)
-{
-    return binary(arena, CN_FORMULA_DIV, deviation(basic, arena), mean(basic, arena));
-}
-
-static const struct cn_formula *minimum(const struct basic *basic, struct cn_arena *arena)
-{
-    (void)arena;
-    return basic->min;
-}
-
-static const struct cn_formula *maximum(const struct basic *basic, struct cn_arena *arena)
-{
-    (void)arena;
-    return basic->max;
-}
-
-static const struct {
-    const char *name;
-    unsigned render;
-    variant_fn formula;
-} known_variants[] = {
-    {"Sum", CN_RENDER_NUMBER | CN_RENDER_PERCENT, sum},
-    {"Mean", CN_RENDER_NUMBER, mean},
-    {"StdDev", CN_RENDER_NUMBER, deviation},
-    {"CfVar", CN_RENDER_NUMBER, variation},
-    {"Min", CN_RENDER_NUMBER, minimum},
-    {"Max", CN_RENDER_NUMBER, maximum},
-};
-enum { KNOWN_VARIANT_COUNT = sizeof(known_variants) / sizeof(*known_variants) };
 
 static struct cn_presented_metric present(struct builder *b,
                                           const struct cn_metric *metric)
@@ -162,23 +128,21 @@ static struct cn_presented_metric present(struct builder *b,
     struct basic total = add_inputs(b, metric, scopes->total);
     struct basic custom = add_inputs(b, metric, scopes->self_custom);
     struct basic self = add_inputs(b, metric, has_self ? scopes->self : scopes->point);
-    struct cn_variant *variants =
-        cn_arena_alloc(b->arena, KNOWN_VARIANT_COUNT, sizeof(*variants));
+    const struct cn_formula *totals[VARIANTS], *customs[VARIANTS], *selves[VARIANTS];
+    struct cn_variant *variants = cn_arena_alloc(b->arena, VARIANTS, sizeof(*variants));
     size_t count = 0;
 
-    for (size_t i = 0; i < KNOWN_VARIANT_COUNT; i++) {
-        variant_fn formula = known_variants[i].formula;
-        struct cn_variant variant = {
-            .name = known_variants[i].name,
-            .render = known_variants[i].render,
-            .total.standard = formula(&total, b->arena),
-            .self.standard = formula(&self, b->arena),
-            .self.custom = formula(&custom, b->arena),
-        };
-
-        if (variant.total.standard || variant.self.standard)
-            variants[count++] = variant;
-    }
+    make_variants(&total, b->arena, totals);
+    make_variants(&custom, b->arena, customs);
+    make_variants(&self, b->arena, selves);
+    for (size_t i = 0; i < VARIANTS; i++)
+        if (totals[i] || selves[i])
+            variants[count++] = (struct cn_variant){
+                .name = variant_names[i],
+                .render = CN_RENDER_NUMBER | (i == SUM ? CN_RENDER_PERCENT : 0),
+                .total.standard = totals[i],
+                .self = {selves[i], customs[i]},
+            };
     return (struct cn_presented_metric){
         .name = metric->name,
         .description = metric->name,

@@ -1,7 +1,7 @@
-/* How metrics are presented: named columns, each a formula over statistics.
+/* The presentation of metrics: named columns, each a formula over statistics.
  *
- * A taxonomy comes from a database's metrics/default.yaml, or is made from its
- * metrics when there is none. Everything lives in the arena it was built in.
+ * A taxonomy is read from metrics/default.yaml of a database, or made from its metrics if
+ * there is none. All memory is in the arena it was built in.
  * Threads: immutable once built.
  */
 #ifndef CN_MODEL_CONTEXTS_TAXONOMY_H
@@ -15,11 +15,10 @@
 #include "model/contexts/formula.h"
 #include "model/contexts/metric.h"
 
-/* Whoever makes a taxonomy from input refuses children nested deeper than this, so
- * that walking one may recurse. */
+/* Limit of nested children in taxonomies from input, so that walking may recurse. */
 enum { CN_TAXONOMY_DEPTH_MAX = 32 };
 
-/* A statistic that formulas refer to: index into the taxonomy's inputs. */
+/* A statistic in formulas, which have its index in the inputs of the taxonomy. */
 struct cn_input {
     const char *metric, *scope;
     const char *formula; /* "$$", "1", "($$^2)" */
@@ -33,9 +32,8 @@ enum cn_render {
     CN_RENDER_COLORBAR = 1 << 3,
 };
 
-/* The formulas of one kind of cost; NULL where there is none. `custom` (on real
- * databases the lex_aware scope, which differs from `standard` on loops only) is
- * preferred for showing. */
+/* The formulas of a total or a self cost; NULL if there is none. `custom` is preferred: in
+ * real databases it is the lex_aware scope, which differs from `standard` only on loops. */
 struct cn_cost_formulas {
     const struct cn_formula *standard, *custom;
 };
@@ -43,14 +41,14 @@ struct cn_cost_formulas {
 struct cn_variant {
     const char *name;   /* "Sum", "Mean", ..., or "" */
     unsigned render;    /* enum cn_render bits */
-    const char *format; /* printf format of one double as the file gives it, or NULL */
+    const char *format; /* printf format of one double, from the file, or NULL */
     struct cn_cost_formulas total, self;
 };
 
 struct cn_presented_metric {
     const char *name, *description; /* description may be NULL */
     bool is_visible;                /* by default */
-    const char *format;             /* for all variants that have none; or NULL */
+    const char *format;             /* for variants without one; or NULL */
     const struct cn_variant *variants;
     size_t variant_count;
     const struct cn_presented_metric *children;
@@ -63,14 +61,13 @@ struct cn_taxonomy {
     size_t input_count, root_count;
 };
 
-/* The taxonomy hpcviewer expects for these metrics: for each metric one root with
- * the variants its statistics allow (Sum; Mean, StdDev and CfVar when count and
- * squares are there; Min; Max), total from the execution scope, self from
- * function and lex_aware. */
+/* The taxonomy that hpcviewer expects for these metrics: for each metric a root with the
+ * variants that its statistics allow (Sum; Mean, StdDev and CfVar with count and squares;
+ * Min; Max), totals from the execution scope, self costs from function and lex_aware. */
 void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
                        struct cn_arena *arena);
 
-/* A root or one of its descendants by name, parents first, or NULL. */
+/* The root or descendant of this name, parents first, or NULL. */
 const struct cn_presented_metric *cn_taxonomy_find(const struct cn_taxonomy *taxonomy,
                                                    const char *name);
 

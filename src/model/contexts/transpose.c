@@ -1,7 +1,7 @@
-/* Two passes over the planes of profiles: one counts the values of each context, the
- * second puts the values of a range of contexts where the counts say they belong.
+/* Two passes over the planes of profiles: the first counts the values of each context, the
+ * second gathers the values of a range of contexts, at positions computed from the counts.
  *
- *   counts of contexts -> ranges -> per range: start of each context -> values in place
+ *   counts of contexts -> ranges -> per range: start of each context -> values gathered
  *                                -> per context: sorted by metric -> sink
  */
 #include "model/contexts/transpose.h"
@@ -20,32 +20,32 @@
 #include "model/contexts/transpose_spill.h"
 
 enum {
-    /* Contexts that may be counted for whatever the size of the data: a file that claims
-     * more must also hold something. */
+    /* Context ids that are always accepted; with more, at most this many ids per context
+     * with values. */
     CONTEXT_FREE_LIMIT = 1 << 26,
     CONTEXT_SPREAD_MAX = 64,
-    /* After this many values, pages of mapped files that were read are given back. A slice
-     * brings in at least some pages around its values and around their index. */
+    /* After this many values, pages of mapped files are dropped. A slice counts at least
+     * SLICE_LEAST: it also reads pages around its values and its index. */
     FORGET_EVERY = 1024 * 1024,
     SLICE_LEAST = 8 * 1024,
-    /* When a range has fewer values than this in a profile on average, looking for them
-     * costs more than sorting all values by range first. */
+    /* With fewer values than this per range and profile on average, it is faster to sort
+     * all values by range first. */
     SPILL_BELOW = 24,
-    COUNTED_TOGETHER = 32, /* profiles whose values are counted in one job */
-    /* Counts that ranks add up at once. */
-    COUNTED_AT_ONCE = 8 * 1024,
-    /* How small ranges are made so that each worker of each rank has this many. */
-    RANGES_EACH = 2,
-    SHARE_LEAST = 256 * 1024,
+    PROFILES_PER_JOB = 32, /* when counting */
+    COUNTS_PER_MESSAGE = 8 * 1024,
+    /* Ranges are made small enough that each worker of each rank has this many, but not
+     * smaller than this many bytes. */
+    RANGES_PER_WORKER = 2,
+    RANGE_LEN_MIN = 256 * 1024,
 };
 
 struct worker {
     struct cn_value_cursor cursor;
     uint32_t *counts;           /* of contexts, while counting */
-    uint64_t unforgotten_count; /* values read since pages were given back */
+    uint64_t unforgotten_count; /* values read since pages were dropped */
 
     struct cn_value *values; /* of a range: by context, then by profile */
-    uint32_t *next;          /* per context of the range: where its next value goes */
+    uint32_t *next;          /* per context of the range: index of its next value */
     size_t value_capacity, next_capacity;
 
     struct cn_spilled_value *spilled; /* of a range, in one chunk */
@@ -69,7 +69,7 @@ struct transposition {
     size_t range_count, range_capacity;
     uint64_t value_count, done_count; /* of this process */
     bool is_lost;                     /* the other ranks cannot be reached */
-    struct cn_spill *spill;           /* NULL: values are taken from the profiles */
+    struct cn_spill *spill;           /* NULL: values are read from the profiles */
 };
 
 static bool list_threads(struct transposition *t, struct cn_error *err)
@@ -93,22 +93,14 @@ static bool list_threads(struct transposition *t, struct cn_error *err)
     if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
         t->db->context_limit / CONTEXT_SPREAD_MAX > context_count)
         return cn_fail(err, CN_ERR_LIMIT,
-                       "context ids up to %" PRIu32 ", but values for %" PRIu64
-                       " contexts in all profiles",
+                       "context ids up to %" PRIu32 ", but only %" PRIu64
+                       " contexts with values",
                        t->db->context_limit, context_count);
     return true;
 }
 
-static bool check_key(uint32_t key, uint32_t limit, struct cn_error *err)
-{
-    if (key < limit)
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT,
-                   "value for context %" PRIu32 ", but ids end at %" PRIu32, key, limit);
-}
-
-static void forget_now_and_then(struct transposition *t, struct worker *self,
-                                uint64_t value_count)
+static void forget_regularly(struct transposition *t, struct worker *self,
+                             uint64_t value_count)
 {
     self->unforgotten_count += value_count > SLICE_LEAST ? value_count : SLICE_LEAST;
     if (self->unforgotten_count < FORGET_EVERY)
@@ -136,19 +128,23 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
     while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
         read_count += batch.count;
         for (size_t i = 0; i < batch.count; i++) {
-            if (!check_key(batch.values[i].key, t->db->context_limit, err))
-                return false;
-            if (batch.values[i].value != 0 && ++self->counts[batch.values[i].key] == 0)
-                return too_many(batch.values[i].key, err);
+            uint32_t key = batch.values[i].key;
+
+            if (key >= t->db->context_limit)
+                return cn_fail(err, CN_ERR_FORMAT,
+                               "value for context %" PRIu32 ", but ids end at %" PRIu32,
+                               key, t->db->context_limit);
+            if (batch.values[i].value != 0 && ++self->counts[key] == 0)
+                return too_many(key, err);
         }
     }
-    forget_now_and_then(t, self, read_count);
+    forget_regularly(t, self, read_count);
     return step == CN_END;
 }
 
 static size_t counted_until(const struct transposition *t, size_t job)
 {
-    size_t end = (job + 1) * COUNTED_TOGETHER;
+    size_t end = (job + 1) * PROFILES_PER_JOB;
 
     return end < t->own_count ? end : t->own_count;
 }
@@ -161,7 +157,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&t->failures, worker))
         return;
-    for (size_t i = job * COUNTED_TOGETHER; i < end; i++) {
+    for (size_t i = job * PROFILES_PER_JOB; i < end; i++) {
         uint32_t thread = t->threads[t->own_first + i];
 
         if (!count_plane(t, thread, &t->workers[worker], err)) {
@@ -172,7 +168,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
     }
 }
 
-/* Nothing has to be merged in order here, but failures and the wish to stop get around. */
+/* Shares failures and reports progress; counts need no order. */
 static void count_take(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
@@ -186,7 +182,7 @@ static void count_take(void *arg, size_t job, unsigned worker)
 
 static bool count_values(struct transposition *t, struct cn_error *err)
 {
-    size_t job_count = (t->own_count + COUNTED_TOGETHER - 1) / COUNTED_TOGETHER;
+    size_t job_count = (t->own_count + PROFILES_PER_JOB - 1) / PROFILES_PER_JOB;
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
     size_t limit = t->db->context_limit;
     bool ok;
@@ -211,15 +207,15 @@ static bool count_values(struct transposition *t, struct cn_error *err)
     return ok;
 }
 
-/* Each process has counted its own threads. */
+/* Each rank has counted its threads. */
 static bool add_counts_of_ranks(struct transposition *t, struct cn_error *err)
 {
-    uint64_t sums[COUNTED_AT_ONCE];
+    uint64_t sums[COUNTS_PER_MESSAGE];
 
     for (size_t at = 0; t->ranks->size > 1 && at < t->db->context_limit;
-         at += COUNTED_AT_ONCE) {
+         at += COUNTS_PER_MESSAGE) {
         size_t left = t->db->context_limit - at;
-        size_t count = left < COUNTED_AT_ONCE ? left : COUNTED_AT_ONCE;
+        size_t count = left < COUNTS_PER_MESSAGE ? left : COUNTS_PER_MESSAGE;
 
         for (size_t i = 0; i < count; i++)
             sums[i] = t->counts[at + i];
@@ -234,42 +230,37 @@ static bool add_counts_of_ranks(struct transposition *t, struct cn_error *err)
     return true;
 }
 
-static bool is_own_range(const struct transposition *t, size_t range)
-{
-    return range % t->ranks->size == t->ranks->rank;
-}
-
 static void add_range(struct transposition *t, struct cn_context_range range)
 {
     t->ranges =
         cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
-    t->value_count += is_own_range(t, t->range_count) ? range.value_count : 0;
+    if (t->range_count % t->ranks->size == t->ranks->rank)
+        t->value_count += range.value_count;
     t->ranges[t->range_count++] = range;
 }
 
-/* Memory for a range. */
+/* The bytes of memory for a range. */
 static size_t range_len_max(const struct transposition *t, uint64_t workers)
 {
     size_t memory_len =
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
-    /* Positions in a range are numbers of 32 bits. */
+    /* Indices in a range have 32 bits. */
     size_t most = UINT32_MAX / 2 * sizeof(struct cn_value);
     size_t len = memory_len / (size_t)workers;
     uint64_t value_count = 0;
 
-    /* Something for each rank to do. */
     for (size_t i = 0; t->ranks->size > 1 && i < t->db->context_limit; i++)
         value_count += t->counts[i];
     if (value_count > 0) {
-        uint64_t share = value_count * sizeof(struct cn_value) /
-                         (t->ranks->size * workers * RANGES_EACH);
+        uint64_t even = value_count * sizeof(struct cn_value) /
+                        (t->ranks->size * workers * RANGES_PER_WORKER);
 
-        len = share >= len ? len : share > SHARE_LEAST ? (size_t)share : SHARE_LEAST;
+        len = even >= len ? len : even > RANGE_LEN_MIN ? (size_t)even : RANGE_LEN_MIN;
     }
     return len < most ? len : most;
 }
 
-/* The same on all ranks, which may have different numbers of workers. */
+/* All ranks plan the same ranges, even with different numbers of workers. */
 static bool plan_ranges(struct transposition *t, struct cn_error *err)
 {
     size_t value_len = sizeof(struct cn_value) + t->options->value_len;
@@ -298,25 +289,9 @@ static bool plan_ranges(struct transposition *t, struct cn_error *err)
     return true;
 }
 
-static void make_room(struct worker *self, const struct cn_context_range *range)
-{
-    size_t context_count = (size_t)range->last - range->first + 1;
-
-    if (self->value_capacity < range->value_count) {
-        free(self->values);
-        self->value_capacity = (size_t)range->value_count;
-        self->values = cn_realloc(NULL, self->value_capacity, sizeof(*self->values));
-    }
-    if (self->next_capacity < context_count) {
-        free(self->next);
-        self->next_capacity = context_count;
-        self->next = cn_realloc(NULL, context_count, sizeof(*self->next));
-    }
-}
-
-/* The values of one profile: each goes after those of the profiles before it. */
-static bool place_slice(struct transposition *t, const struct cn_context_range *range,
-                        uint32_t profile, struct worker *self, struct cn_error *err)
+/* Gather the values of one profile, after those of the profiles before it. */
+static bool gather_slice(struct transposition *t, const struct cn_context_range *range,
+                         uint32_t profile, struct worker *self, struct cn_error *err)
 {
     struct cn_value_batch batch;
     uint64_t read_count = 0;
@@ -334,8 +309,8 @@ static bool place_slice(struct transposition *t, const struct cn_context_range *
                 continue;
             if (value->key < range->first || value->key > range->last)
                 return cn_fail(err, CN_ERR_FORMAT,
-                               "context %" PRIu32 " among those from %" PRIu32
-                               " to %" PRIu32 ": values are not sorted",
+                               "values are not sorted: context %" PRIu32
+                               " among those from %" PRIu32 " to %" PRIu32,
                                value->key, range->first, range->last);
             at = self->next[value->key - range->first]++;
             if (at >= range->value_count)
@@ -343,21 +318,18 @@ static bool place_slice(struct transposition *t, const struct cn_context_range *
             self->values[at] = (struct cn_value){value->value, profile, value->metric};
         }
     }
-    forget_now_and_then(t, self, read_count);
+    forget_regularly(t, self, read_count);
     return step == CN_END;
 }
 
-static bool place_spilled(struct transposition *t, const struct cn_context_range *range,
-                          size_t chunk, struct worker *self, struct cn_error *err)
+static bool gather_spilled(struct transposition *t, const struct cn_context_range *range,
+                           size_t chunk, struct worker *self, struct cn_error *err)
 {
     size_t number = (size_t)(range - t->ranges), first_thread;
     size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
 
-    if (self->spilled_capacity < count) {
-        free(self->spilled);
-        self->spilled_capacity = count * 2;
-        self->spilled = cn_realloc(NULL, self->spilled_capacity, sizeof(*self->spilled));
-    }
+    self->spilled =
+        cn_grow_to(self->spilled, count, &self->spilled_capacity, sizeof(*self->spilled));
     if (!cn_spill_read(t->spill, chunk, number, self->spilled, err))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -372,30 +344,34 @@ static bool place_spilled(struct transposition *t, const struct cn_context_range
     return true;
 }
 
-static bool place_values(struct transposition *t, const struct cn_context_range *range,
-                         struct worker *self, struct cn_error *err)
+static bool gather_values(struct transposition *t, const struct cn_context_range *range,
+                          struct worker *self, struct cn_error *err)
 {
+    size_t context_count = (size_t)range->last - range->first + 1;
     uint32_t start = 0;
 
-    make_room(self, range);
+    self->values = cn_renew(self->values, (size_t)range->value_count,
+                            &self->value_capacity, sizeof(*self->values));
+    self->next =
+        cn_renew(self->next, context_count, &self->next_capacity, sizeof(*self->next));
     for (uint32_t i = range->first; i <= range->last; i++) {
         self->next[i - range->first] = start;
         start += t->counts[i];
     }
     if (t->spill) {
         for (size_t i = 0; i < cn_spill_chunk_count(t->spill); i++)
-            if (!place_spilled(t, range, i, self, err))
+            if (!gather_spilled(t, range, i, self, err))
                 return false;
         return true;
     }
     for (size_t i = 0; i < t->thread_count; i++)
-        if (!place_slice(t, range, t->threads[i], self, err))
+        if (!gather_slice(t, range, t->threads[i], self, err))
             return cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
     return true;
 }
 
-static bool hand_out(struct transposition *t, const struct cn_context_range *range,
-                     unsigned worker, struct cn_error *err)
+static bool deliver(struct transposition *t, const struct cn_context_range *range,
+                    unsigned worker, struct cn_error *err)
 {
     struct worker *self = &t->workers[worker];
     size_t start = 0;
@@ -415,7 +391,7 @@ static bool hand_out(struct transposition *t, const struct cn_context_range *ran
     return true;
 }
 
-/* Which range a job of this process is. */
+/* The range of a job of this rank. */
 static size_t range_of(const struct transposition *t, size_t job)
 {
     return job * t->ranks->size + t->ranks->rank;
@@ -430,25 +406,17 @@ static void range_run(void *arg, size_t job, unsigned worker)
     if (cn_failures_stopped(&t->failures, worker))
         return;
     if ((t->sink->begin && !t->sink->begin(t->sink->arg, worker, range, err)) ||
-        !place_values(t, range, &t->workers[worker], err) ||
-        !hand_out(t, range, worker, err))
+        !gather_values(t, range, &t->workers[worker], err) ||
+        !deliver(t, range, worker, err))
         cn_failures_note(&t->failures, worker, job);
 }
 
-static bool take_range(struct transposition *t, const struct cn_context_range *range,
-                       unsigned worker, struct cn_error *err)
-{
-    t->done_count += range->value_count;
-    return cn_progress_report(t->options->progress, t->options->what, t->done_count,
-                              t->value_count, "values", err) &&
-           (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
-}
-
-/* A failure elsewhere stops this process too, without a message of its own. */
+/* A failure of another rank stops this one, without another message. */
 static void range_take(void *arg, size_t job, unsigned worker)
 {
     struct transposition *t = arg;
     size_t number = range_of(t, job);
+    const struct cn_context_range *range = &t->ranges[number];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
     struct cn_ranks_turn turn = {.number = t->sink->number ? *t->sink->number : 0};
     bool is_in_turn = !t->is_lost && cn_ranks_turn_await(t->ranks, number, &turn, err);
@@ -457,7 +425,12 @@ static void range_take(void *arg, size_t job, unsigned worker)
     t->is_lost = !is_in_turn;
     if (ok && t->sink->number)
         *t->sink->number = turn.number;
-    ok = ok && take_range(t, &t->ranges[number], worker, err);
+    if (ok) {
+        t->done_count += range->value_count;
+        ok = cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                                t->value_count, "values", err) &&
+             (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
+    }
     if (t->sink->number)
         turn.number = *t->sink->number;
     turn.has_failed = !ok;

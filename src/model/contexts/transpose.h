@@ -1,18 +1,18 @@
-/* Values by context, from values by profile, without holding all of them.
+/* Values by context, from values by profile, without loading all of them.
  *
- * Contexts are split into ranges whose values fit the memory that may be used. The planes of
- * profiles are sorted by context, so the values of a range are one slice of every plane: they
- * are gathered, sorted, and handed out context by context. Values of summary profiles and zeros
- * are left out.
+ * Contexts are split into ranges whose values fit into memory. The planes of profiles are
+ * sorted by context, so the values of a range are one slice of every plane: they are
+ * gathered, sorted, and delivered context by context. Values of summary profiles and zeros
+ * are skipped.
  *
- * Ranges are worked on in parallel. For each range, a worker calls `begin`, `context` for each
- * context that has values, in order, then, for one range at a time and in the order of ranges,
- * `take`, and at last `finish`. What a worker keeps between these calls is indexed by its
- * number. The result does not depend on the number of workers.
+ * Ranges are processed in parallel. For each range a worker calls `begin`, then `context`
+ * for each context with values, in order, then `take`, for one range at a time and in the
+ * order of ranges, and last `finish`. State between these calls is indexed by the number of
+ * the worker. The result does not depend on the number of workers.
  *
- * Of a database that several processes have together, each works on some of the ranges, and
- * all call cn_transpose_run(). The order of `take` holds over all of them; `*number` travels
- * with it.
+ * Of a database on several ranks, each rank processes some of the ranges, and all call
+ * cn_transpose_run(). `take` is called in the order of ranges over all ranks, and `*number`
+ * is passed on.
  * Threads: cn_transpose_run() returns when all workers have ended.
  */
 #ifndef CN_MODEL_CONTEXTS_TRANSPOSE_H
@@ -22,7 +22,7 @@
 
 struct cn_progress;
 
-/* Contexts first..last and how many values they have together. */
+/* Contexts first..last, and the number of their values. */
 struct cn_context_range {
     uint32_t first, last;
     uint64_t value_count;
@@ -31,9 +31,9 @@ struct cn_context_range {
 struct cn_transpose_sink {
     void *arg;
     bool (*begin)(void *arg, unsigned worker, const struct cn_context_range *range,
-                  struct cn_error *err); /* NULL: nothing to do, as for the others */
+                  struct cn_error *err); /* may be NULL, like `take` and `finish` */
 
-    /* The plane of a context, sorted by (metric, profile), with no pair twice. Borrowed until
+    /* The plane of a context, sorted by (metric, profile), without duplicates. Valid until
      * this returns. */
     bool (*context)(void *arg, unsigned worker, uint32_t context,
                     struct cn_value_batch plane, struct cn_error *err);
@@ -42,27 +42,26 @@ struct cn_transpose_sink {
     bool (*finish)(void *arg, unsigned worker, const struct cn_context_range *range,
                    struct cn_error *err);
 
-    /* What `take` finds as the `take` before has left it, on whichever rank that was. It
-     * only grows; at the end all ranks have the last one. May be NULL. */
+    /* A number that `take` receives from the `take` before, on any rank. It may only grow;
+     * at the end all ranks have the last one. May be NULL. */
     uint64_t *number;
 };
 
-/* Smaller ranges read every plane more often, larger ones leave the processor's caches. */
+/* Smaller ranges read every plane more often, larger ones exceed the processor's caches. */
 enum { CN_TRANSPOSE_MEMORY_LEN = 64 * 1024 * 1024 };
 
 struct cn_transpose_options {
     unsigned workers;  /* at least 1 */
-    size_t memory_len; /* for values being sorted, by all workers; 0: the constant above.
-                          One range may need more: when a single context does. */
-    size_t value_len,
-        context_len;    /* what the sink keeps for each of a range, of that memory */
-    const char *what;   /* for the progress: "writing cct.db" */
-    const char *folder; /* for nameless files, which make it faster with many small
-                           profiles; NULL: without */
+    size_t memory_len; /* for the values of all workers; 0: the constant above. A single
+                          large context may need more. */
+    size_t value_len, context_len; /* bytes of that memory that the sink needs for each */
+    const char *what;              /* for the progress: "writing cct.db" */
+    const char *folder; /* for nameless files, which are faster with many small profiles;
+                           NULL: none */
     const struct cn_progress *progress; /* may be NULL */
 };
 
-/* All contexts from 0 to the database's context_limit, in ranges. */
+/* Transpose all contexts, from 0 to the context_limit of the database. */
 CN_CHECK bool cn_transpose_run(struct cn_database *db,
                                const struct cn_transpose_options *options,
                                const struct cn_transpose_sink *sink,

@@ -10,20 +10,20 @@
 #include "base/run/progress.h"
 
 enum {
-    CHUNK_LEAST = 64 * 1024, /* values of a chunk, but ... */
-    SLICE_LEAST = 256, /* ... so many for each range that tables of starts stay small */
+    CHUNK_LEAST = 64 * 1024, /* values of a chunk, and */
+    SLICE_LEAST = 256,       /* per range, so that tables of starts stay small */
     THREADS_MAX = UINT16_MAX + 1,
-    FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are given back */
+    FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are dropped */
 };
 
 struct chunk {
     uint64_t off;     /* of its values in the spool */
-    uint32_t *starts; /* per range and at the end: the number of its first value */
+    uint32_t *starts; /* per range: index of its first value; and the end */
     size_t first_thread;
     unsigned spool;
 };
 
-/* Threads first..end-1, and the chunks that their values have become. */
+/* Threads first..end-1, and the chunks with their values. */
 struct group {
     size_t first, end;
     struct chunk *chunks;
@@ -35,7 +35,7 @@ struct worker {
     struct cn_value_cursor cursor;
     struct cn_spilled_value *values, *sorted;
     size_t count;
-    uint32_t *starts; /* per range, in the chunk being collected: the number of values */
+    uint32_t *starts; /* per range: number of values in the current chunk */
     uint64_t unforgotten_count;
 };
 
@@ -46,7 +46,7 @@ struct cn_spill {
     size_t group_count, group_capacity;
     struct worker *workers;
     struct cn_failures failures;
-    struct chunk *chunks; /* of all groups, once they are complete */
+    struct chunk *chunks; /* of all groups, once these are complete */
     size_t chunk_count;
 };
 
@@ -75,26 +75,12 @@ static bool plan_groups(struct cn_spill *s, struct cn_error *err)
     return true;
 }
 
-/* The range of the next value of a thread; contexts only grow. */
+/* The range of the next value of a thread, whose contexts ascend. */
 static size_t range_from(const struct cn_spill *s, size_t range, uint32_t context)
 {
     while (s->request.ranges[range].last < context)
         range++;
     return range;
-}
-
-static void sort_chunk(const struct cn_spill *s, struct worker *self, uint32_t *next)
-{
-    size_t range = 0;
-
-    for (size_t i = 0; i < self->count; i++) {
-        const struct cn_spilled_value *value = &self->values[i];
-
-        if (i > 0 && value->thread != self->values[i - 1].thread)
-            range = 0;
-        range = range_from(s, range, value->context);
-        self->sorted[next[range]++] = *value;
-    }
 }
 
 static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned worker,
@@ -105,6 +91,7 @@ static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned 
            range_count = s->request.range_count;
     struct chunk *chunk;
     uint32_t start = 0;
+    size_t range = 0;
 
     if (self->count == 0)
         return true;
@@ -125,7 +112,14 @@ static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned 
         start += own;
     }
     chunk->starts[range_count] = start;
-    sort_chunk(s, self, self->starts);
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cn_spilled_value *value = &self->values[i];
+
+        if (i > 0 && value->thread != value[-1].thread)
+            range = 0;
+        range = range_from(s, range, value->context);
+        self->sorted[self->starts[range]++] = *value;
+    }
     for (size_t i = 0; i < range_count; i++)
         self->starts[i] = 0;
     self->count = 0;
@@ -146,8 +140,8 @@ static bool add_batch(const struct cn_spill *s, struct group *group, size_t thre
             continue;
         if (value->key < ranges[*range].first ||
             value->key > ranges[s->request.range_count - 1].last)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "context %" PRIu32 ": values are not sorted", value->key);
+            return cn_fail(err, CN_ERR_FORMAT, "values are not sorted: context %" PRIu32,
+                           value->key);
         if (self->count == s->chunk_len && !write_chunk(s, group, worker, err))
             return false;
         *range = range_from(s, *range, value->key);
@@ -230,7 +224,7 @@ static bool run_groups(struct cn_spill *s, struct cn_error *err)
     return ok;
 }
 
-/* One list of all chunks; what was needed for building is given back. */
+/* List all chunks, and release the memory for building. */
 static void list_chunks(struct cn_spill *s)
 {
     size_t capacity = 0;

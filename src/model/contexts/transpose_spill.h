@@ -1,10 +1,10 @@
-/* Values of many small profiles, put together by ranges of contexts in nameless files.
+/* The values of many small profiles, sorted by ranges of contexts, in nameless files.
  *
- * Where every range has only a few values in each profile, going through all profiles
- * again for each range takes longer than writing the values once more: in chunks of many
- * profiles, each sorted by range. Build once, then read chunk by chunk for each range;
- * chunks are in the order of profiles, and so are the values in them.
- * Threads: one thread builds, with workers of its own; reading from any thread.
+ * If every range has only a few values in each profile, reading all profiles again for each
+ * range takes longer than writing the values once more: in chunks of many profiles, each
+ * sorted by range. After building, each range is read chunk by chunk; chunks are in the
+ * order of profiles, and so are the values in them.
+ * Threads: one thread builds, with workers; any thread may read.
  */
 #ifndef CN_MODEL_CONTEXTS_TRANSPOSE_SPILL_H
 #define CN_MODEL_CONTEXTS_TRANSPOSE_SPILL_H
@@ -17,7 +17,7 @@ struct cn_spilled_value {
     double value;
     uint32_t context;
     uint16_t metric;
-    uint16_t thread; /* counted from the chunk's first */
+    uint16_t thread; /* from the first one of the chunk */
 };
 
 struct cn_spill_request {
@@ -31,7 +31,7 @@ struct cn_spill_request {
     const struct cn_progress *progress;
 };
 
-/* The request's arrays must outlive the result. */
+/* The arrays of the request must outlive the result. */
 CN_CHECK bool cn_spill_build(struct cn_spill **out,
                              const struct cn_spill_request *request,
                              struct cn_error *err);
@@ -39,11 +39,11 @@ void cn_spill_free(struct cn_spill *spill); /* NULL is fine */
 
 size_t cn_spill_chunk_count(const struct cn_spill *spill);
 
-/* The number of values that a chunk has of a range, and the index of its first thread. */
+/* The number of values of a range in a chunk, and the index of its first thread. */
 size_t cn_spill_count(const struct cn_spill *spill, size_t chunk, size_t range,
                       size_t *first_thread);
 
-/* Read them; `values` has room for that number. */
+/* Read these values. */
 CN_CHECK bool cn_spill_read(const struct cn_spill *spill, size_t chunk, size_t range,
                             struct cn_spilled_value *values, struct cn_error *err);
 

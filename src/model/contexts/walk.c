@@ -5,23 +5,27 @@
 
 #include "base/alloc.h"
 
-/* After this much of the tree, pages that were read are given back. */
+/* After this much of the tree, pages of mapped files are dropped. */
 enum { FORGET_EVERY = 16 * 1024 * 1024 };
 
-bool cn_walk_weigh(struct cn_walk_weight *weight, struct cn_database *db,
-                   const struct cn_context_cursor *list, struct cn_error *err)
+/* List the entry points, or the children of a context. Fails if more was listed than the
+ * tree contains: then lists overlap or form a cycle. */
+static bool list(struct cn_walk *walk, const struct cn_context *parent,
+                 struct cn_context_cursor *out, struct cn_error *err)
 {
-    uint64_t limit = db->context_weight;
+    uint64_t limit = walk->db->context_weight;
 
-    if (list->size > limit || weight->seen > limit - list->size)
+    if (!cn_context_children(walk->db, parent, out, err))
+        return false;
+    if (out->size > limit || walk->seen > limit - out->size)
         return cn_fail(err, CN_ERR_FORMAT,
                        "lists of contexts overlap or form a cycle at 0x%" PRIx64
                        ": %" PRIu64 " bytes seen of %" PRIu64,
-                       list->at, weight->seen + list->size, limit);
-    weight->seen += list->size;
-    if (weight->seen - weight->forgotten > FORGET_EVERY) {
-        cn_database_forget(db);
-        weight->forgotten = weight->seen;
+                       out->at, walk->seen + out->size, limit);
+    walk->seen += out->size;
+    if (walk->seen - walk->forgotten > FORGET_EVERY) {
+        cn_database_forget(walk->db);
+        walk->forgotten = walk->seen;
     }
     return true;
 }
@@ -29,27 +33,21 @@ bool cn_walk_weigh(struct cn_walk_weight *weight, struct cn_database *db,
 bool cn_walk_begin(struct cn_walk *walk, struct cn_database *db, struct cn_error *err)
 {
     *walk = (struct cn_walk){.db = db};
-    return cn_context_children(db, NULL, &walk->entries, err) &&
-           cn_walk_weigh(&walk->weight, db, &walk->entries, err);
-}
-
-static bool descend(struct cn_walk *walk, struct cn_walk_frame *top, struct cn_error *err)
-{
-    return cn_context_children(walk->db, &top->context, &top->children, err) &&
-           cn_walk_weigh(&walk->weight, walk->db, &top->children, err);
+    return list(walk, NULL, &walk->entries, err);
 }
 
 enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
                           const struct cn_context **out, struct cn_error *err)
 {
+    struct cn_walk_frame *top = walk->depth > 0 ? &walk->stack[walk->depth - 1] : NULL;
     struct cn_context_cursor *siblings = &walk->entries;
     struct cn_context next;
-    enum cn_step step = CN_END;
+    enum cn_step step;
 
     if (walk->is_leaving) {
         walk->is_leaving = false;
         walk->depth--;
-    } else if (walk->depth > 0 && !descend(walk, &walk->stack[walk->depth - 1], err)) {
+    } else if (top && !list(walk, &top->context, &top->children, err)) {
         return CN_FAIL;
     }
     if (walk->depth > 0)

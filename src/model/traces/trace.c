@@ -32,7 +32,7 @@ bool cn_trace_enter(struct cn_trace *trace, uint32_t method, uint64_t start_ns,
                     struct cn_error *err)
 {
     if (trace->node_count > 0 && trace->current == CN_NONE)
-        return cn_fail(err, CN_ERR_FORMAT, "a second call beside the first one");
+        return cn_fail(err, CN_ERR_FORMAT, "a second outermost call");
     if (trace->depth >= CN_TRACE_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "calls nest more than %d deep",
                        CN_TRACE_DEPTH_MAX);
@@ -139,29 +139,21 @@ struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns
     return &trace->spans[trace->span_count++];
 }
 
-static uint64_t latest_ns(const struct cn_trace *trace)
-{
-    uint64_t latest = 0;
-
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        uint64_t end_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
-
-        latest = end_ns > latest ? end_ns : latest;
-    }
-    return latest;
-}
-
 void cn_trace_settle(struct cn_trace *trace)
 {
-    uint64_t end_ns;
+    uint64_t latest_ns = 0;
 
     if (trace->current == CN_NONE || trace->node_count == 0)
         return;
-    end_ns = latest_ns(trace);
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        uint64_t end_ns = trace->nodes[i].start_ns + trace->nodes[i].duration_ns;
+
+        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+    }
     while (trace->current != CN_NONE) {
         uint32_t node = trace->current;
 
-        cn_trace_leave(trace, end_ns, trace->nodes[node].calls);
+        cn_trace_leave(trace, latest_ns, trace->nodes[node].calls);
         trace->nodes[node].flags |= CN_TRACE_OPEN;
     }
 }

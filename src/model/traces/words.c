@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/run/clock.h"
 
-enum { FIRST_SLOTS = 256, FIRST_ARENA = 4096 };
+enum { FIRST_SLOTS = 256 };
 
 /* The table is rebuilt from the hashes alone, without touching the words. */
 struct cn_word_slot {
@@ -29,7 +29,7 @@ static bool is_word(const struct cn_words *words, uint32_t id, enum cn_word_kind
            (bytes.len == 0 || memcmp(word.ptr, bytes.ptr, bytes.len) == 0);
 }
 
-/* The slot that holds the word, or the free one where it belongs. */
+/* The slot of the word, or the free slot for it. */
 static struct cn_word_slot *probe(const struct cn_words *words, uint32_t hash,
                                   enum cn_word_kind kind, struct cn_bytes bytes)
 {
@@ -52,8 +52,8 @@ static void insert(struct cn_words *words, uint32_t hash, uint32_t id)
     words->slots[i] = (struct cn_word_slot){hash, id};
 }
 
-/* Words are entered in the order of their numbers, which is what allows to take them out
- * again in the opposite order. */
+/* Words are inserted in the order of their numbers, so that cn_words_rewind() can remove
+ * them in the opposite order. */
 static void rebuild(struct cn_words *words, size_t slot_count)
 {
     free(words->slots);
@@ -74,47 +74,28 @@ void cn_words_index(struct cn_words *words)
     rebuild(words, slot_count);
 }
 
-static uint32_t find_by_scan(const struct cn_words *words, enum cn_word_kind kind,
-                             struct cn_bytes bytes)
+uint32_t cn_words_find(const struct cn_words *words, enum cn_word_kind kind,
+                       struct cn_bytes bytes)
 {
+    if (bytes.len == 0 && kind == CN_WORD_TEXT)
+        return 0;
+    if (words->slots)
+        return probe(words, hash_of(kind, bytes), kind, bytes)->id;
     for (uint32_t id = 1; id <= words->count; id++)
         if (is_word(words, id, kind, bytes))
             return id;
     return 0;
 }
 
-uint32_t cn_words_find(const struct cn_words *words, enum cn_word_kind kind,
-                       struct cn_bytes bytes)
-{
-    if (bytes.len == 0 && kind == CN_WORD_TEXT)
-        return 0;
-    if (!words->slots)
-        return find_by_scan(words, kind, bytes);
-    return probe(words, hash_of(kind, bytes), kind, bytes)->id;
-}
-
-static void make_room(struct cn_words *words, size_t len)
-{
-    /* Words without bytes lie in it too. */
-    if (!words->arena || len > words->arena_capacity - words->arena_len) {
-        size_t capacity = words->arena_capacity ? words->arena_capacity : FIRST_ARENA;
-
-        while (capacity - words->arena_len < len)
-            capacity += capacity / 2;
-        words->arena = cn_realloc(words->arena, capacity, 1);
-        words->arena_capacity = capacity;
-    }
-    if (words->count < words->capacity)
-        return;
-    words->capacity = words->capacity ? words->capacity * 2 : FIRST_SLOTS;
-    words->ends = cn_realloc(words->ends, words->capacity, sizeof(uint32_t));
-    words->kinds = cn_realloc(words->kinds, words->capacity, 1);
-}
-
 static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
                       struct cn_bytes bytes)
 {
-    make_room(words, bytes.len);
+    /* Never NULL: words without bytes also have a position in the arena. */
+    words->arena = cn_grow_to(words->arena, words->arena_len + bytes.len + 1,
+                              &words->arena_capacity, 1);
+    words->ends =
+        cn_grow(words->ends, words->count, &words->end_capacity, sizeof(uint32_t));
+    words->kinds = cn_grow(words->kinds, words->count, &words->kind_capacity, 1);
     if (words->count == 0)
         words->born_ns = cn_clock_ns();
     if (bytes.len)
@@ -165,37 +146,25 @@ void cn_words_append(struct cn_words *words, enum cn_word_kind kind,
         insert(words, hash_of(kind, bytes), words->count);
 }
 
-/* Stacks are the only words with many parts: a few hundred frames fit the buffer. */
-enum { PARTS_ON_STACK = 64 };
-
-static struct cn_bytes encode_parts(const uint32_t *parts, size_t count,
-                                    uint8_t small[PARTS_ON_STACK * CN_WORD_PART_LEN],
-                                    uint8_t **large)
-{
-    uint8_t *bytes = small;
-
-    *large = NULL;
-    if (count > PARTS_ON_STACK)
-        bytes = *large = cn_alloc(count, CN_WORD_PART_LEN);
-    for (size_t i = 0; i < count; i++)
-        cn_u32_put(bytes + i * CN_WORD_PART_LEN, parts[i]);
-    return (struct cn_bytes){bytes, count * CN_WORD_PART_LEN};
-}
-
 uint32_t cn_words_add_parts(struct cn_words *words, enum cn_word_kind kind,
                             const uint32_t *parts, size_t count)
 {
-    uint8_t small[PARTS_ON_STACK * CN_WORD_PART_LEN], *large;
-    struct cn_bytes bytes = encode_parts(parts, count, small, &large);
-    uint32_t id = cn_words_add(words, kind, bytes);
+    enum { SMALL_COUNT = 64 }; /* only stacks have more */
+    uint8_t small[SMALL_COUNT * CN_WORD_PART_LEN];
+    uint8_t *large = count > SMALL_COUNT ? cn_alloc(count, CN_WORD_PART_LEN) : NULL;
+    uint8_t *bytes = large ? large : small;
+    uint32_t id;
 
+    for (size_t i = 0; i < count; i++)
+        cn_u32_put(bytes + i * CN_WORD_PART_LEN, parts[i]);
+    id = cn_words_add(words, kind, (struct cn_bytes){bytes, count * CN_WORD_PART_LEN});
     free(large);
     return id;
 }
 
-/* Linear probing without tombstones: taking out the newest word leaves the table as it was
- * before that word came. */
-static void take_out_newest(struct cn_words *words)
+/* Linear probing without tombstones: removing the newest word restores the table as it was
+ * before the word was added. */
+static void remove_newest(struct cn_words *words)
 {
     uint32_t id = words->count;
     size_t mask = words->slot_count - 1;
@@ -212,7 +181,7 @@ void cn_words_rewind(struct cn_words *words, uint32_t count)
         words->born_ns = cn_clock_ns();
     while (words->count > count) {
         if (words->slots)
-            take_out_newest(words);
+            remove_newest(words);
         words->arena_len = cn_words_end(words, --words->count);
     }
 }
@@ -231,7 +200,7 @@ bool cn_words_borrow(struct cn_words *out, const struct cn_words_arena *arena,
 
         if (end < before || end > arena->bytes.len)
             return cn_fail(err, CN_ERR_FORMAT,
-                           "word %u ends at %u, after one that ends at %u, of %zu bytes",
+                           "word %u ends at %u, the one before at %u, of %zu bytes",
                            i + 1, end, before, arena->bytes.len);
         before = end;
     }

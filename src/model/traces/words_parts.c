@@ -1,4 +1,4 @@
-/* Words that are made of words. */
+/* Composite words. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,27 +66,20 @@ struct cn_bytes cn_word_value_text(const struct cn_words *words, uint32_t id)
     return bytes;
 }
 
-enum { VALUE_TEXT_MAX = 64 };
-
-static struct cn_bytes encode_value(uint32_t key, struct cn_bytes text,
-                                    uint8_t out[CN_WORD_PART_LEN + VALUE_TEXT_MAX])
+static uint32_t add_value(struct cn_words *words, uint32_t key, struct cn_bytes text)
 {
-    size_t len = text.len < VALUE_TEXT_MAX ? text.len : VALUE_TEXT_MAX;
+    enum { TEXT_MAX = 64 };
+    uint8_t bytes[CN_WORD_PART_LEN + TEXT_MAX];
+    size_t len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
 
-    cn_u32_put(out, key);
+    cn_u32_put(bytes, key);
     if (len)
-        memcpy(out + CN_WORD_PART_LEN, text.ptr, len);
-    return (struct cn_bytes){out, CN_WORD_PART_LEN + len};
+        memcpy(bytes + CN_WORD_PART_LEN, text.ptr, len);
+    return cn_words_add(words, CN_WORD_VALUE,
+                        (struct cn_bytes){bytes, CN_WORD_PART_LEN + len});
 }
 
-uint32_t cn_words_add_value(struct cn_words *words, uint32_t key, struct cn_bytes text)
-{
-    uint8_t bytes[CN_WORD_PART_LEN + VALUE_TEXT_MAX];
-
-    return cn_words_add(words, CN_WORD_VALUE, encode_value(key, text, bytes));
-}
-
-/* A word waits for its parts: `part` is the next one to copy. */
+/* A word being copied: `part` is its next part. */
 struct copy {
     uint32_t id;
     size_t part, count;
@@ -117,8 +110,7 @@ static uint32_t finish_copy(struct cn_words *words, const struct cn_words *from,
     if (copy->count == 0)
         id = cn_words_add(words, kind, cn_word_bytes(from, copy->id));
     else if (kind == CN_WORD_VALUE)
-        id =
-            cn_words_add_value(words, copy->parts[0], cn_word_value_text(from, copy->id));
+        id = add_value(words, copy->parts[0], cn_word_value_text(from, copy->id));
     else {
         if (kind == CN_WORD_FRAME)
             copy->parts[copy->count++] = (uint32_t)cn_word_line(from, copy->id);
@@ -128,8 +120,8 @@ static uint32_t finish_copy(struct cn_words *words, const struct cn_words *from,
     return id;
 }
 
-/* Parts have smaller numbers than what they are part of, so this ends; a chain of causes
- * may be long, so it does not recurse. */
+/* Parts have smaller numbers than their word, so this ends. It does not recurse: a chain of
+ * causes may be long. */
 uint32_t cn_words_copy(struct cn_words *words, const struct cn_words *from, uint32_t id)
 {
     struct copies copies = {0};

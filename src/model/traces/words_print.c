@@ -1,4 +1,4 @@
-/* Words as people read them. */
+/* Words in readable form. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,28 +13,13 @@ static void add_bytes(struct cn_text *out, struct cn_bytes bytes)
 
 static const char *primitive(uint8_t code)
 {
-    switch (code) {
-    case 'B':
-        return "byte";
-    case 'C':
-        return "char";
-    case 'D':
-        return "double";
-    case 'F':
-        return "float";
-    case 'I':
-        return "int";
-    case 'J':
-        return "long";
-    case 'S':
-        return "short";
-    case 'V':
-        return "void";
-    case 'Z':
-        return "boolean";
-    default:
-        return NULL;
-    }
+    static const char *const names[] = {
+        ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
+        ['F' - 'A'] = "float", ['I' - 'A'] = "int",  ['J' - 'A'] = "long",
+        ['S' - 'A'] = "short", ['V' - 'A'] = "void", ['Z' - 'A'] = "boolean",
+    };
+
+    return code >= 'A' && code <= 'Z' ? names[code - 'A'] : NULL;
 }
 
 /* "java/util/List" -> "List" */
@@ -48,7 +33,7 @@ static struct cn_bytes simple_name(struct cn_bytes name)
     return name;
 }
 
-/* Split the first type off a descriptor and append it; false when there is none. */
+/* Remove the first type of a descriptor and append it; false if there is none. */
 static bool take_type(struct cn_bytes *rest, struct cn_text *out)
 {
     size_t dimensions = 0, len = 1;
@@ -152,28 +137,10 @@ static void print_frame(const struct cn_words *words, uint32_t id, struct cn_tex
     cn_text_char(out, ')');
 }
 
-static void print_exception(const struct cn_words *words, uint32_t id,
-                            struct cn_text *out)
-{
-    uint32_t message = cn_word_part(words, id, 1);
-
-    print_part(words, cn_word_part(words, id, 0), out);
-    if (message != 0) {
-        cn_text_str_add(out, ": ");
-        print_part(words, message, out);
-    }
-}
-
-static void print_stack(const struct cn_words *words, uint32_t id, struct cn_text *out)
-{
-    for (size_t i = 0; i < cn_word_part_count(words, id); i++) {
-        cn_text_str_add(out, i == 0 ? "" : "\n");
-        print_frame(words, cn_word_part(words, id, i), out);
-    }
-}
-
 void cn_words_print(const struct cn_words *words, uint32_t id, struct cn_text *out)
 {
+    uint32_t second = cn_word_part(words, id, 1);
+
     switch (cn_word_kind(words, id)) {
     case CN_WORD_VALUE:
         print_part(words, cn_word_part(words, id, 0), out);
@@ -184,16 +151,21 @@ void cn_words_print(const struct cn_words *words, uint32_t id, struct cn_text *o
     case CN_WORD_AGENT:
         print_part(words, cn_word_part(words, id, 0), out);
         cn_text_char(out, '=');
-        print_part(words, cn_word_part(words, id, 1), out);
+        print_part(words, second, out);
         break;
     case CN_WORD_METHOD:
         print_method(words, id, out);
         break;
     case CN_WORD_EXCEPTION:
-        print_exception(words, id, out);
+        print_part(words, cn_word_part(words, id, 0), out);
+        cn_text_str_add(out, second != 0 ? ": " : "");
+        print_part(words, second, out);
         break;
     case CN_WORD_STACK:
-        print_stack(words, id, out);
+        for (size_t i = 0; i < cn_word_part_count(words, id); i++) {
+            cn_text_str_add(out, i == 0 ? "" : "\n");
+            print_frame(words, cn_word_part(words, id, i), out);
+        }
         break;
     case CN_WORD_FRAME:
         print_frame(words, id, out);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 enum {
-    LOOKED_AT_MAX = 1 << 14, /* mappings of a process: older ones are not found */
+    SEARCHED_MAX = 1 << 14, /* mappings of a process; older ones are not found */
     BEGIN_OFF = 8,
     LEN_OFF = 16,
     FILE_OFF = 24,
@@ -28,40 +28,39 @@ struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32
     return &spaces->processes[at];
 }
 
-static void change(struct cn_perf_spaces *spaces, struct cn_perf_process *process,
-                   const struct cn_perf_mapping *mappings)
+static void set_mappings(struct cn_perf_spaces *spaces, struct cn_perf_process *process,
+                         const struct cn_perf_mapping *mappings)
 {
     process->mappings = mappings;
     process->generation = ++spaces->next_generation;
 }
 
-static const char *keep(struct cn_perf_spaces *spaces, const char *text)
+static const char *intern(struct cn_perf_spaces *spaces, const char *text)
 {
     uint32_t at = cn_names_add(&spaces->strings, text);
 
     return spaces->strings.list[at];
 }
 
-/* The build-id in the record itself, or the one that the file lists. */
+/* The build-id in the record, or the one in the file's list. */
 static const char *build_id_of(struct cn_perf_spaces *spaces,
                                const struct cn_perf_file *file,
                                const struct cn_perf_record *record, const char *path)
 {
     struct cn_text text = {0};
     struct cn_bytes id;
-    const char *kept;
+    const char *interned;
 
     if (record->head.type != CN_PERF_MMAP2 ||
         !(record->head.misc & CN_PERF_MISC_MMAP_BUILD_ID) ||
         record->body.ptr[BUILD_ID_OFF] > CN_PERF_BUILD_ID_MAX ||
         !cn_bytes_slice(record->body, BUILD_ID_OFF + 4, record->body.ptr[BUILD_ID_OFF],
                         &id))
-        return keep(spaces, cn_perf_build_id(file, path));
-    for (size_t i = 0; i < id.len; i++)
-        cn_text_printf(&text, "%02x", id.ptr[i]);
-    kept = keep(spaces, cn_text_str(&text));
+        return intern(spaces, cn_perf_build_id(file, path));
+    cn_perf_hex(&text, id);
+    interned = intern(spaces, cn_text_str(&text));
     cn_text_done(&text);
-    return kept;
+    return interned;
 }
 
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
@@ -85,16 +84,16 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
         .older = process->mappings,
         .begin = cn_u64_get(record->body.ptr + BEGIN_OFF),
         .file_off = cn_u64_get(record->body.ptr + FILE_OFF),
-        .path = keep(spaces, path),
+        .path = intern(spaces, path),
     };
     if (!cn_u64_add(mapping->begin, cn_u64_get(record->body.ptr + LEN_OFF),
                     &mapping->end))
         mapping->end = UINT64_MAX;
     mapping->build_id = build_id_of(spaces, file, record, path);
-    change(spaces, process, mapping);
+    set_mappings(spaces, process, mapping);
 }
 
-/* pid, ppid, tid, ptid. A thread has the mappings of its process already. */
+/* pid, ppid, tid, ptid. A new thread has the mappings of its process. */
 static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
 {
     uint32_t pid, parent;
@@ -107,7 +106,7 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
         const struct cn_perf_mapping *mappings =
             cn_perf_process_at(spaces, parent)->mappings;
 
-        change(spaces, cn_perf_process_at(spaces, pid), mappings);
+        set_mappings(spaces, cn_perf_process_at(spaces, pid), mappings);
     }
 }
 
@@ -124,8 +123,8 @@ void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_fil
         break;
     case CN_PERF_COMM:
         if (record->head.misc & CN_PERF_MISC_COMM_EXEC && record->body.len >= 4)
-            change(spaces, cn_perf_process_at(spaces, cn_u32_get(record->body.ptr)),
-                   NULL);
+            set_mappings(spaces, cn_perf_process_at(spaces, cn_u32_get(record->body.ptr)),
+                         NULL);
         break;
     default:
         break;
@@ -137,7 +136,7 @@ const struct cn_perf_mapping *cn_perf_find_mapping(const struct cn_perf_process 
 {
     const struct cn_perf_mapping *mapping = process->mappings;
 
-    for (size_t i = 0; mapping && i < LOOKED_AT_MAX; i++, mapping = mapping->older)
+    for (size_t i = 0; mapping && i < SEARCHED_MAX; i++, mapping = mapping->older)
         if (address >= mapping->begin && address < mapping->end)
             return mapping;
     return NULL;

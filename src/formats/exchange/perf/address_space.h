@@ -1,6 +1,6 @@
-/* What is mapped where in each process, as records of mappings, forks and execs tell.
+/* The mappings of each process, from records of mappings, forks and execs.
  *
- * Mappings are never changed, only put in front of older ones: a fork shares those of
+ * Mappings form a list, newest first, and never change: a forked process shares those of
  * its parent.
  * Threads: one thread at a time.
  */
@@ -14,13 +14,13 @@
 struct cn_perf_mapping {
     const struct cn_perf_mapping *older;
     uint64_t begin, end;
-    uint64_t file_off; /* of the first byte */
+    uint64_t file_off; /* of `begin` */
     const char *path, *build_id;
 };
 
 struct cn_perf_process {
     const struct cn_perf_mapping *mappings;
-    uint32_t generation; /* changes with the mappings; no two processes share one */
+    uint32_t generation; /* changes with the mappings; unique over all processes */
 };
 
 struct cn_perf_spaces {
@@ -33,14 +33,14 @@ struct cn_perf_spaces {
     struct cn_arena arena;
 };
 
-/* A record of a mapping, a fork or an exec; others are ignored. */
+/* Apply a record of a mapping, a fork or an exec; others are ignored. */
 void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
                          const struct cn_perf_record *record);
 
-/* The process, made when it is new. Valid until the next call. */
+/* The process, added if it is new. Valid until the next call. */
 struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32_t pid);
 
-/* What an address lies in; NULL when nothing is known to be there. */
+/* The mapping that contains an address, or NULL. */
 const struct cn_perf_mapping *cn_perf_find_mapping(const struct cn_perf_process *process,
                                                    uint64_t address);
 

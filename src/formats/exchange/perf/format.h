@@ -1,10 +1,10 @@
-/* perf.data as Linux 5 and later write it: what of it is read.
+/* perf.data of Linux 5 and later, as far as it is read.
  *
- * A file: header, attributes with their ids, data (records one after another), feature
- * sections. A pipe: a short header, then records that also hold attributes and features.
- * Integers are those of the machine that wrote it; only little endian is read.
+ * A file has a header, attributes with their ids, data (records), and feature sections. A
+ * pipe has a short header, then records, some of which contain attributes and features.
+ * Integers have the byte order of the machine that wrote it; only little endian is read.
  *
- *   record   type u32, misc u16, size u16 (with this head), then what the type says
+ *   record   type u32, misc u16, size u16 (with this head), then fields by type
  *   section  offset u64, size u64
  * Threads: immutable.
  */
@@ -23,8 +23,8 @@
     F(0x18, u64, attrs_off, "")                                       \
     F(0x20, u64, attrs_len, "")                                       \
     F(0x28, u64, data_off, "")                                        \
-    F(0x30, u64, data_len, "0 when perf did not end well")            \
-    F(0x48, u64, features, "a bit each: their sections follow the data")
+    F(0x30, u64, data_len, "0 if perf was killed")            \
+    F(0x48, u64, features, "one bit each; their sections follow the data")
 CN_RECORD(cn_perf_header, CN_PERF_HEADER, 0x68);
 
 #define CN_PERF_SECTION(F)  \
@@ -43,7 +43,7 @@ CN_RECORD(cn_perf_head, CN_PERF_HEAD, 0x08);
     F(0x04, u32, size, "")                                  \
     F(0x08, u64, config, "which event of the type")         \
     F(0x10, u64, sample_period, "or frequency")             \
-    F(0x18, u64, sample_type, "what samples hold")          \
+    F(0x18, u64, sample_type, "fields of a sample")          \
     F(0x20, u64, read_format, "")                           \
     F(0x28, u64, flags, "")
 CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x40);
@@ -68,15 +68,14 @@ enum cn_perf_type {
     CN_PERF_SAMPLE = 9,
     CN_PERF_MMAP2 = 10,
     CN_PERF_LOST_SAMPLES = 13,
-    CN_PERF_USER_FIRST = 64, /* from here on made by perf, not by the kernel */
     CN_PERF_HEADER_ATTR = 64,
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
     CN_PERF_AUXTRACE = 71, /* the same, 8 bytes */
     CN_PERF_EVENT_UPDATE = 78,
     CN_PERF_HEADER_FEATURE = 80,
-    CN_PERF_COMPRESSED = 81,  /* a piece of a stream of zstd: records, cut anywhere */
-    CN_PERF_COMPRESSED2 = 83, /* the same, with its length before it */
+    CN_PERF_COMPRESSED = 81,  /* a chunk of a zstd stream of records, cut anywhere */
+    CN_PERF_COMPRESSED2 = 83, /* the same, after its length */
 };
 
 enum { CN_PERF_FEATURE_BUILD_ID = 2, CN_PERF_FEATURE_EVENT_DESC = 12 };
@@ -91,7 +90,7 @@ enum {
     CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };
 
-/* Of cn_perf_attr.sample_type, in the order of the sample but for the last. */
+/* Of cn_perf_attr.sample_type, in the order of the sample except for the last. */
 enum {
     CN_PERF_HAS_IP = 1 << 0,
     CN_PERF_HAS_TID = 1 << 1,
@@ -103,7 +102,7 @@ enum {
     CN_PERF_HAS_CPU = 1 << 7,
     CN_PERF_HAS_PERIOD = 1 << 8,
     CN_PERF_HAS_STREAM_ID = 1 << 9,
-    CN_PERF_HAS_IDENTIFIER = 1 << 16, /* comes first */
+    CN_PERF_HAS_IDENTIFIER = 1 << 16, /* the first field */
 };
 
 enum {
@@ -114,13 +113,13 @@ enum {
     CN_PERF_READ_LOST = 16,
 };
 
-/* Call chains have marks among the addresses: what follows was in this mode. */
+/* Markers in a call chain: the mode of the addresses that follow. */
 #define CN_PERF_CONTEXT_FIRST  ((uint64_t)-4095)
 #define CN_PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define CN_PERF_CONTEXT_HV     ((uint64_t)-32)
 #define CN_PERF_CONTEXT_USER   ((uint64_t)-512)
 
-/* How many of the fields of `mask` there are. */
+/* The number of bits of `mask` that are set. */
 static inline uint64_t cn_perf_count(uint64_t bits, uint64_t mask)
 {
     uint64_t count = 0;

@@ -1,5 +1,5 @@
-/* perf.data to a database: each sample's call chain becomes a context, its period
- * counts for the metric of its event, its time for the timeline of its thread. */
+/* perf.data as a database: the call chain of a sample is a context, its period a value of
+ * the metric of its event, its time a sample of the timeline of its thread. */
 
 #include "formats/exchange/perf/perf.h"
 
@@ -18,10 +18,10 @@
 
 enum { INLINE_MAX = 64 };
 
-/* What an address became: frames, the outermost first. */
+/* The frames of an address, the outermost first. */
 struct resolved {
     uint32_t first_frame, frame_count;
-    const char *file; /* of the line; NULL when unknown */
+    const char *file; /* of the line; NULL if unknown */
     uint32_t line;
 };
 
@@ -32,7 +32,7 @@ struct reading {
     struct cn_resolver *resolver;
     struct cn_kernel_symbols kernel;
     bool has_kernel;           /* `kernel` was loaded */
-    struct cn_map resolved_of; /* by process, address and kind of use */
+    struct cn_map resolved_of; /* by address and generation of the process */
     struct resolved *resolved;
     uint32_t *frames;
     size_t resolved_count, resolved_capacity, frame_count, frame_capacity;
@@ -48,31 +48,21 @@ static void add_frame(struct reading *r, const struct cn_import_frame *frame)
     r->frames[r->frame_count++] = cn_import_frame(r->import, frame);
 }
 
-static char *readable(const char *name)
+static void add_named(struct reading *r, const char *name, struct cn_import_frame frame)
 {
     struct cn_text text = {0};
 
-    if (cn_demangle(name, CN_DEMANGLE_FULL, &text))
-        return text.chars;
-    cn_text_done(&text);
-    return cn_strdup(name);
-}
-
-static void add_named(struct reading *r, const char *name, struct cn_import_frame frame)
-{
-    char *shown = readable(name);
-
-    frame.name = shown;
+    frame.name = cn_demangle(name, CN_DEMANGLE_FULL, &text) ? cn_text_str(&text) : name;
     add_frame(r, &frame);
-    free(shown);
+    cn_text_done(&text);
 }
 
-/* The function around an address of a file, and what is inlined there. */
+/* The function that contains an address of a file, and the calls inlined there. */
 static void resolve_user(struct reading *r, const struct cn_perf_mapping *mapping,
                          uint64_t address, struct resolved *out)
 {
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
-    struct cn_source_location places[INLINE_MAX], place;
+    struct cn_source_location locations[INLINE_MAX], location;
     struct cn_symbol symbol;
     uint64_t offset;
     size_t count;
@@ -86,20 +76,20 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
     }
     frame.offset = symbol.offset;
     if (cn_resolver_function(r->resolver, mapping->path, mapping->build_id, offset,
-                             &place)) {
-        frame.file = place.file;
-        frame.line = place.line;
+                             &location)) {
+        frame.file = location.file;
+        frame.line = location.line;
     }
     add_named(r, symbol.name, frame);
     count = cn_resolver_instruction(r->resolver, mapping->path, mapping->build_id, offset,
-                                    places, INLINE_MAX);
+                                    locations, INLINE_MAX);
     for (size_t i = 1; i < count; i++)
-        add_named(r, places[i].function,
+        add_named(r, locations[i].function,
                   (struct cn_import_frame){
                       .module = mapping->path, .file = "", .is_inlined = true});
     if (count > 0) {
-        out->file = places[count - 1].file;
-        out->line = places[count - 1].line;
+        out->file = locations[count - 1].file;
+        out->line = locations[count - 1].line;
     }
 }
 
@@ -150,54 +140,36 @@ static const struct resolved *resolve(struct reading *r,
     return to;
 }
 
-/* A chain runs from the inside out; addresses of callers are those they return to, the
- * call is before. */
+/* The context of a sample: its call chain, and the line of the innermost frame. A chain
+ * begins with the innermost address. The others are return addresses: the call is before
+ * them. */
 static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
                            bool is_kernel)
 {
     const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
     size_t count = sample->chain.len / 8, depth = 0;
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context = 0;
-    bool in_kernel = is_kernel;
+    struct resolved innermost = {0};
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
         const struct resolved *found;
 
         if (ip >= CN_PERF_CONTEXT_FIRST) {
-            in_kernel = ip == CN_PERF_CONTEXT_KERNEL || ip == CN_PERF_CONTEXT_HV;
+            is_kernel = ip == CN_PERF_CONTEXT_KERNEL || ip == CN_PERF_CONTEXT_HV;
             continue;
         }
-        found = resolve(r, process, depth > 0 && ip > 0 ? ip - 1 : ip, in_kernel);
+        found = resolve(r, process, depth > 0 && ip > 0 ? ip - 1 : ip, is_kernel);
+        if (depth == 0)
+            innermost = *found;
         for (uint32_t k = found->frame_count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
             stack[depth++] = r->frames[found->first_frame + k];
     }
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
-    return context;
-}
-
-/* The line of the innermost frame is a context of its own. */
-static uint32_t line_of(struct reading *r, const struct cn_perf_sample *sample,
-                        bool is_kernel, uint32_t context)
-{
-    const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
-    uint64_t ip = sample->ip;
-    const struct resolved *found;
-
-    for (size_t i = 0; i < sample->chain.len / 8; i++) {
-        uint64_t value = cn_u64_get(sample->chain.ptr + 8 * i);
-
-        if (value >= CN_PERF_CONTEXT_FIRST) {
-            is_kernel = value == CN_PERF_CONTEXT_KERNEL || value == CN_PERF_CONTEXT_HV;
-            continue;
-        }
-        ip = value;
-        break;
-    }
-    found = resolve(r, process, ip, is_kernel);
-    return found->file ? cn_import_line(r->import, context, found->file, found->line)
-                       : context;
+    return innermost.file
+               ? cn_import_line(r->import, context, innermost.file, innermost.line)
+               : context;
 }
 
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
@@ -214,7 +186,7 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
     identity.numbers[1] = sample.tid;
     if (!cn_import_thread(r->import, &identity, &thread, err))
         return false;
-    context = line_of(r, &sample, is_kernel, context_of(r, &sample, is_kernel));
+    context = context_of(r, &sample, is_kernel);
     if (sample.time_ns > 0)
         cn_import_sample(r->import, thread, sample.time_ns, context);
     return cn_import_add(r->import, thread, context, r->metrics[sample.event],

@@ -1,4 +1,4 @@
-/* Linux perf: perf.data files and the text of perf script.
+/* Linux perf: perf.data files, and the output of perf script.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_PERF_PERF_H
@@ -11,7 +11,7 @@ struct cn_import;
 extern const struct cn_format cn_format_perf;
 extern const struct cn_format cn_format_perf_script;
 
-/* The same on bytes in memory; symbols come from the files that the bytes name. */
+/* Read bytes in memory; symbols come from the files that the bytes name. */
 CN_CHECK bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes,
                            struct cn_error *err);
 CN_CHECK bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,

@@ -7,7 +7,7 @@
 
 enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8 };
 
-/* A record and when it counts. */
+/* A record in the order of time. */
 struct cn_perf_at {
     uint64_t time_ns, off;
 };
@@ -20,7 +20,7 @@ static bool add_event(struct cn_perf_file *file, struct cn_bytes attr,
     if (file->event_count == CN_PERF_EVENT_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d events", CN_PERF_EVENT_MAX);
     if (!cn_perf_attr_decode(attr, &event->attr))
-        return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes, less than %d",
+        return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes is shorter than %d",
                        attr.len, (int)cn_perf_attr_size);
     for (size_t at = 0; ids.len - at >= sizeof(uint64_t); at += sizeof(uint64_t))
         *cn_map_at(&file->event_of, cn_u64_get(ids.ptr + at), 0) = file->event_count;
@@ -36,7 +36,8 @@ static bool read_attrs(struct cn_perf_file *file, const struct cn_perf_header *h
     if (header->attr_size < cn_perf_attr_size + cn_perf_section_size ||
         !cn_bytes_slice(file->bytes, header->attrs_off, header->attrs_len, &attrs))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "attributes of %" PRIu64 " bytes at %" PRIu64 " are not inside",
+                       "%" PRIu64 " bytes of attributes at %" PRIu64
+                       " do not fit the file",
                        header->attrs_len, header->attrs_off);
     while (attrs.len >= header->attr_size) {
         struct cn_bytes attr, end;
@@ -46,7 +47,8 @@ static bool read_attrs(struct cn_perf_file *file, const struct cn_perf_header *h
             !cn_bytes_from(attr, attr.len - cn_perf_section_size, &end) ||
             !cn_perf_section_decode(end, &section) ||
             !cn_bytes_slice(file->bytes, section.off, section.len, &ids))
-            return cn_fail(err, CN_ERR_FORMAT, "ids of event %" PRIu32 " are not inside",
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "ids of event %" PRIu32 " do not fit the file",
                            file->event_count);
         attr.len -= cn_perf_section_size;
         if (!add_event(file, attr, ids, err))
@@ -55,18 +57,23 @@ static bool read_attrs(struct cn_perf_file *file, const struct cn_perf_header *h
     return true;
 }
 
+void cn_perf_hex(struct cn_text *text, struct cn_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.len; i++)
+        cn_text_printf(text, "%02x", bytes.ptr[i]);
+}
+
 static void add_build_id(struct cn_perf_file *file, struct cn_bytes id, const char *path)
 {
     struct cn_text key = {0};
 
     cn_text_printf(&key, "%s\n", path);
-    for (size_t i = 0; i < id.len; i++)
-        cn_text_printf(&key, "%02x", id.ptr[i]);
+    cn_perf_hex(&key, id);
     (void)cn_names_add(&file->build_id_keys, cn_text_str(&key));
     cn_text_done(&key);
 }
 
-/* A list of records, each: pid, 20 bytes of id, their number, 3 unused, path. */
+/* Records with a pid, 20 bytes of id, the length of the id, 3 unused bytes, and a path. */
 static void read_build_ids(struct cn_perf_file *file, struct cn_bytes list)
 {
     struct cn_perf_head head;
@@ -98,8 +105,8 @@ static bool take_u32(struct cn_bytes *rest, uint32_t *out)
     return true;
 }
 
-/* Names of events: how many, size of an attribute, then for each attribute, number of
- * ids, name, ids. */
+/* Names of events: their number, the size of an attribute, then for each event its
+ * attribute, number of ids, name and ids. */
 static void read_event_names(struct cn_perf_file *file, struct cn_bytes rest)
 {
     uint32_t count, attr_len;
@@ -129,8 +136,8 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_event_names(file, bytes);
 }
 
-/* A section for each feature bit, after the data. They only add names: what cannot be
- * read is left out. */
+/* A section for each feature bit, after the data. They only add names: unreadable ones are
+ * skipped. */
 static void read_features(struct cn_perf_file *file, const struct cn_perf_header *header)
 {
     uint64_t at = 0;
@@ -152,7 +159,7 @@ static void read_features(struct cn_perf_file *file, const struct cn_perf_header
     }
 }
 
-static const char *usual_name(struct cn_perf_file *file, uint32_t i)
+static const char *default_name(struct cn_perf_file *file, uint32_t i)
 {
     static const char *const hardware[] = {"cycles",
                                            "instructions",
@@ -177,50 +184,34 @@ static const char *usual_name(struct cn_perf_file *file, uint32_t i)
     return cn_arena_printf(&file->arena, "event %" PRIu32, i);
 }
 
-/* The fields that a sample has before its time. */
-static size_t time_off_of_sample(uint64_t type)
-{
-    return 8 * (size_t)cn_perf_count(type, CN_PERF_HAS_IDENTIFIER | CN_PERF_HAS_IP |
-                                               CN_PERF_HAS_TID);
-}
-
-/* The fields at the end of other records, from the time on. */
-static size_t time_off_from_end(uint64_t type)
-{
-    return 8 + 8 * (size_t)cn_perf_count(type, CN_PERF_HAS_ID | CN_PERF_HAS_STREAM_ID |
-                                                   CN_PERF_HAS_CPU |
-                                                   CN_PERF_HAS_IDENTIFIER);
-}
+/* The time is after these fields of a sample; in other records, only these fields are
+ * after the time. */
+enum {
+    BEFORE_TIME = CN_PERF_HAS_IDENTIFIER | CN_PERF_HAS_IP | CN_PERF_HAS_TID,
+    AFTER_TIME =
+        CN_PERF_HAS_ID | CN_PERF_HAS_STREAM_ID | CN_PERF_HAS_CPU | CN_PERF_HAS_IDENTIFIER,
+};
 
 static uint64_t time_of(const struct cn_perf_file *file, uint32_t type,
                         struct cn_bytes body)
 {
     const struct cn_perf_attr *attr = &file->events[0].attr;
+    size_t from_end = 8 + 8 * (size_t)cn_perf_count(attr->sample_type, AFTER_TIME);
     struct cn_bytes time;
-    size_t off, behind;
+    size_t off;
 
     if (file->event_count == 0 || !(attr->sample_type & CN_PERF_HAS_TIME))
         return 0;
-    behind = time_off_from_end(attr->sample_type);
     if (type == CN_PERF_SAMPLE)
-        off = time_off_of_sample(attr->sample_type);
-    else if (attr->flags & CN_PERF_FLAG_SAMPLE_ID_ALL && body.len >= behind)
-        off = body.len - behind;
+        off = 8 * (size_t)cn_perf_count(attr->sample_type, BEFORE_TIME);
+    else if (attr->flags & CN_PERF_FLAG_SAMPLE_ID_ALL && body.len >= from_end)
+        off = body.len - from_end;
     else
         return 0;
     return cn_bytes_slice(body, off, 8, &time) ? cn_u64_get(time.ptr) : 0;
 }
 
-static void add_to_order(struct cn_perf_file *file, uint32_t type, struct cn_bytes body,
-                         uint64_t off)
-{
-    file->order = cn_grow(file->order, file->order_count, &file->order_capacity,
-                          sizeof(*file->order));
-    file->order[file->order_count++] =
-        (struct cn_perf_at){time_of(file, type, body), off};
-}
-
-/* An attribute in a pipe: the attribute itself, then its ids. */
+/* An attribute in a pipe: the attribute, then its ids. */
 static bool read_attr_record(struct cn_perf_file *file, struct cn_bytes body,
                              struct cn_error *err)
 {
@@ -248,7 +239,7 @@ static void read_update(struct cn_perf_file *file, struct cn_bytes body)
         file->events[event].name = cn_arena_strdup(&file->arena, name);
 }
 
-/* Bytes that follow a record and do not count in its size. */
+/* The length of data after a record that its size does not include. */
 static uint64_t trailing_len(uint32_t type, struct cn_bytes body)
 {
     if (type == CN_PERF_TRACING_DATA && body.len >= 4)
@@ -258,7 +249,8 @@ static uint64_t trailing_len(uint32_t type, struct cn_bytes body)
     return 0;
 }
 
-/* Bytes of the data, or of what was compressed in it, which lies behind. */
+/* Bytes of the data, or of the unpacked records, whose offsets continue those of the
+ * data. */
 static bool bytes_at(const struct cn_perf_file *file, uint64_t off, uint64_t len,
                      struct cn_bytes *out)
 {
@@ -277,17 +269,16 @@ bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_er
 static bool add_packed(struct cn_perf_file *file, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
-    struct cn_bytes piece = record->body;
+    struct cn_bytes chunk = record->body;
 
     if (record->off >= file->data.len)
-        return cn_fail(err, CN_ERR_FORMAT, "is compressed again");
+        return cn_fail(err, CN_ERR_FORMAT, "compressed twice");
     if (record->head.type == CN_PERF_COMPRESSED2 &&
         (record->body.len < sizeof(uint64_t) ||
          !cn_bytes_slice(record->body, sizeof(uint64_t), cn_u64_get(record->body.ptr),
-                         &piece)))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "a compressed piece is longer than its record");
-    cn_text_add(&file->packed, (const char *)piece.ptr, piece.len);
+                         &chunk)))
+        return cn_fail(err, CN_ERR_FORMAT, "compressed data is longer than its record");
+    cn_text_add(&file->packed, (const char *)chunk.ptr, chunk.len);
     return true;
 }
 
@@ -304,7 +295,10 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
     case CN_PERF_SAMPLE:
     case CN_PERF_LOST:
     case CN_PERF_LOST_SAMPLES:
-        add_to_order(file, record->head.type, body, record->off);
+        file->order = cn_grow(file->order, file->order_count, &file->order_capacity,
+                              sizeof(*file->order));
+        file->order[file->order_count++] =
+            (struct cn_perf_at){time_of(file, record->head.type, body), record->off};
         return true;
     case CN_PERF_HEADER_ATTR:
         return read_attr_record(file, body, err);
@@ -349,7 +343,7 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
         uint64_t trailing;
 
         if (!record_at(file, off, &record)) {
-            (void)cn_fail(err, CN_ERR_FORMAT, "is cut off");
+            (void)cn_fail(err, CN_ERR_FORMAT, "cut off");
             return cn_perf_fail_at(file, off, err);
         }
         if (!read_record(file, &record, err))
@@ -357,7 +351,7 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
         trailing = trailing_len(record.head.type, record.body);
         off += record.head.size;
         if (trailing > end_off - off) {
-            (void)cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " bytes should follow",
+            (void)cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " bytes after it are missing",
                           trailing);
             return cn_perf_fail_at(file, record.off, err);
         }
@@ -366,8 +360,7 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
     return true;
 }
 
-/* Records that were compressed do not end where the pieces do: they are read when all pieces
- * are known. */
+/* Records cross the boundaries of compressed chunks, so they are read after all chunks. */
 static bool read_packed(struct cn_perf_file *file, struct cn_error *err)
 {
     struct cn_bytes stream = {(const uint8_t *)file->packed.chars, file->packed.len};
@@ -402,10 +395,9 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
         return cn_fail(err, CN_ERR_FORMAT,
                        file->bytes.len >= 8 &&
                                memcmp(file->bytes.ptr, CN_PERF_MAGIC_SWAPPED, 8) == 0
-                           ? "perf.data of a big-endian machine is not read"
+                           ? "perf.data of a big-endian machine is not supported"
                            : "does not begin with " CN_PERF_MAGIC);
-    file->is_pipe = cn_u64_get(file->bytes.ptr + 8) == CN_PERF_PIPE_HEADER_LEN;
-    if (file->is_pipe) {
+    if (cn_u64_get(file->bytes.ptr + 8) == CN_PERF_PIPE_HEADER_LEN) {
         file->data_off = CN_PERF_PIPE_HEADER_LEN;
         return cn_bytes_from(file->bytes, file->data_off, &file->data);
     }
@@ -417,7 +409,7 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
         header.data_len = file->bytes.len - header.data_off;
     if (!cn_bytes_slice(file->bytes, header.data_off, header.data_len, &file->data))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "data of %" PRIu64 " bytes at %" PRIu64 " is not inside",
+                       "%" PRIu64 " bytes of data at %" PRIu64 " do not fit the file",
                        header.data_len, header.data_off);
     if (!read_attrs(file, &header, err))
         return false;
@@ -436,7 +428,7 @@ bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
     }
     for (uint32_t i = 0; i < file->event_count; i++)
         if (!file->events[i].name)
-            file->events[i].name = usual_name(file, i);
+            file->events[i].name = default_name(file, i);
     if (file->order_count > 0)
         qsort(file->order, file->order_count, sizeof(*file->order), by_time);
     return true;
@@ -460,7 +452,7 @@ enum cn_step cn_perf_next(struct cn_perf_file *file, struct cn_perf_record *out,
     if (file->next == file->order_count)
         return CN_END;
     out->time_ns = file->order[file->next].time_ns;
-    /* It was there when the order was made. */
+    /* It was readable when the file was opened. */
     return record_at(file, file->order[file->next++].off, out) ? CN_ITEM : CN_END;
 }
 

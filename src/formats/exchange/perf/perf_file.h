@@ -1,10 +1,10 @@
-/* perf.data taken apart: events, build-ids, and the records in the order of time.
+/* A perf.data file: its events, build-ids, and its records in the order of time.
  *
  *     cn_perf_file_open(&file, bytes, err)
  *     while ((step = cn_perf_next(&file, &record, err)) == CN_ITEM) ...
  *     cn_perf_file_close(&file);
  *
- * Borrows the bytes. Memory: 24 bytes a record, and what compressed records are stored as.
+ * Borrows the bytes. Memory: 24 bytes per record, and the compressed records.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_PERF_PERF_FILE_H
@@ -40,10 +40,8 @@ struct cn_perf_record {
 struct cn_perf_file {
     struct cn_bytes bytes, data;
     uint64_t data_off;
-    struct cn_text packed; /* pieces of compressed records, put together */
-    struct cn_unpacked
-        unpacked; /* the records in them; their offsets follow the data's */
-    bool is_pipe;
+    struct cn_text packed;       /* the zstd stream of compressed records */
+    struct cn_unpacked unpacked; /* its records; their offsets continue those of `data` */
     struct cn_perf_event events[CN_PERF_EVENT_MAX];
     uint32_t event_count;
     struct cn_map event_of;        /* by id of a sample */
@@ -57,18 +55,21 @@ CN_CHECK bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes
                                 struct cn_error *err);
 void cn_perf_file_close(struct cn_perf_file *file);
 
-/* Records of samples, tasks and mappings. */
+/* The next record of a sample, task or mapping. */
 CN_CHECK enum cn_step cn_perf_next(struct cn_perf_file *file, struct cn_perf_record *out,
                                    struct cn_error *err);
 
-/* Says which record it was that failed: returns false. */
+/* Add the record at `off` to the message. Returns false. */
 bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_error *err);
 
 CN_CHECK bool cn_perf_sample_decode(const struct cn_perf_file *file,
                                     const struct cn_perf_record *record,
                                     struct cn_perf_sample *out, struct cn_error *err);
 
-/* The build-id that the file gives for a module, in hexadecimal; "" when it has none. */
+/* The build-id of a module in the file's list, in hexadecimal; "" if it has none. */
 const char *cn_perf_build_id(const struct cn_perf_file *file, const char *path);
+
+/* Append bytes in hexadecimal. */
+void cn_perf_hex(struct cn_text *text, struct cn_bytes bytes);
 
 #endif

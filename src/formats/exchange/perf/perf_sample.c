@@ -1,4 +1,4 @@
-/* The fields of a sample, as its event says. */
+/* The fields of a sample: its event defines which there are. */
 
 #include <inttypes.h>
 
@@ -14,10 +14,10 @@ static bool take_u64(struct cn_bytes *rest, uint64_t *out)
     return true;
 }
 
-/* A field of 8 bytes that may be missing. */
-static bool take_if(struct cn_bytes *rest, bool is_there, uint64_t *out)
+/* An optional field of 8 bytes. */
+static bool take_if(struct cn_bytes *rest, bool has_field, uint64_t *out)
 {
-    return !is_there || take_u64(rest, out);
+    return !has_field || take_u64(rest, out);
 }
 
 static bool skip_read(struct cn_bytes *rest, uint64_t format)
@@ -34,7 +34,7 @@ static bool skip_read(struct cn_bytes *rest, uint64_t format)
            len <= rest->len && cn_bytes_take(rest, (size_t)len, &skipped);
 }
 
-/* Which event it is, by the id of the sample; those before it have a fixed place. */
+/* The event of a sample, by its id; the fields before the id have a fixed size. */
 static uint32_t event_of(const struct cn_perf_file *file, struct cn_bytes body)
 {
     uint64_t type = file->events[0].attr.sample_type;
@@ -85,7 +85,7 @@ bool cn_perf_sample_decode(const struct cn_perf_file *file,
     struct cn_perf_sample sample = {.chain = {(const uint8_t *)"", 0}};
 
     if (file->event_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "a sample, but no event");
+        return cn_fail(err, CN_ERR_FORMAT, "a sample without an event");
     sample.event = event_of(file, record->body);
     attr = &file->events[sample.event].attr;
     if (!(attr->flags & CN_PERF_FLAG_FREQ) && attr->sample_period > 0)

@@ -1,5 +1,5 @@
-/* The text of perf script: a line for each sample, "comm tid time: period event:", then
- * a line for each frame, "address symbol+0x10 (module)", the innermost first. */
+/* Reader of the output of perf script: a line "comm tid time: period event:" for each
+ * sample, then a line "address symbol+0x10 (module)" for each frame, the innermost first. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static bool read_ids(struct cn_bytes word, struct head *head)
     return cn_json_as_u64(tid, &head->tid);
 }
 
-/* The command's name may have blanks: ids are what stands before the time, or before
- * the processor, "[003]". */
+/* The name of the command may contain blanks: the ids are the last word before the time, or
+ * before the processor, "[003]". */
 static bool read_head(struct cn_bytes line, struct head *head)
 {
     struct cn_bytes rest = line, before = {0}, word;
@@ -92,7 +92,7 @@ static bool read_head(struct cn_bytes line, struct head *head)
     return word.len > 0;
 }
 
-/* Cut "(module)" off the end and "+0x10" off the name. */
+/* Split a frame into its name, without "+0x10", and its module, without parentheses. */
 static bool read_frame(struct cn_bytes line, struct cn_bytes *name,
                        struct cn_bytes *module)
 {
@@ -146,7 +146,7 @@ static void add_frame(struct script *s, struct cn_bytes name, struct cn_bytes mo
     free(own);
 }
 
-/* The sample that was being read is complete. */
+/* Add the current sample. */
 static bool end_sample(struct script *s, struct cn_error *err)
 {
     struct cn_import_identity identity = {.name = ""};
@@ -190,11 +190,11 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
     if (!end_sample(s, err))
         return false;
     s->depth = 0;
-    /* Comments stand before the samples. */
+    /* A comment. */
     if (line.ptr[0] == '#')
         return true;
     s->has_head = read_head(line, &s->head);
-    return s->has_head || cn_fail(err, CN_ERR_FORMAT, "is neither a sample nor a frame");
+    return s->has_head || cn_fail(err, CN_ERR_FORMAT, "expected a sample or a frame");
 }
 
 bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
@@ -217,7 +217,7 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
     return ok;
 }
 
-/* A head, and a frame below it. */
+/* A sample, and a frame after it. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     struct cn_bytes rest = beginning, line, name, module;
@@ -247,7 +247,7 @@ static bool open_database(struct cn_database **out, const char *path,
 
 const struct cn_format cn_format_perf_script = {
     .name = "perf-script",
-    .summary = "the text of perf script: samples with call chains of each thread",
+    .summary = "output of perf script: samples with call chains of each thread",
     .holds = "stacks",
     .is_file = true,
     .probe = probe,

@@ -1,29 +1,21 @@
 #include "formats/exchange/read/call_import.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/read/call_recording.h"
-#include "formats/exchange/read/call_runs.h"
+#include "model/calls/recording.h"
 
 enum {
     BUFFERED_MAX = 1 << 21, /* items in memory: 48 MiB */
     NAME_LEN_MAX = 1 << 16,
     ITEM_MAX_LOG = 32,
-};
-
-struct track {
-    struct cn_call_runs runs;
-    uint64_t pid, tid;
-    char *name;
-    bool is_thread; /* nothing but its ids tells it apart */
-    uint64_t first_ns, last_ns;
 };
 
 struct cn_call_import {
@@ -32,11 +24,9 @@ struct cn_call_import {
     struct cn_map name_of; /* by hash */
     struct cn_names processes;
     struct cn_map process_of; /* by pid: name */
-    struct track *tracks;
-    size_t track_count, track_capacity;
-    struct cn_map track_of; /* by hash of what it is known by */
-    uint64_t buffered, item_count;
-    struct cn_spool spool;
+    struct cn_call_tracks tracks;
+    struct cn_map track_of;        /* by hash of its ids and `what` */
+    uint64_t buffered, item_count; /* items in memory, and all items */
     struct cn_text scratch;
 };
 
@@ -52,19 +42,13 @@ void cn_call_import_free(struct cn_call_import *import)
 {
     if (!import)
         return;
-    for (size_t i = 0; i < import->track_count; i++) {
-        free(import->tracks[i].runs.list);
-        free(import->tracks[i].runs.items);
-        free(import->tracks[i].name);
-    }
-    free(import->tracks);
+    cn_call_tracks_done(&import->tracks);
     free(import->module);
     cn_names_done(&import->names);
     cn_names_done(&import->processes);
     cn_map_done(&import->name_of);
     cn_map_done(&import->process_of);
     cn_map_done(&import->track_of);
-    cn_spool_close(&import->spool);
     cn_text_done(&import->scratch);
     free(import);
 }
@@ -97,18 +81,21 @@ uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name
 bool cn_call_import_track(struct cn_call_import *import, uint64_t pid, uint64_t tid,
                           struct cn_bytes what, uint32_t *out, struct cn_error *err)
 {
+    struct cn_call_tracks *tracks = &import->tracks;
     uint64_t key[3] = {pid, tid, what.len ? XXH3_64bits(what.ptr, what.len) : 0};
     uint32_t *at = cn_map_at(&import->track_of, XXH3_64bits(key, sizeof(key)),
-                             (uint32_t)import->track_count);
+                             (uint32_t)tracks->count);
 
-    if (*at == import->track_count) {
+    if (*at == tracks->count) {
         if (*at == CN_CALL_TRACK_MAX)
             return cn_fail(err, CN_ERR_LIMIT, "more than %d tracks of calls",
                            CN_CALL_TRACK_MAX);
-        import->tracks = cn_grow(import->tracks, import->track_count,
-                                 &import->track_capacity, sizeof(*import->tracks));
-        import->tracks[import->track_count++] = (struct track){
-            .pid = pid, .tid = tid, .is_thread = what.len == 0, .first_ns = UINT64_MAX};
+        tracks->list = cn_grow(tracks->list, tracks->count, &tracks->capacity,
+                               sizeof(*tracks->list));
+        tracks->list[tracks->count++] = (struct cn_call_track){.input_pid = pid,
+                                                               .input_tid = tid,
+                                                               .is_thread = what.len == 0,
+                                                               .first_ns = UINT64_MAX};
     }
     *out = *at;
     return true;
@@ -117,8 +104,8 @@ bool cn_call_import_track(struct cn_call_import *import, uint64_t pid, uint64_t 
 void cn_call_import_track_name(struct cn_call_import *import, uint32_t track,
                                struct cn_bytes name)
 {
-    free(import->tracks[track].name);
-    import->tracks[track].name = cn_strdup(str_of(import, name));
+    free(import->tracks.list[track].name);
+    import->tracks.list[track].name = cn_strdup(str_of(import, name));
 }
 
 void cn_call_import_process_name(struct cn_call_import *import, uint64_t pid,
@@ -128,7 +115,7 @@ void cn_call_import_process_name(struct cn_call_import *import, uint64_t pid,
         cn_names_add(&import->processes, str_of(import, name));
 }
 
-static bool flush_track(struct cn_call_import *import, struct cn_call_runs *runs,
+static bool flush_track(struct cn_spool *spool, struct cn_call_runs *runs,
                         struct cn_error *err)
 {
     size_t len = runs->item_count * sizeof(*runs->items);
@@ -137,8 +124,8 @@ static bool flush_track(struct cn_call_import *import, struct cn_call_runs *runs
     if (len == 0)
         return true;
     cn_call_items_sort(runs->items, runs->item_count);
-    run.off = cn_spool_reserve(&import->spool, len);
-    if (!cn_spool_write(&import->spool, run.off, runs->items, len, err))
+    run.off = cn_spool_reserve(spool, len);
+    if (!cn_spool_write(spool, run.off, runs->items, len, err))
         return false;
     runs->list = cn_grow(runs->list, runs->count, &runs->capacity, sizeof(*runs->list));
     runs->list[runs->count++] = run;
@@ -148,16 +135,17 @@ static bool flush_track(struct cn_call_import *import, struct cn_call_runs *runs
     return true;
 }
 
-/* Too many to keep: everything that is in memory becomes runs in the file. */
+/* Move all items in memory to runs in the spool. */
 static bool flush_all(struct cn_call_import *import, struct cn_error *err)
 {
+    struct cn_call_tracks *tracks = &import->tracks;
     const char *folder = getenv("TMPDIR");
 
-    if (!import->spool.fds &&
-        !cn_spool_open(&import->spool, folder && folder[0] ? folder : "/tmp", err))
+    if (!tracks->spool.fds &&
+        !cn_spool_open(&tracks->spool, folder && folder[0] ? folder : "/tmp", err))
         return false;
-    for (size_t i = 0; i < import->track_count; i++)
-        if (!flush_track(import, &import->tracks[i].runs, err))
+    for (size_t i = 0; i < tracks->count; i++)
+        if (!flush_track(&tracks->spool, &tracks->list[i].runs, err))
             return false;
     import->buffered = 0;
     return true;
@@ -166,13 +154,14 @@ static bool flush_all(struct cn_call_import *import, struct cn_error *err)
 static bool add_item(struct cn_call_import *import, uint32_t track,
                      struct cn_call_item item, struct cn_error *err)
 {
-    struct track *to = &import->tracks[track];
+    struct cn_call_track *to = &import->tracks.list[track];
     uint64_t end_ns = item.time_ns;
 
     if (item.duration_ns != CN_CALL_BEGIN)
         end_ns += item.duration_ns < CN_CALL_TIME_MAX ? item.duration_ns : 0;
     if (item.time_ns > CN_CALL_TIME_MAX || end_ns > CN_CALL_TIME_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "a call at %" PRIu64 " ns, later than %" PRIu64,
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "a call at %" PRIu64 " ns is later than the limit, %" PRIu64 " ns",
                        item.time_ns, CN_CALL_TIME_MAX);
     if (import->item_count >> ITEM_MAX_LOG)
         return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu64 " calls",
@@ -207,73 +196,71 @@ bool cn_call_import_end(struct cn_call_import *import, uint32_t track, uint64_t 
                     err);
 }
 
-/* Tasks need numbers of their own: those of threads where they are free, others
- * elsewhere. */
-static void number_tracks(struct cn_call_import *import, struct cn_call_track *list)
+/* Each task needs a different tid. A thread has the tid of the input unless another track
+ * has it; other tracks get a free one. */
+static void number_tracks(struct cn_call_tracks *tracks)
 {
     struct cn_map used = {0};
     uint32_t next = 1;
 
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < import->track_count; i++) {
-            const struct track *track = &import->tracks[i];
-            bool may_keep = track->is_thread && track->tid > 0 &&
-                            track->tid < INT32_MAX &&
-                            cn_map_find(&used, track->tid, 0) == 0;
+        for (size_t i = 0; i < tracks->count; i++) {
+            struct cn_call_track *track = &tracks->list[i];
+            uint64_t tid = track->input_tid;
+            bool is_free = track->is_thread && tid > 0 && tid < INT32_MAX &&
+                           cn_map_find(&used, tid, 0) == 0;
 
-            if (list[i].tid != 0 || (pass == 0 && !may_keep))
+            if (track->tid != 0 || (pass == 0 && !is_free))
                 continue;
             while (pass == 1 && cn_map_find(&used, next, 0) != 0)
                 next++;
-            list[i].tid = pass == 0 ? (uint32_t)track->tid : next;
-            *cn_map_at(&used, list[i].tid, 1) = 1;
+            track->tid = pass == 0 ? (uint32_t)tid : next;
+            *cn_map_at(&used, track->tid, 1) = 1;
         }
     cn_map_done(&used);
-}
-
-static void describe_tracks(struct cn_call_import *import, struct cn_call_track *list)
-{
-    for (size_t i = 0; i < import->track_count; i++) {
-        struct track *track = &import->tracks[i];
-        uint32_t process = cn_map_find(&import->process_of, track->pid, UINT32_MAX);
-
-        cn_call_items_sort(track->runs.items, track->runs.item_count);
-        list[i] = (struct cn_call_track){
-            .runs = track->runs,
-            .name = track->name            ? track->name
-                    : process < UINT32_MAX ? import->processes.list[process]
-                                           : "",
-            .first_ns = track->first_ns,
-            .last_ns = track->last_ns,
-        };
-    }
-    number_tracks(import, list);
-    for (size_t i = 0; i < import->track_count; i++) {
-        uint64_t pid = import->tracks[i].pid;
-
-        list[i].pid = pid > 0 && pid < INT32_MAX ? (uint32_t)pid : list[i].tid;
-    }
 }
 
 bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                            struct cn_recording **out, struct cn_error *err)
 {
-    struct cn_call_track *list;
+    struct cn_call_tracks *tracks = &import->tracks;
 
     if (base_ns > CN_CALL_TIME_MAX) {
         cn_call_import_free(import);
-        return cn_fail(err, CN_ERR_LIMIT, "times that count from %" PRIu64 " ns",
-                       base_ns);
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "times count from %" PRIu64 " ns, later than the limit, %" PRIu64
+                       " ns",
+                       base_ns, CN_CALL_TIME_MAX);
     }
-    list = cn_alloc(import->track_count, sizeof(*list));
-    describe_tracks(import, list);
-    *out = cn_call_recording_new(import->module, &import->names, list,
-                                 import->track_count, &import->spool, base_ns);
-    /* The recording owns the runs and the file now. */
-    for (size_t i = 0; i < import->track_count; i++)
-        import->tracks[i].runs = (struct cn_call_runs){0};
-    import->spool = (struct cn_spool){0};
-    free(list);
+    number_tracks(tracks);
+    for (size_t i = 0; i < tracks->count; i++) {
+        struct cn_call_track *track = &tracks->list[i];
+        uint64_t pid = track->input_pid;
+        uint32_t process = cn_map_find(&import->process_of, pid, UINT32_MAX);
+
+        track->pid = pid > 0 && pid < INT32_MAX ? (uint32_t)pid : track->tid;
+        if (!track->name)
+            track->name =
+                cn_strdup(process < UINT32_MAX ? import->processes.list[process] : "");
+        cn_call_items_sort(track->runs.items, track->runs.item_count);
+    }
+    *out = cn_call_recording_new(import->module, &import->names, tracks, base_ns);
     cn_call_import_free(import);
+    return true;
+}
+
+bool cn_call_import_open(struct cn_recording **out, const char *path,
+                         cn_call_import_fn read, struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    bool ok;
+
+    if (!cn_unpacked_open(&file, path, err))
+        return false;
+    ok = read(file.bytes, true, out, err);
+    cn_unpacked_close(&file);
+    if (!ok)
+        return cn_fail_in(err, "%s", path);
+    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
     return true;
 }

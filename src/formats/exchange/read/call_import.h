@@ -1,15 +1,15 @@
-/* What the readers of call traces share: calls in any order become a recording.
+/* Calls in any order, from the readers of call traces, made into a recording.
  *
  *     struct cn_call_import *import = cn_call_import_new("chrome trace");
- *     track = cn_call_import_track(import, pid, tid, err)
- *     name = cn_call_import_name(import, text)
+ *     cn_call_import_track(import, pid, tid, (struct cn_bytes){0}, &track, err)
+ *     name = cn_call_import_name(import, text);
  *     cn_call_import_add(import, track, time_ns, duration_ns, name, err)
  *     cn_call_import_finish(import, base_ns, &recording, err)
  *
- * Calls are sorted by time, in memory as long as they are few and in a nameless file in
- * $TMPDIR otherwise. They are put inside each other: one that outlasts its caller ends
- * with it, one without an end ends with its track. Strings are copied.
- * Threads: one thread at a time; the recording as model/calls/recording.h says.
+ * Calls are sorted by time: in memory if they are few, otherwise in a nameless file in
+ * $TMPDIR. Then they are nested: a call that outlasts its caller ends with it, a call
+ * without an end ends with its track. Strings are copied.
+ * Threads: one thread at a time; the recording as in model/calls/recording.h.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_CALL_IMPORT_H
 #define CN_FORMATS_EXCHANGE_READ_CALL_IMPORT_H
@@ -25,42 +25,49 @@ struct cn_recording;
 
 enum {
     CN_CALL_TRACK_MAX = 1 << 16,
-    CN_CALL_DEPTH_MAX = 1 << 14, /* calls inside each other */
+    CN_CALL_DEPTH_MAX = 1 << 14, /* of nested calls */
 };
 
 #define CN_CALL_TIME_MAX ((uint64_t)1 << 62)
-/* Durations of events that are half a call. */
+/* The duration of a call whose end comes later. */
 #define CN_CALL_BEGIN UINT64_MAX
 
 struct cn_call_import *cn_call_import_new(const char *module);
 void cn_call_import_free(struct cn_call_import *import); /* NULL is fine */
 
-/* The track of a thread, or of anything else that has calls inside each other: `what`
- * tells tracks of the same thread apart. */
+/* The track of a thread. `what` tells apart several tracks of a thread; empty: there is
+ * one. */
 CN_CHECK bool cn_call_import_track(struct cn_call_import *import, uint64_t pid,
                                    uint64_t tid, struct cn_bytes what, uint32_t *out,
                                    struct cn_error *err);
 void cn_call_import_track_name(struct cn_call_import *import, uint32_t track,
                                struct cn_bytes name);
 
-/* For tracks that have no name of their own. */
+/* The name of all tracks of a process that have none. */
 void cn_call_import_process_name(struct cn_call_import *import, uint64_t pid,
                                  struct cn_bytes name);
 
 uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name);
 
-/* A call with its duration; or, with CN_CALL_BEGIN, the beginning of one. */
+/* A call with its duration, or the begin of a call with CN_CALL_BEGIN. */
 CN_CHECK bool cn_call_import_add(struct cn_call_import *import, uint32_t track,
                                  uint64_t time_ns, uint64_t duration_ns, uint32_t name,
                                  struct cn_error *err);
 
-/* The end of the innermost call of the track that has begun. */
+/* The end of the innermost call that was added with CN_CALL_BEGIN. */
 CN_CHECK bool cn_call_import_end(struct cn_call_import *import, uint32_t track,
                                  uint64_t time_ns, struct cn_error *err);
 
-/* Hand out the recording, which the caller closes; `base_ns` is added to all times. The
- * import is gone in any case. */
+/* Make the recording, which the caller closes; `base_ns` is added to all times. Releases
+ * the import, also on failure. */
 CN_CHECK bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                                     struct cn_recording **out, struct cn_error *err);
+
+/* Open a file, compressed or not, with `read`. Errors name the path. `is_mapped`: the bytes
+ * are a mapped file, whose pages cn_file_forget() can drop. */
+typedef bool (*cn_call_import_fn)(struct cn_bytes bytes, bool is_mapped,
+                                  struct cn_recording **out, struct cn_error *err);
+CN_CHECK bool cn_call_import_open(struct cn_recording **out, const char *path,
+                                  cn_call_import_fn read, struct cn_error *err);
 
 #endif

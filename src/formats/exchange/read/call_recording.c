@@ -1,8 +1,6 @@
 #include "formats/exchange/read/call_recording.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "formats/exchange/read/call_import.h"
@@ -12,16 +10,15 @@ enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512 };
 
 struct recording {
     struct cn_recording rec;
-    struct cn_recording *tables; /* everything but the calls */
-    struct cn_call_track *tracks;
-    struct cn_spool spool;
+    struct cn_recording *tables; /* all except the calls */
+    struct cn_call_tracks tracks;
     uint64_t base_ns;
 };
 
 struct open_call {
-    uint64_t end_ns; /* CN_CALL_BEGIN: not known yet */
+    uint64_t end_ns; /* CN_CALL_BEGIN: unknown */
     uint32_t function;
-    bool is_half; /* ends with an item of its own */
+    bool has_end_item; /* an item of the track ends it */
 };
 
 struct stream {
@@ -30,7 +27,7 @@ struct stream {
     struct cn_run_merge *merge;
     struct open_call *open;
     size_t depth, capacity;
-    size_t leaving; /* calls to be closed at leave_ns, whatever their ends say */
+    size_t leaving; /* number of calls to end at leave_ns */
     uint64_t leave_ns;
     bool is_over;
     struct cn_call calls[BATCH];
@@ -62,8 +59,8 @@ static void leave(struct stream *s, uint64_t time_ns)
 
 static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_error *err)
 {
-    bool is_half = item->duration_ns == CN_CALL_BEGIN;
-    uint64_t end_ns = is_half ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
+    bool has_end_item = item->duration_ns == CN_CALL_BEGIN;
+    uint64_t end_ns = has_end_item ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
     uint64_t outer_ns = s->depth > 0 ? s->open[s->depth - 1].end_ns : CN_CALL_BEGIN;
 
     if (s->depth == CN_CALL_DEPTH_MAX)
@@ -72,33 +69,20 @@ static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_e
     s->open[s->depth] = (struct open_call){
         .end_ns = end_ns < outer_ns ? end_ns : outer_ns,
         .function = item->name,
-        .is_half = is_half,
+        .has_end_item = has_end_item,
     };
     emit(s, CN_CALL_ENTER, item->time_ns, item->name, s->depth);
     s->depth++;
     return true;
 }
 
-/* The innermost call that has only begun ends, and with it everything inside. */
-static void end_half(struct stream *s, uint64_t time_ns)
-{
-    size_t at = s->depth;
-
-    while (at > 0 && !s->open[at - 1].is_half)
-        at--;
-    if (at == 0)
-        return;
-    s->leaving = s->depth - at + 1;
-    s->leave_ns = time_ns;
-}
-
-/* One step: a return that is due, or the next item. False at the end. */
+/* One step: a call that ends, or the next item. */
 static enum cn_step advance(struct stream *s, struct cn_error *err)
 {
     const struct recording *r = (const struct recording *)s->base.rec;
     const struct cn_call_item *item = NULL;
-    struct cn_call_item taken;
     enum cn_step step;
+    size_t at;
 
     if (s->leaving > 0) {
         s->leaving--;
@@ -112,7 +96,7 @@ static enum cn_step advance(struct stream *s, struct cn_error *err)
         uint64_t end_ns = s->open[s->depth - 1].end_ns;
 
         if (step == CN_END && end_ns == CN_CALL_BEGIN)
-            end_ns = r->tracks[s->base.task].last_ns;
+            end_ns = r->tracks.list[s->base.task].last_ns;
         if (step == CN_END || end_ns <= item->time_ns) {
             leave(s, end_ns);
             return CN_ITEM;
@@ -120,11 +104,17 @@ static enum cn_step advance(struct stream *s, struct cn_error *err)
     }
     if (step == CN_END)
         return step;
-    taken = *item;
+    if (item->name != CN_NONE) {
+        if (!enter(s, item, err))
+            return CN_FAIL;
+    } else {
+        /* An end: of the innermost call without a duration, and of the calls inside it. */
+        for (at = s->depth; at > 0 && !s->open[at - 1].has_end_item;)
+            at--;
+        s->leaving = at > 0 ? s->depth - at + 1 : 0;
+        s->leave_ns = item->time_ns;
+    }
     cn_run_merge_take(s->merge);
-    if (taken.name != CN_NONE)
-        return enter(s, &taken, err) ? CN_ITEM : CN_FAIL;
-    end_half(s, taken.time_ns);
     return CN_ITEM;
 }
 
@@ -157,7 +147,7 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     (void)err;
     s->base = (struct cn_call_stream){rec, task};
     s->range = range;
-    s->merge = cn_run_merge_new(&r->tracks[task].runs, &r->spool);
+    s->merge = cn_run_merge_new(&r->tracks.list[task].runs, &r->tracks.spool);
     *out = &s->base;
     return true;
 }
@@ -185,12 +175,7 @@ static void close_recording(struct cn_recording *rec)
 {
     struct recording *r = (struct recording *)rec;
 
-    for (uint32_t i = 0; i < rec->task_count; i++) {
-        free(r->tracks[i].runs.list);
-        free(r->tracks[i].runs.items);
-    }
-    free(r->tracks);
-    cn_spool_close(&r->spool);
+    cn_call_tracks_done(&r->tracks);
     cn_arena_done(&r->rec.arena);
     cn_recording_close(r->tables);
     free(r);
@@ -211,43 +196,18 @@ static int by_tid(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static void add_functions(struct cn_memory_recording *m, uint32_t module,
-                          const struct cn_names *names)
+void cn_call_tracks_done(struct cn_call_tracks *tracks)
 {
-    for (size_t i = 0; i < names->count; i++)
-        (void)cn_memory_recording_add_function(m,
-                                               (struct cn_call_function){
-                                                   .name = names->list[i],
-                                                   .raw_name = names->list[i],
-                                                   .module = module,
-                                                   .type = 'T',
-                                                   .offset = (uint64_t)i * FUNCTION_LEN,
-                                                   .size = FUNCTION_LEN,
-                                                   .file = "",
-                                               });
-}
-
-static void add_tasks(struct cn_memory_recording *m, uint32_t session,
-                      const struct cn_call_track *list, size_t count, uint64_t base_ns)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool is_empty = list[i].first_ns == UINT64_MAX;
-        uint64_t first_ns = is_empty ? 0 : list[i].first_ns + base_ns;
-        uint32_t task = cn_memory_recording_add_task(m, (struct cn_task){
-                                                            .tid = list[i].tid,
-                                                            .pid = list[i].pid,
-                                                            .parent = CN_NONE,
-                                                            .name = list[i].name,
-                                                            .time_ns = first_ns,
-                                                            .has_session = i == 0,
-                                                            .has_file = true,
-                                                        });
-
-        cn_memory_recording_add_task_session(m, task, 0, session);
+    for (size_t i = 0; i < tracks->count; i++) {
+        cn_call_runs_done(&tracks->list[i].runs);
+        free(tracks->list[i].name);
     }
+    free(tracks->list);
+    cn_spool_close(&tracks->spool);
+    *tracks = (struct cn_call_tracks){0};
 }
 
-/* As long as the records would be in a file of uftrace. */
+/* The length of the records in a uftrace file. */
 static uint64_t length_of(const struct cn_call_runs *runs)
 {
     uint64_t count = runs->item_count;
@@ -257,48 +217,74 @@ static uint64_t length_of(const struct cn_call_runs *runs)
     return 2 * RECORD_LEN * count;
 }
 
-/* The tables have no calls: their tasks do not know when and how long they are. */
-static void complete_tasks(struct recording *r)
+/* A recording with all tables and no calls. */
+static struct cn_recording *make_tables(const char *module, const struct cn_names *names,
+                                        const struct cn_call_tracks *tracks,
+                                        uint64_t base_ns)
 {
-    struct cn_task *tasks =
-        cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));
-
-    for (uint32_t i = 0; i < r->rec.task_count; i++) {
-        tasks[i] = r->tables->tasks[i];
-        tasks[i].first_ns = tasks[i].time_ns;
-        tasks[i].data_len = length_of(&r->tracks[i].runs);
-    }
-    r->rec.tasks = tasks;
-}
-
-struct cn_recording *cn_call_recording_new(const char *module,
-                                           const struct cn_names *names,
-                                           struct cn_call_track *list, size_t count,
-                                           const struct cn_spool *spool, uint64_t base_ns)
-{
-    struct recording *r = cn_alloc(1, sizeof(*r));
     struct cn_memory_recording *m = cn_memory_recording_new();
-    uint32_t number = cn_memory_recording_add_module(m, module, ""), session;
+    uint32_t number = cn_memory_recording_add_module(m, module, "");
+    uint32_t session = cn_memory_recording_add_session(
+        m, "0000000000000001", tracks->count > 0 ? tracks->list[0].pid : 1, 0, module);
 
-    if (count > 0)
-        qsort(list, count, sizeof(*list), by_tid);
-    session = cn_memory_recording_add_session(m, "0000000000000001",
-                                              count > 0 ? list[0].pid : 1, 0, module);
-    add_functions(m, number, names);
+    for (size_t i = 0; i < names->count; i++)
+        (void)cn_memory_recording_add_function(m,
+                                               (struct cn_call_function){
+                                                   .name = names->list[i],
+                                                   .raw_name = names->list[i],
+                                                   .module = number,
+                                                   .type = 'T',
+                                                   .offset = (uint64_t)i * FUNCTION_LEN,
+                                                   .size = FUNCTION_LEN,
+                                                   .file = "",
+                                               });
     cn_memory_recording_add_mapping(
         m, session,
         (struct cn_mapping){0, (uint64_t)names->count * FUNCTION_LEN + 1, 0, number,
                             "r-xp"});
-    add_tasks(m, session, list, count, base_ns);
-    r->tables = cn_memory_recording_finish(m);
+    for (size_t i = 0; i < tracks->count; i++) {
+        const struct cn_call_track *track = &tracks->list[i];
+        bool is_empty = track->first_ns == UINT64_MAX;
+        uint32_t task = cn_memory_recording_add_task(
+            m, (struct cn_task){
+                   .tid = track->tid,
+                   .pid = track->pid,
+                   .parent = CN_NONE,
+                   .name = track->name,
+                   .time_ns = is_empty ? 0 : track->first_ns + base_ns,
+                   .has_session = i == 0,
+                   .has_file = true,
+               });
+
+        cn_memory_recording_add_task_session(m, task, 0, session);
+    }
+    return cn_memory_recording_finish(m);
+}
+
+struct cn_recording *cn_call_recording_new(const char *module,
+                                           const struct cn_names *names,
+                                           struct cn_call_tracks *tracks,
+                                           uint64_t base_ns)
+{
+    struct recording *r = cn_alloc(1, sizeof(*r));
+    struct cn_task *tasks;
+
+    if (tracks->count > 0)
+        qsort(tracks->list, tracks->count, sizeof(*tracks->list), by_tid);
+    r->tables = make_tables(module, names, tracks, base_ns);
     r->rec = *r->tables;
     r->rec.ops = &ops;
     r->rec.arena = (struct cn_arena){0};
-    r->tracks = cn_alloc(count, sizeof(*r->tracks));
-    if (count > 0)
-        memcpy(r->tracks, list, count * sizeof(*r->tracks));
-    r->spool = *spool;
+    r->tracks = *tracks;
     r->base_ns = base_ns;
-    complete_tasks(r);
+    *tracks = (struct cn_call_tracks){0};
+    /* The tables have no calls: complete their tasks. */
+    tasks = cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));
+    for (uint32_t i = 0; i < r->rec.task_count; i++) {
+        tasks[i] = r->tables->tasks[i];
+        tasks[i].first_ns = tasks[i].time_ns;
+        tasks[i].data_len = length_of(&r->tracks.list[i].runs);
+    }
+    r->rec.tasks = tasks;
     return &r->rec;
 }

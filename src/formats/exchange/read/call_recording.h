@@ -1,5 +1,5 @@
-/* A recording whose calls are sorted runs of tracks: what imported calls become.
- * Threads: as model/calls/recording.h says.
+/* A recording whose calls are sorted runs of tracks.
+ * Threads: as model/calls/recording.h.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_CALL_RECORDING_H
 #define CN_FORMATS_EXCHANGE_READ_CALL_RECORDING_H
@@ -12,16 +12,26 @@ struct cn_recording;
 
 struct cn_call_track {
     struct cn_call_runs runs;
-    uint32_t pid, tid; /* no two have the same tid */
-    const char *name;
-    uint64_t first_ns, last_ns;
+    uint64_t input_pid, input_tid; /* in the input */
+    uint32_t pid, tid;             /* in the recording: no two tracks have the same tid */
+    bool is_thread;                /* its ids identify it */
+    char *name;
+    uint64_t first_ns, last_ns; /* first_ns UINT64_MAX: no calls */
 };
 
-/* Takes the runs and the spool; names are copied. `list` is put in the order of tids. */
+struct cn_call_tracks {
+    struct cn_call_track *list;
+    size_t count, capacity;
+    struct cn_spool spool;
+};
+
+void cn_call_tracks_done(struct cn_call_tracks *tracks);
+
+/* Moves the tracks into the recording and sorts them by tid; names are copied. `base_ns`
+ * is added to all times. */
 struct cn_recording *cn_call_recording_new(const char *module,
                                            const struct cn_names *names,
-                                           struct cn_call_track *list, size_t count,
-                                           const struct cn_spool *spool,
+                                           struct cn_call_tracks *tracks,
                                            uint64_t base_ns);
 
 #endif

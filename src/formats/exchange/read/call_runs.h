@@ -1,5 +1,6 @@
-/* Calls of one track in the order of time, from sorted runs in memory or in a file.
- * Threads: each reader belongs to one thread.
+/* The calls of one track in the order of time, merged from sorted runs in memory and in a
+ * spool.
+ * Threads: a merge belongs to one thread.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_CALL_RUNS_H
 #define CN_FORMATS_EXCHANGE_READ_CALL_RUNS_H
@@ -14,9 +15,9 @@
 
 struct cn_call_item {
     uint64_t time_ns;
-    uint64_t duration_ns; /* CN_CALL_BEGIN: half a call */
-    uint32_t name;        /* CN_NONE: the end of one */
-    uint32_t order;       /* as read */
+    uint64_t duration_ns; /* CN_CALL_BEGIN: the begin or the end of a call */
+    uint32_t name;        /* CN_NONE: the end of a call */
+    uint32_t order;       /* in the input */
 };
 
 struct cn_call_run {
@@ -24,7 +25,7 @@ struct cn_call_run {
     uint64_t count;
 };
 
-/* All of a track: runs in the spool, and those that are still in memory. */
+/* All calls of a track: runs in the spool, and items in memory. */
 struct cn_call_runs {
     struct cn_call_run *list;
     size_t count, capacity;
@@ -32,15 +33,18 @@ struct cn_call_runs {
     size_t item_count, item_capacity;
 };
 
+void cn_call_runs_done(struct cn_call_runs *runs);
+
 void cn_call_items_sort(struct cn_call_item *items, size_t count);
 
 struct cn_run_merge;
 
+/* Borrows the runs and the spool. */
 struct cn_run_merge *cn_run_merge_new(const struct cn_call_runs *runs,
                                       const struct cn_spool *spool);
-void cn_run_merge_free(struct cn_run_merge *merge); /* NULL is fine */
+void cn_run_merge_free(struct cn_run_merge *merge);
 
-/* The next item without taking it; CN_END when there is none. */
+/* The next item, without taking it; CN_END if there is none. */
 CN_CHECK enum cn_step cn_run_merge_peek(struct cn_run_merge *merge,
                                         const struct cn_call_item **out,
                                         struct cn_error *err);

@@ -1,6 +1,6 @@
-/* Chrome's trace events read: complete events (X), beginnings and ends (B, E), those of
- * asynchronous operations (b, e and the older S, F), and names (M). An object with
- * "traceEvents", or an array that may lack its end. */
+/* Reader of Chrome trace events: complete events (X), begins and ends (B, E), those of
+ * asynchronous operations (b, e and the older S, F), and names (M). The file is an object
+ * with "traceEvents", or an array, whose end may be missing. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 
 #include "base/bytes/json_reader.h"
 #include "base/files/file.h"
-#include "base/files/unpack.h"
 #include "formats/exchange/read/call_import.h"
 #include "formats/exchange/read/import.h"
 #include "formats/exchange/read/readers.h"
@@ -16,8 +15,8 @@
 
 enum {
     NS_DIGITS = 3,            /* of microseconds */
-    FORGET_LEN = 64 << 20,    /* bytes after which pages of the file are given back */
-    TEXT_ID_BITS = 0x7fffffff /* of a pid or tid that is no number */
+    FORGET_LEN = 64 << 20,    /* bytes after which pages of the file are dropped */
+    TEXT_ID_BITS = 0x7fffffff /* of a pid or tid that is not a number */
 };
 
 struct event {
@@ -28,7 +27,7 @@ struct event {
     uint32_t name;
     uint64_t id;           /* hash of id and category */
     struct cn_text tag;    /* of a name event: the name in its arguments */
-    struct cn_text labels; /* category and id, for a name of the track */
+    struct cn_text labels; /* category and id: the name of an asynchronous track */
     enum { NAMES_NOTHING, NAMES_PROCESS, NAMES_THREAD } names;
 };
 
@@ -36,13 +35,14 @@ struct reading {
     struct cn_call_import *import;
     struct cn_json_reader json;
     struct event event;
-    bool is_mapped; /* the bytes are a file, whose pages can be given back */
+    bool is_mapped; /* the bytes are a file, whose pages can be dropped */
     size_t forgotten;
     uint64_t base_ns;
+    bool has_events;
     uint64_t other_count, early_count;
 };
 
-/* A pid or tid: a number, or a text that stands for one. */
+/* A pid or tid: a number, or the hash of a text. */
 static uint64_t number_of(struct cn_bytes text)
 {
     int64_t value;
@@ -60,35 +60,24 @@ static void add_label(struct event *event, struct cn_bytes text)
     event->id = event->id * 31 + XXH3_64bits(text.ptr, text.len);
 }
 
-/* The arguments: only a name is of use. */
-static bool read_arguments(struct reading *r, enum cn_json_kind kind,
-                           struct cn_error *err)
+static bool take_argument(void *arg, const struct cn_json_member *member,
+                          struct cn_error *err)
 {
-    struct cn_json_token token;
+    struct reading *r = arg;
 
-    if (kind != CN_JSON_OBJECT)
-        return cn_json_skip(&r->json, kind, err);
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        bool is_name = cn_json_is(&token, "name");
-
-        kind = cn_json_next(&r->json, &token, err);
-        if (is_name && kind == CN_JSON_STRING) {
-            cn_text_clear(&r->event.tag);
-            cn_text_add(&r->event.tag, (const char *)token.text.ptr, token.text.len);
-        } else if (!cn_json_skip(&r->json, kind, err)) {
-            return false;
-        }
+    if (cn_json_key_is(member, "name") && member->kind == CN_JSON_STRING) {
+        cn_text_clear(&r->event.tag);
+        cn_text_add(&r->event.tag, (const char *)member->token.text.ptr,
+                    member->token.text.len);
     }
-    return kind == CN_JSON_OBJECT_END;
+    return cn_json_skip(&r->json, member->kind, err);
 }
 
 static bool read_time(const struct cn_json_token *token, int64_t *out,
                       struct cn_error *err)
 {
     return cn_json_as_scaled(token->text, NS_DIGITS, out) ||
-           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": '%.*s' is no time",
-                   token->off, (int)(token->text.len < 40 ? token->text.len : 40),
-                   (const char *)token->text.ptr);
+           cn_json_fail(token, "a time", err);
 }
 
 static void read_name(struct reading *r, const struct cn_json_token *token)
@@ -125,8 +114,9 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
 
     if (kind == CN_JSON_FAIL)
         return false;
-    if (field == ARGUMENTS)
-        return read_arguments(r, kind, err);
+    /* Only a name in the arguments is used. */
+    if (field == ARGUMENTS && kind == CN_JSON_OBJECT)
+        return cn_json_read_object(&r->json, take_argument, r, err);
     if (field == OTHER || !is_text)
         return cn_json_skip(&r->json, kind, err);
     switch (field) {
@@ -207,7 +197,6 @@ static bool take_event(struct reading *r, struct cn_error *err)
         r->other_count++;
         return true;
     }
-    /* Before the clock began: nothing there counts, and few files have it. */
     if (event->time_ns < 0) {
         r->early_count++;
         return true;
@@ -248,7 +237,7 @@ static void forget(struct reading *r)
     r->forgotten = r->json.at;
 }
 
-/* After the bracket. An array that is the whole file may just end. */
+/* The rest of the array of events. With `may_end` its end may be missing. */
 static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
 {
     struct cn_json_token token;
@@ -258,8 +247,8 @@ static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
         if (kind == CN_JSON_FAIL)
             return may_end && r->json.depth == 1 && r->json.at >= r->json.bytes.len;
         if (kind != CN_JSON_OBJECT)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "JSON at %" PRIu64 ": an event is an object", token.off);
+            return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected an event",
+                           token.off);
         if (!read_event(r, err))
             return cn_fail_in(err, "event at %" PRIu64, token.off);
         forget(r);
@@ -267,51 +256,29 @@ static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
     return true;
 }
 
-/* What our own files say about the time that events count from. */
-static bool read_metadata(struct reading *r, enum cn_json_kind kind, struct cn_error *err)
+/* In files of cairn: the start of the recording, from which all times count. */
+static bool take_metadata(void *arg, const struct cn_json_member *member,
+                          struct cn_error *err)
 {
-    struct cn_json_token token;
+    struct reading *r = arg;
 
-    if (kind != CN_JSON_OBJECT)
-        return cn_json_skip(&r->json, kind, err);
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        bool is_base = cn_json_is(&token, "base_time_ns");
-
-        kind = cn_json_next(&r->json, &token, err);
-        if (is_base && kind == CN_JSON_STRING)
-            (void)cn_json_as_u64(token.text, &r->base_ns);
-        if (!cn_json_skip(&r->json, kind, err))
-            return false;
-    }
-    return kind == CN_JSON_OBJECT_END;
+    if (cn_json_key_is(member, "base_time_ns") && member->kind == CN_JSON_STRING)
+        (void)cn_json_as_u64(member->token.text, &r->base_ns);
+    return cn_json_skip(&r->json, member->kind, err);
 }
 
-static bool read_object(struct reading *r, struct cn_error *err)
+static bool take_file(void *arg, const struct cn_json_member *member,
+                      struct cn_error *err)
 {
-    struct cn_json_token token;
-    enum cn_json_kind kind;
-    bool has_events = false;
+    struct reading *r = arg;
 
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        bool is_events = cn_json_is(&token, "traceEvents");
-        bool is_metadata = cn_json_is(&token, "metadata");
-        bool ok;
-
-        kind = cn_json_next(&r->json, &token, err);
-        if (is_events && kind == CN_JSON_ARRAY) {
-            has_events = true;
-            ok = read_events(r, false, err);
-        } else if (is_metadata) {
-            ok = read_metadata(r, kind, err);
-        } else {
-            ok = cn_json_skip(&r->json, kind, err);
-        }
-        if (!ok)
-            return false;
+    if (cn_json_key_is(member, "traceEvents") && member->kind == CN_JSON_ARRAY) {
+        r->has_events = true;
+        return read_events(r, false, err);
     }
-    if (kind != CN_JSON_OBJECT_END)
-        return false;
-    return has_events || cn_fail(err, CN_ERR_FORMAT, "no array \"traceEvents\"");
+    if (cn_json_key_is(member, "metadata") && member->kind == CN_JSON_OBJECT)
+        return cn_json_read_object(&r->json, take_metadata, r, err);
+    return cn_json_skip(&r->json, member->kind, err);
 }
 
 static bool read_all(struct reading *r, struct cn_error *err)
@@ -324,8 +291,9 @@ static bool read_all(struct reading *r, struct cn_error *err)
     if (kind == CN_JSON_ARRAY)
         return read_events(r, true, err);
     if (kind != CN_JSON_OBJECT)
-        return cn_fail(err, CN_ERR_FORMAT, "neither an object nor an array");
-    return read_object(r, err);
+        return cn_fail(err, CN_ERR_FORMAT, "expected an object or an array");
+    return cn_json_read_object(&r->json, take_file, r, err) &&
+           (r->has_events || cn_fail(err, CN_ERR_FORMAT, "no array \"traceEvents\""));
 }
 
 static bool read_recording(struct cn_bytes bytes, bool is_mapped,
@@ -347,10 +315,10 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         return false;
     if (r.other_count > 0)
         cn_recording_warn(*out, false,
-                          "%" PRIu64 " events that are no calls are left out",
+                          "%" PRIu64 " events that are not calls are skipped",
                           r.other_count);
     if (r.early_count > 0)
-        cn_recording_warn(*out, false, "%" PRIu64 " calls before time 0 are left out",
+        cn_recording_warn(*out, false, "%" PRIu64 " calls before time 0 are skipped",
                           r.early_count);
     return true;
 }
@@ -364,21 +332,10 @@ bool cn_chrome_read(struct cn_bytes bytes, struct cn_recording **out,
 bool cn_chrome_open(struct cn_recording **out, const char *path,
                     const struct cn_recording_options *options, struct cn_error *err)
 {
-    struct cn_unpacked file = {0};
-    bool ok;
-
     (void)options;
-    if (!cn_unpacked_open(&file, path, err))
-        return false;
-    ok = read_recording(file.bytes, true, out, err);
-    cn_unpacked_close(&file);
-    if (!ok)
-        return cn_fail_in(err, "%s", path);
-    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
-    return true;
+    return cn_call_import_open(out, path, read_recording, err);
 }
 
-/* Events have a phase. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
-/* Folded stacks read: "main;solve;dot 1234" a line. What stands before the last blank
- * is the stack, what comes after it the value. */
+/* Reader of folded stacks: lines "main;solve;dot 1234". The last blank separates the stack
+ * from the value. */
 
 #include <inttypes.h>
 
@@ -8,7 +8,7 @@
 #include "formats/exchange/read/lines.h"
 #include "formats/exchange/read/readers.h"
 
-/* Split a line at its last blank; false when it is no stack with a value. */
+/* Split a line at its last blank; false if it is not a stack with a value. */
 static bool split(struct cn_bytes line, struct cn_bytes *stack, double *value)
 {
     const uint8_t *blank = line.len > 0 ? memrchr(line.ptr, ' ', line.len) : NULL;
@@ -63,8 +63,8 @@ bool cn_folded_read(struct cn_import *import, struct cn_bytes bytes, struct cn_e
             continue;
         if (!split(line, &stack, &value))
             return cn_fail(err, CN_ERR_FORMAT,
-                           "line %" PRIu64 " at %zu is no stack with a value", number,
-                           off);
+                           "line %" PRIu64 " at %zu: expected a stack and a value",
+                           number, off);
         if (!cn_import_add(import, thread, context_of(import, stack), metric, value, err))
             return false;
     }

@@ -16,10 +16,10 @@
 
 enum {
     LOOK_LEN = 16 * 1024,
-    SCOPE_COUNT = 4, /* ids of a metric's values in a thread; the first is the point */
+    SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
 };
 
-/* Threads times contexts times metrics: what summing up along the tree costs. */
+/* Threads times contexts times metrics: the cost of propagation. */
 #define WORK_MAX (UINT64_C(1) << 33)
 
 struct value {
@@ -31,7 +31,7 @@ struct value {
 
 struct timed {
     uint64_t time_ns;
-    uint64_t order; /* as read: equal times stay in order */
+    uint64_t order; /* in the input */
     uint32_t thread, context;
 };
 
@@ -58,7 +58,7 @@ struct cn_import *cn_import_new(const char *title, const char *description)
 
     import->memory = cn_memory_database_new(title, description);
     cn_memory_database_add_usual_scopes(import->memory);
-    /* Kind 0 means the summary in the databases this may be written to. */
+    /* Kind 0 is the summary in the databases this may be written to. */
     (void)cn_names_add(&import->kinds, "SUMMARY");
     (void)cn_memory_database_add_kind(import->memory, "SUMMARY");
     return import;
@@ -87,30 +87,35 @@ void cn_import_free(struct cn_import *import)
     free(import);
 }
 
+/* Add a name; true if it is new. */
+static bool add_name(struct cn_names *names, const char *name, uint32_t *out)
+{
+    size_t known = names->count;
+
+    *out = cn_names_add(names, name);
+    return *out == known;
+}
+
 bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
                       struct cn_error *err)
 {
-    uint32_t known = (uint32_t)import->metrics.count;
-    uint32_t metric = cn_names_add(&import->metrics, name);
-
-    if (metric == known) {
-        if (metric == CN_IMPORT_METRIC_MAX)
-            return cn_fail(err, CN_ERR_LIMIT, "more than %d metrics",
-                           CN_IMPORT_METRIC_MAX);
-        (void)cn_memory_database_add_usual_metric(import->memory, name);
-    }
-    *out = metric;
+    if (!add_name(&import->metrics, name, out))
+        return true;
+    if (*out == CN_IMPORT_METRIC_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", CN_IMPORT_METRIC_MAX);
+    (void)cn_memory_database_add_usual_metric(import->memory, name);
     return true;
 }
 
 static uint8_t kind_of(struct cn_import *import, const char *name)
 {
-    uint32_t known = (uint32_t)import->kinds.count;
-    /* Names come from the input, and a kind is a byte. */
-    uint32_t kind = cn_names_add(
-        &import->kinds, known < CN_KINDS_MAX - 1 ? name : import->kinds.list[known - 1]);
+    size_t count = import->kinds.count;
+    uint32_t kind;
 
-    if (kind == known)
+    /* Names come from the input, and a kind is a byte. */
+    if (count == CN_KINDS_MAX - 1)
+        name = import->kinds.list[count - 1];
+    if (add_name(&import->kinds, name, &kind))
         (void)cn_memory_database_add_kind(import->memory, name);
     return (uint8_t)kind;
 }
@@ -118,7 +123,7 @@ static uint8_t kind_of(struct cn_import *import, const char *name)
 bool cn_import_thread(struct cn_import *import, const struct cn_import_identity *identity,
                       uint32_t *out, struct cn_error *err)
 {
-    uint32_t known = (uint32_t)import->threads.count, thread;
+    uint32_t next = (uint32_t)import->threads.count;
     struct cn_identity_tuple tuple = {0};
 
     cn_text_clear(&import->key);
@@ -130,42 +135,33 @@ bool cn_import_thread(struct cn_import *import, const struct cn_import_identity 
         tuple.ids[tuple.count++] = (struct cn_identity){
             .kind = kind_of(import, identity->kinds[i]),
             .is_physical = is_physical,
-            .logical = is_physical ? known : (uint32_t)number,
+            .logical = is_physical ? next : (uint32_t)number,
             .physical = number,
         };
     }
     cn_text_str_add(&import->key, identity->name);
-    thread = cn_names_add(&import->threads, cn_text_str(&import->key));
-    if (thread == known) {
-        if (thread == CN_IMPORT_THREAD_MAX)
-            return cn_fail(err, CN_ERR_LIMIT, "more than %d threads",
-                           CN_IMPORT_THREAD_MAX);
-        (void)cn_memory_database_add_profile(import->memory, tuple);
-    }
-    *out = thread;
+    if (!add_name(&import->threads, cn_text_str(&import->key), out))
+        return true;
+    if (*out == CN_IMPORT_THREAD_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d threads", CN_IMPORT_THREAD_MAX);
+    (void)cn_memory_database_add_profile(import->memory, tuple);
     return true;
 }
 
 static uint32_t module_of(struct cn_import *import, const char *path)
 {
-    uint32_t known = (uint32_t)import->modules.count, module;
+    uint32_t module = CN_NONE;
 
-    if (path[0] == '\0')
-        return CN_NONE;
-    module = cn_names_add(&import->modules, path);
-    if (module == known)
+    if (path[0] && add_name(&import->modules, path, &module))
         (void)cn_memory_database_add_module(import->memory, path);
     return module;
 }
 
 static uint32_t file_of(struct cn_import *import, const char *path)
 {
-    uint32_t known = (uint32_t)import->files.count, file;
+    uint32_t file = CN_NONE;
 
-    if (path[0] == '\0')
-        return CN_NONE;
-    file = cn_names_add(&import->files, path);
-    if (file == known)
+    if (path[0] && add_name(&import->files, path, &file))
         (void)cn_memory_database_add_file(import->memory, path, false);
     return file;
 }
@@ -173,14 +169,13 @@ static uint32_t file_of(struct cn_import *import, const char *path)
 uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame)
 {
     const char *name = frame->name[0] ? frame->name : CN_IMPORT_UNKNOWN;
-    uint32_t known = (uint32_t)import->frames.count, number;
+    uint32_t number;
 
     cn_text_clear(&import->key);
     cn_text_printf(&import->key, "%s\n%s\n%" PRIu32 "\n%" PRIx64 "\n%d\n", frame->module,
                    frame->file, frame->line, frame->offset, frame->is_inlined);
     cn_text_str_add(&import->key, name);
-    number = cn_names_add(&import->frames, cn_text_str(&import->key));
-    if (number < known)
+    if (!add_name(&import->frames, cn_text_str(&import->key), &number))
         return number;
     import->frame_relations =
         cn_grow(import->frame_relations, number, &import->relation_capacity, 1);
@@ -196,18 +191,22 @@ uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame 
     return number;
 }
 
-/* Stacks begin below one entry: how a thread began is not known. */
+static uint32_t add_context(struct cn_import *import, uint32_t parent,
+                            struct cn_context context)
+{
+    import->context_count++;
+    return cn_memory_database_add_context(import->memory, parent, context);
+}
+
+/* All stacks are below one entry: how a thread began is unknown. */
 static uint32_t top_of(struct cn_import *import)
 {
-    if (import->entry == 0) {
-        import->entry = cn_memory_database_add_context(
-            import->memory, 0,
-            (struct cn_context){.kind = CN_CONTEXT_ENTRY,
-                                .relation = CN_LEXICAL,
-                                .entry = CN_ENTRY_UNKNOWN,
-                                .entry_name = "unknown entry"});
-        import->context_count++;
-    }
+    if (import->entry == 0)
+        import->entry = add_context(import, 0,
+                                    (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                                        .relation = CN_LEXICAL,
+                                                        .entry = CN_ENTRY_UNKNOWN,
+                                                        .entry_name = "unknown entry"});
     return import->entry;
 }
 
@@ -216,15 +215,12 @@ uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t fram
     uint32_t above = parent ? parent : top_of(import);
     uint32_t *at = cn_map_at(&import->contexts, (uint64_t)above << 32 | frame, 0);
 
-    if (*at == 0) {
-        *at = cn_memory_database_add_context(
-            import->memory, above,
-            (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
-                                .relation = import->frame_relations[frame],
-                                .has_function = true,
-                                .function = frame});
-        import->context_count++;
-    }
+    if (*at == 0)
+        *at = add_context(import, above,
+                          (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
+                                              .relation = import->frame_relations[frame],
+                                              .has_function = true,
+                                              .function = frame});
     return *at;
 }
 
@@ -237,16 +233,14 @@ uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *f
     if (number == CN_NONE || parent == 0)
         return parent;
     at = cn_map_at(&import->lines, XXH3_64bits(key, sizeof(key)), 0);
-    if (*at == 0) {
-        *at = cn_memory_database_add_context(import->memory, parent,
-                                             (struct cn_context){.kind = CN_CONTEXT_LINE,
-                                                                 .relation = CN_LEXICAL,
-                                                                 .propagation = 1,
-                                                                 .has_source = true,
-                                                                 .file = number,
-                                                                 .line = line});
-        import->context_count++;
-    }
+    if (*at == 0)
+        *at = add_context(import, parent,
+                          (struct cn_context){.kind = CN_CONTEXT_LINE,
+                                              .relation = CN_LEXICAL,
+                                              .propagation = 1,
+                                              .has_source = true,
+                                              .file = number,
+                                              .line = line});
     return *at;
 }
 
@@ -299,7 +293,8 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void hand_over(struct cn_import *import)
+/* Add the values and samples to the database. */
+static void add_values(struct cn_import *import)
 {
     for (size_t i = 0; i < import->value_count; i++) {
         const struct value *value = &import->values[i];
@@ -316,56 +311,43 @@ static void hand_over(struct cn_import *import)
             (struct cn_sample){import->timed[i].time_ns, import->timed[i].context});
 }
 
-static bool check_work(const struct cn_import *import, struct cn_error *err)
-{
-    uint64_t work = (uint64_t)import->threads.count * (import->metrics.count + 1);
-
-    if (import->context_count > 0 && work > WORK_MAX / import->context_count)
-        return cn_fail(
-            err, CN_ERR_LIMIT,
-            "%zu threads with %zu metrics in %" PRIu32 " contexts are too many",
-            import->threads.count, import->metrics.count, import->context_count);
-    return true;
-}
-
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                       struct cn_error *err)
 {
-    struct cn_database *db;
-    bool ok = check_work(import, err);
+    uint64_t work = (uint64_t)import->threads.count * (import->metrics.count + 1);
+    bool ok;
 
-    if (ok)
-        hand_over(import);
-    ok = ok && cn_memory_database_propagate(import->memory, err);
+    if (import->context_count > 0 && work > WORK_MAX / import->context_count) {
+        ok = cn_fail(err, CN_ERR_LIMIT,
+                     "too many values: %zu threads with %zu metrics in %" PRIu32
+                     " contexts",
+                     import->threads.count, import->metrics.count, import->context_count);
+    } else {
+        add_values(import);
+        ok = cn_memory_database_propagate(import->memory, err);
+    }
     if (ok) {
-        db = cn_memory_database_finish(import->memory);
+        *out = cn_memory_database_finish(import->memory);
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)
-            cn_database_warn(db, "%s", import->warnings.chars + at);
-        *out = db;
+            cn_database_warn(*out, "%s", import->warnings.chars + at);
     }
     cn_import_free(import);
     return ok;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 bool cn_import_database(struct cn_database **out, const char *path,
                         const char *description, cn_import_fn read, struct cn_error *err)
 {
+    const char *slash = strrchr(path, '/');
     struct cn_unpacked file = {0};
     struct cn_import *import;
     bool ok;
 
     if (!cn_unpacked_open(&file, path, err))
         return false;
-    import = cn_import_new(name_of(path), description);
+    import = cn_import_new(slash && slash[1] ? slash + 1 : path, description);
     ok = read(import, file.bytes, err);
     if (ok)
         ok = cn_import_finish(import, out, err);
@@ -401,6 +383,23 @@ const char *cn_import_str(struct cn_import *import, struct cn_bytes text)
     cn_text_clear(&import->scratch);
     cn_text_add(&import->scratch, (const char *)text.ptr,
                 text.len < CN_IMPORT_NAME_MAX ? text.len : CN_IMPORT_NAME_MAX);
-    /* A name ends where a NUL is. */
     return cn_text_str(&import->scratch);
+}
+
+double cn_import_seconds(const char *unit)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } times[] = {
+        {"nanoseconds", 1e-9},  {"microseconds", 1e-6},
+        {"milliseconds", 1e-3}, {"seconds", 1},
+        {"ns", 1e-9},           {"us", 1e-6},
+        {"ms", 1e-3},           {"s", 1},
+    };
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        if (strcmp(times[i].unit, unit) == 0)
+            return times[i].seconds;
+    return 0;
 }

@@ -1,4 +1,4 @@
-/* Lines of a text in memory, for readers of text.
+/* Lines and words of a text in memory.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_LINES_H
@@ -6,7 +6,7 @@
 
 #include "base/bytes/bytes.h"
 
-/* Take a line off the front, without its end. */
+/* Remove the first line, and return it without its end. */
 static inline struct cn_bytes cn_line_take(struct cn_bytes *rest)
 {
     const uint8_t *end = rest->len > 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
@@ -20,7 +20,7 @@ static inline struct cn_bytes cn_line_take(struct cn_bytes *rest)
     return line;
 }
 
-/* Take a word off the front, and the blanks around it; empty at the end. */
+/* Remove the first word and the blanks before it, and return it; empty at the end. */
 static inline struct cn_bytes cn_word_take(struct cn_bytes *rest)
 {
     struct cn_bytes word, blanks;

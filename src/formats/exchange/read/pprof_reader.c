@@ -1,4 +1,4 @@
-/* profile.proto read: tables first, then the samples that point into them. */
+/* Reader of profile.proto: the tables first, then the samples that point into them. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,18 +13,20 @@
 #include "formats/exchange/read/readers.h"
 
 enum {
-    LINE_MAX_OF_LOCATION = 256,
+    LOCATION_LINE_MAX = 256,
     VALUE_MAX = CN_IMPORT_METRIC_MAX,
 };
 
 struct location {
+    struct cn_pb_field field;          /* the message */
     uint32_t first_frame, frame_count; /* in `frames`, the innermost first */
-    uint32_t line;                     /* of the innermost; 0 when unknown */
+    uint32_t line;                     /* of the innermost; 0 if unknown */
     uint32_t file;                     /* string */
 };
 
 struct function {
-    uint64_t name, file, line; /* strings; line: where it begins */
+    uint64_t name, file; /* strings */
+    uint64_t line;       /* of its definition */
 };
 
 struct value_type {
@@ -37,15 +39,13 @@ struct profile {
     struct cn_bytes bytes;
     struct cn_bytes *strings;
     struct function *functions;
-    struct cn_bytes *locations_raw;
-    uint64_t *location_offs;
     struct location *locations;
     uint64_t *modules; /* strings, by mapping */
     uint32_t *frames;
     struct value_type types[VALUE_MAX];
     struct cn_map function_of, location_of, module_of; /* by id */
     size_t string_count, function_count, location_count, module_count, frame_count;
-    size_t string_capacity, function_capacity, raw_capacity, off_capacity, frame_capacity;
+    size_t string_capacity, function_capacity, location_capacity, frame_capacity;
     size_t module_capacity, type_count;
     uint32_t *stack; /* locations of a sample */
     size_t stack_capacity;
@@ -55,8 +55,6 @@ static void done(struct profile *p)
 {
     free(p->strings);
     free(p->functions);
-    free(p->locations_raw);
-    free(p->location_offs);
     free(p->locations);
     free(p->modules);
     free(p->frames);
@@ -66,58 +64,39 @@ static void done(struct profile *p)
     cn_map_done(&p->module_of);
 }
 
-/* Numbers of a message by field number, those below `count`; others are ignored. */
+/* The numbers of a message, by field number. */
+struct numbers {
+    uint64_t list[8];
+};
+
+static bool take_number(void *arg, const struct cn_pb_reader *reader,
+                        struct cn_pb_field *field, struct cn_error *err)
+{
+    struct numbers *numbers = arg;
+
+    (void)reader, (void)err;
+    if (field->number < sizeof(numbers->list) / sizeof(*numbers->list) &&
+        field->wire == CN_PB_VARINT)
+        numbers->list[field->number] = field->value;
+    return true;
+}
+
 static bool read_numbers(const struct cn_pb_reader *outer,
-                         const struct cn_pb_field *field, uint64_t *numbers, size_t count,
+                         const struct cn_pb_field *field, struct numbers *out,
                          struct cn_error *err)
 {
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD)
-        if (inner.number < count && inner.wire == CN_PB_VARINT)
-            numbers[inner.number] = inner.value;
-    return step == CN_PB_END;
+    *out = (struct numbers){0};
+    return cn_pb_read_message(outer, field, take_number, out, err);
 }
 
-static bool add_function(struct profile *p, const struct cn_pb_reader *outer,
-                         const struct cn_pb_field *field, struct cn_error *err)
+static bool take_table(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
 {
-    uint64_t numbers[cn_pprof_function_start_line + 1] = {0};
+    struct profile *p = arg;
+    struct numbers numbers;
 
-    if (!read_numbers(outer, field, numbers, cn_pprof_function_start_line + 1, err))
-        return false;
-    p->functions = cn_grow(p->functions, p->function_count, &p->function_capacity,
-                           sizeof(*p->functions));
-    *cn_map_at(&p->function_of, numbers[cn_pprof_function_id], 0) =
-        (uint32_t)p->function_count;
-    p->functions[p->function_count++] = (struct function){
-        numbers[cn_pprof_function_name], numbers[cn_pprof_function_filename],
-        numbers[cn_pprof_function_start_line]};
-    return true;
-}
-
-static bool add_mapping(struct profile *p, const struct cn_pb_reader *outer,
-                        const struct cn_pb_field *field, struct cn_error *err)
-{
-    uint64_t numbers[cn_pprof_mapping_filename + 1] = {0};
-
-    if (!read_numbers(outer, field, numbers, cn_pprof_mapping_filename + 1, err))
-        return false;
-    p->modules =
-        cn_grow(p->modules, p->module_count, &p->module_capacity, sizeof(*p->modules));
-    *cn_map_at(&p->module_of, numbers[cn_pprof_mapping_id], 0) =
-        (uint32_t)p->module_count;
-    p->modules[p->module_count++] = numbers[cn_pprof_mapping_filename];
-    return true;
-}
-
-static bool add_to_tables(struct profile *p, const struct cn_pb_reader *outer,
-                          const struct cn_pb_field *field, struct cn_error *err)
-{
+    if (field->wire != CN_PB_BYTES)
+        return true;
     switch (field->number) {
     case cn_pprof_profile_string_table:
         p->strings = cn_grow(p->strings, p->string_count, &p->string_capacity,
@@ -125,148 +104,163 @@ static bool add_to_tables(struct profile *p, const struct cn_pb_reader *outer,
         p->strings[p->string_count++] = field->bytes;
         return true;
     case cn_pprof_profile_function:
-        return add_function(p, outer, field, err);
+        if (!read_numbers(reader, field, &numbers, err))
+            return false;
+        p->functions = cn_grow(p->functions, p->function_count, &p->function_capacity,
+                               sizeof(*p->functions));
+        *cn_map_at(&p->function_of, numbers.list[cn_pprof_function_id], 0) =
+            (uint32_t)p->function_count;
+        p->functions[p->function_count++] =
+            (struct function){numbers.list[cn_pprof_function_name],
+                              numbers.list[cn_pprof_function_filename],
+                              numbers.list[cn_pprof_function_start_line]};
+        return true;
     case cn_pprof_profile_mapping:
-        return add_mapping(p, outer, field, err);
+        if (!read_numbers(reader, field, &numbers, err))
+            return false;
+        p->modules = cn_grow(p->modules, p->module_count, &p->module_capacity,
+                             sizeof(*p->modules));
+        *cn_map_at(&p->module_of, numbers.list[cn_pprof_mapping_id], 0) =
+            (uint32_t)p->module_count;
+        p->modules[p->module_count++] = numbers.list[cn_pprof_mapping_filename];
+        return true;
     case cn_pprof_profile_location:
-        p->locations_raw = cn_grow(p->locations_raw, p->location_count, &p->raw_capacity,
-                                   sizeof(*p->locations_raw));
-        p->location_offs = cn_grow(p->location_offs, p->location_count, &p->off_capacity,
-                                   sizeof(*p->location_offs));
-        p->location_offs[p->location_count] = field->off;
-        p->locations_raw[p->location_count++] = field->bytes;
+        p->locations = cn_grow(p->locations, p->location_count, &p->location_capacity,
+                               sizeof(*p->locations));
+        p->locations[p->location_count++] = (struct location){.field = *field};
         return true;
     default:
         return true;
     }
 }
 
-static const struct cn_bytes *string_at(const struct profile *p, uint64_t number)
+static struct cn_bytes bytes_at(const struct profile *p, uint64_t number)
 {
-    static const struct cn_bytes none = {(const uint8_t *)"", 0};
-
-    return number < p->string_count ? &p->strings[number] : &none;
+    return number < p->string_count ? p->strings[number]
+                                    : (struct cn_bytes){(const uint8_t *)"", 0};
 }
 
-/* A copy for as long as the caller needs it. */
+/* Valid until the next call. */
+static const char *string_at(const struct profile *p, uint64_t number)
+{
+    return cn_import_str(p->import, bytes_at(p, number));
+}
+
+/* A copy, to be released with free(). */
 static char *copy_string(const struct profile *p, uint64_t number)
 {
-    return cn_strdup(cn_import_str(p->import, *string_at(p, number)));
+    return cn_strdup(string_at(p, number));
 }
 
-static bool add_frame(struct profile *p, const uint64_t numbers[3], uint64_t module,
-                      bool is_inlined, struct cn_error *err)
-{
-    uint32_t at =
-        cn_map_find(&p->function_of, numbers[cn_pprof_line_function_id], UINT32_MAX);
-    struct function function = {0};
-    char *module_path, *file, *name;
+/* A location: its numbers, and those of its lines, the innermost first. */
+struct location_lines {
+    struct numbers numbers;
+    struct numbers lines[LOCATION_LINE_MAX];
+    size_t count;
+};
 
-    if (at == UINT32_MAX && numbers[cn_pprof_line_function_id] != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "function %" PRIu64 " is not there",
-                       numbers[cn_pprof_line_function_id]);
-    if (at != UINT32_MAX)
-        function = p->functions[at];
-    module_path = copy_string(p, module);
-    file = copy_string(p, function.file);
-    name = copy_string(p, function.name);
+static bool take_location(void *arg, const struct cn_pb_reader *reader,
+                          struct cn_pb_field *field, struct cn_error *err)
+{
+    struct location_lines *lines = arg;
+
+    if (field->number != cn_pprof_location_line)
+        return take_number(&lines->numbers, reader, field, err);
+    if (lines->count == LOCATION_LINE_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d lines", LOCATION_LINE_MAX);
+    return read_numbers(reader, field, &lines->lines[lines->count++], err);
+}
+
+static void add_frame(struct profile *p, const struct cn_import_frame *frame)
+{
     p->frames =
         cn_grow(p->frames, p->frame_count, &p->frame_capacity, sizeof(*p->frames));
-    p->frames[p->frame_count++] = cn_import_frame(
-        p->import, &(struct cn_import_frame){
-                       .name = name,
-                       .module = module_path,
-                       .file = file,
-                       .line = function.line <= INT32_MAX ? (uint32_t)function.line : 0,
-                       .is_inlined = is_inlined,
-                   });
-    free(module_path);
+    p->frames[p->frame_count++] = cn_import_frame(p->import, frame);
+}
+
+/* A line is a frame; all lines except the last are inlined calls. */
+static bool add_line(struct profile *p, uint64_t function_id, const char *module,
+                     bool is_inlined, struct cn_error *err)
+{
+    uint32_t at = cn_map_find(&p->function_of, function_id, UINT32_MAX);
+    struct function function = {0};
+    char *file, *name;
+
+    if (at == UINT32_MAX && function_id != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "there is no function %" PRIu64, function_id);
+    if (at != UINT32_MAX)
+        function = p->functions[at];
+    file = copy_string(p, function.file);
+    name = copy_string(p, function.name);
+    add_frame(p, &(struct cn_import_frame){
+                     .name = name,
+                     .module = module,
+                     .file = file,
+                     .line = function.line <= INT32_MAX ? (uint32_t)function.line : 0,
+                     .is_inlined = is_inlined,
+                 });
     free(file);
     free(name);
     return true;
 }
 
-struct location_lines {
-    uint64_t numbers[LINE_MAX_OF_LOCATION][3];
-    size_t count;
-    uint64_t id, mapping, address;
-};
-
-static bool read_location(const struct cn_pb_reader *outer, struct location_lines *lines,
-                          struct cn_error *err)
-{
-    struct cn_pb_reader reader = *outer;
-    struct cn_pb_field field;
-    enum cn_pb_step step;
-
-    lines->count = 0;
-    lines->id = lines->mapping = lines->address = 0;
-    while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD) {
-        if (field.number == cn_pprof_location_id)
-            lines->id = field.value;
-        else if (field.number == cn_pprof_location_mapping_id)
-            lines->mapping = field.value;
-        else if (field.number == cn_pprof_location_address)
-            lines->address = field.value;
-        if (field.number != cn_pprof_location_line)
-            continue;
-        if (lines->count == LINE_MAX_OF_LOCATION)
-            return cn_fail(err, CN_ERR_LIMIT, "more than %d lines", LINE_MAX_OF_LOCATION);
-        memset(lines->numbers[lines->count], 0, sizeof(lines->numbers[0]));
-        if (!read_numbers(&reader, &field, lines->numbers[lines->count++], 3, err))
-            return false;
-    }
-    return step == CN_PB_END;
-}
-
-/* What has no name is known by its address. */
-static void add_unnamed(struct profile *p, uint64_t module, uint64_t address)
+/* A location without a function has its address as the name. */
+static void add_unnamed(struct profile *p, uint64_t address, const char *module)
 {
     char name[32];
-    char *path = copy_string(p, module);
 
     (void)snprintf(name, sizeof(name), "0x%" PRIx64, address);
-    p->frames =
-        cn_grow(p->frames, p->frame_count, &p->frame_capacity, sizeof(*p->frames));
-    p->frames[p->frame_count++] = cn_import_frame(
-        p->import,
-        &(struct cn_import_frame){
-            .name = address ? name : "", .module = path, .file = "", .offset = address});
-    free(path);
+    add_frame(p, &(struct cn_import_frame){.name = address ? name : "",
+                                           .module = module,
+                                           .file = "",
+                                           .offset = address});
+}
+
+/* The line of the innermost frame, unless it is that of the definition. */
+static void add_source_line(const struct profile *p, struct location *location,
+                            const struct numbers *line)
+{
+    uint64_t number = line->list[cn_pprof_line_line];
+    uint32_t at =
+        cn_map_find(&p->function_of, line->list[cn_pprof_line_function_id], UINT32_MAX);
+
+    if (at == UINT32_MAX || p->functions[at].file >= p->string_count ||
+        number == p->functions[at].line || number > INT32_MAX)
+        return;
+    location->file = (uint32_t)p->functions[at].file;
+    location->line = (uint32_t)number;
 }
 
 static bool add_location(struct profile *p, size_t i, struct location_lines *lines,
                          struct cn_error *err)
 {
-    struct cn_pb_reader reader = cn_pb_read(p->locations_raw[i]);
     struct location *location = &p->locations[i];
-    uint32_t at, function;
-    uint64_t module;
+    struct cn_pb_reader top = {0};
+    char *module;
+    bool ok;
+    uint32_t at;
 
-    reader.off = p->location_offs[i];
-    if (!read_location(&reader, lines, err))
+    lines->numbers = (struct numbers){0};
+    lines->count = 0;
+    if (!cn_pb_read_message(&top, &location->field, take_location, lines, err))
         return false;
-    at = cn_map_find(&p->module_of, lines->mapping, UINT32_MAX);
-    module = at == UINT32_MAX ? 0 : p->modules[at];
+    at = cn_map_find(&p->module_of, lines->numbers.list[cn_pprof_location_mapping_id],
+                     UINT32_MAX);
+    module = copy_string(p, at == UINT32_MAX ? 0 : p->modules[at]);
     location->first_frame = (uint32_t)p->frame_count;
-    for (size_t k = 0; k < lines->count; k++)
-        if (!add_frame(p, lines->numbers[k], module, k + 1 < lines->count, err))
-            return false;
+    ok = true;
+    for (size_t k = 0; k < lines->count && ok; k++)
+        ok = add_line(p, lines->lines[k].list[cn_pprof_line_function_id], module,
+                      k + 1 < lines->count, err);
     if (lines->count == 0)
-        add_unnamed(p, module, lines->address);
+        add_unnamed(p, lines->numbers.list[cn_pprof_location_address], module);
+    else
+        add_source_line(p, location, &lines->lines[0]);
+    free(module);
     location->frame_count = (uint32_t)p->frame_count - location->first_frame;
-    if (lines->count > 0) {
-        function = cn_map_find(&p->function_of,
-                               lines->numbers[0][cn_pprof_line_function_id], UINT32_MAX);
-        if (function != UINT32_MAX && p->functions[function].file < p->string_count &&
-            lines->numbers[0][cn_pprof_line_line] != p->functions[function].line &&
-            lines->numbers[0][cn_pprof_line_line] <= INT32_MAX) {
-            location->file = (uint32_t)p->functions[function].file;
-            location->line = (uint32_t)lines->numbers[0][cn_pprof_line_line];
-        }
-    }
-    *cn_map_at(&p->location_of, lines->id, 0) = (uint32_t)i;
-    return true;
+    *cn_map_at(&p->location_of, lines->numbers.list[cn_pprof_location_id], 0) =
+        (uint32_t)i;
+    return ok;
 }
 
 static bool add_locations(struct profile *p, struct cn_error *err)
@@ -274,51 +268,27 @@ static bool add_locations(struct profile *p, struct cn_error *err)
     struct location_lines *lines = cn_alloc(1, sizeof(*lines));
     bool ok = true;
 
-    p->locations = cn_alloc(p->location_count, sizeof(*p->locations));
     for (size_t i = 0; i < p->location_count && ok; i++)
         ok = add_location(p, i, lines, err) ||
-             cn_fail_in(err, "location at %" PRIu64, p->location_offs[i]);
+             cn_fail_in(err, "location at %" PRIu64, p->locations[i].field.off);
     free(lines);
     return ok;
 }
 
-static double scale_of(const char *unit)
+/* Times become seconds. */
+static bool add_type(struct profile *p, const struct numbers *numbers,
+                     struct cn_error *err)
 {
-    static const struct {
-        const char *unit;
-        double scale;
-    } times[] = {
-        {"nanoseconds", 1e-9},  {"microseconds", 1e-6},
-        {"milliseconds", 1e-3}, {"seconds", 1},
-        {"ns", 1e-9},           {"us", 1e-6},
-        {"ms", 1e-3},           {"s", 1},
-    };
-
-    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        if (strcmp(times[i].unit, unit) == 0)
-            return times[i].scale;
-    return 0;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text), end_len = strlen(end);
-
-    return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
-/* Time is in seconds, as everywhere. */
-static bool add_type(struct profile *p, const uint64_t numbers[3], struct cn_error *err)
-{
-    char *type = copy_string(p, numbers[cn_pprof_value_type_type]);
-    char *unit = copy_string(p, numbers[cn_pprof_value_type_unit]);
+    char *type = copy_string(p, numbers->list[cn_pprof_value_type_type]);
+    char *unit = copy_string(p, numbers->list[cn_pprof_value_type_unit]);
+    const char *suffix = strrchr(type, '(');
     struct value_type *to = &p->types[p->type_count++];
     struct cn_text name = {0};
     bool ok;
 
-    to->scale = scale_of(unit);
+    to->scale = cn_import_seconds(unit);
     cn_text_str_add(&name, type[0] ? type : "value");
-    if (to->scale != 0 && !ends_with(type, "(sec)"))
+    if (to->scale != 0 && !(suffix && strcmp(suffix, "(sec)") == 0))
         cn_text_str_add(&name, " (sec)");
     else if (to->scale == 0 && unit[0] && strcmp(unit, "count") != 0)
         cn_text_printf(&name, " (%s)", unit);
@@ -331,7 +301,20 @@ static bool add_type(struct profile *p, const uint64_t numbers[3], struct cn_err
     return ok;
 }
 
-/* Labels that say which thread it was: numbers under "pid", "tid" or a kind of
+static bool take_type(void *arg, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, struct cn_error *err)
+{
+    struct profile *p = arg;
+    struct numbers numbers;
+
+    if (field->number != cn_pprof_profile_sample_type)
+        return true;
+    if (p->type_count == VALUE_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d types of values", VALUE_MAX);
+    return read_numbers(reader, field, &numbers, err) && add_type(p, &numbers, err);
+}
+
+/* The labels that identify a thread: numbers with the key "pid", "tid" or a kind of
  * identity in capitals, and a name. */
 struct labels {
     struct cn_import_identity identity;
@@ -348,28 +331,23 @@ static bool is_kind(const char *key)
     return key[0] != '\0' && strlen(key) < sizeof(((struct labels *)0)->kinds[0]);
 }
 
-static void add_label(struct profile *p, const uint64_t numbers[5], struct labels *labels)
+static void add_label(struct profile *p, const struct numbers *numbers,
+                      struct labels *labels)
 {
-    const char *key =
-        cn_import_str(p->import, *string_at(p, numbers[cn_pprof_label_key]));
+    const char *key = string_at(p, numbers->list[cn_pprof_label_key]);
+    uint64_t text = numbers->list[cn_pprof_label_str];
     const char *kind = strcmp(key, "pid") == 0 ? "PROCESS"
                        : strcmp(key, "tid") == 0 || strcmp(key, "thread_id") == 0
                            ? "THREAD"
                        : is_kind(key) ? key
                                       : NULL;
 
-    if (strcmp(key, "thread") == 0 && numbers[cn_pprof_label_str] != 0) {
-        struct cn_bytes name = *string_at(p, numbers[cn_pprof_label_str]);
-
-        (void)snprintf(
-            labels->name, sizeof(labels->name), "%.*s",
-            (int)(name.len < sizeof(labels->name) ? name.len : sizeof(labels->name) - 1),
-            (const char *)name.ptr);
-    } else if (kind && numbers[cn_pprof_label_str] == 0 &&
-               labels->count < CN_IMPORT_KIND_MAX) {
+    if (strcmp(key, "thread") == 0 && text != 0) {
+        (void)snprintf(labels->name, sizeof(labels->name), "%s", string_at(p, text));
+    } else if (kind && text == 0 && labels->count < CN_IMPORT_KIND_MAX) {
         (void)snprintf(labels->kinds[labels->count], sizeof(labels->kinds[0]), "%s",
                        kind);
-        labels->identity.numbers[labels->count++] = numbers[cn_pprof_label_num];
+        labels->identity.numbers[labels->count++] = numbers->list[cn_pprof_label_num];
     }
 }
 
@@ -380,7 +358,7 @@ static bool find_thread(struct profile *p, struct labels *labels, uint32_t *out,
         labels->identity.kinds[i] = labels->kinds[i];
     if (labels->count == 0)
         labels->identity.kinds[0] = "THREAD";
-    /* pprof lists "tid" before "pid", people the process before the thread. */
+    /* pprof lists "tid" before "pid"; an identity begins with the process. */
     if (labels->count == 2 && strcmp(labels->kinds[0], "THREAD") == 0) {
         uint64_t number = labels->identity.numbers[0];
 
@@ -394,16 +372,19 @@ static bool find_thread(struct profile *p, struct labels *labels, uint32_t *out,
 }
 
 struct sample {
+    struct profile *p;
     double values[VALUE_MAX];
     size_t value_count, location_count;
     struct labels labels;
 };
 
-static bool read_sample_field(struct profile *p, const struct cn_pb_reader *reader,
-                              struct cn_pb_field *field, struct sample *sample,
-                              struct cn_error *err)
+static bool take_sample(void *arg, const struct cn_pb_reader *reader,
+                        struct cn_pb_field *field, struct cn_error *err)
 {
-    uint64_t number, numbers[cn_pprof_label_num_unit + 1] = {0};
+    struct sample *sample = arg;
+    struct profile *p = sample->p;
+    struct numbers numbers;
+    uint64_t number;
 
     switch (field->number) {
     case cn_pprof_sample_location_id:
@@ -411,7 +392,7 @@ static bool read_sample_field(struct profile *p, const struct cn_pb_reader *read
             uint32_t at = cn_map_find(&p->location_of, number, UINT32_MAX);
 
             if (at == UINT32_MAX)
-                return cn_fail(err, CN_ERR_FORMAT, "location %" PRIu64 " is not there",
+                return cn_fail(err, CN_ERR_FORMAT, "there is no location %" PRIu64,
                                number);
             p->stack = cn_grow(p->stack, sample->location_count, &p->stack_capacity,
                                sizeof(*p->stack));
@@ -423,9 +404,9 @@ static bool read_sample_field(struct profile *p, const struct cn_pb_reader *read
             sample->values[sample->value_count++] = (double)cn_pb_as_i64(number);
         return true;
     case cn_pprof_sample_label:
-        if (!read_numbers(reader, field, numbers, cn_pprof_label_num_unit + 1, err))
+        if (!read_numbers(reader, field, &numbers, err))
             return false;
-        add_label(p, numbers, &sample->labels);
+        add_label(p, &numbers, &sample->labels);
         return true;
     default:
         return true;
@@ -445,9 +426,8 @@ static uint32_t context_of(struct profile *p, const struct sample *sample)
                 context = cn_import_call(p->import, context,
                                          p->frames[location->first_frame + k]);
         if (i == 0 && location->line > 0 && depth <= CN_IMPORT_DEPTH_MAX)
-            context = cn_import_line(
-                p->import, context,
-                cn_import_str(p->import, *string_at(p, location->file)), location->line);
+            context = cn_import_line(p->import, context, string_at(p, location->file),
+                                     location->line);
     }
     return context;
 }
@@ -455,18 +435,11 @@ static uint32_t context_of(struct profile *p, const struct sample *sample)
 static bool add_sample(struct profile *p, const struct cn_pb_reader *outer,
                        const struct cn_pb_field *field, struct cn_error *err)
 {
-    struct sample sample = {.labels.name = ""};
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
+    struct sample sample = {.p = p};
     uint32_t thread, context;
 
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD)
-        if (!read_sample_field(p, &reader, &inner, &sample, err))
-            return false;
-    if (step != CN_PB_END || !find_thread(p, &sample.labels, &thread, err))
+    if (!cn_pb_read_message(outer, field, take_sample, &sample, err) ||
+        !find_thread(p, &sample.labels, &thread, err))
         return false;
     context = context_of(p, &sample);
     for (size_t i = 0; i < sample.value_count; i++)
@@ -477,66 +450,36 @@ static bool add_sample(struct profile *p, const struct cn_pb_reader *outer,
     return true;
 }
 
-static bool read_tables(struct profile *p, struct cn_error *err)
+static bool take_samples(void *arg, const struct cn_pb_reader *reader,
+                         struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_pb_reader reader = cn_pb_read(p->bytes);
-    struct cn_pb_field field;
-    enum cn_pb_step step;
-
-    while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD)
-        if (field.wire == CN_PB_BYTES && !add_to_tables(p, &reader, &field, err))
-            return false;
-    if (step != CN_PB_END)
-        return false;
-    if (p->string_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "no table of strings");
-    return true;
+    return field->number != cn_pprof_profile_sample ||
+           add_sample(arg, reader, field, err) ||
+           cn_fail_in(err, "sample at %" PRIu64, field->off);
 }
 
-static bool read_types(struct profile *p, struct cn_error *err)
+/* One pass over the fields of the profile. */
+static bool read_pass(struct profile *p, cn_pb_field_fn take, struct cn_error *err)
 {
     struct cn_pb_reader reader = cn_pb_read(p->bytes);
-    struct cn_pb_field field;
-    enum cn_pb_step step;
 
-    while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD) {
-        uint64_t numbers[3] = {0};
-
-        if (field.number != cn_pprof_profile_sample_type)
-            continue;
-        if (p->type_count == VALUE_MAX)
-            return cn_fail(err, CN_ERR_LIMIT, "more than %d types of values", VALUE_MAX);
-        if (!read_numbers(&reader, &field, numbers, 3, err) || !add_type(p, numbers, err))
-            return false;
-    }
-    return step == CN_PB_END;
-}
-
-static bool read_samples(struct profile *p, struct cn_error *err)
-{
-    struct cn_pb_reader reader = cn_pb_read(p->bytes);
-    struct cn_pb_field field;
-    enum cn_pb_step step;
-
-    while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD)
-        if (field.number == cn_pprof_profile_sample &&
-            !add_sample(p, &reader, &field, err))
-            return cn_fail_in(err, "sample at %" PRIu64, field.off);
-    return step == CN_PB_END;
+    return cn_pb_read_fields(&reader, take, p, err);
 }
 
 bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
     struct profile p = {.import = import, .bytes = bytes};
-    bool ok = read_tables(&p, err) && add_locations(&p, err) && read_types(&p, err) &&
-              read_samples(&p, err);
+    bool ok = read_pass(&p, take_table, err) &&
+              (p.string_count > 0 || cn_fail(err, CN_ERR_FORMAT, "no string table")) &&
+              add_locations(&p, err) && read_pass(&p, take_type, err) &&
+              read_pass(&p, take_samples, err);
 
     done(&p);
     return ok;
 }
 
-/* Fields of a profile and nothing else. A message of traces begins the same way, but
- * has messages where the first type of values has numbers. */
+/* Only fields of a profile, with their wire types. An OTLP message also begins with field 1,
+ * but has messages where a sample type has numbers. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     struct cn_pb_reader reader = cn_pb_read(beginning);
@@ -546,9 +489,10 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
 
     (void)is_whole;
     while (cn_pb_next(&reader, &field, &ignored) == CN_PB_FIELD) {
-        bool is_message = field.number <= cn_pprof_profile_string_table;
+        bool is_bytes = field.number <= cn_pprof_profile_string_table ||
+                        field.number == cn_pprof_profile_period_type;
 
-        if (field.number > 15 || is_message != (field.wire == CN_PB_BYTES))
+        if (field.number > 15 || is_bytes != (field.wire == CN_PB_BYTES))
             return field.number == cn_pprof_profile_comment && count > 0;
         if (field.number == cn_pprof_profile_sample_type &&
             (field.bytes.len == 0 || (field.bytes.ptr[0] & 7) != CN_PB_VARINT))

@@ -1,6 +1,6 @@
-/* The readers of exchange formats: a probe by content, and what each can be opened as.
+/* The readers of exchange formats: probes by content, and functions that open a file.
  *
- * cn_X_read() is the same on bytes in memory, without a file.
+ * cn_X_read() reads bytes in memory.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_READERS_H
@@ -35,7 +35,7 @@ CN_CHECK bool cn_chrome_open(struct cn_recording **out, const char *path,
 CN_CHECK bool cn_chrome_read(struct cn_bytes bytes, struct cn_recording **out,
                              struct cn_error *err);
 
-/* Files with nothing but events are a format of their own, speedscope-calls. */
+/* Files with only evented profiles are the format speedscope-calls. */
 bool cn_speedscope_probe(const char *path);
 CN_CHECK bool cn_speedscope_open(struct cn_database **out, const char *path,
                                  struct cn_error *err);

@@ -1,5 +1,5 @@
-/* speedscope's JSON read. Frames are shared and may stand at the end, so the text is
- * read twice: for the frames, then for the profiles. */
+/* Reader of speedscope JSON. The shared frames may be at the end, so the text is read
+ * twice: for the frames, then for the profiles. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include "formats/exchange/read/call_import.h"
 #include "formats/exchange/read/import.h"
 #include "formats/exchange/read/readers.h"
-#include "model/calls/recording.h"
 
 enum { NAME_MAX_LEN = 256 };
 
@@ -25,7 +24,7 @@ struct event {
 };
 
 struct profile {
-    bool is_evented, is_sampled;
+    bool is_evented;
     char name[NAME_MAX_LEN], unit[16];
     struct event *events;
     uint32_t *contexts; /* of samples */
@@ -36,12 +35,17 @@ struct profile {
 
 struct reading {
     struct cn_json_reader json;
-    struct cn_import *import;     /* one of these is filled */
-    struct cn_call_import *calls; /* with the events only */
+    struct cn_import *import;     /* the target: this, or */
+    struct cn_call_import *calls; /* this, for files with only evented profiles */
     uint32_t *frames;             /* by number in the file: in the import */
     size_t frame_count, frame_capacity;
     uint32_t profile_count;
     struct profile profile;
+
+    struct cn_text name; /* of the current frame */
+    char file[4096];
+    uint64_t line;
+    struct event event; /* the current one */
 };
 
 static void copy_text(char *to, size_t room, struct cn_bytes text)
@@ -50,151 +54,126 @@ static void copy_text(char *to, size_t room, struct cn_bytes text)
                    (const char *)text.ptr);
 }
 
-static bool read_frame(struct reading *r, struct cn_error *err)
+static bool expect(const struct cn_json_member *member, enum cn_json_kind kind,
+                   const char *what, struct cn_error *err)
 {
-    char file[4096] = "";
-    struct cn_text name = {0};
-    struct cn_json_token token;
-    enum cn_json_kind kind;
-    uint64_t line = 0;
-    struct cn_import_frame frame;
-
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        bool is_name = cn_json_is(&token, "name"), is_file = cn_json_is(&token, "file");
-        bool is_line = cn_json_is(&token, "line");
-
-        kind = cn_json_next(&r->json, &token, err);
-        if (is_name && kind == CN_JSON_STRING && token.text.len < CN_IMPORT_NAME_MAX)
-            cn_text_add(&name, (const char *)token.text.ptr, token.text.len);
-        else if (is_file && kind == CN_JSON_STRING)
-            copy_text(file, sizeof(file), token.text);
-        else if (is_line && kind == CN_JSON_NUMBER)
-            (void)cn_json_as_u64(token.text, &line);
-        else if (!cn_json_skip(&r->json, kind, err))
-            break;
-    }
-    frame = (struct cn_import_frame){.name = cn_text_str(&name),
-                                     .module = "",
-                                     .file = file,
-                                     .line = line <= INT32_MAX ? (uint32_t)line : 0};
-    r->frames =
-        cn_grow(r->frames, r->frame_count, &r->frame_capacity, sizeof(*r->frames));
-    r->frames[r->frame_count++] =
-        r->import
-            ? cn_import_frame(r->import, &frame)
-            : cn_call_import_name(
-                  r->calls, (struct cn_bytes){(const uint8_t *)frame.name, name.len});
-    cn_text_done(&name);
-    return kind == CN_JSON_OBJECT_END;
+    return member->kind == kind ||
+           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected %s",
+                   member->token.off, what);
 }
 
-/* Go through an object: `take` is given each key and reads its value. */
-typedef bool (*take_fn)(struct reading *r, const char *key, struct cn_error *err);
-
-static bool read_object(struct reading *r, take_fn take, struct cn_error *err)
-{
-    struct cn_json_token token;
-    enum cn_json_kind kind;
-
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        char key[32];
-
-        copy_text(key, sizeof(key), token.text);
-        if (!take(r, key, err))
-            return false;
-    }
-    return kind == CN_JSON_OBJECT_END;
-}
-
-/* Go through an array of objects: `read` is called inside each. */
-static bool read_array(struct reading *r,
-                       bool (*read)(struct reading *, struct cn_error *),
+static bool take_frame(void *arg, const struct cn_json_member *member,
                        struct cn_error *err)
 {
-    struct cn_json_token token;
-    enum cn_json_kind kind;
+    struct reading *r = arg;
+    struct cn_bytes text = member->token.text;
 
-    if (!cn_json_expect(&r->json, CN_JSON_ARRAY, "an array", err))
+    if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "name")) {
+        if (text.len < CN_IMPORT_NAME_MAX)
+            cn_text_add(&r->name, (const char *)text.ptr, text.len);
+    } else if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "file")) {
+        copy_text(r->file, sizeof(r->file), text);
+    } else if (member->kind == CN_JSON_NUMBER && cn_json_key_is(member, "line")) {
+        (void)cn_json_as_u64(text, &r->line);
+    }
+    return cn_json_skip(&r->json, member->kind, err);
+}
+
+static bool read_frame(void *arg, uint64_t off, struct cn_error *err)
+{
+    struct reading *r = arg;
+    uint32_t frame;
+
+    (void)off;
+    cn_text_clear(&r->name);
+    r->file[0] = '\0';
+    r->line = 0;
+    if (!cn_json_read_object(&r->json, take_frame, r, err))
         return false;
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_OBJECT)
-        if (!read(r, err))
-            return false;
-    if (kind == CN_JSON_FAIL || kind == CN_JSON_ARRAY_END)
-        return kind != CN_JSON_FAIL;
-    return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": an object should be here",
-                   token.off);
+    if (r->import)
+        frame = cn_import_frame(r->import,
+                                &(struct cn_import_frame){
+                                    .name = cn_text_str(&r->name),
+                                    .module = "",
+                                    .file = r->file,
+                                    .line = r->line <= INT32_MAX ? (uint32_t)r->line : 0,
+                                });
+    else
+        frame = cn_call_import_name(
+            r->calls,
+            (struct cn_bytes){(const uint8_t *)cn_text_str(&r->name), r->name.len});
+    r->frames =
+        cn_grow(r->frames, r->frame_count, &r->frame_capacity, sizeof(*r->frames));
+    r->frames[r->frame_count++] = frame;
+    return true;
 }
 
-static bool skip_value(struct reading *r, struct cn_error *err)
+static bool take_shared(void *arg, const struct cn_json_member *member,
+                        struct cn_error *err)
 {
-    struct cn_json_token token;
-    enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
+    struct reading *r = arg;
 
-    return cn_json_skip(&r->json, kind, err);
+    if (!cn_json_key_is(member, "frames"))
+        return cn_json_skip(&r->json, member->kind, err);
+    return expect(member, CN_JSON_ARRAY, "an array", err) &&
+           cn_json_read_objects(&r->json, read_frame, r, err);
 }
 
-static bool take_shared(struct reading *r, const char *key, struct cn_error *err)
+/* The first pass over the file. */
+static bool take_frames(void *arg, const struct cn_json_member *member,
+                        struct cn_error *err)
 {
-    return strcmp(key, "frames") == 0 ? read_array(r, read_frame, err)
-                                      : skip_value(r, err);
+    struct reading *r = arg;
+
+    if (!cn_json_key_is(member, "shared"))
+        return cn_json_skip(&r->json, member->kind, err);
+    return expect(member, CN_JSON_OBJECT, "an object", err) &&
+           cn_json_read_object(&r->json, take_shared, r, err);
 }
 
-static bool take_frames(struct reading *r, const char *key, struct cn_error *err)
-{
-    if (strcmp(key, "shared") != 0)
-        return skip_value(r, err);
-    return cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
-           read_object(r, take_shared, err);
-}
-
-static bool check_frame(const struct reading *r, struct cn_bytes text, uint64_t off,
-                        uint32_t *out, struct cn_error *err)
+static bool find_frame(const struct reading *r, const struct cn_json_token *token,
+                       uint32_t *out, struct cn_error *err)
 {
     uint64_t number;
 
-    if (!cn_json_as_u64(text, &number) || number >= r->frame_count)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "JSON at %" PRIu64 ": '%.*s' is not one of %zu frames", off,
-                       (int)(text.len < 40 ? text.len : 40), (const char *)text.ptr,
-                       r->frame_count);
+    if (!cn_json_as_u64(token->text, &number) || number >= r->frame_count)
+        return cn_json_fail(token, "the number of a frame", err);
     *out = r->frames[number];
     return true;
 }
 
-static bool read_event(struct reading *r, struct cn_error *err)
+static bool take_event(void *arg, const struct cn_json_member *member,
+                       struct cn_error *err)
 {
+    struct reading *r = arg;
+
+    if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "type"))
+        r->event.is_open = cn_json_is(&member->token, "O");
+    else if (member->kind == CN_JSON_NUMBER && cn_json_key_is(member, "at"))
+        (void)cn_json_as_f64(member->token.text, &r->event.at);
+    else if (member->kind == CN_JSON_NUMBER && cn_json_key_is(member, "frame"))
+        return find_frame(r, &member->token, &r->event.frame, err);
+    return cn_json_skip(&r->json, member->kind, err);
+}
+
+static bool read_event(void *arg, uint64_t off, struct cn_error *err)
+{
+    struct reading *r = arg;
     struct profile *p = &r->profile;
-    struct event event = {.frame = UINT32_MAX};
-    struct cn_json_token token;
-    enum cn_json_kind kind;
 
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
-        bool is_type = cn_json_is(&token, "type"), is_at = cn_json_is(&token, "at");
-        bool is_frame = cn_json_is(&token, "frame");
-
-        kind = cn_json_next(&r->json, &token, err);
-        if (is_type && kind == CN_JSON_STRING)
-            event.is_open = cn_json_is(&token, "O");
-        else if (is_at && kind == CN_JSON_NUMBER)
-            (void)cn_json_as_f64(token.text, &event.at);
-        else if (is_frame && kind == CN_JSON_NUMBER) {
-            if (!check_frame(r, token.text, token.off, &event.frame, err))
-                return false;
-        } else if (!cn_json_skip(&r->json, kind, err))
-            return false;
-    }
-    if (kind != CN_JSON_OBJECT_END)
+    r->event = (struct event){.frame = UINT32_MAX};
+    if (!cn_json_read_object(&r->json, take_event, r, err))
         return false;
-    if (event.frame == UINT32_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "JSON at %zu: an event without a frame",
-                       r->json.at);
+    if (r->event.frame == UINT32_MAX)
+        return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": the event has no frame",
+                       off);
     p->events =
         cn_grow(p->events, p->event_count, &p->event_capacity, sizeof(*p->events));
-    p->events[p->event_count++] = event;
+    p->events[p->event_count++] = r->event;
     return true;
 }
 
-/* Inside a stack: frames from the outermost on. */
+/* The rest of an array of frames, from the outermost on. */
 static bool read_stack(struct reading *r, uint32_t *out, struct cn_error *err)
 {
     struct cn_json_token token;
@@ -203,116 +182,77 @@ static bool read_stack(struct reading *r, uint32_t *out, struct cn_error *err)
     size_t depth = 0;
 
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_NUMBER) {
-        if (!check_frame(r, token.text, token.off, &frame, err))
+        if (!find_frame(r, &token, &frame, err))
             return false;
         if (r->import && depth++ < CN_IMPORT_DEPTH_MAX)
             context = cn_import_call(r->import, context, frame);
     }
-    if (kind == CN_JSON_FAIL)
-        return false;
     *out = context;
     return kind == CN_JSON_ARRAY_END ||
-           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": a frame is a number",
-                   token.off);
+           (kind != CN_JSON_FAIL &&
+            cn_fail(err, CN_ERR_FORMAT,
+                    "JSON at %" PRIu64 ": expected the number of a frame", token.off));
 }
 
-static bool read_samples(struct reading *r, struct cn_error *err)
+/* The rest of the array of samples or of weights. */
+static bool read_list(struct reading *r, bool is_weights, struct cn_error *err)
 {
     struct profile *p = &r->profile;
     struct cn_json_token token;
-    enum cn_json_kind kind;
+    enum cn_json_kind kind, wanted = is_weights ? CN_JSON_NUMBER : CN_JSON_ARRAY;
 
-    if (!cn_json_expect(&r->json, CN_JSON_ARRAY, "an array", err))
-        return false;
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_ARRAY) {
-        p->contexts = cn_grow(p->contexts, p->context_count, &p->context_capacity,
-                              sizeof(*p->contexts));
-        if (!read_stack(r, &p->contexts[p->context_count++], err))
-            return false;
+    while ((kind = cn_json_next(&r->json, &token, err)) == wanted) {
+        if (is_weights) {
+            p->weights = cn_grow(p->weights, p->weight_count, &p->weight_capacity,
+                                 sizeof(*p->weights));
+            if (!cn_json_as_f64(token.text, &p->weights[p->weight_count++]))
+                return cn_json_fail(&token, "a number", err);
+        } else {
+            p->contexts = cn_grow(p->contexts, p->context_count, &p->context_capacity,
+                                  sizeof(*p->contexts));
+            if (!read_stack(r, &p->contexts[p->context_count++], err))
+                return false;
+        }
     }
-    if (kind == CN_JSON_FAIL)
-        return false;
     return kind == CN_JSON_ARRAY_END ||
-           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": a sample is an array",
-                   token.off);
+           (kind != CN_JSON_FAIL &&
+            cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected %s", token.off,
+                    is_weights ? "a weight" : "a stack"));
 }
 
-static bool read_weights(struct reading *r, struct cn_error *err)
+static bool take_profile(void *arg, const struct cn_json_member *member,
+                         struct cn_error *err)
 {
+    struct reading *r = arg;
     struct profile *p = &r->profile;
-    struct cn_json_token token;
-    enum cn_json_kind kind;
+    bool is_events = cn_json_key_is(member, "events");
+    bool is_weights = cn_json_key_is(member, "weights");
 
-    if (!cn_json_expect(&r->json, CN_JSON_ARRAY, "an array", err))
-        return false;
-    while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_NUMBER) {
-        p->weights =
-            cn_grow(p->weights, p->weight_count, &p->weight_capacity, sizeof(double));
-        if (!cn_json_as_f64(token.text, &p->weights[p->weight_count++]))
-            return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": no number",
-                           token.off);
+    if (is_events || is_weights || cn_json_key_is(member, "samples"))
+        return expect(member, CN_JSON_ARRAY, "an array", err) &&
+               (is_events ? cn_json_read_objects(&r->json, read_event, r, err)
+                          : read_list(r, is_weights, err));
+    if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "name")) {
+        copy_text(p->name, sizeof(p->name), member->token.text);
+    } else if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "unit")) {
+        copy_text(p->unit, sizeof(p->unit), member->token.text);
+    } else if (cn_json_key_is(member, "type")) {
+        p->is_evented = cn_json_is(&member->token, "evented");
     }
-    if (kind == CN_JSON_FAIL)
-        return false;
-    return kind == CN_JSON_ARRAY_END ||
-           cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": a weight is a number",
-                   token.off);
+    return cn_json_skip(&r->json, member->kind, err);
 }
 
-static bool take_text(struct reading *r, char *to, size_t room, struct cn_error *err)
-{
-    struct cn_json_token token;
-    enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
-
-    if (kind == CN_JSON_STRING)
-        copy_text(to, room, token.text);
-    return cn_json_skip(&r->json, kind, err);
-}
-
-static bool take_of_profile(struct reading *r, const char *key, struct cn_error *err)
-{
-    struct profile *p = &r->profile;
-    char type[16] = "";
-
-    if (strcmp(key, "events") == 0)
-        return read_array(r, read_event, err);
-    if (strcmp(key, "samples") == 0)
-        return read_samples(r, err);
-    if (strcmp(key, "weights") == 0)
-        return read_weights(r, err);
-    if (strcmp(key, "name") == 0)
-        return take_text(r, p->name, sizeof(p->name), err);
-    if (strcmp(key, "unit") == 0)
-        return take_text(r, p->unit, sizeof(p->unit), err);
-    if (strcmp(key, "type") != 0)
-        return skip_value(r, err);
-    if (!take_text(r, type, sizeof(type), err))
-        return false;
-    p->is_evented = strcmp(type, "evented") == 0;
-    p->is_sampled = strcmp(type, "sampled") == 0;
-    return true;
-}
-
-/* Seconds that a unit is; 0 when it is no time. */
-static double seconds_of(const char *unit)
-{
-    return strcmp(unit, "nanoseconds") == 0    ? 1e-9
-           : strcmp(unit, "microseconds") == 0 ? 1e-6
-           : strcmp(unit, "milliseconds") == 0 ? 1e-3
-           : strcmp(unit, "seconds") == 0      ? 1
-                                               : 0;
-}
-
-/* "PROCESS 12 THREAD 3" is an identity; anything else a name. */
+/* "PROCESS 12 THREAD 3" is an identity, anything else a name. */
 static void identify(const struct reading *r, char *name,
                      struct cn_import_identity *identity)
 {
+    const struct cn_import_identity named = {
+        .kinds = {"THREAD"}, .numbers = {r->profile_count}, .name = name};
     char *rest = NULL, *word;
     size_t count = 0;
     char copy[NAME_MAX_LEN];
 
-    *identity = (struct cn_import_identity){
-        .kinds = {"THREAD"}, .numbers = {r->profile_count}, .name = name};
+    *identity = named;
     memcpy(copy, name, sizeof(copy));
     word = strtok_r(copy, " ", &rest);
     while (word && isupper((unsigned char)word[0]) && count < CN_IMPORT_KIND_MAX) {
@@ -327,8 +267,7 @@ static void identify(const struct reading *r, char *name,
         word = strtok_r(NULL, " ", &rest);
     }
     if (word || count == 0) {
-        *identity = (struct cn_import_identity){
-            .kinds = {"THREAD"}, .numbers = {r->profile_count}, .name = name};
+        *identity = named;
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -337,7 +276,7 @@ static void identify(const struct reading *r, char *name,
     identity->name = "";
 }
 
-/* Time between events belongs to what is open. */
+/* The time between two events counts for the open frames. */
 static bool add_events(struct reading *r, uint32_t thread, uint32_t metric, double scale,
                        struct cn_error *err)
 {
@@ -369,11 +308,11 @@ static bool add_events(struct reading *r, uint32_t thread, uint32_t metric, doub
 static bool end_samples(struct reading *r, struct cn_error *err)
 {
     struct profile *p = &r->profile;
-    double scale = seconds_of(p->unit);
+    double scale = cn_import_seconds(p->unit);
     struct cn_import_identity identity;
     uint32_t metric, thread;
 
-    if (p->is_sampled && p->weight_count > 0 && p->weight_count != p->context_count)
+    if (p->weight_count > 0 && p->weight_count != p->context_count)
         return cn_fail(err, CN_ERR_FORMAT, "%zu samples with %zu weights",
                        p->context_count, p->weight_count);
     identify(r, p->name, &identity);
@@ -393,7 +332,7 @@ static bool end_samples(struct reading *r, struct cn_error *err)
     return add_events(r, thread, metric, scale, err);
 }
 
-/* "name (1234)": the number of the thread. */
+/* Cut the tid off "name (1234)". */
 static uint64_t take_tid(char *name, uint64_t otherwise)
 {
     char *open = strrchr(name, '('), *end;
@@ -413,13 +352,12 @@ static uint64_t take_tid(char *name, uint64_t otherwise)
 static bool end_calls(struct reading *r, struct cn_error *err)
 {
     struct profile *p = &r->profile;
-    double scale = seconds_of(p->unit) * 1e9;
+    double scale = cn_import_seconds(p->unit) * 1e9;
     uint64_t tid = take_tid(p->name, r->profile_count + 1u);
     uint32_t track;
 
     if (!p->is_evented)
-        return cn_fail(err, CN_ERR_USAGE, "profile '%s' holds samples, not calls",
-                       p->name);
+        return cn_fail(err, CN_ERR_USAGE, "profile '%s' has samples, not calls", p->name);
     if (!cn_call_import_track(r->calls, tid, tid, (struct cn_bytes){0}, &track, err))
         return false;
     cn_call_import_track_name(
@@ -438,68 +376,88 @@ static bool end_calls(struct reading *r, struct cn_error *err)
     return true;
 }
 
-static bool read_profile(struct reading *r, struct cn_error *err)
+static bool read_profile(void *arg, uint64_t off, struct cn_error *err)
 {
+    struct reading *r = arg;
     struct profile *p = &r->profile;
 
+    (void)off;
     p->event_count = p->context_count = p->weight_count = 0;
-    p->is_evented = p->is_sampled = false;
+    p->is_evented = false;
     p->name[0] = p->unit[0] = '\0';
-    if (!read_object(r, take_of_profile, err) ||
+    if (!cn_json_read_object(&r->json, take_profile, r, err) ||
         !(r->import ? end_samples(r, err) : end_calls(r, err)))
         return cn_fail_in(err, "profile %" PRIu32, r->profile_count);
     r->profile_count++;
     return true;
 }
 
-static bool take_profiles(struct reading *r, const char *key, struct cn_error *err)
+/* The second pass over the file. */
+static bool take_profiles(void *arg, const struct cn_json_member *member,
+                          struct cn_error *err)
 {
-    return strcmp(key, "profiles") == 0 ? read_array(r, read_profile, err)
-                                        : skip_value(r, err);
+    struct reading *r = arg;
+
+    if (!cn_json_key_is(member, "profiles"))
+        return cn_json_skip(&r->json, member->kind, err);
+    return expect(member, CN_JSON_ARRAY, "an array", err) &&
+           cn_json_read_objects(&r->json, read_profile, r, err);
 }
 
-static bool read_whole(struct reading *r, struct cn_bytes bytes, take_fn take,
-                       struct cn_error *err)
+static bool read_pass(struct reading *r, struct cn_bytes bytes, cn_json_member_fn take,
+                      struct cn_error *err)
 {
     struct cn_json_token token;
     bool ok;
 
     r->json = cn_json_read(bytes);
     ok = cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
-         read_object(r, take, err) && cn_json_next(&r->json, &token, err) == CN_JSON_END;
+         cn_json_read_object(&r->json, take, r, err) &&
+         cn_json_next(&r->json, &token, err) == CN_JSON_END;
     cn_json_reader_done(&r->json);
     return ok;
 }
 
-static bool read_both(struct reading *r, struct cn_bytes bytes, struct cn_error *err)
+static bool read_file(struct cn_import *import, struct cn_call_import *calls,
+                      struct cn_bytes bytes, struct cn_error *err)
 {
-    bool ok = read_whole(r, bytes, take_frames, err) &&
-              read_whole(r, bytes, take_profiles, err);
+    struct reading *r = cn_alloc(1, sizeof(*r));
+    bool ok;
 
+    r->import = import;
+    r->calls = calls;
+    ok = read_pass(r, bytes, take_frames, err) && read_pass(r, bytes, take_profiles, err);
     free(r->frames);
     free(r->profile.events);
     free(r->profile.contexts);
     free(r->profile.weights);
+    cn_text_done(&r->name);
+    free(r);
     return ok;
 }
 
 bool cn_speedscope_read(struct cn_import *import, struct cn_bytes bytes,
                         struct cn_error *err)
 {
-    struct reading r = {.import = import};
+    return read_file(import, NULL, bytes, err);
+}
 
-    return read_both(&r, bytes, err);
+static bool read_calls(struct cn_bytes bytes, bool is_mapped, struct cn_recording **out,
+                       struct cn_error *err)
+{
+    struct cn_call_import *calls = cn_call_import_new("speedscope");
+
+    (void)is_mapped;
+    if (read_file(NULL, calls, bytes, err))
+        return cn_call_import_finish(calls, 0, out, err);
+    cn_call_import_free(calls);
+    return false;
 }
 
 bool cn_speedscope_read_calls(struct cn_bytes bytes, struct cn_recording **out,
                               struct cn_error *err)
 {
-    struct reading r = {.calls = cn_call_import_new("speedscope")};
-
-    if (read_both(&r, bytes, err))
-        return cn_call_import_finish(r.calls, 0, out, err);
-    cn_call_import_free(r.calls);
-    return false;
+    return read_calls(bytes, false, out, err);
 }
 
 bool cn_speedscope_open(struct cn_database **out, const char *path, struct cn_error *err)
@@ -510,18 +468,8 @@ bool cn_speedscope_open(struct cn_database **out, const char *path, struct cn_er
 static bool open_calls(struct cn_recording **out, const char *path,
                        const struct cn_recording_options *options, struct cn_error *err)
 {
-    struct cn_unpacked file = {0};
-    bool ok;
-
     (void)options;
-    if (!cn_unpacked_open(&file, path, err))
-        return false;
-    ok = cn_speedscope_read_calls(file.bytes, out, err);
-    cn_unpacked_close(&file);
-    if (!ok)
-        return cn_fail_in(err, "%s", path);
-    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
-    return true;
+    return cn_call_import_open(out, path, read_calls, err);
 }
 
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
@@ -532,7 +480,7 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
     return memmem(beginning.ptr, beginning.len, schema, sizeof(schema) - 1) != NULL;
 }
 
-/* Whether a profile of this type is in the file. */
+/* True if the file has a profile of this type. */
 static bool has_type(struct cn_bytes bytes, const char *type)
 {
     char text[2][40];
@@ -543,8 +491,8 @@ static bool has_type(struct cn_bytes bytes, const char *type)
            memmem(bytes.ptr, bytes.len, text[1], strlen(text[1]));
 }
 
-/* Profiles of events and no others: calls. */
-static bool holds_calls(const char *path)
+/* True if the file has only evented profiles. */
+static bool has_only_calls(const char *path)
 {
     struct cn_unpacked file = {0};
     struct cn_error ignored;
@@ -559,17 +507,17 @@ static bool holds_calls(const char *path)
 
 bool cn_speedscope_probe(const char *path)
 {
-    return cn_import_probe(path, looks_right) && !holds_calls(path);
+    return cn_import_probe(path, looks_right) && !has_only_calls(path);
 }
 
 static bool probe_calls(const char *path)
 {
-    return cn_import_probe(path, looks_right) && holds_calls(path);
+    return cn_import_probe(path, looks_right) && has_only_calls(path);
 }
 
 const struct cn_format cn_format_speedscope_calls = {
     .name = "speedscope-calls",
-    .summary = "JSON of speedscope with nothing but profiles of events",
+    .summary = "speedscope JSON with only evented profiles",
     .holds = "calls",
     .is_file = true,
     .probe = probe_calls,

@@ -1,34 +1,33 @@
-/* Chrome's trace events as JSON, and the same as uftrace dump --chrome writes them.
+/* Chrome trace events as JSON, in two variants: cairn's and that of uftrace dump --chrome.
  *
- * Times are microseconds in a double, which cannot hold the nanoseconds of a date:
- * ours count from the start of the recording, and the metadata say when that was.
- * uftrace's count from the epoch of its clock. */
+ * Viewers read times as microseconds in a double, which is too small for the nanoseconds
+ * of a date: cairn's times count from the start of the recording, which is in the
+ * metadata. uftrace's times count from the epoch of its clock. */
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/spans/lanes.h"
-#include "formats/exchange/spans/span_text.h"
 
-/* What is the same in many events, put into words once. */
+/* Text that many events share. */
 struct words {
     struct cn_text text;
-    size_t *name_at; /* by function and schedule: where its `,"name":"f"` begins */
+    size_t *name_at; /* by function and schedule: offset of its `,"name":"f"` */
     bool is_uftrace;
 };
 
-/* What a task's events of a kind have before and after the time. */
+/* The text before and after the time, in the events of one kind and task. */
 struct frame {
     struct cn_text before, after;
 };
 struct frames {
     struct frame begin, end, event;
-    uint32_t task;
 };
 
 static void make_words(struct words *words, const struct cn_recording *rec)
@@ -42,12 +41,6 @@ static void make_words(struct words *words, const struct cn_recording *rec)
         cn_json_quote(&words->text, cn_call_name(rec, i, 0, NULL));
     }
     words->name_at[count] = words->text.len;
-}
-
-static void words_done(struct words *words)
-{
-    free(words->name_at);
-    cn_text_done(&words->text);
 }
 
 static void make_frame(struct frame *frame, const struct words *words,
@@ -78,11 +71,10 @@ static void begin_lane(struct cn_lane *lane)
     make_frame(&frames->begin, words, lane->task, "\"B\"");
     make_frame(&frames->end, words, lane->task, "\"E\"");
     make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
-    frames->task = lane->x->query->tasks[lane->slot];
     lane->own = frames;
-    /* Modulo 2^64: adds what the clock of the recording is behind. */
+    /* Subtracting this modulo 2^64 adds the offset of the clock. */
     if (words->is_uftrace)
-        lane->base_ns = 0 - cn_export_clock_offset_ns(lane->x->query->rec);
+        lane->base_ns = 0 - cn_export_clock_offset_ns(lane->rec);
 }
 
 static void end_lane(struct cn_lane *lane)
@@ -95,27 +87,13 @@ static void end_lane(struct cn_lane *lane)
     free(frames);
 }
 
-static void add_values(struct cn_lane *lane, const struct cn_span *span)
-{
-    const struct frames *frames = lane->own;
-
-    lane->counts.arguments++;
-    cn_span_values(lane->x->query->rec, frames->task, span, &lane->scratch);
-    cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN ? ",\"args\":{\"arguments\":"
-                                                             : ",\"args\":{\"retval\":");
-    cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
-    cn_text_char(&lane->text, '}');
-}
-
 static void add_event(struct cn_lane *lane, const struct cn_span *span)
 {
-    const struct cn_recording *rec = lane->x->query->rec;
-
     cn_text_str_add(&lane->text, ",\"name\":");
-    cn_json_quote(&lane->text, cn_span_event_name(rec, span));
+    cn_json_quote(&lane->text, cn_span_event_name(lane->rec, span));
     if (span->kind == CN_SPAN_LOST) {
         cn_text_printf(&lane->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
-    } else if (cn_span_event_data(rec, span, &lane->scratch)) {
+    } else if (cn_span_event_data(lane->rec, span, &lane->scratch)) {
         cn_text_str_add(&lane->text, ",\"args\":{\"data\":");
         cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
         cn_text_char(&lane->text, '}');
@@ -125,10 +103,9 @@ static void add_event(struct cn_lane *lane, const struct cn_span *span)
 static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
 {
     const struct words *words = lane->arg;
-    const struct cn_recording *rec = lane->x->query->rec;
     char buffer[CN_CALL_NAME_MAX];
 
-    if (function < rec->function_count + 2) {
+    if (function < lane->rec->function_count + 2) {
         size_t at = words->name_at[function];
 
         cn_text_add(&lane->text, words->text.chars + at,
@@ -136,7 +113,7 @@ static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
         return;
     }
     cn_text_str_add(&lane->text, ",\"name\":");
-    cn_json_quote(&lane->text, cn_call_name(rec, function, address, buffer));
+    cn_json_quote(&lane->text, cn_call_name(lane->rec, function, address, buffer));
 }
 
 static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t time_ns)
@@ -166,15 +143,12 @@ static void visit(void *arg, const struct cn_span *span)
         add_frame(lane, &frames->begin, span->time_ns);
         break;
     case CN_SPAN_END:
-        lane->counts.without_begin += !span->has_begin;
         if (!span->has_begin && !words->is_uftrace)
             return;
         add_frame(lane, &frames->end, span->time_ns);
         break;
     case CN_SPAN_EVENT:
     case CN_SPAN_LOST:
-        lane->counts.events += span->kind == CN_SPAN_EVENT;
-        lane->counts.lost += span->kind == CN_SPAN_LOST ? span->address : 0;
         if (words->is_uftrace)
             return;
         add_frame(lane, &frames->event, span->time_ns);
@@ -186,8 +160,14 @@ static void visit(void *arg, const struct cn_span *span)
         add_name(lane, span->call->function, span->call->address);
     else
         add_name(lane, span->function, span->address);
-    if (cn_span_has_values(span))
-        add_values(lane, span);
+    if (cn_span_has_values(span)) {
+        cn_span_values(lane->rec, span, &lane->scratch);
+        cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN
+                                         ? ",\"args\":{\"arguments\":"
+                                         : ",\"args\":{\"retval\":");
+        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
+        cn_text_char(&lane->text, '}');
+    }
     cn_text_char(&lane->text, '}');
 }
 
@@ -247,19 +227,17 @@ static void add_metadata(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, "command_line", cn_recording_fact(rec, "cmdline"));
 }
 
-static const struct cn_lane_ops lane_ops = {
-    .begin = begin_lane,
-    .visit = visit,
-    .end = end_lane,
-};
-
-static bool write_calls_as(struct cn_export *x, bool is_uftrace, struct cn_error *err)
+static bool write_events(struct cn_export *x, struct cn_error *err)
 {
+    static const struct cn_lane_ops ops = {
+        .begin = begin_lane, .visit = visit, .end = end_lane};
     const struct cn_recording *rec = x->query->rec;
+    bool is_uftrace = x->format == &cn_dump_chrome;
     struct words words = {.is_uftrace = is_uftrace};
-    struct cn_lane_counts counts;
+    struct cn_span_counts counts;
     bool ok;
 
+    x->ends_with_tasks = is_uftrace;
     cn_text_str_add(&x->text, "{");
     if (!is_uftrace) {
         cn_text_printf(&x->text,
@@ -272,14 +250,15 @@ static bool write_calls_as(struct cn_export *x, bool is_uftrace, struct cn_error
     cn_text_str_add(&x->text, "\"traceEvents\":[\n");
     add_tasks(x, is_uftrace);
     make_words(&words, rec);
-    ok = cn_export_lanes(x, &lane_ops, &words, &counts, err);
-    words_done(&words);
+    ok = cn_export_lanes(x, &ops, &words, &counts, err);
+    free(words.name_at);
+    cn_text_done(&words.text);
     cn_text_str_add(&x->text, "\n]");
     if (is_uftrace) {
         cn_text_str_add(&x->text, ", \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
         add_metadata(&x->text, rec);
         cn_text_str_add(&x->text, "\n} ");
-        counts.without_begin = 0;
+        counts.without_begin = 0; /* they are written */
     }
     cn_text_str_add(&x->text, "}\n");
     if (ok)
@@ -287,43 +266,20 @@ static bool write_calls_as(struct cn_export *x, bool is_uftrace, struct cn_error
     return ok;
 }
 
-static bool write_ours(struct cn_export *x, struct cn_error *err)
-{
-    return write_calls_as(x, false, err);
-}
-
-static bool write_uftrace(struct cn_export *x, struct cn_error *err)
-{
-    x->ends_with_tasks = true;
-    return write_calls_as(x, true, err);
-}
-
-static bool write_calls(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_calls(query, path, options, write_ours, false, err);
-}
-
-static bool dump_calls(const struct cn_call_query *query, const char *path,
-                       const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_calls(query, path, options, write_uftrace, false, err);
-}
-
 const struct cn_format cn_format_chrome = {
     .name = "chrome",
-    .summary = "trace events of Chrome as JSON: every call, with its values and events",
+    .summary = "Chrome trace events as JSON: every call, with its values and events",
     .holds = "calls",
     .is_file = true,
     .probe = cn_chrome_probe,
     .open_recording = cn_chrome_open,
-    .write_calls = write_calls,
+    .export_calls = write_events,
 };
 
 const struct cn_format cn_dump_chrome = {
     .name = "chrome",
-    .summary = "as uftrace dump --chrome",
+    .summary = "the output of uftrace dump --chrome",
     .holds = "calls",
     .is_file = true,
-    .write_calls = dump_calls,
+    .export_calls = write_events,
 };

@@ -2,55 +2,80 @@
 
 #include <stdlib.h>
 
+#include "analyze/calls/call_feed.h"
+#include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "model/calls/call_values.h"
 
-bool cn_spans_open(struct cn_spans *spans, const struct cn_call_query *query,
+struct open_span {
+    uint64_t address, number, begin_ns, child_ns;
+    uint32_t function;
+    bool is_shown;
+};
+
+struct cn_spans {
+    uint32_t task;
+    struct cn_call_feed feed;
+    struct cn_call_stack stack;
+    bool is_on;
+    struct open_span *open; /* one for each frame of the stack */
+    size_t count, capacity;
+    uint32_t depth; /* of the shown spans */
+    uint64_t last_ns;
+    struct cn_span_counts counts;
+
+    struct cn_call_batch batch; /* being visited */
+    cn_span_fn visit;
+    void *arg;
+};
+
+bool cn_spans_open(struct cn_spans **out, const struct cn_call_query *query,
                    uint32_t task, struct cn_error *err)
 {
-    *spans = (struct cn_spans){
-        .query = query,
-        .task = task,
-        .is_on = !query->filter->is_off,
-        .last_ns = query->rec->tasks[task].first_ns,
-    };
+    struct cn_spans *spans = cn_alloc(1, sizeof(*spans));
+
     if (!cn_call_feed_open(&spans->feed, query->rec, query->filter, task, query->range,
-                           err))
+                           err)) {
+        free(spans);
         return false;
+    }
+    spans->task = task;
+    spans->is_on = !query->filter->is_off;
+    spans->last_ns = query->rec->tasks[task].first_ns;
     cn_call_stack_init(&spans->stack, query->rec, query->filter, task, false,
                        &spans->is_on);
+    *out = spans;
     return true;
 }
 
 void cn_spans_close(struct cn_spans *spans)
 {
-    if (!spans->query)
+    if (!spans)
         return;
     cn_call_feed_close(&spans->feed);
     cn_call_stack_done(&spans->stack);
     free(spans->open);
-    *spans = (struct cn_spans){0};
+    free(spans);
 }
 
-/* The walk over one batch. */
-struct walk {
-    struct cn_spans *spans;
-    const struct cn_call_batch *batch;
-    cn_span_fn visit;
-    void *arg;
-};
+static void deliver(struct cn_spans *spans, const struct cn_span *span)
+{
+    spans->counts.values += cn_span_has_values(span);
+    spans->visit(spans->arg, span);
+}
 
-static void begin(const struct walk *walk, const struct cn_call_frame *frame,
+static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
                   const struct cn_call *call)
 {
-    struct cn_spans *spans = walk->spans;
-    struct cn_open_span *open;
+    struct open_span *open;
     struct cn_span span;
 
     if (spans->count == spans->capacity)
         spans->open =
             cn_grow(spans->open, spans->count, &spans->capacity, sizeof(*spans->open));
     open = &spans->open[spans->count++];
-    *open = (struct cn_open_span){
+    *open = (struct open_span){
         .address = frame->address,
         .function = frame->function,
         .begin_ns = frame->enter_ns,
@@ -58,9 +83,10 @@ static void begin(const struct walk *walk, const struct cn_call_frame *frame,
     };
     if (!open->is_shown)
         return;
-    open->number = spans->next_number++;
+    open->number = spans->counts.spans++;
     span = (struct cn_span){
         .kind = CN_SPAN_BEGIN,
+        .task = spans->task,
         .depth = spans->depth++,
         .function = open->function,
         .address = open->address,
@@ -68,16 +94,15 @@ static void begin(const struct walk *walk, const struct cn_call_frame *frame,
         .time_ns = open->begin_ns,
         .begin_ns = open->begin_ns,
         .call = call,
-        .batch = walk->batch,
+        .batch = &spans->batch,
     };
-    walk->visit(walk->arg, &span);
+    deliver(spans, &span);
 }
 
-/* End the innermost span; `call` is NULL when no record says so. */
-static void end(const struct walk *walk, uint64_t time_ns, const struct cn_call *call)
+/* End the innermost span; `call` is NULL if no record gives the end. */
+static void end(struct cn_spans *spans, uint64_t time_ns, const struct cn_call *call)
 {
-    struct cn_spans *spans = walk->spans;
-    const struct cn_open_span *open = &spans->open[--spans->count];
+    const struct open_span *open = &spans->open[--spans->count];
     uint64_t total_ns = time_ns > open->begin_ns ? time_ns - open->begin_ns : 0;
     struct cn_span span;
 
@@ -89,7 +114,7 @@ static void end(const struct walk *walk, uint64_t time_ns, const struct cn_call 
     span = (struct cn_span){
         .kind = CN_SPAN_END,
         .has_begin = true,
-        .is_repaired = !call,
+        .task = spans->task,
         .depth = --spans->depth,
         .function = open->function,
         .address = open->address,
@@ -98,126 +123,195 @@ static void end(const struct walk *walk, uint64_t time_ns, const struct cn_call 
         .begin_ns = open->begin_ns,
         .child_ns = open->child_ns,
         .call = call,
-        .batch = walk->batch,
+        .batch = &spans->batch,
     };
-    walk->visit(walk->arg, &span);
+    deliver(spans, &span);
 }
 
-static void enter(const struct walk *walk, const struct cn_call *call)
+static void enter(struct cn_spans *spans, const struct cn_call *call)
 {
-    struct cn_spans *spans = walk->spans;
     const struct cn_call_frame *frame =
-        cn_call_stack_enter_quick(&spans->stack, call, walk->batch);
+        cn_call_stack_enter_quick(&spans->stack, call, &spans->batch);
     size_t at = (size_t)(frame - spans->stack.frames);
 
     while (spans->count > at)
-        end(walk, call->time_ns, NULL);
-    begin(walk, frame, call);
+        end(spans, call->time_ns, NULL);
+    begin(spans, frame, call);
 }
 
-static void leave(const struct walk *walk, const struct cn_call *call)
+/* A record that is no part of an open span. */
+static void visit_record(struct cn_spans *spans, const struct cn_call *call,
+                         enum cn_span_kind kind)
 {
-    struct cn_spans *spans = walk->spans;
-    struct cn_call_end ended;
-    struct cn_span span;
-    size_t kept;
-
-    cn_call_stack_leave_quick(&spans->stack, call, &ended);
-    kept = spans->stack.count + ended.has_time;
-    while (spans->count > kept)
-        end(walk, call->time_ns, NULL);
-    if (ended.has_time) {
-        end(walk, call->time_ns, call);
-        return;
-    }
-    if (!(ended.frame.flags & CN_FRAME_SHOWN))
-        return;
-    span = (struct cn_span){
-        .kind = CN_SPAN_END,
-        .depth = spans->depth,
-        .function = call->function,
-        .address = call->address,
-        .time_ns = call->time_ns,
-        .begin_ns = call->time_ns,
-        .call = call,
-        .batch = walk->batch,
-    };
-    walk->visit(walk->arg, &span);
-}
-
-static void tell(const struct walk *walk, const struct cn_call *call,
-                 enum cn_span_kind kind)
-{
-    struct cn_spans *spans = walk->spans;
+    bool is_end = kind == CN_SPAN_END;
     struct cn_span span = {
         .kind = (uint8_t)kind,
+        .task = spans->task,
         .depth = spans->depth,
-        .function = CN_NONE,
+        .function = is_end ? call->function : CN_NONE,
         .address = call->address,
-        .time_ns = call->time_ns ? call->time_ns : spans->last_ns,
+        .time_ns = is_end || call->time_ns ? call->time_ns : spans->last_ns,
         .begin_ns = call->time_ns,
         .call = call,
-        .batch = walk->batch,
+        .batch = &spans->batch,
     };
 
-    walk->visit(walk->arg, &span);
+    spans->counts.without_begin += is_end;
+    spans->counts.events += kind == CN_SPAN_EVENT;
+    spans->counts.lost += kind == CN_SPAN_LOST ? call->address : 0;
+    deliver(spans, &span);
 }
 
-static void event(const struct walk *walk, const struct cn_call *call)
+static void leave(struct cn_spans *spans, const struct cn_call *call)
 {
-    struct cn_spans *spans = walk->spans;
+    struct cn_call_end ended;
+    size_t count;
+
+    cn_call_stack_leave_quick(&spans->stack, call, &ended);
+    count = spans->stack.count + ended.has_time;
+    while (spans->count > count)
+        end(spans, call->time_ns, NULL);
+    if (ended.has_time)
+        end(spans, call->time_ns, call);
+    else if (ended.frame.flags & CN_FRAME_SHOWN)
+        visit_record(spans, call, CN_SPAN_END);
+}
+
+static void event(struct cn_spans *spans, const struct cn_call *call)
+{
     struct cn_call_end ended;
 
     if (call->address == CN_EVENT_SCHED_IN) {
         if (cn_call_stack_wake(&spans->stack, call, &ended))
-            end(walk, call->time_ns, call);
+            end(spans, call->time_ns, call);
     } else if (cn_call_stack_may_sleep(&spans->stack, call)) {
-        begin(walk, cn_call_stack_sleep(&spans->stack, call), call);
+        begin(spans, cn_call_stack_sleep(&spans->stack, call), call);
     } else if (cn_call_stack_shows_event(&spans->stack, call)) {
-        tell(walk, call, CN_SPAN_EVENT);
-    }
-}
-
-static void visit_call(const struct walk *walk, const struct cn_call *call)
-{
-    if (call->time_ns > walk->spans->last_ns)
-        walk->spans->last_ns = call->time_ns;
-    switch ((enum cn_call_kind)call->kind) {
-    case CN_CALL_ENTER:
-        enter(walk, call);
-        break;
-    case CN_CALL_EXIT:
-        leave(walk, call);
-        break;
-    case CN_CALL_EVENT:
-        event(walk, call);
-        break;
-    case CN_CALL_LOST:
-        tell(walk, call, CN_SPAN_LOST);
-        break;
+        visit_record(spans, call, CN_SPAN_EVENT);
     }
 }
 
 enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
                            struct cn_error *err)
 {
-    struct cn_call_batch batch;
-    struct walk walk = {.spans = spans, .visit = visit, .arg = arg};
-    enum cn_step step = cn_call_feed_next(&spans->feed, &batch, err);
+    enum cn_step step = cn_call_feed_next(&spans->feed, &spans->batch, err);
 
-    if (step == CN_ITEM) {
-        walk.batch = &batch;
-        for (size_t i = 0; i < batch.count; i++)
-            visit_call(&walk, &batch.calls[i]);
-        return CN_ITEM;
+    spans->visit = visit;
+    spans->arg = arg;
+    for (size_t i = 0; step == CN_ITEM && i < spans->batch.count; i++) {
+        const struct cn_call *call = &spans->batch.calls[i];
+
+        if (call->time_ns > spans->last_ns)
+            spans->last_ns = call->time_ns;
+        switch ((enum cn_call_kind)call->kind) {
+        case CN_CALL_ENTER:
+            enter(spans, call);
+            break;
+        case CN_CALL_EXIT:
+            leave(spans, call);
+            break;
+        case CN_CALL_EVENT:
+            event(spans, call);
+            break;
+        case CN_CALL_LOST:
+            visit_record(spans, call, CN_SPAN_LOST);
+            break;
+        }
     }
     return step;
 }
 
+bool cn_spans_are_open(const struct cn_spans *spans)
+{
+    return spans->count > 0;
+}
+
 void cn_spans_finish(struct cn_spans *spans, uint64_t end_ns, cn_span_fn visit, void *arg)
 {
-    struct walk walk = {.spans = spans, .visit = visit, .arg = arg};
-
+    spans->visit = visit;
+    spans->arg = arg;
     while (spans->count > 0)
-        end(&walk, end_ns > spans->last_ns ? end_ns : spans->last_ns, NULL);
+        end(spans, end_ns > spans->last_ns ? end_ns : spans->last_ns, NULL);
+}
+
+void cn_spans_count(const struct cn_spans *spans, struct cn_span_counts *counts)
+{
+    counts->spans += spans->counts.spans;
+    counts->events += spans->counts.events;
+    counts->lost += spans->counts.lost;
+    counts->without_begin += spans->counts.without_begin;
+    counts->values += spans->counts.values;
+}
+
+bool cn_export_spans(struct cn_export *x, uint32_t task, cn_span_fn visit, void *arg,
+                     struct cn_span_counts *counts, struct cn_error *err)
+{
+    struct cn_spans *spans;
+    enum cn_step step;
+
+    if (!cn_spans_open(&spans, x->query, task, err))
+        return false;
+    do
+        step = cn_spans_next(spans, visit, arg, err);
+    while (step == CN_ITEM);
+    if (cn_spans_are_open(spans))
+        cn_spans_finish(spans, cn_export_end_ns(x), visit, arg);
+    cn_spans_count(spans, counts);
+    cn_spans_close(spans);
+    return step == CN_END;
+}
+
+void cn_export_lose_counts(struct cn_export *x, const struct cn_span_counts *counts,
+                           bool has_events, bool has_values)
+{
+    if (!has_events)
+        cn_export_lose(x, "events", counts->events);
+    if (!has_values)
+        cn_export_lose(x, "calls and returns with values", counts->values);
+    cn_export_lose(x, "returns from calls that were not recorded", counts->without_begin);
+    /* Lost records are written as an event. */
+    if (!has_events)
+        cn_export_lose(x, "notes that the recorder lost records", counts->lost);
+}
+
+const char *cn_span_name(const struct cn_recording *rec, const struct cn_span *span,
+                         char *buffer)
+{
+    return cn_call_name(rec, span->function, span->address, buffer);
+}
+
+void cn_span_values(const struct cn_recording *rec, const struct cn_span *span,
+                    struct cn_text *out)
+{
+    struct cn_text raw = {0};
+    const char *values;
+
+    cn_recording_print_arguments(rec, span->task, span->batch, span->call, &raw);
+    values = cn_text_str(&raw);
+    if (span->kind == CN_SPAN_END && strncmp(values, " = ", 3) == 0)
+        values += 3;
+    cn_text_clear(out);
+    cn_utf8_add_printable(out, values);
+    cn_text_done(&raw);
+}
+
+bool cn_span_event_data(const struct cn_recording *rec, const struct cn_span *span,
+                        struct cn_text *out)
+{
+    struct cn_text raw = {0};
+    bool has_data = span->kind == CN_SPAN_EVENT &&
+                    cn_recording_print_event(rec, span->batch, span->call, false, &raw);
+
+    cn_text_clear(out);
+    cn_utf8_add_printable(out, cn_text_str(&raw));
+    cn_text_done(&raw);
+    return has_data;
+}
+
+const char *cn_span_event_name(const struct cn_recording *rec, const struct cn_span *span)
+{
+    const char *name =
+        span->kind == CN_SPAN_LOST ? "lost" : cn_recording_event_name(rec, span->address);
+
+    return name ? name : "event";
 }

@@ -8,7 +8,7 @@
 #include "base/bytes/utf8.h"
 #include "formats/exchange/tables/tables.h"
 
-/* Nothing needs to survive a crash: the file appears when it is complete. */
+/* Without a journal: the file appears only when it is complete. */
 static const char before[] = "PRAGMA journal_mode = OFF;"
                              "PRAGMA synchronous = OFF;"
                              "PRAGMA cache_size = -32768;"
@@ -16,7 +16,7 @@ static const char before[] = "PRAGMA journal_mode = OFF;"
                              "PRAGMA application_id = 1128352334;" /* "CAIN" */
                              "BEGIN;";
 
-/* What most questions begin with. */
+/* The views that most queries begin with. */
 static const char views_of_calls[] =
     "CREATE VIEW function_times AS SELECT name, count(*) AS calls, "
     "sum(self_ns) AS self_ns, sum(end_ns - begin_ns) AS total_ns "
@@ -74,7 +74,7 @@ static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
     return ok;
 }
 
-/* Binding fails when memory is short; the row then fails too. */
+/* Binding fails without memory; then row_end() fails. */
 static void add_integer(struct cn_rows_table *table, uint64_t value)
 {
     int64_t as_signed;
@@ -117,8 +117,8 @@ static bool row_end(struct cn_rows_table *table, struct cn_error *err)
     return ok;
 }
 
-/* "a,b;c": an index over a and b, and one over c. Made when the table is full, which
- * is much faster. */
+/* "a,b;c": an index over a and b, and one over c. Created at the end, which is much
+ * faster. */
 static bool add_indexes(struct cn_rows_table *table, struct cn_error *err)
 {
     const char *at = table->shape->indexes;
@@ -154,13 +154,18 @@ static const struct cn_rows_ops ops = {
     .table_end = table_end,
 };
 
-static bool fill(struct cn_export *x, struct cn_error *err)
+static bool write_tables(struct cn_export *x, struct cn_error *err)
 {
     struct cn_rows rows = {.ops = &ops, .x = x};
     sqlite3 *sql = NULL;
-    bool ok =
-        sqlite3_open(x->sink.path, &sql) == SQLITE_OK || fail(sql, x->sink.path, err);
+    bool ok;
 
+    /* The library opens the file itself, and reads and writes anywhere in it. */
+    if (!x->sink.path || cn_sink_plain_len(x->path) != strlen(x->path))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: an SQLite database cannot be compressed or written to stdout",
+                       x->path);
+    ok = sqlite3_open(x->sink.path, &sql) == SQLITE_OK || fail(sql, x->sink.path, err);
     rows.own = sql;
     ok = ok && run(sql, before, err) && cn_tables_write(&rows, err) &&
          run(sql, x->db ? views_of_database : views_of_calls, err) &&
@@ -170,34 +175,11 @@ static bool fill(struct cn_export *x, struct cn_error *err)
     return ok;
 }
 
-/* The library opens files by itself, one that can be read and written anywhere. */
-static bool check_path(const char *path, struct cn_error *err)
-{
-    if (cn_sink_is_stdout(path) || cn_sink_plain_len(path) != strlen(path))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s: a database of SQLite is a file that is not compressed", path);
-    return true;
-}
-
-static bool write_calls(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err)
-{
-    return check_path(path, err) &&
-           cn_export_calls(query, path, options, fill, false, err);
-}
-
-static bool write_database(struct cn_database *db, const char *path,
-                           const struct cn_write_options *options, struct cn_error *err)
-{
-    return check_path(path, err) &&
-           cn_export_database(db, path, options, fill, false, err);
-}
-
 const struct cn_format cn_format_sqlite = {
     .name = "sqlite",
-    .summary = "every table in a database of SQLite, with indexes",
+    .summary = "every table in an SQLite database, with indexes",
     .holds = "tables",
     .is_file = true,
-    .write_calls = write_calls,
-    .write_database = write_database,
+    .export_calls = write_tables,
+    .export_database = write_tables,
 };

@@ -1,5 +1,5 @@
-/* A database of SQLite as a format: every table with its indexes, and views that join
- * them. Only where the library was there when cairn was built.
+/* SQLite databases: every table with its indexes, and views that join them. Not in builds
+ * without the library.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_EXCHANGE_SQLITE_SQLITE_H

@@ -1,5 +1,5 @@
-/* A flame graph as one SVG file that needs nothing else: outermost calls at the bottom,
- * as wide as what was spent in and below them. A click zooms, a field searches. */
+/* A flame graph as one self-contained SVG file: the outermost calls are at the bottom, the
+ * width of a box is its total cost. A click zooms, "/" searches. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,31 +8,131 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "formats/exchange/exchange.h"
-#include "formats/exchange/stacks/flamegraph_page.h"
 #include "formats/exchange/stacks/stacks.h"
 
 enum {
-    WIDTH = 1200, /* in pixels, as are the rest */
+    WIDTH = 1200, /* in pixels, like the next ones */
     ROW = 17,
     TOP = 58,
     BOTTOM = 12,
     MARGIN = 10,
     CHAR_WIDTH = 7,
-    DEPTH_MAX = 4096, /* stacks that are deeper are cut */
+    DEPTH_MAX = 4096, /* of the drawn stacks */
 };
+
+/* clang-format off */
+static const char style[] =
+    "<style>\n"
+    "text { font: 12px monospace; fill: #222; pointer-events: none; }\n"
+    ".title { font: bold 16px sans-serif; text-anchor: middle; }\n"
+    ".right { text-anchor: end; }\n"
+    ".link { pointer-events: all; cursor: pointer; fill: #1a5fb4; }\n"
+    ".paper { fill: #fbfaf6; }\n"
+    ".f { cursor: pointer; }\n"
+    ".f:hover rect { stroke: #222; stroke-width: 0.7; }\n"
+    ".found rect { fill: #c64bd0; }\n"
+    ".above { opacity: 0.5; }\n"
+    ".hidden { display: none; }\n"
+    "</style>\n";
+
+/* `?search=PATTERN` and `?zoom=FUNCTION` in the URL search and zoom when the file opens. */
+static const char script[] =
+    "<script><![CDATA[\n"
+    "\"use strict\";\n"
+    "const svg = document.documentElement;\n"
+    "const whole = Number(svg.dataset.whole);\n"
+    "const margin = 10, width = 1200 - 2 * margin, letter = 7;\n"
+    "const boxes = Array.from(document.querySelectorAll(\".f\"), g => ({\n"
+    "  g, rect: g.querySelector(\"rect\"), text: g.querySelector(\"text\"),\n"
+    "  left: Number(g.dataset.l), value: Number(g.dataset.v), row: Number(g.dataset.r),\n"
+    "  title: g.querySelector(\"title\").textContent,\n"
+    "  name: g.querySelector(\"title\").textContent.replace(/ \\([^(]*\\)$/, \"\"),\n"
+    "}));\n"
+    "const byId = id => document.getElementById(id);\n"
+    "function label(box, pixels) {\n"
+    "  const room = Math.floor((pixels - 4) / letter), letters = Array.from(box.name);\n"
+    "  if (room < 3) return \"\";\n"
+    "  return letters.length <= room ? box.name : letters.slice(0, room - 2).join(\"\") + \"..\";\n"
+    "}\n"
+    "function zoom(to) {\n"
+    "  const scale = width / Math.max(to.value, 1);\n"
+    "  for (const box of boxes) {\n"
+    "    const isAbove = box.row < to.row;\n"
+    "    const inside = box.left >= to.left - 0.5 &&\n"
+    "        box.left + box.value <= to.left + to.value + 0.5;\n"
+    "    const around = isAbove && box.left <= to.left + 0.5 &&\n"
+    "        box.left + box.value >= to.left + to.value - 0.5;\n"
+    "    const isShown = around || (!isAbove && inside);\n"
+    "    box.g.classList.toggle(\"hidden\", !isShown);\n"
+    "    box.g.classList.toggle(\"above\", around);\n"
+    "    if (!isShown) continue;\n"
+    "    const x = around ? margin : margin + (box.left - to.left) * scale;\n"
+    "    const pixels = around ? width : box.value * scale;\n"
+    "    box.rect.setAttribute(\"x\", x.toFixed(2));\n"
+    "    box.rect.setAttribute(\"width\", pixels.toFixed(2));\n"
+    "    box.text.setAttribute(\"x\", (x + 3).toFixed(2));\n"
+    "    box.text.textContent = label(box, pixels);\n"
+    "  }\n"
+    "}\n"
+    "function search(words) {\n"
+    "  let pattern = null;\n"
+    "  try { pattern = words ? new RegExp(words, \"i\") : null; } catch { pattern = null; }\n"
+    "  const hits = [];\n"
+    "  for (const box of boxes) {\n"
+    "    const isHit = pattern !== null && box.row > 0 && pattern.test(box.name);\n"
+    "    box.g.classList.toggle(\"found\", isHit);\n"
+    "    if (isHit) hits.push(box);\n"
+    "  }\n"
+    "  hits.sort((a, b) => a.left - b.left || b.value - a.value);\n"
+    "  let sum = 0, end = -1;\n"
+    "  for (const box of hits)\n"
+    "    if (box.left >= end - 0.5) { sum += box.value; end = box.left + box.value; }\n"
+    "  byId(\"found\").textContent = pattern === null ? \" \" :\n"
+    "    hits.length + \" found, \" + (100 * sum / Math.max(whole, 1)).toFixed(2) + \"%\";\n"
+    "}\n"
+    "function ask() {\n"
+    "  const words = prompt(\"Search functions (a regular expression):\", \"\");\n"
+    "  if (words !== null) search(words);\n"
+    "}\n"
+    "svg.addEventListener(\"click\", event => {\n"
+    "  const g = event.target.closest(\".f\");\n"
+    "  if (g) zoom(boxes.find(box => box.g === g));\n"
+    "});\n"
+    "svg.addEventListener(\"mouseover\", event => {\n"
+    "  const g = event.target.closest(\".f\");\n"
+    "  byId(\"about\").textContent = g ? g.querySelector(\"title\").textContent : \" \";\n"
+    "});\n"
+    "byId(\"reset\").addEventListener(\"click\", () => zoom(boxes[0]));\n"
+    "byId(\"search\").addEventListener(\"click\", ask);\n"
+    "addEventListener(\"keydown\", event => {\n"
+    "  if ((event.ctrlKey && event.key === \"f\") || event.key === \"/\") {\n"
+    "    event.preventDefault();\n"
+    "    ask();\n"
+    "  } else if (event.key === \"Escape\") {\n"
+    "    zoom(boxes[0]);\n"
+    "    search(\"\");\n"
+    "  }\n"
+    "});\n"
+    "const wanted = new URLSearchParams(location.search);\n"
+    "if (wanted.has(\"search\")) search(wanted.get(\"search\"));\n"
+    "if (wanted.has(\"zoom\")) {\n"
+    "  const box = boxes.find(box => box.name === wanted.get(\"zoom\"));\n"
+    "  if (box) zoom(box);\n"
+    "}\n"
+    "]]></script>\n";
+/* clang-format on */
 
 struct graph {
     struct cn_export *x;
     const struct cn_stacks *stacks;
     uint32_t rows;
-    double *left;   /* by node: where it begins */
+    double *left;   /* by node: its position, in the unit of the stacks */
     double *totals; /* by node */
     double whole;
     uint64_t narrow_count, deep_count;
 };
 
-/* Text of XML: what has a meaning there is escaped, what XML cannot hold appears as
- * \xHH. */
+/* Text with XML's special characters escaped; control characters appear as \xHH. */
 static void add_text(struct cn_text *to, const char *str)
 {
     struct cn_text plain = {0};
@@ -53,7 +153,7 @@ static void add_text(struct cn_text *to, const char *str)
     cn_text_done(&plain);
 }
 
-/* A warm colour that depends on the name only. */
+/* A warm colour that depends only on the name. */
 static void add_color(struct cn_text *to, const char *name)
 {
     uint32_t hash = 2166136261u;
@@ -64,7 +164,7 @@ static void add_color(struct cn_text *to, const char *name)
                    80 + (hash >> 8) % 150, (hash >> 16) % 60);
 }
 
-/* As much of a name as fits, with two dots where it is cut. Whole characters only. */
+/* The start of a name that fits into `width` pixels, with two dots if it is cut. */
 static void add_label(struct cn_text *to, const char *name, double width)
 {
     size_t room = width > 3 * CHAR_WIDTH ? (size_t)(width / CHAR_WIDTH) : 0;
@@ -114,24 +214,27 @@ static void add_box(struct graph *g, const char *name, double left, double total
     cn_text_str_add(text, "</text></g>\n");
 }
 
-/* Places of nodes follow from those before them: parents come first, and siblings in
- * order. */
-static void place_nodes(struct graph *g)
+/* Parents come first, and siblings in order: so the position of a node follows from the
+ * nodes before it. */
+static void position_nodes(struct graph *g)
 {
     const struct cn_stacks *stacks = g->stacks;
-    double *used = cn_alloc(stacks->count, sizeof(*used)); /* of each node's width */
+    double *used = cn_alloc(stacks->count, sizeof(*used)); /* by the children so far */
 
     g->left = cn_alloc(stacks->count, sizeof(*g->left));
     for (size_t i = 0; i < stacks->count; i++) {
-        uint32_t parent = stacks->nodes[i].parent;
+        const struct cn_stack_node *node = &stacks->nodes[i];
 
-        if (parent == CN_NONE) {
+        if (node->parent == CN_NONE) {
             g->left[i] = g->whole;
             g->whole += g->totals[i];
         } else {
-            g->left[i] = g->left[parent] + used[parent];
-            used[parent] += g->totals[i];
+            g->left[i] = g->left[node->parent] + used[node->parent];
+            used[node->parent] += g->totals[i];
         }
+        if (!node->is_root && g->totals[i] > 0 && node->depth + 2 > g->rows &&
+            node->depth < DEPTH_MAX)
+            g->rows = node->depth + 2;
     }
     free(used);
 }
@@ -139,7 +242,7 @@ static void place_nodes(struct graph *g)
 static bool add_boxes(struct graph *g, struct cn_error *err)
 {
     const struct cn_stacks *stacks = g->stacks;
-    double narrow = g->whole * 0.1 / WIDTH; /* a tenth of a pixel cannot be seen */
+    double narrow = g->whole * 0.1 / WIDTH; /* a tenth of a pixel is invisible */
     bool ok = true;
 
     add_box(g, "all", 0, g->whole, 0);
@@ -153,7 +256,7 @@ static bool add_boxes(struct graph *g, struct cn_error *err)
         } else if (g->totals[i] < narrow) {
             g->narrow_count++;
         } else {
-            add_box(g, stacks->places[node->place].name, g->left[i], g->totals[i],
+            add_box(g, stacks->functions[node->function].name, g->left[i], g->totals[i],
                     node->depth + 1);
             ok = cn_export_flush(g->x, err);
         }
@@ -165,7 +268,6 @@ static void add_header(const struct graph *g)
 {
     struct cn_text *text = &g->x->text;
     unsigned height = TOP + g->rows * ROW + BOTTOM;
-    const char *title = g->x->db ? g->x->db->title : cn_export_program(g->x->query->rec);
 
     cn_text_printf(
         text,
@@ -173,12 +275,12 @@ static void add_header(const struct graph *g)
         "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
         "width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" data-whole=\"%" PRIu64 "\">\n",
         WIDTH, height, WIDTH, height, cn_stack_value(g->whole));
-    cn_text_str_add(text, cn_flamegraph_style);
+    cn_text_str_add(text, style);
     cn_text_printf(text,
                    "<rect width=\"100%%\" height=\"100%%\" class=\"paper\"/>\n"
                    "<text x=\"%d\" y=\"24\" class=\"title\">",
                    WIDTH / 2);
-    add_text(text, title);
+    add_text(text, cn_export_title(g->x));
     cn_text_str_add(text, ": ");
     add_text(text, g->stacks->metric);
     cn_text_printf(
@@ -199,36 +301,17 @@ static bool write_graph(struct cn_export *x, struct cn_error *err)
     if (!cn_stacks_of(&stacks, x, err))
         return false;
     g.totals = cn_stacks_totals(&stacks);
-    for (size_t i = 0; i < stacks.count; i++) {
-        const struct cn_stack_node *node = &stacks.nodes[i];
-
-        if (!node->is_root && g.totals[i] > 0 && node->depth + 2 > g.rows &&
-            node->depth < DEPTH_MAX)
-            g.rows = node->depth + 2;
-    }
-    place_nodes(&g);
+    position_nodes(&g);
     add_header(&g);
     ok = add_boxes(&g, err);
-    cn_text_str_add(&x->text, cn_flamegraph_script);
+    cn_text_str_add(&x->text, script);
     cn_text_str_add(&x->text, "</svg>\n");
-    cn_export_lose(x, "stacks that are too narrow to be seen", g.narrow_count);
-    cn_export_lose(x, "stacks that are too deep to be shown", g.deep_count);
+    cn_export_lose(x, "stacks too narrow to be seen", g.narrow_count);
+    cn_export_lose(x, "stacks too deep to be drawn", g.deep_count);
     free(g.left);
     free(g.totals);
     cn_stacks_done(&stacks);
     return ok;
-}
-
-static bool write_calls(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_calls(query, path, options, write_graph, false, err);
-}
-
-static bool write_database(struct cn_database *db, const char *path,
-                           const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_database(db, path, options, write_graph, false, err);
 }
 
 const struct cn_format cn_format_flamegraph_svg = {
@@ -236,6 +319,6 @@ const struct cn_format cn_format_flamegraph_svg = {
     .summary = "flame graph in one file for any browser, with zoom and search",
     .holds = "stacks",
     .is_file = true,
-    .write_calls = write_calls,
-    .write_database = write_database,
+    .export_calls = write_graph,
+    .export_database = write_graph,
 };

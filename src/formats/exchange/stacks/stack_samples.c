@@ -1,5 +1,5 @@
-/* Stacks as uftrace dump counts them: one task after another, a call when it ends. Of a
- * call only whole samples are taken from its caller: what is left of it shows there. */
+/* Stacks as uftrace dump counts them: task after task, each call at its end. A call takes
+ * only whole samples from its caller, which counts the remainder. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,18 +10,17 @@
 #include "formats/exchange/stacks/stacks.h"
 
 struct count {
-    const struct cn_call_query *query;
+    const struct cn_recording *rec;
     struct cn_call_tree tree;
-    uint32_t task;
     uint64_t unit_ns;
     uint32_t *path; /* nodes by depth */
     size_t capacity;
-    uint32_t *same_name; /* by function: the first one of that name in its module */
+    uint32_t *same_name; /* by function: the first function of that name in its module */
 };
 
 static void find_same_names(struct count *count)
 {
-    const struct cn_recording *rec = count->query->rec;
+    const struct cn_recording *rec = count->rec;
     struct cn_names names = {0};
     struct cn_map first = {0};
     struct cn_text key = {0};
@@ -39,24 +38,24 @@ static void find_same_names(struct count *count)
     cn_text_done(&key);
 }
 
-static uint32_t session_node(struct count *count, uint64_t time_ns)
+static uint32_t session_node(struct count *count, const struct cn_span *span)
 {
-    const struct cn_recording *rec = count->query->rec;
-    const struct cn_session *session = cn_recording_session_at(rec, count->task, time_ns);
+    const struct cn_recording *rec = count->rec;
+    const struct cn_session *session =
+        cn_recording_session_at(rec, span->task, span->time_ns);
     uint32_t id = session ? (uint32_t)(session - rec->sessions) : rec->session_count;
 
-    return cn_call_tree_child(&count->tree, 0, id, 0, time_ns);
+    return cn_call_tree_child(&count->tree, 0, id, 0, span->time_ns);
 }
 
 static void enter(struct count *count, const struct cn_span *span)
 {
-    const struct cn_recording *rec = count->query->rec;
     uint32_t id =
-        span->function < rec->function_count
+        span->function < count->rec->function_count
             ? count->same_name[span->function]
-            : cn_call_ids_of(&count->tree.ids, rec, span->function, span->address);
-    uint32_t parent = span->depth > 0 ? count->path[span->depth - 1]
-                                      : session_node(count, span->time_ns);
+            : cn_call_ids_of(&count->tree.ids, count->rec, span->function, span->address);
+    uint32_t parent =
+        span->depth > 0 ? count->path[span->depth - 1] : session_node(count, span);
     uint32_t node =
         cn_call_tree_child(&count->tree, parent, id, span->address, span->time_ns);
 
@@ -72,7 +71,7 @@ static void leave(struct count *count, const struct cn_span *span)
     uint64_t total_ns = span->time_ns - span->begin_ns;
 
     node->total_ns += total_ns;
-    /* Until all is read, this is the time that callees account for. */
+    /* Until all spans are read, self_ns is the time of the callees. */
     if (span->depth > 0)
         count->tree.nodes[node->parent].self_ns += total_ns - total_ns % count->unit_ns;
 }
@@ -85,28 +84,19 @@ static void visit(void *arg, const struct cn_span *span)
         leave(arg, span);
 }
 
-bool cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_t unit_ns,
-                          struct cn_error *err)
+void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_t unit_ns)
 {
-    struct count count = {.query = x->query, .unit_ns = unit_ns ? unit_ns : 1};
+    struct count count = {.rec = x->query->rec, .unit_ns = unit_ns ? unit_ns : 1};
+    struct cn_span_counts ignored = {0};
 
-    (void)err; /* damaged tasks count up to the damage */
-    cn_call_tree_init(&count.tree, x->query->rec);
+    x->ends_with_tasks = true;
+    cn_call_tree_init(&count.tree, count.rec);
     find_same_names(&count);
     for (uint32_t i = 0; i < x->query->task_count; i++) {
-        struct cn_spans spans = {0};
         struct cn_error damage;
-        enum cn_step step = CN_FAIL;
 
-        count.task = x->query->tasks[i];
-        if (cn_spans_open(&spans, x->query, count.task, &damage))
-            do
-                step = cn_spans_next(&spans, visit, &count, &damage);
-            while (step == CN_ITEM);
-        cn_spans_finish(&spans, 0, visit, &count); /* uftrace: with the task */
-        cn_spans_close(&spans);
-        if (step == CN_FAIL)
-            cn_call_damages_add(&x->damages, count.task, &damage);
+        if (!cn_export_spans(x, x->query->tasks[i], visit, &count, &ignored, &damage))
+            cn_export_damage(x, x->query->tasks[i], &damage);
     }
     for (size_t i = 0; i < count.tree.count; i++) {
         struct cn_graph_node *node = &count.tree.nodes[i];
@@ -119,5 +109,4 @@ bool cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_
     cn_call_tree_done(&count.tree);
     free(count.path);
     free(count.same_name);
-    return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/calls/call_graph.h"
+#include "analyze/views/frames.h"
 #include "base/alloc.h"
 
 uint64_t cn_stack_value(double value)
@@ -16,97 +17,110 @@ uint64_t cn_stack_value(double value)
     return value < limit ? (uint64_t)llround(value) : (uint64_t)limit;
 }
 
-static uint32_t add_place(struct cn_stacks *stacks, const struct cn_stack_place *place)
+struct cn_stack_function cn_stack_function(const struct cn_recording *rec,
+                                           const struct cn_call_ids *ids, uint32_t id,
+                                           char *buffer)
 {
-    stacks->places = cn_grow(stacks->places, stacks->place_count, &stacks->place_capacity,
-                             sizeof(*stacks->places));
-    stacks->places[stacks->place_count] = *place;
-    return (uint32_t)stacks->place_count++;
+    uint64_t address = cn_call_ids_address(ids, rec, id);
+    struct cn_stack_function function = {
+        .name = cn_call_name(rec, address ? CN_NONE : id, address, buffer),
+        .module = "",
+        .file = "",
+        .build_id = "",
+        .address = address,
+    };
+
+    if (id < rec->function_count) {
+        const struct cn_call_function *known = &rec->functions[id];
+
+        function.module = rec->modules[known->module].path;
+        function.build_id = rec->modules[known->module].build_id;
+        function.file = known->file;
+        function.line = known->line;
+        function.address = known->offset;
+    }
+    return function;
 }
 
-static uint32_t add_node(struct cn_stacks *stacks, uint32_t parent, uint32_t place,
+static uint32_t add_function(struct cn_stacks *stacks,
+                             const struct cn_stack_function *function)
+{
+    stacks->functions = cn_grow(stacks->functions, stacks->function_count,
+                                &stacks->function_capacity, sizeof(*stacks->functions));
+    stacks->functions[stacks->function_count] = *function;
+    return (uint32_t)stacks->function_count++;
+}
+
+/* A function of which only the name is known. */
+static uint32_t add_name(struct cn_stacks *stacks, const char *name)
+{
+    return add_function(stacks,
+                        &(struct cn_stack_function){
+                            .name = name, .module = "", .file = "", .build_id = ""});
+}
+
+static uint32_t add_node(struct cn_stacks *stacks, uint32_t parent, uint32_t function,
                          bool is_root)
 {
-    uint32_t at = (uint32_t)stacks->count;
-    struct cn_stack_node *node, *above;
+    const struct cn_stack_node *above = parent == CN_NONE ? NULL : &stacks->nodes[parent];
+    struct cn_stack_node node = {
+        .parent = parent,
+        .function = function,
+        .depth = above && !above->is_root ? above->depth + 1 : 0,
+        .is_root = is_root,
+    };
 
     stacks->nodes =
         cn_grow(stacks->nodes, stacks->count, &stacks->capacity, sizeof(*stacks->nodes));
-    node = &stacks->nodes[stacks->count++];
-    *node = (struct cn_stack_node){
-        .parent = parent,
-        .first_child = CN_NONE,
-        .last_child = CN_NONE,
-        .next = CN_NONE,
-        .place = place,
-        .is_root = is_root,
-    };
-    if (parent == CN_NONE)
-        return at;
-    above = &stacks->nodes[parent];
-    node->depth = above->is_root ? 0 : above->depth + 1;
-    if (above->last_child == CN_NONE)
-        above->first_child = at;
-    else
-        stacks->nodes[above->last_child].next = at;
-    above->last_child = at;
-    return at;
+    stacks->nodes[stacks->count] = node;
+    return (uint32_t)stacks->count++;
 }
 
-static uint32_t place_of_session(struct cn_stacks *stacks, const struct cn_recording *rec,
-                                 uint32_t session)
+static uint32_t add_session(struct cn_stacks *stacks, const struct cn_recording *rec,
+                            uint32_t session)
 {
     const char *path = session < rec->session_count ? rec->sessions[session].exename : "";
     const char *slash = strrchr(path, '/');
-    struct cn_stack_place place = {
-        .name = slash ? slash + 1 : path, .module = "", .file = "", .build_id = ""};
 
-    return add_place(stacks, &place);
+    return add_name(stacks, slash ? slash + 1 : path);
 }
 
-static uint32_t place_of_call(struct cn_stacks *stacks, const struct cn_call_tree *tree,
-                              const struct cn_graph_node *node, struct cn_map *known)
+static uint32_t add_called(struct cn_stacks *stacks, const struct cn_call_tree *tree,
+                           const struct cn_graph_node *node, struct cn_map *known)
 {
-    const struct cn_recording *rec = tree->rec;
-    uint32_t *place = cn_map_at(known, node->id, CN_NONE);
+    uint32_t *index = cn_map_at(known, node->id, CN_NONE);
     char buffer[CN_CALL_NAME_MAX];
-    struct cn_stack_place fresh = {.module = "", .file = "", .build_id = ""};
 
-    if (*place != CN_NONE)
-        return *place;
-    fresh.name = cn_arena_strdup(&stacks->arena, cn_graph_node_name(tree, node, buffer));
-    if (node->id < rec->function_count) {
-        const struct cn_call_function *function = &rec->functions[node->id];
+    if (*index == CN_NONE) {
+        struct cn_stack_function function =
+            cn_stack_function(tree->rec, &tree->ids, node->id, buffer);
 
-        fresh.module = rec->modules[function->module].path;
-        fresh.build_id = rec->modules[function->module].build_id;
-        fresh.file = function->file;
-        fresh.line = function->line;
-        fresh.address = function->offset;
-    } else {
-        fresh.address = node->address;
+        function.name = cn_arena_strdup(&stacks->arena, function.name);
+        if (node->id >= tree->rec->function_count)
+            function.address = node->address;
+        *index = add_function(stacks, &function);
     }
-    return *place = add_place(stacks, &fresh);
+    return *index;
 }
 
-/* Nodes of the graph in walking order, without recursion: children are chained. */
-static void add_calls(struct cn_stacks *stacks, const struct cn_call_tree *tree)
+void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree)
 {
-    struct cn_map places = {0};
+    struct cn_stacks stacks = {.metric = "time", .unit = "nanoseconds", .scale = 1};
+    struct cn_map functions = {0};
     uint32_t *node_of = cn_alloc(tree->count, sizeof(*node_of));
     uint32_t at = tree->nodes[0].first_child;
 
+    /* Depth first, without recursion. */
     while (at != 0) {
         const struct cn_graph_node *node = &tree->nodes[at];
         bool is_root = node->parent == 0;
-        uint32_t place = is_root ? place_of_session(stacks, tree->rec, node->id)
-                                 : place_of_call(stacks, tree, node, &places);
-        uint32_t made =
-            add_node(stacks, is_root ? CN_NONE : node_of[node->parent], place, is_root);
+        uint32_t function = is_root ? add_session(&stacks, tree->rec, node->id)
+                                    : add_called(&stacks, tree, node, &functions);
 
-        node_of[at] = made;
-        stacks->nodes[made].calls = node->calls;
-        stacks->nodes[made].self = (double)node->self_ns;
+        node_of[at] = add_node(&stacks, is_root ? CN_NONE : node_of[node->parent],
+                               function, is_root);
+        stacks.nodes[node_of[at]].calls = node->calls;
+        stacks.nodes[node_of[at]].self = (double)node->self_ns;
         if (node->first_child) {
             at = node->first_child;
             continue;
@@ -116,14 +130,7 @@ static void add_calls(struct cn_stacks *stacks, const struct cn_call_tree *tree)
         at = at ? tree->nodes[at].next : 0;
     }
     free(node_of);
-    cn_map_done(&places);
-}
-
-void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree)
-{
-    struct cn_stacks stacks = {.metric = "time", .unit = "nanoseconds", .scale = 1};
-
-    add_calls(&stacks, tree);
+    cn_map_done(&functions);
     *out = stacks;
 }
 
@@ -137,18 +144,18 @@ bool cn_stacks_of_calls(struct cn_stacks *out, struct cn_export *x,
         return false;
     cn_stacks_of_tree(out, &graph.tree);
     for (size_t i = 0; i < graph.damages.count; i++)
-        cn_call_damages_add(&x->damages, graph.damages.list[i].task,
-                            &graph.damages.list[i].err);
+        cn_export_damage(x, graph.damages.list[i].task, &graph.damages.list[i].err);
     cn_call_graph_done(&graph);
     return true;
 }
 
-static bool find_metric(const struct cn_database *db, const char *name, size_t *out,
-                        struct cn_error *err)
+/* The metric whose name is `name` or begins with it; NULL: the first metric. */
+static const struct cn_metric *find_metric(const struct cn_metrics *metrics,
+                                           const char *name, struct cn_error *err)
 {
-    const struct cn_metrics *metrics = &db->metrics;
+    const struct cn_metric *match = NULL;
     struct cn_text list = {0};
-    size_t found = 0, match = 0;
+    size_t found = 0;
 
     for (size_t i = 0; i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
@@ -158,13 +165,12 @@ static bool find_metric(const struct cn_database *db, const char *name, size_t *
         cn_text_printf(&list, "%s%s", list.len ? ", " : "", metric->name);
         if (name && strcmp(metric->name, name) == 0) {
             found = 1;
-            match = i;
+            match = metric;
             break;
         }
-        if ((name && strncmp(metric->name, name, strlen(name)) == 0) ||
-            (!name && found == 0)) {
+        if (name ? strncmp(metric->name, name, strlen(name)) == 0 : found == 0) {
             found++;
-            match = i;
+            match = metric;
         }
     }
     if (found != 1)
@@ -172,18 +178,10 @@ static bool find_metric(const struct cn_database *db, const char *name, size_t *
                       found ? "more than one" : "no", name ? name : "",
                       cn_text_str(&list));
     cn_text_done(&list);
-    *out = match;
-    return found == 1;
+    return found == 1 ? match : NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text), end_len = strlen(end);
-
-    return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
-/* The values of a metric in the first scope of a type; false when it has none. */
+/* Use the values of a metric in the first scope of a type; false if it has none. */
 static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
                          const struct cn_metric *metric, enum cn_scope_type type)
 {
@@ -199,111 +197,83 @@ static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
 static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db,
                           const char *name, struct cn_error *err)
 {
-    const struct cn_metric *metric;
-    size_t index;
+    const struct cn_metric *metric = find_metric(&db->metrics, name, err);
+    bool is_time;
+    size_t len;
 
-    if (!find_metric(db, name, &index, err))
+    if (!metric)
         return false;
-    metric = &db->metrics.list[index];
-    /* Points may be instructions that the database does not describe; what is spent
-     * below a context always has one. */
+    /* Point values may belong to instructions that the database does not describe. Total
+     * values always have a described context. */
     stacks->is_total = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
     if (!stacks->is_total && !choose_scope(stacks, db, metric, CN_SCOPE_POINT))
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "metric '%s' has neither point nor execution values",
                        metric->name);
+    len = strlen(metric->name);
+    is_time = len >= 5 && strcmp(metric->name + len - 5, "(sec)") == 0;
     stacks->metric = metric->name;
-    stacks->unit = ends_with(metric->name, "(sec)") ? "nanoseconds" : "count";
-    stacks->scale = ends_with(metric->name, "(sec)") ? 1e9 : 1;
-    return true;
-}
-
-/* Where the function of a context is, as far as the database knows. */
-static bool describe(struct cn_database *db, const struct cn_context *context,
-                     struct cn_stack_place *place, struct cn_error *err)
-{
-    struct cn_function function = {.module = CN_NONE, .file = CN_NONE};
-    struct cn_module module;
-    struct cn_source_file file;
-
-    if (context->has_function && context->function != CN_NONE &&
-        !cn_database_function(db, context->function, &function, err))
-        return false;
-    if (context->has_point && function.module == CN_NONE)
-        function.module = context->module;
-    if (context->has_source && function.file == CN_NONE) {
-        function.file = context->file;
-        function.line = context->line;
-    }
-    place->line = function.line;
-    place->address = function.offset;
-    if (function.module != CN_NONE) {
-        if (!cn_database_module(db, function.module, &module, err))
-            return false;
-        place->module = module.path;
-    }
-    if (function.file != CN_NONE) {
-        if (!cn_database_file(db, function.file, &file, err))
-            return false;
-        place->file = file.path;
-    }
+    stacks->unit = is_time ? "nanoseconds" : "count";
+    stacks->scale = is_time ? 1e9 : 1;
     return true;
 }
 
 static bool add_frames(struct cn_stacks *stacks, struct cn_database *db,
                        struct cn_error *err)
 {
-    const struct cn_frames *frames = &stacks->frames;
+    const struct cn_frames *frames = stacks->frames;
 
-    for (size_t i = 0; i < frames->names.count; i++) {
-        struct cn_stack_place place = {
-            .name = frames->names.list[i], .module = "", .file = "", .build_id = ""};
-
-        (void)add_place(stacks, &place);
-    }
+    for (size_t i = 0; i < frames->names.count; i++)
+        (void)add_name(stacks, frames->names.list[i]);
     stacks->node_of_frame = cn_alloc(frames->count, sizeof(*stacks->node_of_frame));
     for (size_t i = 0; i < frames->count; i++) {
         const struct cn_frame *frame = &frames->list[i];
-        bool is_root = i > 0 && frame->depth == 0;
 
         stacks->node_of_frame[i] = add_node(
             stacks,
             frame->parent == CN_NONE ? CN_NONE : stacks->node_of_frame[frame->parent],
-            frame->place, is_root);
+            frame->place, i > 0 && frame->depth == 0);
     }
     for (size_t i = 0; i < frames->index.count; i++) {
-        struct cn_stack_place *place =
-            &stacks->places[frames->list[frames->of_node[i]].place];
+        struct cn_stack_function *function =
+            &stacks->functions[frames->list[frames->of_node[i]].place];
         struct cn_context context;
+        struct cn_location location;
 
-        if (place->module[0] || place->file[0])
+        if (function->module[0] || function->file[0])
             continue;
         if (!cn_context_at(db, frames->index.nodes[i].at, &context, err) ||
-            !describe(db, &context, place, err))
+            !cn_export_locate(db, &context, true, &location, err))
             return false;
+        function->module = location.module;
+        function->file = location.file;
+        function->line = location.line;
+        function->address = location.offset;
     }
+    stacks->depth_max = frames->depth_max;
+    stacks->hidden_count = frames->index.count - (frames->count - 1);
     return true;
 }
 
-/* What a context holds of those below it is theirs alone; contexts that no record
- * describes are part of those above them. */
+/* Totals become self values: the value of a child is taken off its parent. Contexts that
+ * the database does not describe count for frame 0. */
 static void add_value(struct cn_stacks *stacks, const struct cn_value *value)
 {
-    const struct cn_frames *frames = &stacks->frames;
+    const struct cn_frames *frames = stacks->frames;
     uint32_t node = cn_context_index_find(&frames->index, value->key);
     uint32_t frame = node == CN_NONE ? 0 : frames->of_node[node], parent;
-    double part = value->value * stacks->scale;
+    double scaled = value->value * stacks->scale;
 
     if (node == CN_NONE && stacks->is_total)
         return;
-    stacks->nodes[stacks->node_of_frame[frame]].self += part;
+    stacks->nodes[stacks->node_of_frame[frame]].self += scaled;
     if (!stacks->is_total || frames->index.nodes[node].parent == CN_NONE)
         return;
     parent = frames->of_node[frames->index.nodes[node].parent];
-    stacks->nodes[stacks->node_of_frame[parent]].self -= part;
+    stacks->nodes[stacks->node_of_frame[parent]].self -= scaled;
 }
 
-/* The values of one plane, added to those of their frames. */
+/* Add the values of one profile. */
 static bool add_plane(struct cn_stacks *stacks, struct cn_database *db, uint32_t profile,
                       int metric, struct cn_error *err)
 {
@@ -350,15 +320,14 @@ static bool sum_threads(struct cn_stacks *stacks, struct cn_database *db,
     return true;
 }
 
-bool cn_stacks_of_database(struct cn_stacks *out, struct cn_database *db,
-                           const char *metric, struct cn_error *err)
+bool cn_stacks_of_database(struct cn_stacks *out, struct cn_export *x,
+                           struct cn_error *err)
 {
-    struct cn_stacks stacks = {0};
+    struct cn_stacks stacks = {.frames = cn_alloc(1, sizeof(*stacks.frames))};
 
-    if (!choose_metric(&stacks, db, metric, err) ||
-        !cn_frames_build(&stacks.frames, db, NULL, err))
-        return false;
-    if (!add_frames(&stacks, db, err) || !sum_threads(&stacks, db, err)) {
+    if (!choose_metric(&stacks, x->db, x->options->metric, err) ||
+        !cn_frames_build(stacks.frames, x->db, NULL, err) ||
+        !add_frames(&stacks, x->db, err) || !sum_threads(&stacks, x->db, err)) {
         cn_stacks_done(&stacks);
         return false;
     }
@@ -366,8 +335,8 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_database *db,
     return true;
 }
 
-bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x,
-                    bool keeps_threads, struct cn_error *err)
+bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x, bool has_threads,
+                    struct cn_error *err)
 {
     struct cn_database *db = x->db;
     uint64_t sample_count = 0, thread_count = 0;
@@ -386,10 +355,10 @@ bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x,
         }
     }
     cn_export_lose(x, "other metrics (choose one with --metric)", db->metrics.count - 1);
-    if (thread_count > 1 && !keeps_threads)
-        cn_export_lose(x, "threads, of which only the sum is kept", thread_count);
-    cn_export_lose(x, "loops, lines and instructions: they count for their function",
-                   stacks->frames.index.count - (stacks->frames.count - 1));
+    if (thread_count > 1 && !has_threads)
+        cn_export_lose(x, "threads (only their sum is written)", thread_count);
+    cn_export_lose(x, "loops, lines and instructions (they count for their function)",
+                   stacks->hidden_count);
     cn_export_lose(x, "samples of timelines", sample_count);
     return true;
 }
@@ -399,7 +368,7 @@ bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x, struct cn_error
     uint64_t calls = 0;
 
     if (x->db) {
-        if (!cn_stacks_of_database(stacks, x->db, x->options->metric, err))
+        if (!cn_stacks_of_database(stacks, x, err))
             return false;
         if (cn_stacks_lose(stacks, x, false, err))
             return true;
@@ -410,10 +379,30 @@ bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x, struct cn_error
         return false;
     for (size_t i = 0; i < stacks->count; i++)
         calls += stacks->nodes[i].calls;
-    cn_export_lose(x, "calls, of which only the sums are kept", calls);
+    cn_export_lose(x, "calls (only their sums are written)", calls);
     if (x->query->task_count > 1)
-        cn_export_lose(x, "tasks, of which only the sum is kept", x->query->task_count);
+        cn_export_lose(x, "tasks (only their sum is written)", x->query->task_count);
     return true;
+}
+
+bool cn_export_threads(struct cn_export *x, cn_thread_fn visit, void *arg,
+                       struct cn_error *err)
+{
+    struct cn_text name = {0};
+    bool ok = true;
+
+    for (uint32_t i = 1; i < x->db->profile_count && ok; i++) {
+        struct cn_profile profile;
+
+        ok = cn_database_profile(x->db, i, &profile, err);
+        if (!ok || profile.is_summary)
+            continue;
+        cn_text_clear(&name);
+        cn_identity_print(&profile.identity, &x->db->kinds, &name);
+        ok = visit(arg, i, &profile, cn_text_str(&name), err);
+    }
+    cn_text_done(&name);
+    return ok;
 }
 
 double *cn_stacks_totals(const struct cn_stacks *stacks)
@@ -433,9 +422,11 @@ double *cn_stacks_totals(const struct cn_stacks *stacks)
 void cn_stacks_done(struct cn_stacks *stacks)
 {
     free(stacks->nodes);
-    free(stacks->places);
+    free(stacks->functions);
     free(stacks->node_of_frame);
-    cn_frames_done(&stacks->frames);
+    if (stacks->frames)
+        cn_frames_done(stacks->frames);
+    free(stacks->frames);
     cn_arena_done(&stacks->arena);
     *stacks = (struct cn_stacks){0};
 }

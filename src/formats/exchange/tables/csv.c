@@ -1,5 +1,5 @@
-/* Tables as CSV files (RFC 4180) in a folder, one a table, with a header line. Bytes
- * that are no text appear as \xHH, as do control characters: a row is one line. */
+/* Tables as CSV files (RFC 4180) with a header line, one per table, in a folder. A row is
+ * one line: control characters, and bytes that are not UTF-8, appear as \xHH. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/bytes/json.h"
 #include "base/bytes/utf8.h"
 #include "base/files/out.h"
-#include "base/files/outdir.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/tables/tables.h"
 
@@ -31,14 +30,13 @@ static struct cn_text *cell(struct cn_rows_table *table)
 
 static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
 {
-    const char *dir = table->rows->own;
     struct file *file = cn_alloc(1, sizeof(*file));
     struct cn_text name = {0};
     bool ok;
 
     table->own = file;
     cn_text_printf(&name, "%s.csv", table->shape->name);
-    ok = cn_out_open_at(&file->out, dir, cn_text_str(&name), err);
+    ok = cn_out_open_at(&file->out, table->rows->x->folder.path, cn_text_str(&name), err);
     cn_text_done(&name);
     for (size_t i = 0; table->shape->columns[i].name; i++)
         cn_text_printf(&file->text, "%s%s", i > 0 ? "," : "",
@@ -125,42 +123,17 @@ static const struct cn_rows_ops ops = {
     .table_end = table_end,
 };
 
-static bool write_folder(struct cn_export *x, const char *path,
-                         const struct cn_write_options *options, struct cn_error *err)
+static bool write_tables(struct cn_export *x, struct cn_error *err)
 {
-    struct cn_outdir dir = {0};
     struct cn_rows rows = {.ops = &ops, .x = x};
-    bool ok = cn_outdir_begin(&dir, path, options->replace, err);
 
-    cn_export_init(x, options);
-    rows.own = dir.path;
-    ok = ok && cn_tables_write(&rows, err) && cn_export_finish(x, path, err) &&
-         cn_outdir_commit(&dir, err) && cn_export_result(x, err);
-    cn_outdir_abandon(&dir);
-    cn_export_done(x);
-    return ok;
-}
-
-static bool write_calls(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err)
-{
-    struct cn_export x = {.query = query};
-
-    return write_folder(&x, path, options, err);
-}
-
-static bool write_database(struct cn_database *db, const char *path,
-                           const struct cn_write_options *options, struct cn_error *err)
-{
-    struct cn_export x = {.db = db};
-
-    return write_folder(&x, path, options, err);
+    return cn_tables_write(&rows, err);
 }
 
 const struct cn_format cn_format_csv = {
     .name = "csv",
     .summary = "every table as a CSV file in a folder",
     .holds = "tables",
-    .write_calls = write_calls,
-    .write_database = write_database,
+    .export_calls = write_tables,
+    .export_database = write_tables,
 };

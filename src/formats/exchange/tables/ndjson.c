@@ -1,4 +1,4 @@
-/* Tables as lines of JSON: an object for each row, with the name of its table. */
+/* Tables as lines of JSON: an object per row, with the name of its table. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct cn_text *cell(struct cn_rows_table *table)
     return text;
 }
 
-static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
+static bool do_nothing(struct cn_rows_table *table, struct cn_error *err)
 {
     (void)table;
     (void)err;
@@ -53,13 +53,13 @@ static bool row_end(struct cn_rows_table *table, struct cn_error *err)
 }
 
 static const struct cn_rows_ops ops = {
-    .table_begin = table_begin,
+    .table_begin = do_nothing,
     .integer = add_integer,
     .real = add_real,
     .text = add_text,
     .null = add_null,
     .row_end = row_end,
-    .table_end = table_begin,
+    .table_end = do_nothing,
 };
 
 static bool write_tables(struct cn_export *x, struct cn_error *err)
@@ -69,23 +69,11 @@ static bool write_tables(struct cn_export *x, struct cn_error *err)
     return cn_tables_write(&rows, err);
 }
 
-static bool write_calls(const struct cn_call_query *query, const char *path,
-                        const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_calls(query, path, options, write_tables, false, err);
-}
-
-static bool write_database(struct cn_database *db, const char *path,
-                           const struct cn_write_options *options, struct cn_error *err)
-{
-    return cn_export_database(db, path, options, write_tables, false, err);
-}
-
 const struct cn_format cn_format_ndjson = {
     .name = "ndjson",
-    .summary = "every table as lines of JSON, an object a row",
+    .summary = "every table as lines of JSON, one object per row",
     .holds = "tables",
     .is_file = true,
-    .write_calls = write_calls,
-    .write_database = write_database,
+    .export_calls = write_tables,
+    .export_database = write_tables,
 };

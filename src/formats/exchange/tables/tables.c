@@ -10,8 +10,8 @@ void cn_rows_begin(struct cn_rows_table *table, struct cn_rows *rows,
     rows->ok = rows->ok && rows->ops->table_begin(table, &rows->err);
 }
 
-/* Whether the next cell can be written; cells must come in the order of columns. */
-static bool is_due(struct cn_rows_table *table, enum cn_cell_kind kind)
+/* True if the next cell can be written. Cells must come in the order of the columns. */
+static bool is_next(struct cn_rows_table *table, enum cn_cell_kind kind)
 {
     assert(table->shape->columns[table->at].name &&
            table->shape->columns[table->at].kind == kind);
@@ -20,7 +20,7 @@ static bool is_due(struct cn_rows_table *table, enum cn_cell_kind kind)
 
 void cn_rows_integer(struct cn_rows_table *table, uint64_t value)
 {
-    if (is_due(table, CN_CELL_INTEGER))
+    if (is_next(table, CN_CELL_INTEGER))
         table->rows->ops->integer(table, value);
     table->at++;
 }
@@ -35,7 +35,7 @@ void cn_rows_index(struct cn_rows_table *table, uint32_t value)
 
 void cn_rows_real(struct cn_rows_table *table, double value)
 {
-    if (is_due(table, CN_CELL_REAL) && isfinite(value))
+    if (is_next(table, CN_CELL_REAL) && isfinite(value))
         table->rows->ops->real(table, value);
     else if (table->rows->ok)
         table->rows->ops->null(table);
@@ -44,7 +44,11 @@ void cn_rows_real(struct cn_rows_table *table, double value)
 
 void cn_rows_text(struct cn_rows_table *table, const char *value)
 {
-    if (is_due(table, CN_CELL_TEXT))
+    if (!value) {
+        cn_rows_null(table);
+        return;
+    }
+    if (is_next(table, CN_CELL_TEXT))
         table->rows->ops->text(table, value);
     table->at++;
 }
@@ -63,7 +67,6 @@ void cn_rows_row(struct cn_rows_table *table)
     assert(!table->shape->columns[table->at].name);
     rows->ok = rows->ok && rows->ops->row_end(table, &rows->err);
     table->at = 0;
-    table->row_count++;
 }
 
 void cn_rows_end(struct cn_rows_table *table)
@@ -71,7 +74,7 @@ void cn_rows_end(struct cn_rows_table *table)
     struct cn_rows *rows = table->rows;
     struct cn_error ignored;
 
-    /* What the writer holds must go, whatever happened before. */
+    /* The writer releases its resources even after a failure. */
     if (!rows->ok)
         (void)rows->ops->table_end(table, &ignored);
     else
@@ -80,11 +83,10 @@ void cn_rows_end(struct cn_rows_table *table)
 
 bool cn_tables_write(struct cn_rows *rows, struct cn_error *err)
 {
-    bool ok;
-
     rows->ok = true;
-    ok = rows->x->db ? cn_tables_of_database(rows) : cn_tables_of_calls(rows);
-    if (!ok)
+    if (!(rows->x->db ? cn_tables_of_database(rows, err) : cn_tables_of_calls(rows, err)))
+        return false;
+    if (!rows->ok)
         *err = rows->err;
-    return ok;
+    return rows->ok;
 }

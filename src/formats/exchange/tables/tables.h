@@ -1,9 +1,9 @@
-/* A recording or a database as tables of rows: what CSV, NDJSON and SQLite are written
- * from. docs/formats/sqlite.md describes the tables.
+/* A recording or a database as tables, for CSV, NDJSON and SQLite. docs/formats/sqlite.md
+ * describes the tables.
  *
- * A writer implements struct cn_rows_ops; cn_tables_write() opens tables, fills rows
- * cell by cell in the order of their columns, and ends them. The first failure stays,
- * and ends the work.
+ * A writer implements struct cn_rows_ops; cn_tables_write() begins each table, adds its
+ * rows cell by cell in the order of the columns, and ends it. After a failure nothing more
+ * is written, and the functions below do nothing.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_TABLES_TABLES_H
@@ -18,13 +18,13 @@ struct cn_table_column {
     enum cn_cell_kind kind;
 };
 
-enum { CN_TABLE_COLUMN_MAX = 12, CN_TABLE_MAX = 12 };
+enum { CN_TABLE_COLUMN_MAX = 12 };
 
 struct cn_table_shape {
     const char *name;
     struct cn_table_column columns[CN_TABLE_COLUMN_MAX]; /* ends with a NULL name */
     bool has_key;                                        /* the first column is unique */
-    const char *indexes; /* lists of columns to look rows up by: "thread,time_ns;name" */
+    const char *indexes; /* columns of each index: "thread,time_ns;name" */
 };
 
 struct cn_rows_ops;
@@ -37,13 +37,12 @@ struct cn_rows {
     void *own; /* the writer's */
 };
 
-/* A table being written. `at` is the column that is due. */
+/* A table being written. */
 struct cn_rows_table {
     struct cn_rows *rows;
     const struct cn_table_shape *shape;
-    unsigned at;
-    uint64_t row_count;
-    void *own; /* the writer's */
+    unsigned at; /* the next column */
+    void *own;   /* the writer's */
 };
 
 struct cn_rows_ops {
@@ -56,21 +55,21 @@ struct cn_rows_ops {
     bool (*table_end)(struct cn_rows_table *table, struct cn_error *err);
 };
 
-/* All tables of the export's source. */
+/* Write all tables of the source of the export. */
 CN_CHECK bool cn_tables_write(struct cn_rows *rows, struct cn_error *err);
 
-/* For those who fill tables. */
+/* For tables_calls.c and tables_database.c. */
 void cn_rows_begin(struct cn_rows_table *table, struct cn_rows *rows,
                    const struct cn_table_shape *shape);
 void cn_rows_integer(struct cn_rows_table *table, uint64_t value);
 void cn_rows_index(struct cn_rows_table *table, uint32_t value); /* CN_NONE: null */
 void cn_rows_real(struct cn_rows_table *table, double value);
-void cn_rows_text(struct cn_rows_table *table, const char *value);
+void cn_rows_text(struct cn_rows_table *table, const char *value); /* NULL: null */
 void cn_rows_null(struct cn_rows_table *table);
-void cn_rows_row(struct cn_rows_table *table); /* all cells are there */
+void cn_rows_row(struct cn_rows_table *table); /* after the last cell */
 void cn_rows_end(struct cn_rows_table *table);
 
-bool cn_tables_of_calls(struct cn_rows *rows);    /* of use to tables.c */
-bool cn_tables_of_database(struct cn_rows *rows); /* the same */
+CN_CHECK bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err);
 
 #endif

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/exchange/spans/lanes.h"
-#include "formats/exchange/spans/span_text.h"
+#include "formats/exchange/spans/finished.h"
 #include "formats/exchange/tables/tables.h"
 
 static const struct cn_table_shape facts_shape = {
@@ -63,18 +62,11 @@ static const struct cn_table_shape events_shape = {
     .indexes = "thread,time_ns",
 };
 
-/* Calls and events while tasks are read, one after another. */
+/* Calls and events, task after task. */
 struct filling {
-    struct cn_rows *rows;
     struct cn_rows_table calls, events;
-    bool *is_used;   /* by function */
-    uint64_t before; /* ids of the tasks before */
-    uint64_t last;   /* the largest id so far */
-    struct level {
-        uint64_t id;
-        struct cn_text arguments;
-    } * levels;
-    size_t count, capacity;
+    bool *is_used;    /* by function */
+    uint64_t last_id; /* of the calls so far; the first is 1 */
 };
 
 static void add_facts(struct cn_rows *rows, const struct cn_recording *rec)
@@ -110,118 +102,83 @@ static void add_threads(struct cn_rows *rows, const struct cn_call_query *query)
     cn_rows_end(&table);
 }
 
-static void begin_call(struct filling *f, const struct cn_lane *lane,
-                       const struct cn_span *span)
+static void add_call(struct filling *f, const struct cn_span *span,
+                     const struct cn_finished_call *call, bool is_function)
 {
-    struct level *level;
-
-    if (span->depth == f->count) {
-        f->levels = cn_grow(f->levels, f->count, &f->capacity, sizeof(*f->levels));
-        f->levels[f->count++] = (struct level){0};
-    }
-    level = &f->levels[span->depth];
-    level->id = f->before + span->number + 1;
-    if (level->id > f->last)
-        f->last = level->id;
-    cn_text_clear(&level->arguments);
-    if (cn_span_has_values(span))
-        cn_span_values(lane->x->query->rec, lane->x->query->tasks[lane->slot], span,
-                       &level->arguments);
-}
-
-static void end_call(struct filling *f, struct cn_lane *lane, const struct cn_span *span)
-{
-    const struct cn_recording *rec = lane->x->query->rec;
-    const struct level *level = &f->levels[span->depth];
     uint64_t total_ns = span->time_ns - span->begin_ns;
-    bool is_function = span->function < rec->function_count;
-    char buffer[CN_CALL_NAME_MAX];
 
-    if (is_function)
-        f->is_used[span->function] = true;
-    cn_rows_integer(&f->calls, level->id);
-    cn_rows_integer(&f->calls, lane->x->query->tasks[lane->slot]);
-    if (span->depth > 0)
-        cn_rows_integer(&f->calls, level[-1].id);
+    cn_rows_integer(&f->calls, call->id);
+    cn_rows_integer(&f->calls, span->task);
+    if (call->parent_id)
+        cn_rows_integer(&f->calls, call->parent_id);
     else
         cn_rows_null(&f->calls);
     cn_rows_integer(&f->calls, span->depth);
     cn_rows_index(&f->calls, is_function ? span->function : CN_NONE);
-    cn_rows_text(&f->calls, cn_span_name(rec, span, buffer));
+    cn_rows_text(&f->calls, call->name);
     cn_rows_integer(&f->calls, span->begin_ns);
     cn_rows_integer(&f->calls, span->time_ns);
     cn_rows_integer(&f->calls, total_ns > span->child_ns ? total_ns - span->child_ns : 0);
-    if (level->arguments.len > 0)
-        cn_rows_text(&f->calls, cn_text_str(&level->arguments));
-    else
-        cn_rows_null(&f->calls);
-    if (cn_span_has_values(span)) {
-        cn_span_values(rec, lane->x->query->tasks[lane->slot], span, &lane->scratch);
-        cn_rows_text(&f->calls, cn_text_str(&lane->scratch));
-    } else {
-        cn_rows_null(&f->calls);
-    }
+    cn_rows_text(&f->calls, call->arguments[0] ? call->arguments : NULL);
+    cn_rows_text(&f->calls, cn_span_has_values(span) ? call->result : NULL);
     cn_rows_row(&f->calls);
 }
 
 static void add_event(struct filling *f, struct cn_lane *lane, const struct cn_span *span)
 {
-    const struct cn_recording *rec = lane->x->query->rec;
+    bool has_data = cn_span_event_data(lane->rec, span, &lane->scratch);
 
-    cn_rows_integer(&f->events, lane->x->query->tasks[lane->slot]);
-    cn_rows_integer(&f->events, span->time_ns);
-    cn_rows_text(&f->events, cn_span_event_name(rec, span));
-    if (span->kind == CN_SPAN_LOST) {
-        cn_text_clear(&lane->scratch);
+    if (span->kind == CN_SPAN_LOST)
         cn_text_u64(&lane->scratch, span->address);
-        cn_rows_text(&f->events, cn_text_str(&lane->scratch));
-    } else if (cn_span_event_data(rec, span, &lane->scratch)) {
-        cn_rows_text(&f->events, cn_text_str(&lane->scratch));
-    } else {
-        cn_rows_null(&f->events);
-    }
+    cn_rows_integer(&f->events, span->task);
+    cn_rows_integer(&f->events, span->time_ns);
+    cn_rows_text(&f->events, cn_span_event_name(lane->rec, span));
+    cn_rows_text(&f->events, has_data || span->kind == CN_SPAN_LOST
+                                 ? cn_text_str(&lane->scratch)
+                                 : NULL);
     cn_rows_row(&f->events);
 }
 
 static void begin_lane(struct cn_lane *lane)
 {
-    struct filling *f = *(struct filling *const *)lane->arg;
+    struct filling *f = lane->arg;
 
-    lane->own = f;
-    f->before = f->last;
+    lane->own = cn_finished_new(lane, f->last_id + 1, 0);
 }
 
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
-    struct filling *f = lane->own;
+    struct filling *f = lane->arg;
+    bool is_function = span->function < lane->rec->function_count;
+    struct cn_finished_call call;
 
-    switch ((enum cn_span_kind)span->kind) {
-    case CN_SPAN_BEGIN:
-        begin_call(f, lane, span);
-        break;
-    case CN_SPAN_END:
-        lane->counts.without_begin += !span->has_begin;
-        if (span->has_begin)
-            end_call(f, lane, span);
-        break;
-    case CN_SPAN_EVENT:
-    case CN_SPAN_LOST:
-        lane->counts.lost += span->kind == CN_SPAN_LOST ? span->address : 0;
+    if (span->kind == CN_SPAN_EVENT || span->kind == CN_SPAN_LOST)
         add_event(f, lane, span);
-        break;
-    }
+    if (!cn_finished_visit(lane->own, span, &call))
+        return;
+    if (is_function)
+        f->is_used[span->function] = true;
+    if (call.id > f->last_id)
+        f->last_id = call.id;
+    add_call(f, span, &call, is_function);
 }
 
-static void add_functions(const struct filling *f, const struct cn_recording *rec)
+static void end_lane(struct cn_lane *lane)
+{
+    cn_finished_free(lane->own);
+}
+
+static void add_functions(struct cn_rows *rows, const struct cn_recording *rec,
+                          const bool *is_used)
 {
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, f->rows, &functions_shape);
+    cn_rows_begin(&table, rows, &functions_shape);
     for (uint32_t i = 0; i < rec->function_count; i++) {
         const struct cn_call_function *function = &rec->functions[i];
 
-        if (!f->is_used[i])
+        if (!is_used[i])
             continue;
         cn_rows_integer(&table, i);
         cn_rows_text(&table, function->name);
@@ -235,31 +192,25 @@ static void add_functions(const struct filling *f, const struct cn_recording *re
     cn_rows_end(&table);
 }
 
-bool cn_tables_of_calls(struct cn_rows *rows)
+bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err)
 {
     static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .is_apart = true};
+        .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
     const struct cn_recording *rec = rows->x->query->rec;
-    struct filling filling = {.rows = rows}, *f = &filling;
-    struct cn_lane_counts counts;
-    struct cn_error err;
+    struct filling f = {0};
+    struct cn_span_counts counts;
+    bool ok;
 
-    filling.is_used = cn_alloc(rec->function_count, sizeof(*filling.is_used));
+    f.is_used = cn_alloc(rec->function_count, sizeof(*f.is_used));
     add_facts(rows, rec);
     add_threads(rows, rows->x->query);
-    cn_rows_begin(&filling.calls, rows, &calls_shape);
-    cn_rows_begin(&filling.events, rows, &events_shape);
-    if (!cn_export_lanes(rows->x, &ops, &f, &counts, &err) && rows->ok) {
-        rows->ok = false;
-        rows->err = err;
-    }
-    cn_rows_end(&filling.calls);
-    cn_rows_end(&filling.events);
-    add_functions(&filling, rec);
+    cn_rows_begin(&f.calls, rows, &calls_shape);
+    cn_rows_begin(&f.events, rows, &events_shape);
+    ok = cn_export_lanes(rows->x, &ops, &f, &counts, err);
+    cn_rows_end(&f.calls);
+    cn_rows_end(&f.events);
+    add_functions(rows, rec, f.is_used);
     cn_export_lose_counts(rows->x, &counts, true, true);
-    for (size_t i = 0; i < filling.count; i++)
-        cn_text_done(&filling.levels[i].arguments);
-    free(filling.levels);
-    free(filling.is_used);
-    return rows->ok;
+    free(f.is_used);
+    return ok;
 }

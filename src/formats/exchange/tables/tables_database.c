@@ -8,7 +8,7 @@
 #include "formats/exchange/tables/tables.h"
 #include "model/contexts/walk.h"
 
-enum { SAMPLES_A_READ = 4096 };
+enum { SAMPLES_PER_READ = 4096 };
 
 static const struct cn_table_shape metrics_shape = {
     .name = "metrics",
@@ -191,52 +191,25 @@ static const char *relation_name(unsigned relation)
     return relation < sizeof(names) / sizeof(names[0]) ? names[relation] : "unknown";
 }
 
-/* Where a context is: its own place, else that of its function. */
-static bool add_place(struct cn_rows_table *table, struct cn_database *db,
-                      const struct cn_context *context, struct cn_error *err)
-{
-    struct cn_function function = {.module = CN_NONE, .file = CN_NONE};
-    struct cn_module module = {.path = ""};
-    struct cn_source_file file = {.path = ""};
-
-    if (context->has_function && context->function != CN_NONE &&
-        !cn_database_function(db, context->function, &function, err))
-        return false;
-    if (context->has_point) {
-        function.module = context->module;
-        function.offset = context->offset;
-    }
-    if (context->has_source) {
-        function.file = context->file;
-        function.line = context->line;
-    }
-    if ((function.module != CN_NONE &&
-         !cn_database_module(db, function.module, &module, err)) ||
-        (function.file != CN_NONE && !cn_database_file(db, function.file, &file, err)))
-        return false;
-    cn_rows_text(table, module.path);
-    cn_rows_text(table, file.path);
-    cn_rows_integer(table, function.line);
-    cn_rows_integer(table, function.offset);
-    return true;
-}
-
 static bool add_context(struct cn_rows_table *table, const struct cn_walk *walk,
                         const struct cn_context *context, struct cn_text *name,
                         struct cn_error *err)
 {
-    struct cn_database *db = walk->db;
+    struct cn_location location;
 
     cn_text_clear(name);
-    if (!cn_label_context(db, context, name, err))
+    if (!cn_label_context(walk->db, context, name, err) ||
+        !cn_export_locate(walk->db, context, false, &location, err))
         return false;
     cn_rows_integer(table, context->id);
     cn_rows_integer(table, walk->depth > 1 ? cn_walk_path(walk, walk->depth - 2)->id : 0);
     cn_rows_text(table, kind_name(context->kind));
     cn_rows_text(table, relation_name(context->relation));
     cn_rows_text(table, cn_text_str(name));
-    if (!add_place(table, db, context, err))
-        return false;
+    cn_rows_text(table, location.module);
+    cn_rows_text(table, location.file);
+    cn_rows_integer(table, location.line);
+    cn_rows_integer(table, location.offset);
     cn_rows_row(table);
     return true;
 }
@@ -256,8 +229,6 @@ static bool add_contexts(struct cn_rows *rows, struct cn_error *err)
            (step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM)
         if (event == CN_WALK_ENTER)
             ok = add_context(&table, &walk, context, &name, err);
-    /* After a failure cells may be missing in the last row. */
-    table.at = 0;
     cn_rows_end(&table);
     cn_walk_done(&walk);
     cn_text_done(&name);
@@ -283,7 +254,7 @@ static bool add_plane(struct cn_rows_table *table, uint32_t profile,
     return step != CN_FAIL;
 }
 
-/* The values of threads, or those of summaries, whose metrics are numbered apart. */
+/* The values of threads, or those of summaries, whose metrics have other ids. */
 static bool add_values(struct cn_rows *rows, bool of_summaries, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
@@ -312,9 +283,10 @@ static bool add_timeline(struct cn_rows_table *table, uint32_t profile,
 
     if (!cn_timeline_open(db, profile, &timeline, err))
         return false;
-    for (uint64_t at = 0; at < timeline.count && table->rows->ok; at += SAMPLES_A_READ) {
+    for (uint64_t at = 0; at < timeline.count && table->rows->ok;
+         at += SAMPLES_PER_READ) {
         uint64_t left = timeline.count - at;
-        size_t count = left < SAMPLES_A_READ ? (size_t)left : SAMPLES_A_READ;
+        size_t count = left < SAMPLES_PER_READ ? (size_t)left : SAMPLES_PER_READ;
 
         if (!cn_timeline_read(db, &timeline, at, count, samples, err))
             return false;
@@ -331,7 +303,7 @@ static bool add_timeline(struct cn_rows_table *table, uint32_t profile,
 static bool add_traces(struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
-    struct cn_sample *samples = cn_alloc(SAMPLES_A_READ, sizeof(*samples));
+    struct cn_sample *samples = cn_alloc(SAMPLES_PER_READ, sizeof(*samples));
     struct cn_rows_table table;
     bool ok = true;
 
@@ -343,19 +315,11 @@ static bool add_traces(struct cn_rows *rows, struct cn_error *err)
     return ok;
 }
 
-bool cn_tables_of_database(struct cn_rows *rows)
+bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err)
 {
-    struct cn_error err;
-    bool ok;
-
     add_metrics(rows, &rows->x->db->metrics);
     add_statistics(rows, &rows->x->db->metrics);
-    ok = add_threads(rows, &err) && add_identities(rows, &err) &&
-         add_contexts(rows, &err) && add_values(rows, false, &err) &&
-         add_values(rows, true, &err) && add_traces(rows, &err);
-    if (!ok && rows->ok) {
-        rows->ok = false;
-        rows->err = err;
-    }
-    return rows->ok;
+    return add_threads(rows, err) && add_identities(rows, err) &&
+           add_contexts(rows, err) && add_values(rows, false, err) &&
+           add_values(rows, true, err) && add_traces(rows, err);
 }

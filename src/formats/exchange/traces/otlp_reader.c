@@ -1,170 +1,140 @@
-/* Traces of OpenTelemetry as protobuf: resources, in them scopes, in them spans. */
+/* OpenTelemetry traces as protobuf: resources, in them scopes, in them spans. */
 
 #include <inttypes.h>
 
-#include "base/alloc.h"
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/traces/span_set.h"
 
-enum { ID_LEN = 8, LIST_MAX = 1 << 16 };
+enum { ID_LEN = 8 };
 
 static uint64_t id_of(struct cn_bytes bytes, size_t at)
 {
     uint64_t id = 0;
-    struct cn_bytes part;
+    struct cn_bytes half;
 
-    if (!cn_bytes_slice(bytes, at, ID_LEN, &part))
+    if (!cn_bytes_slice(bytes, at, ID_LEN, &half))
         return 0;
     for (size_t i = 0; i < ID_LEN; i++)
-        id = id << 8 | part.ptr[i];
+        id = id << 8 | half.ptr[i];
     return id;
 }
 
-static bool read_list(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                      const struct cn_pb_field *field, struct cn_trace_value *out,
-                      struct cn_error *err);
+/* A value being read. Inside a list it is a scalar: a list in a list is dropped. */
+struct value {
+    struct cn_span_set *set;
+    struct cn_trace_value value;
+    bool is_in_list;
+    size_t first; /* of a list: its first value in the set */
+};
 
-/* A value; one inside a list is a scalar, as lists in lists are left out. */
-static bool read_value(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                       const struct cn_pb_field *field, bool is_inside,
-                       struct cn_trace_value *out, struct cn_error *err)
+static bool take_value(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err);
+
+static bool take_element(void *arg, const struct cn_pb_reader *reader,
+                         struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
+    struct value *list = arg;
+    struct value element = {.set = list->set, .is_in_list = true};
 
-    if (!cn_pb_enter(outer, field, &reader, err))
+    if (field->number != cn_otlp_array_values)
+        return true;
+    if (!cn_pb_read_message(reader, field, take_value, &element, err))
         return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD)
-        switch (inner.number) {
-        case cn_otlp_value_string_value:
-        case cn_otlp_value_bytes_value:
-            *out = cn_span_set_text(set, inner.bytes);
-            break;
-        case cn_otlp_value_bool_value:
-            out->kind = CN_VALUE_BOOL;
-            out->boolean = inner.value != 0;
-            break;
-        case cn_otlp_value_int_value:
-            out->kind = CN_VALUE_INT;
-            out->integer = cn_pb_as_i64(inner.value);
-            break;
-        case cn_otlp_value_double_value:
-            out->kind = CN_VALUE_FLOAT;
-            out->real = cn_pb_as_f64(inner.value);
-            break;
-        case cn_otlp_value_array_value:
-            if (!is_inside && !read_list(set, &reader, &inner, out, err))
-                return false;
-            set->left_out += is_inside;
-            break;
-        default:
-            set->left_out++;
-            break;
-        }
-    return step == CN_PB_END;
+    cn_span_set_list_add(list->set, list->first, element.value);
+    return true;
 }
 
-static bool read_list(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                      const struct cn_pb_field *field, struct cn_trace_value *out,
-                      struct cn_error *err)
+static bool take_value(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
 {
-    size_t first = set->value_count;
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
+    struct value *v = arg;
 
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        struct cn_trace_value value = {.kind = CN_VALUE_NULL};
-
-        if (inner.number != cn_otlp_array_values || set->value_count - first == LIST_MAX)
-            continue;
-        if (!read_value(set, &reader, &inner, true, &value, err))
+    switch (field->number) {
+    case cn_otlp_value_string_value:
+    case cn_otlp_value_bytes_value:
+        v->value = cn_span_set_text(v->set, field->bytes);
+        return true;
+    case cn_otlp_value_bool_value:
+        v->value =
+            (struct cn_trace_value){.kind = CN_VALUE_BOOL, .boolean = field->value != 0};
+        return true;
+    case cn_otlp_value_int_value:
+        v->value = (struct cn_trace_value){.kind = CN_VALUE_INT,
+                                           .integer = cn_pb_as_i64(field->value)};
+        return true;
+    case cn_otlp_value_double_value:
+        v->value = (struct cn_trace_value){.kind = CN_VALUE_FLOAT,
+                                           .real = cn_pb_as_f64(field->value)};
+        return true;
+    case cn_otlp_value_array_value:
+        if (v->is_in_list)
+            return true;
+        v->first = v->set->value_count;
+        if (!cn_pb_read_message(reader, field, take_element, v, err))
             return false;
-        set->values = cn_grow(set->values, set->value_count, &set->value_capacity,
-                              sizeof(*set->values));
-        set->values[set->value_count++] = value;
+        v->value = cn_span_set_list(v->set, v->first);
+        return true;
+    default:
+        return true;
     }
-    out->kind = CN_VALUE_LIST;
-    out->list.first = (uint32_t)first;
-    out->list.count = (uint32_t)(set->value_count - first);
-    return step == CN_PB_END;
+}
+
+struct attribute {
+    struct value value;
+    uint32_t key;
+};
+
+static bool take_attribute(void *arg, const struct cn_pb_reader *reader,
+                           struct cn_pb_field *field, struct cn_error *err)
+{
+    struct attribute *attribute = arg;
+
+    if (field->number == cn_otlp_key_value_key)
+        attribute->key = cn_span_set_keyword(attribute->value.set, field->bytes);
+    return field->number != cn_otlp_key_value_value ||
+           cn_pb_read_message(reader, field, take_value, &attribute->value, err);
 }
 
 static bool read_attribute(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                           const struct cn_pb_field *field, bool is_loose,
-                           struct cn_error *err)
+                           const struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_trace_value value = {.kind = CN_VALUE_NULL};
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-    uint32_t key = 0;
+    struct attribute attribute = {.value.set = set};
 
-    if (!cn_pb_enter(outer, field, &reader, err))
+    if (!cn_pb_read_message(outer, field, take_attribute, &attribute, err))
         return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        if (inner.number == cn_otlp_key_value_key)
-            key = cn_span_set_keyword(set, inner.bytes);
-        else if (inner.number == cn_otlp_key_value_value &&
-                 !read_value(set, &reader, &inner, false, &value, err))
-            return false;
-    }
-    if (is_loose)
-        cn_span_set_loose(set, key, value);
-    else
-        cn_span_set_attribute(set, key, value);
-    return step == CN_PB_END;
+    cn_span_set_attribute(set, attribute.key, attribute.value.value);
+    return true;
 }
 
-static bool read_event(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                       const struct cn_pb_field *field, struct cn_error *err)
+static bool take_event(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
 {
-    size_t first = set->attribute_count;
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-    uint32_t name = 0;
+    struct cn_span_set *set = arg;
 
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        if (inner.number == cn_otlp_event_name)
-            name = cn_words_add(&set->words, CN_WORD_TEXT, inner.bytes);
-        else if (inner.number == cn_otlp_event_attributes &&
-                 !read_attribute(set, &reader, &inner, true, err))
-            return false;
-    }
-    cn_span_set_event(set, name, first);
-    return step == CN_PB_END;
+    if (field->number == cn_otlp_event_name)
+        set->event_name = cn_words_add(&set->words, CN_WORD_TEXT, field->bytes);
+    return field->number != cn_otlp_event_attributes ||
+           read_attribute(set, reader, field, err);
 }
 
-static bool read_status(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                        const struct cn_pb_field *field, struct cn_error *err)
+static bool take_status(void *arg, const struct cn_pb_reader *reader,
+                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
+    struct cn_span_set *set = arg;
 
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        if (inner.number == cn_otlp_status_code)
-            set->spans[set->count - 1].is_error = inner.value == CN_OTLP_STATUS_ERROR;
-        else if (inner.number == cn_otlp_status_message && inner.bytes.len > 0)
-            cn_span_set_attribute(
-                set, cn_words_add_str(&set->words, CN_WORD_KEYWORD, "status.message"),
-                cn_span_set_text(set, inner.bytes));
-    }
-    return step == CN_PB_END;
+    (void)reader, (void)err;
+    if (field->number == cn_otlp_status_code)
+        cn_span_set_current(set)->is_error = field->value == CN_OTLP_STATUS_ERROR;
+    else if (field->number == cn_otlp_status_message)
+        cn_span_set_status_message(set, field->bytes);
+    return true;
 }
 
-static bool read_span_field(struct cn_span_set *set, const struct cn_pb_reader *reader,
-                            const struct cn_pb_field *field, struct cn_error *err)
+static bool take_span(void *arg, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_set_span *span = &set->spans[set->count - 1];
+    struct cn_span_set *set = arg;
+    struct cn_set_span *span = cn_span_set_current(set);
 
     switch (field->number) {
     case cn_otlp_span_trace_id:
@@ -187,102 +157,76 @@ static bool read_span_field(struct cn_span_set *set, const struct cn_pb_reader *
         span->time_ns = field->value;
         return true;
     case cn_otlp_span_end_time_unix_nano:
-        span->duration_ns = field->value; /* its end, until all is read */
+        span->end_ns = field->value;
         return true;
     case cn_otlp_span_attributes:
-        return read_attribute(set, reader, field, false, err);
+        return read_attribute(set, reader, field, err);
     case cn_otlp_span_events:
-        return read_event(set, reader, field, err);
+        cn_span_set_event_begin(set);
+        if (!cn_pb_read_message(reader, field, take_event, set, err))
+            return false;
+        cn_span_set_event_end(set);
+        return true;
     case cn_otlp_span_status:
-        return read_status(set, reader, field, err);
+        return cn_pb_read_message(reader, field, take_status, set, err);
     default:
         return true;
     }
 }
 
-static bool read_span(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                      const struct cn_pb_field *field, struct cn_error *err)
+static bool take_scope(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-    struct cn_set_span *span;
+    struct cn_span_set *set = arg;
 
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    (void)cn_span_set_begin(set);
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD)
-        if (!read_span_field(set, &reader, &inner, err))
-            return false;
-    if (step != CN_PB_END)
-        return false;
-    span = &set->spans[set->count - 1];
-    span->duration_ns =
-        span->duration_ns > span->time_ns ? span->duration_ns - span->time_ns : 0;
-    if (span->id == 0 || (span->trace_high | span->trace_low) == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "a span at %" PRIu64 " needs ids", field->off);
+    if (field->number != cn_otlp_scope_spans_spans)
+        return true;
+    cn_span_set_begin(set);
+    return (cn_pb_read_message(reader, field, take_span, set, err) &&
+            cn_span_set_end(set, err)) ||
+           cn_fail_in(err, "span at %" PRIu64, field->off);
+}
+
+static bool take_resource(void *arg, const struct cn_pb_reader *reader,
+                          struct cn_pb_field *field, struct cn_error *err)
+{
+    return field->number != cn_otlp_resource_attributes ||
+           read_attribute(arg, reader, field, err);
+}
+
+static bool take_resource_spans(void *arg, const struct cn_pb_reader *reader,
+                                struct cn_pb_field *field, struct cn_error *err)
+{
+    struct cn_span_set *set = arg;
+    bool ok;
+
+    if (field->number == cn_otlp_resource_spans_scope_spans)
+        return cn_pb_read_message(reader, field, take_scope, set, err);
+    if (field->number != cn_otlp_resource_spans_resource)
+        return true;
+    cn_span_set_resource_begin(set);
+    ok = cn_pb_read_message(reader, field, take_resource, set, err);
+    cn_span_set_resource_end(set);
+    return ok;
+}
+
+static bool take_traces(void *arg, const struct cn_pb_reader *reader,
+                        struct cn_pb_field *field, struct cn_error *err)
+{
+    struct cn_span_set *set = arg;
+    size_t first_span = set->count;
+
+    if (field->number != cn_otlp_traces_resource_spans)
+        return true;
+    if (!cn_pb_read_message(reader, field, take_resource_spans, set, err))
+        return cn_fail_in(err, "resource at %" PRIu64, field->off);
+    cn_span_set_share_resource(set, first_span);
     return true;
-}
-
-/* A scope, or the resource: what has spans, or attributes, in it. */
-static bool read_part(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                      const struct cn_pb_field *field, struct cn_error *err)
-{
-    bool is_resource = field->number == cn_otlp_resource_spans_resource;
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        bool ok = true;
-
-        if (is_resource && inner.number == cn_otlp_resource_attributes)
-            ok = read_attribute(set, &reader, &inner, true, err);
-        else if (!is_resource && inner.number == cn_otlp_scope_spans_spans)
-            ok = read_span(set, &reader, &inner, err);
-        if (!ok)
-            return false;
-    }
-    return step == CN_PB_END;
-}
-
-static bool read_resource(struct cn_span_set *set, const struct cn_pb_reader *outer,
-                          const struct cn_pb_field *field, struct cn_error *err)
-{
-    size_t first_span = set->count, first = 0, count = 0;
-    struct cn_pb_reader reader;
-    struct cn_pb_field inner;
-    enum cn_pb_step step;
-
-    if (!cn_pb_enter(outer, field, &reader, err))
-        return false;
-    while ((step = cn_pb_next(&reader, &inner, err)) == CN_PB_FIELD) {
-        size_t before = set->attribute_count;
-
-        if (inner.number > cn_otlp_resource_spans_scope_spans)
-            continue;
-        if (!read_part(set, &reader, &inner, err))
-            return false;
-        if (inner.number == cn_otlp_resource_spans_resource) {
-            first = before;
-            count = set->attribute_count - before;
-        }
-    }
-    cn_span_set_share(set, first_span, first, count);
-    return step == CN_PB_END;
 }
 
 bool cn_otlp_read(struct cn_span_set *set, struct cn_bytes body, struct cn_error *err)
 {
     struct cn_pb_reader reader = cn_pb_read(body);
-    struct cn_pb_field field;
-    enum cn_pb_step step;
 
-    while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD)
-        if (field.number == cn_otlp_traces_resource_spans &&
-            !read_resource(set, &reader, &field, err))
-            return cn_fail_in(err, "resource at %" PRIu64, field.off);
-    return step == CN_PB_END;
+    return cn_pb_read_fields(&reader, take_traces, set, err);
 }

@@ -5,32 +5,32 @@
 #include "formats/exchange/traces/span_set.h"
 #include "model/calls/recording.h"
 
-static bool looks_like(const char *path, enum cn_span_system system)
+static bool probe(const char *path, enum cn_span_system system)
 {
     struct cn_file file = {0};
     struct cn_error ignored;
-    bool does;
+    bool found;
 
     if (!cn_file_open(&file, path, &ignored))
         return false;
-    does = cn_span_set_probe(file.bytes) == system;
+    found = cn_span_set_probe(file.bytes) == system;
     cn_file_close(&file);
-    return does;
+    return found;
 }
 
 bool cn_zipkin_probe(const char *path)
 {
-    return looks_like(path, CN_SPANS_ZIPKIN);
+    return probe(path, CN_SPANS_ZIPKIN);
 }
 
 bool cn_otlp_probe(const char *path)
 {
-    return looks_like(path, CN_SPANS_OTLP);
+    return probe(path, CN_SPANS_OTLP);
 }
 
 bool cn_otlp_json_probe(const char *path)
 {
-    return looks_like(path, CN_SPANS_OTLP_JSON);
+    return probe(path, CN_SPANS_OTLP_JSON);
 }
 
 static bool read_calls(struct cn_trace_calls *calls, struct cn_bytes body,
@@ -57,7 +57,8 @@ bool cn_span_calls_open(struct cn_recording **out, const char *path, const char 
 
     if (query[0] != '\0')
         return cn_fail(err, CN_ERR_USAGE,
-                       "%s: spans cannot be searched: add them to a store", path);
+                       "%s: a file of spans cannot be searched; add it to a store first",
+                       path);
     if (!cn_file_open(&file, path, err))
         return false;
     calls = cn_trace_calls_new();

@@ -1,4 +1,4 @@
-/* Files of spans as recordings of calls: Zipkin, OpenTelemetry.
+/* Files of Zipkin and OpenTelemetry spans as recordings of calls.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_TRACES_SPAN_CALLS_H
@@ -8,12 +8,13 @@
 
 struct cn_recording;
 
-/* Whether a file looks like spans of one of these systems. */
+/* True if the file looks like spans of this system. */
 bool cn_zipkin_probe(const char *path);
 bool cn_otlp_probe(const char *path);
 bool cn_otlp_json_probe(const char *path);
 
-/* The calls of all its traces; the query must be empty. The caller closes the recording. */
+/* The calls of all traces of the file; `query` must be "". The caller closes the
+ * recording. */
 CN_CHECK bool cn_span_calls_open(struct cn_recording **out, const char *path,
                                  const char *query, struct cn_error *err);
 

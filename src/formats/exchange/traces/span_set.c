@@ -6,68 +6,72 @@
 
 #include "base/alloc.h"
 #include "base/files/unpack.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/traces/stack_text.h"
 
-enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24 };
+enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24, LIST_MAX = 1 << 16 };
 
-struct cn_set_span *cn_span_set_begin(struct cn_span_set *set)
+void cn_span_set_begin(struct cn_span_set *set)
 {
     set->spans = cn_grow(set->spans, set->count, &set->capacity, sizeof(*set->spans));
-    set->spans[set->count] = (struct cn_set_span){
+    set->spans[set->count++] = (struct cn_set_span){
         .first_attribute = (uint32_t)set->attribute_count, .parent = CN_NONE};
-    return &set->spans[set->count++];
 }
 
-void cn_span_set_loose(struct cn_span_set *set, uint32_t key, struct cn_trace_value value)
+bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
 {
-    set->attributes = cn_grow(set->attributes, set->attribute_count,
-                              &set->attribute_capacity, sizeof(*set->attributes));
-    set->attributes[set->attribute_count++] = (struct cn_set_attribute){key, value};
+    struct cn_set_span *span = cn_span_set_current(set);
+
+    if (span->end_ns > span->time_ns)
+        span->duration_ns = span->end_ns - span->time_ns;
+    return (span->id != 0 && (span->trace_high | span->trace_low) != 0) ||
+           cn_fail(err, CN_ERR_FORMAT, "the span has no trace id or no span id");
 }
 
 void cn_span_set_attribute(struct cn_span_set *set, uint32_t key,
                            struct cn_trace_value value)
 {
-    cn_span_set_loose(set, key, value);
-    set->spans[set->count - 1].attribute_count++;
+    set->attributes = cn_grow(set->attributes, set->attribute_count,
+                              &set->attribute_capacity, sizeof(*set->attributes));
+    set->attributes[set->attribute_count++] = (struct cn_set_attribute){key, value};
+    if (!set->is_loose)
+        cn_span_set_current(set)->attribute_count++;
 }
 
-/* The same text as a word of another kind. Adding moves the bytes of all words. */
-static uint32_t copy_word(struct cn_span_set *set, enum cn_word_kind kind, uint32_t word)
+static uint32_t keyword(struct cn_span_set *set, const char *text)
+{
+    return cn_words_add_str(&set->words, CN_WORD_KEYWORD, text);
+}
+
+/* A copy of a word's text. Adding a word moves the texts of all words. */
+static struct cn_text text_of(const struct cn_span_set *set, uint32_t word)
 {
     struct cn_bytes bytes = cn_word_bytes(&set->words, word);
     struct cn_text copy = {0};
-    uint32_t number;
 
     cn_text_add(&copy, (const char *)bytes.ptr, bytes.len);
-    number =
-        cn_words_add(&set->words, kind,
-                     (struct cn_bytes){(const uint8_t *)cn_text_str(&copy), copy.len});
+    return copy;
+}
+
+static struct cn_bytes bytes_of(const struct cn_text *text)
+{
+    return (struct cn_bytes){(const uint8_t *)cn_text_str(text), text->len};
+}
+
+/* The same text as a word of another kind. */
+static uint32_t copy_word(struct cn_span_set *set, enum cn_word_kind kind, uint32_t word)
+{
+    struct cn_text copy = text_of(set, word);
+    uint32_t number = cn_words_add(&set->words, kind, bytes_of(&copy));
+
     cn_text_done(&copy);
     return number;
 }
 
-void cn_span_set_share(struct cn_span_set *set, size_t first_span, size_t first,
-                       size_t count)
-{
-    static const char service_name[] = "service.name";
-    uint32_t key = cn_words_add_str(&set->words, CN_WORD_KEYWORD, service_name);
-    uint32_t service = 0;
-
-    for (size_t i = first; i < first + count; i++)
-        if (set->attributes[i].key == key &&
-            set->attributes[i].value.kind == CN_VALUE_WORD)
-            service = copy_word(set, CN_WORD_KEYWORD, set->attributes[i].value.word);
-    for (size_t i = first_span; i < set->count; i++) {
-        set->spans[i].service = service;
-        set->spans[i].first_of_resource = (uint32_t)first;
-        set->spans[i].resource_count = (uint32_t)count;
-    }
-}
-
-/* The text of a loose attribute; 0 when there is none. */
-static uint32_t find_loose(const struct cn_span_set *set, size_t first, const char *key)
+/* The text of an attribute, from `first` on; 0 if there is none. */
+static uint32_t find_attribute(const struct cn_span_set *set, size_t first,
+                               const char *key)
 {
     struct cn_bytes bytes = {(const uint8_t *)key, strlen(key)};
     uint32_t word = cn_words_find(&set->words, CN_WORD_KEYWORD, bytes);
@@ -79,36 +83,89 @@ static uint32_t find_loose(const struct cn_span_set *set, size_t first, const ch
     return 0;
 }
 
-static uint32_t add_exception(struct cn_span_set *set, uint32_t type, uint32_t message,
-                              uint32_t stack)
+void cn_span_set_event_begin(struct cn_span_set *set)
 {
-    struct cn_bytes bytes = cn_word_bytes(&set->words, stack);
-    struct cn_text copy = {0};
-    uint32_t class, exception;
-
-    cn_text_add(&copy, (const char *)bytes.ptr, bytes.len);
-    class = type ? copy_word(set, CN_WORD_CLASS, type) : 0;
-    exception = cn_stack_text_add(
-        &set->words, class, message,
-        (struct cn_bytes){(const uint8_t *)cn_text_str(&copy), copy.len});
-    cn_text_done(&copy);
-    return exception;
+    set->is_loose = true;
+    set->first_loose = set->attribute_count;
+    set->event_name = 0;
 }
 
-void cn_span_set_event(struct cn_span_set *set, uint32_t name, size_t first)
+void cn_span_set_event_end(struct cn_span_set *set)
 {
-    struct cn_set_span *span = &set->spans[set->count - 1];
-    uint32_t type = find_loose(set, first, "exception.type");
-    uint32_t message = find_loose(set, first, "exception.message");
-    uint32_t stack = find_loose(set, first, "exception.stacktrace");
+    size_t first = set->first_loose;
+    uint32_t type = find_attribute(set, first, "exception.type");
+    uint32_t message = find_attribute(set, first, "exception.message");
+    uint32_t stack = find_attribute(set, first, "exception.stacktrace");
 
+    set->is_loose = false;
     set->attribute_count = first;
     if (type || message || stack) {
-        span->exception = add_exception(set, type, message, stack);
+        struct cn_text text = text_of(set, stack);
+        uint32_t class = type ? copy_word(set, CN_WORD_CLASS, type) : 0;
+
+        cn_span_set_current(set)->exception =
+            cn_stack_text_add(&set->words, class, message, bytes_of(&text));
+        cn_text_done(&text);
         return;
     }
-    cn_span_set_attribute(set, cn_words_add_str(&set->words, CN_WORD_KEYWORD, "event"),
-                          (struct cn_trace_value){.kind = CN_VALUE_WORD, .word = name});
+    cn_span_set_attribute(
+        set, keyword(set, "event"),
+        (struct cn_trace_value){.kind = CN_VALUE_WORD, .word = set->event_name});
+}
+
+void cn_span_set_resource_begin(struct cn_span_set *set)
+{
+    set->is_loose = true;
+    set->first_of_resource = set->attribute_count;
+}
+
+void cn_span_set_resource_end(struct cn_span_set *set)
+{
+    set->is_loose = false;
+    set->resource_count = set->attribute_count - set->first_of_resource;
+}
+
+void cn_span_set_share_resource(struct cn_span_set *set, size_t first_span)
+{
+    uint32_t key = keyword(set, "service.name"), service = 0;
+
+    for (size_t i = 0; i < set->resource_count; i++) {
+        const struct cn_set_attribute *attribute =
+            &set->attributes[set->first_of_resource + i];
+
+        if (attribute->key == key && attribute->value.kind == CN_VALUE_WORD)
+            service = copy_word(set, CN_WORD_KEYWORD, attribute->value.word);
+    }
+    for (size_t i = first_span; i < set->count; i++) {
+        set->spans[i].service = service;
+        set->spans[i].first_of_resource = (uint32_t)set->first_of_resource;
+        set->spans[i].resource_count = (uint32_t)set->resource_count;
+    }
+    set->first_of_resource = set->resource_count = 0;
+}
+
+void cn_span_set_status_message(struct cn_span_set *set, struct cn_bytes text)
+{
+    if (text.len > 0)
+        cn_span_set_attribute(set, keyword(set, "status.message"),
+                              cn_span_set_text(set, text));
+}
+
+void cn_span_set_list_add(struct cn_span_set *set, size_t first,
+                          struct cn_trace_value value)
+{
+    if (set->value_count - first == LIST_MAX)
+        return;
+    set->values = cn_grow(set->values, set->value_count, &set->value_capacity,
+                          sizeof(*set->values));
+    set->values[set->value_count++] = value;
+}
+
+struct cn_trace_value cn_span_set_list(const struct cn_span_set *set, size_t first)
+{
+    return (struct cn_trace_value){
+        .kind = CN_VALUE_LIST,
+        .list = {(uint32_t)first, (uint32_t)(set->value_count - first)}};
 }
 
 uint32_t cn_span_set_kind(struct cn_span_set *set, uint64_t kind)
@@ -116,9 +173,8 @@ uint32_t cn_span_set_kind(struct cn_span_set *set, uint64_t kind)
     static const char *const names[] = {"",       "internal", "server",
                                         "client", "producer", "consumer"};
 
-    return kind > 0 && kind < sizeof(names) / sizeof(*names)
-               ? cn_words_add_str(&set->words, CN_WORD_KEYWORD, names[kind])
-               : 0;
+    return kind > 0 && kind < sizeof(names) / sizeof(*names) ? keyword(set, names[kind])
+                                                             : 0;
 }
 
 uint32_t cn_span_set_keyword(struct cn_span_set *set, struct cn_bytes text)
@@ -134,7 +190,7 @@ struct cn_trace_value cn_span_set_text(struct cn_span_set *set, struct cn_bytes 
 
 bool cn_span_id_parse(struct cn_bytes text, uint64_t *high, uint64_t *low)
 {
-    uint64_t parts[2] = {0};
+    uint64_t halves[2] = {0};
 
     if (text.len == 0 || text.len > 32)
         return false;
@@ -146,11 +202,11 @@ bool cn_span_id_parse(struct cn_bytes text, uint64_t *high, uint64_t *low)
 
         if (digit == 16)
             return false;
-        parts[0] = parts[0] << 4 | parts[1] >> 60;
-        parts[1] = parts[1] << 4 | digit;
+        halves[0] = halves[0] << 4 | halves[1] >> 60;
+        halves[1] = halves[1] << 4 | digit;
     }
-    *high = parts[0];
-    *low = parts[1];
+    *high = halves[0];
+    *low = halves[1];
     return true;
 }
 
@@ -161,8 +217,8 @@ static uint64_t key_of(const struct cn_set_span *span, uint64_t id, bool is_shar
     return XXH3_64bits(key, sizeof(key));
 }
 
-/* A span that is shared has the id of the one that called it; its children mean the
- * shared one. */
+/* A shared span has the id of the span that called it; that id, as the parent of other
+ * spans, is the shared one. */
 static void find_parents(struct cn_span_set *set)
 {
     struct cn_map at = {0};
@@ -214,7 +270,7 @@ static void list_children(struct cn_span_set *set)
             at++;
         set->first_child[i] = (uint32_t)at;
     }
-    /* Those without a parent stand behind all others: there the roots begin. */
+    /* Spans without a parent come last. */
     set->next_root = set->first_child[set->count];
 }
 
@@ -228,12 +284,10 @@ static uint8_t first_char(struct cn_bytes bytes)
 
 static bool has_text(struct cn_bytes bytes, const char *text)
 {
-    size_t len = bytes.len < 65536 ? bytes.len : 65536;
-
-    return memmem(bytes.ptr, len, text, strlen(text)) != NULL;
+    return memmem(bytes.ptr, bytes.len, text, strlen(text)) != NULL;
 }
 
-/* Spans in resources: length-delimited fields 1, with field 1 or 2 inside. */
+/* ResourceSpans: length-delimited field 1, with field 1 or 2 inside. */
 static bool looks_like_otlp(struct cn_bytes bytes)
 {
     size_t at = 1;
@@ -280,9 +334,7 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
     if (cn_is_packed(body)) {
         ok = cn_unpack(body, set->unpacked_max ? set->unpacked_max : UNPACKED_MAX, &text,
                        err) &&
-             read_plain(set,
-                        (struct cn_bytes){(const uint8_t *)cn_text_str(&text), text.len},
-                        err);
+             read_plain(set, bytes_of(&text), err);
         cn_text_done(&text);
     } else {
         ok = read_plain(set, body, err);
@@ -296,22 +348,17 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
     return true;
 }
 
-static struct cn_trace_value value_for(const struct cn_span_set *set,
-                                       struct cn_trace *trace,
-                                       struct cn_trace_value value)
-{
-    if (value.kind == CN_VALUE_LIST)
-        value.list.first =
-            cn_trace_add_values(trace, set->values + value.list.first, value.list.count);
-    return value;
-}
-
 static void add_attributes(const struct cn_span_set *set, struct cn_trace *trace,
                            uint32_t first, uint32_t count)
 {
-    for (uint32_t i = first; i < first + count; i++)
-        cn_trace_add_attribute(trace, set->attributes[i].key,
-                               value_for(set, trace, set->attributes[i].value));
+    for (uint32_t i = first; i < first + count; i++) {
+        struct cn_trace_value value = set->attributes[i].value;
+
+        if (value.kind == CN_VALUE_LIST)
+            value.list.first = cn_trace_add_values(trace, set->values + value.list.first,
+                                                   value.list.count);
+        cn_trace_add_attribute(trace, set->attributes[i].key, value);
+    }
 }
 
 static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
@@ -322,7 +369,7 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     uint32_t method = cn_words_add_parts(&set->words, CN_WORD_METHOD, parts, 3);
     struct cn_trace_span *begun;
 
-    span->is_placed = true;
+    span->is_used = true;
     if (!cn_trace_enter(trace, method,
                         span->time_ns > begin_ns ? span->time_ns - begin_ns : 0, err))
         return false;
@@ -341,7 +388,7 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     return true;
 }
 
-/* A place on the way down: a span, and the next of its children. */
+/* A span on the path, and the index of its next child. */
 struct level {
     uint32_t span, next;
 };
@@ -362,8 +409,8 @@ static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root
         if (top->next < set->first_child[top->span + 1]) {
             uint32_t child = set->children[top->next++];
 
-            /* What is too deep begins a trace of its own. */
-            if (set->spans[child].is_placed || depth == CN_TRACE_DEPTH_MAX)
+            /* A span that is too deep begins a trace. */
+            if (set->spans[child].is_used || depth == CN_TRACE_DEPTH_MAX)
                 continue;
             if (!enter(set, trace, child, begin_ns, err))
                 return false;
@@ -379,7 +426,7 @@ static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root
     return true;
 }
 
-/* Roots first; spans that are each other's parents come last, begun somewhere. */
+/* Roots first, then the spans of cycles. */
 static uint32_t next_root(struct cn_span_set *set)
 {
     size_t roots_at = set->first_child[set->count];
@@ -388,7 +435,7 @@ static uint32_t next_root(struct cn_span_set *set)
         size_t at = set->next_root++;
         uint32_t i = set->children[at < set->count ? at : at - set->count];
 
-        if (!set->spans[i].is_placed)
+        if (!set->spans[i].is_used)
             return i;
     }
     return CN_NONE;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/traces/words.h"
 
-enum { LINE_DIGITS_MAX = 9 }; /* as many as surely fit into 31 bits */
+enum { LINE_DIGITS_MAX = 9 }; /* these fit into 31 bits */
 
 static struct cn_bytes head_of(struct cn_bytes text, size_t len)
 {
@@ -22,16 +22,6 @@ static struct cn_bytes rest_of(struct cn_bytes text, size_t off)
     return rest;
 }
 
-static bool skip_str(struct cn_bytes *text, const char *str)
-{
-    size_t len = strlen(str);
-
-    if (text->len < len || memcmp(text->ptr, str, len) != 0)
-        return false;
-    *text = rest_of(*text, len);
-    return true;
-}
-
 static bool skip_bytes(struct cn_bytes *text, struct cn_bytes start)
 {
     if (start.len == 0 || text->len < start.len ||
@@ -41,7 +31,12 @@ static bool skip_bytes(struct cn_bytes *text, struct cn_bytes start)
     return true;
 }
 
-/* Where the last such character is; `len` when there is none. */
+static bool skip_str(struct cn_bytes *text, const char *str)
+{
+    return skip_bytes(text, (struct cn_bytes){(const uint8_t *)str, strlen(str)});
+}
+
+/* The index of the last such character; `len` if there is none. */
 static size_t find_last(struct cn_bytes text, char c)
 {
     for (size_t i = text.len; i > 0; i--)
@@ -55,7 +50,7 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Take a line off the text, without its end and the blanks around it. */
+/* Remove the first line, and return it without its end and the blanks around it. */
 static struct cn_bytes take_line(struct cn_bytes *text)
 {
     const uint8_t *end = memchr(text->ptr, '\n', text->len);
@@ -70,11 +65,11 @@ static struct cn_bytes take_line(struct cn_bytes *text)
     return line;
 }
 
-/* "Dao.java:40" without its line, -1 when it has none that would be printed like that. */
-static int32_t take_number(struct cn_bytes *place)
+/* Cut the line number off "Dao.java:40"; -1 if there is none in this form. */
+static int32_t take_number(struct cn_bytes *source)
 {
-    size_t colon = find_last(*place, ':');
-    struct cn_bytes digits = rest_of(*place, colon + 1);
+    size_t colon = find_last(*source, ':');
+    struct cn_bytes digits = rest_of(*source, colon + 1);
     int32_t line = 0;
 
     if (digits.len == 0 || digits.len > LINE_DIGITS_MAX ||
@@ -85,7 +80,7 @@ static int32_t take_number(struct cn_bytes *place)
             return -1;
         line = line * 10 + (digits.ptr[i] - '0');
     }
-    *place = head_of(*place, colon);
+    *source = head_of(*source, colon);
     return line;
 }
 
@@ -96,23 +91,23 @@ static uint32_t add_line(struct cn_words *words, struct cn_bytes line)
     return cn_words_add_parts(words, CN_WORD_FRAME, parts, 4);
 }
 
-/* class.method(place), or anything else. */
+/* "class.method(source)", or any other line. */
 static uint32_t add_frame(struct cn_words *words, struct cn_bytes line)
 {
     const uint8_t *open = memchr(line.ptr, '(', line.len);
     struct cn_bytes name = head_of(line, open ? (size_t)(open - line.ptr) : 0);
     size_t dot = find_last(name, '.');
-    struct cn_bytes place;
+    struct cn_bytes source;
     uint32_t parts[4];
 
     if (dot == 0 || dot + 1 >= name.len || memchr(name.ptr, ' ', name.len) ||
         line.ptr[line.len - 1] != ')')
         return add_line(words, line);
-    place = rest_of(head_of(line, line.len - 1), name.len + 1);
-    parts[3] = (uint32_t)take_number(&place);
+    source = rest_of(head_of(line, line.len - 1), name.len + 1);
+    parts[3] = (uint32_t)take_number(&source);
     parts[0] = cn_words_add(words, CN_WORD_CLASS, head_of(name, dot));
     parts[1] = cn_words_add(words, CN_WORD_METHOD_NAME, rest_of(name, dot + 1));
-    parts[2] = cn_words_add(words, CN_WORD_TEXT, place);
+    parts[2] = cn_words_add(words, CN_WORD_TEXT, source);
     return cn_words_add_parts(words, CN_WORD_FRAME, parts, 4);
 }
 
@@ -120,19 +115,19 @@ static uint32_t add_stack(struct cn_words *words, struct cn_bytes text)
 {
     uint32_t *frames = cn_alloc(CN_STACK_FRAME_MAX + 1, sizeof(*frames)), stack = 0;
     struct cn_text more = {0};
-    size_t count = 0, left_out = 0;
+    size_t count = 0, skipped = 0;
 
     while (text.len > 0) {
         struct cn_bytes line = take_line(&text);
 
         (void)skip_str(&line, "at ");
         if (line.len > 0 && count == CN_STACK_FRAME_MAX)
-            left_out++;
+            skipped++;
         else if (line.len > 0)
             frames[count++] = add_frame(words, line);
     }
-    if (left_out > 0) {
-        cn_text_printf(&more, "... %zu more lines", left_out);
+    if (skipped > 0) {
+        cn_text_printf(&more, "... %zu more lines", skipped);
         frames[count++] =
             add_line(words, (struct cn_bytes){(const uint8_t *)more.chars, more.len});
     }
@@ -143,7 +138,7 @@ static uint32_t add_stack(struct cn_words *words, struct cn_bytes text)
     return stack;
 }
 
-/* "java.io.IOException: closed" at the start of the text. */
+/* Read class and message from "java.io.IOException: closed" at the start of the text. */
 static void take_head(struct cn_words *words, struct cn_bytes *text, uint32_t parts[4])
 {
     struct cn_bytes line = take_line(text), message;
@@ -157,7 +152,7 @@ static void take_head(struct cn_words *words, struct cn_bytes *text, uint32_t pa
     parts[1] = cn_words_add(words, CN_WORD_TEXT, message);
 }
 
-/* The start of the text may say class and message once more. */
+/* Skip class and message if the text begins with them. */
 static void skip_head(const struct cn_words *words, struct cn_bytes *text,
                       const uint32_t parts[4])
 {
@@ -168,12 +163,12 @@ static void skip_head(const struct cn_words *words, struct cn_bytes *text,
     if (skip_str(&rest, ": "))
         (void)skip_bytes(&rest, cn_word_bytes(words, parts[1]));
     if (rest.len > 0 && take_line(&rest).len > 0)
-        return; /* something else that begins alike */
+        return; /* another text with the same beginning */
     *text = rest;
 }
 
-/* Cut the text where causes begin; how many pieces there are. */
-static size_t cut(struct cn_bytes text, struct cn_bytes pieces[CN_STACK_CAUSE_MAX])
+/* Split the text at its causes; returns the number of sections. */
+static size_t split(struct cn_bytes text, struct cn_bytes sections[CN_STACK_CAUSE_MAX])
 {
     struct cn_bytes rest = text;
     size_t count = 0, begin = 0;
@@ -184,28 +179,28 @@ static size_t cut(struct cn_bytes text, struct cn_bytes pieces[CN_STACK_CAUSE_MA
 
         if (!skip_str(&line, "Caused by: "))
             continue;
-        pieces[count++] = rest_of(head_of(text, at), begin);
+        sections[count++] = rest_of(head_of(text, at), begin);
         begin = (size_t)(line.ptr - text.ptr);
     }
-    pieces[count++] = rest_of(text, begin);
+    sections[count++] = rest_of(text, begin);
     return count;
 }
 
 uint32_t cn_stack_text_add(struct cn_words *words, uint32_t class, uint32_t message,
                            struct cn_bytes text)
 {
-    struct cn_bytes pieces[CN_STACK_CAUSE_MAX];
+    struct cn_bytes sections[CN_STACK_CAUSE_MAX];
     uint32_t cause = 0;
 
-    /* A cause has a lower number than what it caused. */
-    for (size_t i = cut(text, pieces); i-- > 0;) {
+    /* A cause has a lower number than the exception it caused. */
+    for (size_t i = split(text, sections); i-- > 0;) {
         uint32_t parts[4] = {class, message, 0, cause};
 
         if (i > 0 || (class == 0 && message == 0))
-            take_head(words, &pieces[i], parts);
+            take_head(words, &sections[i], parts);
         else
-            skip_head(words, &pieces[i], parts);
-        parts[2] = add_stack(words, pieces[i]);
+            skip_head(words, &sections[i], parts);
+        parts[2] = add_stack(words, sections[i]);
         cause = cn_words_add_parts(words, CN_WORD_EXCEPTION, parts, 4);
     }
     return cause;

@@ -1,8 +1,8 @@
-/* Stack traces as programs print them, made exceptions of a dictionary.
+/* Printed stack traces as exceptions of a dictionary.
  *
- * Frames as Java prints them ("at com.example.Dao.query(Dao.java:40)") become class, method,
- * file and line; any other line is kept as it is. "Caused by: " begins an exception that
- * caused the one before.
+ * A frame of Java ("at com.example.Dao.query(Dao.java:40)") becomes a class, method, file and
+ * line; any other line is stored as printed. "Caused by: " begins the exception that caused
+ * the one before.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_TRACES_STACK_TEXT_H
@@ -15,12 +15,12 @@
 struct cn_words;
 
 enum {
-    CN_STACK_FRAME_MAX = 4096, /* of one exception; then only how many there are */
-    CN_STACK_CAUSE_MAX = 64,   /* of one text; further ones are lines of the last */
+    CN_STACK_FRAME_MAX = 4096, /* of one exception; the rest is only counted */
+    CN_STACK_CAUSE_MAX = 64,   /* of one text; more causes are lines of the last */
 };
 
-/* The number of the exception. Its class and message, words too, are taken from the text
- * when both are 0. The text must not lie in the dictionary. */
+/* The word of the exception. Its class and message are words, or both 0: then they are read
+ * from the text. The text must not be part of the dictionary. */
 uint32_t cn_stack_text_add(struct cn_words *words, uint32_t class, uint32_t message,
                            struct cn_bytes text);
 

@@ -85,18 +85,18 @@ static void plan_groups(struct trace_writer *t)
         uint64_t count = 0;
 
         while (i < t->own_end && count < CHUNK_COUNT &&
-               t->lines->timelines[i].piece_count < 2)
+               t->lines->timelines[i].part_count < 2)
             count += t->lines->timelines[i++].count;
         if (i > first) {
             add_group(t, (struct group){.first = first, .end = i});
         } else {
             const struct cn_timeline *timeline = &t->lines->timelines[i++];
 
-            for (size_t part = 0; part < timeline->piece_count; part++) {
+            for (size_t part = 0; part < timeline->part_count; part++) {
                 struct group group = {.first = first, .end = i, .is_part = true};
 
-                cn_timeline_piece(t->job->db, timeline, part, &group.first_sample,
-                                  &group.sample_count);
+                cn_timeline_part(t->job->db, timeline, part, &group.first_sample,
+                                 &group.sample_count);
                 add_group(t, group);
             }
         }

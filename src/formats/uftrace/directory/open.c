@@ -68,7 +68,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
 /* Keep all files for copying, except records and the summary. */
 static void keep_files(struct cn_uft_directory *dir)
 {
-    struct cn_kept_file *kept =
+    struct cn_copied_file *kept =
         cn_arena_alloc(&dir->rec.arena, dir->entry_count, sizeof(*kept));
     uint32_t count = 0, tid;
 
@@ -77,10 +77,10 @@ static void keep_files(struct cn_uft_directory *dir)
 
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK &&
             strcmp(entry->name, CN_UFT_SUMMARY_NAME) != 0)
-            kept[count++] = (struct cn_kept_file){entry->name, entry->file.bytes};
+            kept[count++] = (struct cn_copied_file){entry->name, entry->file.bytes};
     }
-    dir->rec.kept_files = kept;
-    dir->rec.kept_file_count = count;
+    dir->rec.copied_files = kept;
+    dir->rec.copied_file_count = count;
 }
 
 static void directory_close(struct cn_recording *rec)

@@ -34,8 +34,8 @@ static bool copy_all(const struct cn_uft_writing *w, struct cn_error *err)
 {
     const struct cn_recording *rec = w->rec;
 
-    for (uint32_t i = 0; i < rec->kept_file_count; i++)
-        if (!write_bytes(w, rec->kept_files[i].name, rec->kept_files[i].bytes, err))
+    for (uint32_t i = 0; i < rec->copied_file_count; i++)
+        if (!write_bytes(w, rec->copied_files[i].name, rec->copied_files[i].bytes, err))
             return false;
     for (uint32_t i = 0; i < rec->source_count; i++) {
         if (rec->sources[i].kind != CN_SOURCE_TASK)
@@ -76,7 +76,7 @@ bool cn_uft_write(const struct cn_recording *rec, const char *path,
     if (!cn_outdir_begin(&dir, path, options && options->replace, err))
         return false;
     w.dir = dir.path;
-    if (rec->kept_file_count > 0)
+    if (rec->copied_file_count > 0)
         ok = copy_all(&w, err);
     else
         ok = cn_uft_write_info(&w, err) && cn_uft_write_tasks(&w, err) &&

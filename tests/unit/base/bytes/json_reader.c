@@ -100,6 +100,60 @@ static void skips_whole_values(void **state)
     cn_json_reader_done(&reader);
 }
 
+struct sum {
+    struct cn_json_reader reader;
+    uint64_t total, last_off;
+};
+
+static bool add_member(void *arg, const struct cn_json_member *member,
+                       struct cn_error *err)
+{
+    struct sum *sum = arg;
+    uint64_t value;
+
+    if (cn_json_key_is(member, "n"))
+        return cn_json_as_u64(member->token.text, &value)
+                   ? (sum->total += value, true)
+                   : cn_json_fail(&member->token, "a number", err);
+    assert_true(member->kind == CN_JSON_STRING || member->token.text.len == 0);
+    return cn_json_skip(&sum->reader, member->kind, err);
+}
+
+static bool add_object(void *arg, uint64_t off, struct cn_error *err)
+{
+    struct sum *sum = arg;
+
+    sum->last_off = off;
+    return cn_json_read_object(&sum->reader, add_member, sum, err);
+}
+
+static bool add_all(struct sum *sum, const char *text, struct cn_error *err)
+{
+    bool ok;
+
+    *sum = (struct sum){.reader = cn_json_read(bytes_of(text))};
+    ok = cn_json_expect(&sum->reader, CN_JSON_ARRAY, "an array", err) &&
+         cn_json_read_objects(&sum->reader, add_object, sum, err);
+    cn_json_reader_done(&sum->reader);
+    return ok;
+}
+
+static void reads_objects_member_by_member(void **state)
+{
+    struct cn_error err = {0};
+    struct sum sum;
+
+    (void)state;
+    assert_true(add_all(&sum, "[{\"n\":1,\"s\":\"x\"},{},{\"t\":[{}],\"n\":41}]", &err));
+    assert_int_equal(sum.total, 42);
+    assert_int_equal(sum.last_off, 20);
+    assert_false(add_all(&sum, "[{\"n\":\"soon\"}]", &err));
+    assert_string_equal(err.text, "JSON at 6: 'soon' is not a number");
+    assert_false(add_all(&sum, "[{\"n\":1},2]", &err));
+    assert_string_equal(err.text, "JSON at 9: expected an object");
+    assert_false(add_all(&sum, "[{\"n\":1,", &err));
+}
+
 static void scales_numbers_exactly(void **state)
 {
     static const struct {
@@ -138,6 +192,7 @@ int main(void)
         cmocka_unit_test(says_what_is_missing_where),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(skips_whole_values),
+        cmocka_unit_test(reads_objects_member_by_member),
         cmocka_unit_test(scales_numbers_exactly),
     };
 

@@ -199,6 +199,35 @@ static void messages_nest_to_a_limit(void **state)
     assert_int_equal(err.kind, CN_ERR_FORMAT);
 }
 
+static bool add_number(void *arg, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
+{
+    uint64_t *sum = arg;
+
+    if (field->wire == CN_PB_BYTES)
+        return cn_pb_read_message(reader, field, add_number, sum, err);
+    *sum += field->value;
+    return field->value < 1000 || cn_fail(err, CN_ERR_LIMIT, "too large");
+}
+
+static void reads_messages_field_by_field(void **state)
+{
+    static const uint8_t bytes[] = {0x08, 0x01, 0x12, 0x02, 0x08, 0x02, 0x18, 0x03};
+    static const uint8_t large[] = {0x12, 0x03, 0x08, 0xff, 0x7f};
+    struct cn_pb_reader reader = cn_pb_read((struct cn_bytes){bytes, sizeof(bytes)});
+    struct cn_error err = {0};
+    uint64_t sum = 0;
+
+    (void)state;
+    assert_true(cn_pb_read_fields(&reader, add_number, &sum, &err));
+    assert_int_equal(sum, 6);
+    reader = cn_pb_read((struct cn_bytes){large, sizeof(large)});
+    assert_false(cn_pb_read_fields(&reader, add_number, &sum, &err));
+    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    reader = cn_pb_read((struct cn_bytes){large, sizeof(large) - 1});
+    assert_false(cn_pb_read_fields(&reader, add_number, &sum, &err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +239,7 @@ int main(void)
         cmocka_unit_test(rejects_every_truncation),
         cmocka_unit_test(says_what_is_wrong_and_where),
         cmocka_unit_test(messages_nest_to_a_limit),
+        cmocka_unit_test(reads_messages_field_by_field),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

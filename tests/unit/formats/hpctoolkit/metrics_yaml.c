@@ -251,7 +251,7 @@ static void names_what_is_wrong_with_a_formula(void **state)
     check_refused(IN_FORMULA("[1, 2]"), CN_ERR_FORMAT,
                   "line 1, column 59: no operator between two operands");
     check_refused(IN_FORMULA("[1, +]"), CN_ERR_FORMAT,
-                  "line 1, column 55: the formula ends where a value must stand");
+                  "line 1, column 55: the formula ends without an operand");
 }
 
 static void bounds_aliases_and_nesting(void **state)

@@ -276,7 +276,7 @@ static void a_missing_dbg_costs_the_arguments_only(void **state)
 static void expect_warning(const char *text)
 {
     struct cn_recording *rec = open_sample();
-    const struct cn_recording_warning *warning = rec->warnings;
+    const struct cn_warning *warning = rec->warnings;
 
     while (warning && !strstr(warning->text, text))
         warning = warning->next;

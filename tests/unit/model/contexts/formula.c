@@ -138,15 +138,15 @@ static void prints_canonically(void **state)
 static void names_what_it_refuses(void **state)
 {
     (void)state;
-    check_refused("", "formula : the formula ends where a value must stand");
-    check_refused("1 +", "formula 1 +: the formula ends where a value must stand");
+    check_refused("", "formula : the formula ends without an operand");
+    check_refused("1 +", "formula 1 +: the formula ends without an operand");
     check_refused("1 2", "formula 1 2: no operator between two operands");
     check_refused("*2", "formula *2: no operand before *");
     check_refused("1+*2", "formula 1+*2: no operand before *");
     check_refused("(1", "formula (1: no ')' at character 3");
     check_refused("1)", "formula 1): unexpected ')' at character 2");
     check_refused("1,2", "formula 1,2: unexpected ',' at character 2");
-    check_refused("()", "formula (): the formula ends where a value must stand");
+    check_refused("()", "formula (): the formula ends without an operand");
     check_refused("0x10", "formula 0x10: no '(' at character 3");
     check_refused("foo(1)", "formula foo(1): no function foo of 1 arguments");
     check_refused("sqrt(1,2)", "formula sqrt(1,2): no function sqrt of 2 arguments");

@@ -14,6 +14,7 @@
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
 #include "support/exchange_inputs.h"
+#include "support/scratch.h"
 
 enum { EXECUTION = 3 };
 
@@ -103,6 +104,23 @@ static void pprof_has_stacks_units_and_threads(void **state)
     assert_int_equal(profile.identity.ids[0].logical, 42);
     cn_database_close(db);
     free(bytes);
+}
+
+/* The type of the period is a message among numbers. */
+static void pprof_is_recognised_by_its_fields(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_pprof(&len);
+    size_t otlp_len;
+    uint8_t *otlp = cn_test_otlp(&otlp_len);
+
+    (void)state;
+    cn_scratch_write("p", bytes, len);
+    cn_scratch_write("o", otlp, otlp_len);
+    assert_true(cn_pprof_probe("p"));
+    assert_false(cn_pprof_probe("o"));
+    free(bytes);
+    free(otlp);
 }
 
 static void speedscope_has_samples_and_events(void **state)
@@ -274,7 +292,7 @@ static void spans_are_joined_by_their_parents(void **state)
     cn_trace_done(&trace);
 }
 
-static void exceptions_and_lists_of_opentelemetry_are_kept(void **state)
+static void exceptions_and_lists_of_opentelemetry_are_stored(void **state)
 {
     struct cn_span_set set = {0};
     struct cn_trace trace = {0};
@@ -297,18 +315,20 @@ static void exceptions_and_lists_of_opentelemetry_are_kept(void **state)
     cn_trace_done(&trace);
 }
 
-/* Messages name the place; what is cut off inside a stack is refused. */
+/* Messages have the offset; a stack that is cut off is refused. */
 static void says_where_input_is_wrong(void **state)
 {
     static const struct {
         cn_import_fn read;
         const char *text, *message;
     } cases[] = {
-        {cn_folded_read, "a;b 1\nc\n", "line 2 at 6 is no stack with a value"},
-        {cn_perf_script_read, "nonsense\n",
-         "line 1 at 0: is neither a sample nor a frame"},
+        {cn_folded_read, "a;b 1\nc\n", "line 2 at 6: expected a stack and a value"},
+        {cn_perf_script_read, "nonsense\n", "line 1 at 0: expected a sample or a frame"},
         {cn_speedscope_read, "{\"profiles\":[{\"samples\":[[0]]}]}",
-         "profile 0: JSON at 26: '0' is not one of 0 frames"},
+         "profile 0: JSON at 26: '0' is not the number of a frame"},
+        {cn_speedscope_read,
+         "{\"profiles\":[{\"type\":\"evented\",\"samples\":[[],[]],\"weights\":[1]}]}",
+         "profile 0: 2 samples with 1 weights"},
         {cn_speedscope_read, "{\"a\":tru}",
          "JSON at 5: byte 0x74 where a value should be"},
         {cn_perf_read, "PERFILE1xxxxxxxx", "does not begin with PERFILE2"},
@@ -347,13 +367,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_stacks_are_summed),
         cmocka_unit_test(pprof_has_stacks_units_and_threads),
+        CN_SCRATCH_TEST(pprof_is_recognised_by_its_fields),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(chrome_events_become_calls),
         cmocka_unit_test(spans_are_joined_by_their_parents),
-        cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_kept),
+        cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
         cmocka_unit_test(says_where_input_is_wrong),
         cmocka_unit_test(refuses_what_nests_too_deeply),
     };

@@ -453,7 +453,7 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
     assert_true(cn_hpc_meas_open(&m, &dir, 1, &options, &err));
     assert_true(cn_measurements_find_module(
         m, 0, (struct cn_bytes){(const uint8_t *)self, strlen(self)}, &module, &err));
-    assert_true(cn_measurements_places(m, module, address, &scopes, &err));
+    assert_true(cn_measurements_scopes(m, module, address, &scopes, &err));
     assert_int_equal(scopes.count, 4);
     assert_true(scopes.has_instruction);
     cn_measurements_function(m, scopes.list[0].function, &function);

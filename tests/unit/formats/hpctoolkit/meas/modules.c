@@ -44,7 +44,7 @@ static struct cn_code_scopes scopes_of(struct cn_measurements *m, const char *mo
     uint32_t number;
 
     assert_true(cn_measurements_find_module(m, 0, path, &number, &err));
-    assert_true(cn_measurements_places(m, number, address, &scopes, &err));
+    assert_true(cn_measurements_scopes(m, number, address, &scopes, &err));
     return scopes;
 }
 

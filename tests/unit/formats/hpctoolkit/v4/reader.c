@@ -515,9 +515,10 @@ static void names_the_path_it_cannot_open(void **state)
     cn_scratch_write("notes", "HPCTOOLKITmetaX", 15);
     expect_no_database("nowhere", CN_ERR_NOT_FOUND, "nowhere: no such file or directory");
     expect_no_database("notes", CN_ERR_FORMAT,
-                       "notes: not a format cairn knows; looked for: hpctoolkit-v4");
-    expect_no_database("db/metrics", CN_ERR_FORMAT,
-                       "db/metrics: not a format cairn knows; looked for: hpctoolkit-v4");
+                       "notes: not a format cairn can read; it reads: hpctoolkit-v4");
+    expect_no_database(
+        "db/metrics", CN_ERR_FORMAT,
+        "db/metrics: not a format cairn can read; it reads: hpctoolkit-v4");
     cn_scratch_write("db/profile.db", files.profile.ptr, files.profile.len - 1);
     expect_no_database("db", CN_ERR_FORMAT,
                        "db: profile.db: file is incomplete: no footer at 0x3a7");
