@@ -1,5 +1,5 @@
-/* Which names are meant: patterns as users type them.
- * Threads: immutable after it was made.
+/* A filter for names: patterns as users type them.
+ * Threads: one thread at a time, as base/regex.h.
  */
 #ifndef CN_BASE_NAME_FILTER_H
 #define CN_BASE_NAME_FILTER_H
@@ -10,7 +10,7 @@
 
 enum cn_match {
     CN_MATCH_GLOB,  /* "solve*": the whole name */
-    CN_MATCH_REGEX, /* POSIX extended, anywhere in the name */
+    CN_MATCH_REGEX, /* base/regex.h, anywhere in the name */
 };
 
 struct cn_name_pattern;

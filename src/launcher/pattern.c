@@ -20,8 +20,7 @@ bool cn_pattern_init(struct cn_pattern *pattern, const char *text, size_t len,
     pattern->is_name = cn_pattern_is_name(pattern->text, is_glob);
     if (pattern->is_name || is_glob)
         return true;
-    pattern->is_regex = cn_regex_compile(&pattern->regex, pattern->text, NULL, err);
-    if (pattern->is_regex)
+    if (cn_regex_new(&pattern->regex, pattern->text, 0, err))
         return true;
     (void)cn_fail_in(err, "'%s' is no regular expression", pattern->text);
     cn_pattern_done(pattern);
@@ -30,8 +29,7 @@ bool cn_pattern_init(struct cn_pattern *pattern, const char *text, size_t len,
 
 void cn_pattern_done(struct cn_pattern *pattern)
 {
-    if (pattern->is_regex)
-        regfree(&pattern->regex);
+    cn_regex_free(pattern->regex);
     free(pattern->text);
     *pattern = (struct cn_pattern){0};
 }
@@ -40,7 +38,7 @@ bool cn_pattern_matches(const struct cn_pattern *pattern, const char *name)
 {
     if (pattern->is_name)
         return strcmp(pattern->text, name) == 0;
-    if (pattern->is_regex)
-        return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+    if (pattern->regex)
+        return cn_regex_matches(pattern->regex, name, strlen(name));
     return fnmatch(pattern->text, name, 0) == 0;
 }

@@ -5,15 +5,16 @@
 #ifndef CN_LAUNCHER_PATTERN_H
 #define CN_LAUNCHER_PATTERN_H
 
-#include <regex.h>
 #include <stddef.h>
 
 #include "base/error.h"
 
+struct cn_regex;
+
 struct cn_pattern {
     char *text;
-    regex_t regex;
-    bool is_name, is_regex; /* a glob is neither */
+    struct cn_regex *regex; /* NULL for names and globs */
+    bool is_name;
 };
 
 /* A text without special characters is a name. */

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "base/text.h"
-#include "store/search/query_pattern.h"
 #include "store/search/query_term.h"
 
 struct parser {
@@ -161,7 +161,7 @@ static bool add_term(struct parser *p, const char *at, const char *name,
     if (!cn_query_term_init(&step.term, name, value, p->now_ns, p->err))
         return fail_at(p, at);
     if (!add_step(p, &step, at)) {
-        cn_query_pattern_free(step.term.pattern);
+        cn_regex_free(step.term.regex);
         return false;
     }
     return true;
@@ -410,7 +410,7 @@ void cn_query_free(struct cn_query *query)
     if (!query)
         return;
     for (size_t i = 0; i < query->count; i++)
-        cn_query_pattern_free(query->steps[i].term.pattern);
+        cn_regex_free(query->steps[i].term.regex);
     free(query->steps);
     cn_arena_done(&query->arena);
     free(query);

@@ -26,7 +26,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 
-struct cn_query_pattern;
+struct cn_regex;
 
 enum {
     CN_QUERY_LEN_MAX = 1 << 16,
@@ -91,7 +91,7 @@ struct cn_query_term {
     bool
         is_number; /* the text reads as a number: values that do, too, compare as numbers */
     double number;
-    struct cn_query_pattern *pattern; /* CN_QUERY_MATCHES */
+    struct cn_regex *regex; /* CN_QUERY_MATCHES */
 };
 
 enum cn_query_step_kind {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "store/search/query_pattern.h"
+#include "base/regex.h"
 #include "store/search/query_values.h"
 
 static const char root_prefix[] = "root.";
@@ -160,8 +160,8 @@ static bool set_text(struct cn_query_term *term, const char *value, struct cn_er
         return true;
     term->text = (struct cn_bytes){(const uint8_t *)value, strlen(value)};
     term->is_number = cn_query_number_parse(term->text, &term->number);
-    return term->op != CN_QUERY_MATCHES ||
-           cn_query_pattern_new(&term->pattern, value, err);
+    return term->op != CN_QUERY_MATCHES || cn_regex_new(&term->regex, value, 0, err) ||
+           cn_fail_in(err, "pattern '%.100s'", value);
 }
 
 static bool set_number(struct cn_query_term *term, const char *value,
@@ -322,7 +322,7 @@ bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes tex
                cn_bytes_from(text, text.len - wanted.len, &part) &&
                is_equal(part, wanted);
     case CN_QUERY_MATCHES:
-        return cn_query_pattern_matches(term->pattern, text);
+        return cn_regex_matches(term->regex, (const char *)text.ptr, text.len);
     }
     return false;
 }

@@ -19,7 +19,7 @@
 #include "symbols/demangle.h"
 
 /* More patterns than anybody types; each is tried on every function. */
-enum { PATTERNS_MAX = 256, PATTERN_REPEATS_MAX = 1000 };
+enum { PATTERNS_MAX = 256, PATTERN_SIZE_MAX = 10000 };
 
 enum pattern_kind { PATTERN_EXACT, PATTERN_REGEX, PATTERN_GLOB };
 
@@ -28,13 +28,12 @@ struct rule {
     const char *name;
     struct cn_bytes specs; /* empty: what automatic arguments would record */
     enum pattern_kind kind;
-    regex_t regex;
+    struct cn_regex *regex;
 };
 
-/* How many patterns there were, and what more of them may have. */
+/* How many patterns there were, and how large all of them are (cn_regex_size). */
 struct patterns {
-    size_t count;
-    uint64_t repeats_left;
+    size_t count, size;
 };
 
 struct rules {
@@ -69,13 +68,28 @@ static const char *simple_name(struct arguments *a, const char *raw)
                : raw;
 }
 
+static bool add_regex(struct rule *rule, struct patterns *patterns, struct cn_error *err)
+{
+    size_t size;
+
+    if (!cn_regex_new(&rule->regex, rule->name, 0, err))
+        return false;
+    size = cn_regex_size(rule->regex);
+    if (size > PATTERN_SIZE_MAX - patterns->size) {
+        cn_regex_free(rule->regex);
+        return cn_fail(err, CN_ERR_LIMIT, "all patterns together are too large");
+    }
+    patterns->size += size;
+    return true;
+}
+
 static void add_rule(struct arguments *a, struct rules *rules, struct cn_bytes text,
                      bool is_table, bool is_glob, struct patterns *patterns)
 {
     struct cn_arena *arena = &a->dir->rec.arena;
     struct rule rule = {0};
     struct cn_bytes name;
-    struct cn_error err;
+    struct cn_error err = {0};
 
     if (!cn_uft_scan_until(&text, '@', &name) || name.len == 0)
         return;
@@ -84,8 +98,7 @@ static void add_rule(struct arguments *a, struct rules *rules, struct cn_bytes t
     rule.kind = is_table ? PATTERN_EXACT : kind_of(rule.name, is_glob);
     if (rule.kind != PATTERN_EXACT && ++patterns->count > PATTERNS_MAX)
         return;
-    if (rule.kind == PATTERN_REGEX &&
-        !cn_regex_compile(&rule.regex, rule.name, &patterns->repeats_left, &err)) {
+    if (rule.kind == PATTERN_REGEX && !add_regex(&rule, patterns, &err)) {
         cn_recording_warn(&a->dir->rec, false, "info: pattern '%.100s': %s", rule.name,
                           err.text);
         return;
@@ -112,7 +125,7 @@ static void read_rules(struct arguments *a, struct rules *rules, const char *key
 {
     const char *value = NULL, *type = NULL;
     struct cn_bytes text, one;
-    struct patterns patterns = {.repeats_left = PATTERN_REPEATS_MAX};
+    struct patterns patterns = {0};
 
     for (size_t i = 0; i < a->dir->facts.count; i++) {
         const struct cn_fact *fact = &a->dir->facts.list[i];
@@ -140,8 +153,7 @@ static void read_rules(struct arguments *a, struct rules *rules, const char *key
 static void rules_done(struct rules *rules)
 {
     for (size_t i = 0; i < rules->count; i++)
-        if (rules->list[i].kind == PATTERN_REGEX)
-            regfree(&rules->list[i].regex);
+        cn_regex_free(rules->list[i].regex);
     free(rules->list);
 }
 
@@ -234,7 +246,7 @@ static void apply_rule(struct arguments *a, const struct rule *rule,
 static bool is_match(const struct rule *rule, const char *name)
 {
     if (rule->kind == PATTERN_REGEX)
-        return regexec(&rule->regex, name, 0, NULL, 0) == 0;
+        return cn_regex_matches(rule->regex, name, strlen(name));
     return fnmatch(rule->name, name, 0) == 0;
 }
 
