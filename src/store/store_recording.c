@@ -5,7 +5,6 @@
 #include "base/run/clock.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
-#include "store/index/text_file.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
@@ -42,7 +41,6 @@ static bool add_hit(struct adding *adding, const struct cn_search_hit *hit, bool
                     struct cn_error *err)
 {
     const struct cn_segment *segment = cn_store_segment(adding->store, hit->segment);
-    const struct cn_text_file *text = cn_segment_text(segment);
     struct cn_store_row row;
 
     if (!cn_segment_row(segment, hit->row, &row, err))
@@ -51,7 +49,7 @@ static bool add_hit(struct adding *adding, const struct cn_search_hit *hit, bool
         (row.span_id != 0 &&
          cn_map_find(&adding->inner, span_key(row.trace_low, row.span_id), 0) != 0))
         return true;
-    if ((text && !cn_text_file_check_all(text, err)) ||
+    if (!cn_segment_check_words(segment, err) ||
         !cn_segment_load(adding->loader, segment, hit->row, &adding->trace, err))
         return false;
     if (adding->trace.node_count == 0)

@@ -7,9 +7,9 @@
 #include "cli/shell/command.h"
 #include "cli/store/store_query.h"
 #include "cli/store/trace_print.h"
-#include "cli/store/trace_set.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
+#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 
 #define FORMATS "text|json|csv|chrome|folded"
@@ -43,8 +43,8 @@ static bool check_set(const struct cn_trace_set *set, const char *id,
     return true;
 }
 
-static void print(const struct cn_trace_set *set, const struct cn_args *args,
-                  const struct cn_trace_cut *cut)
+static bool print(const struct cn_trace_set *set, const struct cn_args *args,
+                  const struct cn_trace_cut *cut, struct cn_error *err)
 {
     const char *format = cn_args_value(args, "format");
 
@@ -52,12 +52,11 @@ static void print(const struct cn_trace_set *set, const struct cn_args *args,
         cn_trace_print_methods(set, args, cut);
     else if (format && strcmp(format, "json") == 0)
         cn_trace_print_json(set, args, cut);
-    else if (format && strcmp(format, "chrome") == 0)
-        cn_trace_print_chrome(set, args, cut);
-    else if (format && strcmp(format, "folded") == 0)
-        cn_trace_print_folded(set, args, cut);
+    else if (format && strcmp(format, "text") != 0)
+        return cn_trace_export(set, format, cut, err);
     else
         cn_trace_print_tree(set, args, cut);
+    return true;
 }
 
 static bool show(struct cn_store_query *query, const struct cn_args *args,
@@ -69,9 +68,7 @@ static bool show(struct cn_store_query *query, const struct cn_args *args,
 
     if (!cn_trace_set_load(&set, query->store, query->search, query->query, err))
         return false;
-    ok = check_set(&set, id, err);
-    if (ok)
-        print(&set, args, cut);
+    ok = check_set(&set, id, err) && print(&set, args, cut, err);
     cn_trace_set_done(&set);
     return ok || cn_fail_in(err, "%s", cn_args_operand(args, 0));
 }

@@ -2,7 +2,6 @@
 
 #include "cli/store/store_query.h"
 #include "model/traces/trace.h"
-#include "store/index/text_file.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 #include "store/write/writer.h"
@@ -13,7 +12,6 @@ static bool copy_hit(struct cn_store_writer *to, const struct cn_store *from,
                      struct cn_error *err)
 {
     const struct cn_segment *segment = cn_store_segment(from, hit->segment);
-    const struct cn_text_file *text = cn_segment_text(segment);
     struct cn_store_row row;
     struct cn_words *words;
     bool is_new;
@@ -23,7 +21,7 @@ static bool copy_hit(struct cn_store_writer *to, const struct cn_store *from,
     /* These come with the trace that they are part of. */
     if (row.flags & CN_ROW_EMBEDDED || row.part != 0)
         return true;
-    if ((text && !cn_text_file_check_all(text, err)) ||
+    if (!cn_segment_check_words(segment, err) ||
         !cn_segment_load(loader, segment, hit->row, trace, err))
         return false;
     if (trace->node_count == 0)

@@ -8,8 +8,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/store/store_query.h"
-#include "cli/store/trace_set.h"
-#include "cli/store/trace_words.h"
+#include "store/search/trace_set.h"
 
 enum { INDENT = 2, FRAMES_SHOWN = 8 };
 
@@ -27,11 +26,11 @@ struct tree {
     struct cn_table *table;
     const struct cn_trace_set *set;
     const struct cn_trace_cut *cut;
-    struct cn_text line, word;
+    struct cn_text line;
 };
 
-static bool is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
-                   uint32_t node, uint32_t depth)
+bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
+                     uint32_t node, uint32_t depth)
 {
     return depth > cut->depth || part->trace.nodes[node].duration_ns < cut->min_ns;
 }
@@ -60,7 +59,7 @@ static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint
         cn_text_clear(&tree->line);
         cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
         cn_text_str_add(&tree->line, " = ");
-        cn_trace_value_add(&tree->line, trace, &trace->attributes[a].value);
+        cn_trace_value_print(trace, &trace->attributes[a].value, &tree->line);
         add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
     }
 }
@@ -127,7 +126,7 @@ static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     const struct cn_trace_node *call = &part->trace.nodes[node];
     double whole = (double)part->trace.nodes[0].duration_ns;
 
-    if (is_cut(tree->cut, part, node, depth))
+    if (cn_trace_is_cut(tree->cut, part, node, depth))
         return false;
     cn_text_clear(&tree->line);
     cn_duration_print(&tree->line, start_of(tree->set, part, node));
@@ -139,11 +138,13 @@ static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
     cn_text_clear(&tree->line);
     cn_text_fill(&tree->line, ' ', (size_t)depth * INDENT);
-    cn_text_str_add(&tree->line, cn_trace_method(&tree->word, &part->trace, node));
-    if (call->span != CN_NONE && part->trace.spans[call->span].type != 0)
-        cn_text_printf(&tree->line, "  [%s]",
-                       cn_trace_word(&tree->word, part->trace.words,
-                                     part->trace.spans[call->span].type));
+    cn_words_print_method_name(part->trace.words, call->method, &tree->line);
+    if (call->span != CN_NONE && part->trace.spans[call->span].type != 0) {
+        cn_text_str_add(&tree->line, "  [");
+        cn_words_print(part->trace.words, part->trace.spans[call->span].type,
+                       &tree->line);
+        cn_text_char(&tree->line, ']');
+    }
     if (call->flags & CN_TRACE_ERROR)
         cn_table_paint(tree->table, CN_COLOR_RED);
     cn_table_str(tree->table, cn_text_str(&tree->line));
@@ -170,7 +171,6 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
     cn_trace_set_walk(set, print_call, &tree);
     cn_table_free(tree.table);
     cn_text_done(&tree.line);
-    cn_text_done(&tree.word);
     cn_text_done(&head);
 }
 
@@ -184,7 +184,7 @@ struct methods {
     struct cn_names names;
     struct method *list;
     size_t count, capacity;
-    struct cn_text word;
+    struct cn_text name;
 };
 
 static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t node,
@@ -195,10 +195,11 @@ static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     struct method *method;
     uint32_t name;
 
-    if (is_cut(methods->cut, part, node, depth))
+    if (cn_trace_is_cut(methods->cut, part, node, depth))
         return false;
-    name = cn_names_add(&methods->names,
-                        cn_trace_method(&methods->word, &part->trace, node));
+    cn_text_clear(&methods->name);
+    cn_words_print_method_name(part->trace.words, call->method, &methods->name);
+    name = cn_names_add(&methods->names, cn_text_str(&methods->name));
     if (name == methods->count) {
         if (methods->count == methods->capacity)
             methods->list = cn_grow(methods->list, methods->count, &methods->capacity,
@@ -288,5 +289,5 @@ void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args
     cn_table_free(table);
     free(methods.list);
     cn_names_done(&methods.names);
-    cn_text_done(&methods.word);
+    cn_text_done(&methods.name);
 }

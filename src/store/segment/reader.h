@@ -56,6 +56,10 @@ CN_CHECK bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
 
 const struct cn_words *cn_segment_words(const struct cn_segment *segment);
 
+/* Check all words against their checksums, before their texts are used. */
+CN_CHECK bool cn_segment_check_words(const struct cn_segment *segment,
+                                     struct cn_error *err);
+
 /* The files that search its words; NULL when it is not sealed, or they cannot be read. */
 const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
 

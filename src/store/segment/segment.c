@@ -309,3 +309,10 @@ const struct cn_text_file *cn_segment_text(const struct cn_segment *segment)
     need_words(segment);
     return segment->has_text_file ? &segment->text_file : NULL;
 }
+
+bool cn_segment_check_words(const struct cn_segment *segment, struct cn_error *err)
+{
+    const struct cn_text_file *file = cn_segment_text(segment);
+
+    return !file || cn_text_file_check_all(file, err);
+}

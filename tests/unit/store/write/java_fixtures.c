@@ -27,7 +27,7 @@ static void print_value(const struct cn_trace *trace, const struct cn_trace_valu
         cn_words_print(trace->words, value->word, out);
         cn_text_printf(out, "\" #%u", value->word);
     } else
-        cn_trace_value_print(value, out);
+        cn_trace_value_print(trace, value, out);
 }
 
 struct named {

@@ -1,12 +1,12 @@
-#include "cli/store/trace_set.h"
+#include "store/search/trace_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/calls/trace_calls.h"
 #include "base/alloc.h"
 #include "base/map.h"
-#include "store/index/text_file.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 
@@ -38,14 +38,6 @@ static bool check_row(const struct cn_trace_set *set, const struct cn_store_row 
                    first->trace_high, row->trace_high);
 }
 
-/* Whoever prints the trace believes the words. */
-static bool check_words(const struct cn_segment *segment, struct cn_error *err)
-{
-    const struct cn_text_file *text = cn_segment_text(segment);
-
-    return !text || cn_text_file_check_all(text, err);
-}
-
 static bool load_part(struct cn_trace_set *set, const struct cn_store *store,
                       struct cn_segment_loader *loader, const struct cn_search_hit *hit,
                       struct cn_error *err)
@@ -54,7 +46,7 @@ static bool load_part(struct cn_trace_set *set, const struct cn_store *store,
     struct cn_trace_part *part = &set->parts[set->count];
 
     if (!cn_segment_row(segment, hit->row, &part->row, err) ||
-        !check_row(set, &part->row, err) || !check_words(segment, err))
+        !check_row(set, &part->row, err) || !cn_segment_check_words(segment, err))
         return false;
     /* Parts of a trace are put together when the first of them is loaded. */
     if (part->row.flags & CN_ROW_EMBEDDED || part->row.part != 0)
@@ -125,6 +117,7 @@ static void join(struct cn_trace_set *set)
         /* A span that was sent on its own and inside its caller is shown there. */
         if (caller != CN_NONE && node > 0 && !is_above(set, (uint32_t)i, caller)) {
             part->parent = caller;
+            part->is_copy = true;
             continue;
         }
         caller = find_span(&spans, part->row.parent_id, &node);
@@ -176,58 +169,109 @@ void cn_trace_set_done(struct cn_trace_set *set)
     *set = (struct cn_trace_set){0};
 }
 
-/* Where a walk is in a part. */
-struct place {
-    uint32_t part, node;
-    uint32_t depth; /* of the first node of the part */
+/* A part that is being walked through. */
+struct level {
+    const struct cn_trace_part *part;
+    uint32_t depth;    /* of its first node */
+    uint32_t node;     /* to visit next */
+    uint32_t open;     /* innermost open node; CN_NONE */
+    uint32_t *pending; /* by node: the next part that it called */
 };
 
-static void visit_node(const struct cn_trace_set *set, struct place *stack, size_t *count,
-                       cn_trace_visit visit, void *arg)
+static struct level begin_part(const struct cn_trace_part *part, uint32_t depth)
 {
-    struct place *at = &stack[*count - 1];
-    const struct cn_trace_part *part = &set->parts[at->part];
-    uint32_t node = at->node, depth = at->depth + part->depths[node];
+    uint32_t count = part->trace.node_count;
+    struct level level = {.part = part, .depth = depth, .open = CN_NONE};
 
-    if (!visit(arg, part, node, depth)) {
-        at->node = part->trace.nodes[node].end;
-        return;
+    level.pending = cn_alloc(count, sizeof(*level.pending));
+    if (count > 0)
+        memcpy(level.pending, part->first_children, count * sizeof(*level.pending));
+    return level;
+}
+
+/* The part to visit before the next node: one called by the innermost open node, earlier
+ * than that. CN_NONE if there is none; all parts of a node come before it is left. */
+static uint32_t take_pending(const struct cn_trace_set *set, struct level *at,
+                             bool is_child)
+{
+    uint32_t part = at->open == CN_NONE ? CN_NONE : at->pending[at->open];
+
+    if (part == CN_NONE || (is_child && set->parts[part].row.time_ns >
+                                            at->part->row.time_ns +
+                                                at->part->trace.nodes[at->node].start_ns))
+        return CN_NONE;
+    at->pending[at->open] = set->parts[part].next;
+    return part;
+}
+
+/* Walk through a part and those it called. A part has one caller, so the stack has room. */
+static void walk_part(const struct cn_trace_set *set, uint32_t first, struct level *stack,
+                      cn_trace_visit visit, void *arg)
+{
+    size_t count = 1;
+
+    stack[0] = begin_part(&set->parts[first], 0);
+    while (count > 0) {
+        struct level *at = &stack[count - 1];
+        const struct cn_trace *trace = &at->part->trace;
+        bool is_end = at->node == trace->node_count;
+        bool is_child = !is_end && trace->nodes[at->node].parent == at->open;
+        uint32_t pending = take_pending(set, at, is_child);
+
+        if (pending != CN_NONE) {
+            stack[count++] = begin_part(&set->parts[pending],
+                                        at->depth + at->part->depths[at->open] + 1);
+        } else if (!is_child && at->open != CN_NONE) {
+            at->open = trace->nodes[at->open].parent;
+        } else if (is_end) {
+            free(at->pending);
+            count--;
+        } else if (visit(arg, at->part, at->node,
+                         at->depth + at->part->depths[at->node])) {
+            at->open = at->node++;
+        } else {
+            at->node = trace->nodes[at->node].end;
+        }
     }
-    at->node++;
-    /* A part has one caller, so that the stack never holds it twice. */
-    for (uint32_t child = part->first_children[node]; child != CN_NONE;
-         child = set->parts[child].next)
-        stack[(*count)++] = (struct place){child, 0, depth + 1};
 }
 
 void cn_trace_set_walk(const struct cn_trace_set *set, cn_trace_visit visit, void *arg)
 {
-    struct place *stack = cn_alloc(set->count, sizeof(*stack));
+    struct level *stack = cn_alloc(set->count, sizeof(*stack));
 
     for (uint32_t i = 0; i < set->count; i++) {
-        size_t count = 0;
-
-        if (set->parts[i].parent != CN_NONE)
-            continue;
-        stack[count++] = (struct place){.part = i};
-        while (count > 0) {
-            const struct place *at = &stack[count - 1];
-
-            if (at->node < set->parts[at->part].trace.node_count)
-                visit_node(set, stack, &count, visit, arg);
-            else
-                count--;
-        }
+        if (set->parts[i].parent == CN_NONE)
+            walk_part(set, i, stack, visit, arg);
     }
     free(stack);
 }
 
-uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node)
+static bool enter_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+                       uint32_t depth)
 {
-    const struct cn_trace_node *call = &trace->nodes[node];
-    uint64_t below = 0;
+    if (depth > UINT16_MAX)
+        return false;
+    if (depth == 0)
+        cn_trace_calls_begin(arg, part->row.time_ns);
+    cn_trace_calls_enter(arg, &part->trace, node, part->row.time_ns, depth);
+    return true;
+}
 
-    for (uint32_t i = node + 1; i < call->end; i = trace->nodes[i].end)
-        below += trace->nodes[i].duration_ns;
-    return below < call->duration_ns ? call->duration_ns - below : 0;
+struct cn_recording *cn_trace_set_recording(const struct cn_trace_set *set,
+                                            bool is_nested)
+{
+    struct cn_trace_calls *calls = cn_trace_calls_new();
+    struct cn_recording *recording;
+
+    cn_trace_calls_show_attributes(calls);
+    if (is_nested)
+        cn_trace_set_walk(set, enter_call, calls);
+    for (size_t i = 0; !is_nested && i < set->count; i++) {
+        if (!set->parts[i].is_copy)
+            cn_trace_calls_add(calls, &set->parts[i].trace);
+    }
+    cn_trace_calls_end(calls);
+    recording = cn_trace_calls_finish(calls);
+    cn_trace_calls_free(calls);
+    return recording;
 }
