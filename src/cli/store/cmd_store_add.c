@@ -6,31 +6,14 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/store/store_args.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "store/write/cut_recording.h"
 #include "store/write/ingest.h"
 #include "store/write/writer.h"
-
-static void tell(const struct cn_args *args, const struct cn_store_ingest_counts *counts)
-{
-    struct cn_text text = {0};
-
-    cn_count_print_of(&text, counts->traces, "trace");
-    cn_text_str_add(&text, " added (");
-    cn_count_print_of(&text, counts->records, "call");
-    cn_text_char(&text, ')');
-    if (counts->known > 0) {
-        cn_text_str_add(&text, ", ");
-        cn_count_print(&text, counts->known);
-        cn_text_str_add(&text, " known already");
-    }
-    cn_cli_say(args, "%s", cn_text_str(&text));
-    cn_text_done(&text);
-}
 
 /* Whether it is the head of a request whose body lies beside it. */
 static bool is_head(const char *path)
@@ -110,7 +93,7 @@ static bool add_files(const struct cn_args *args, struct cn_store_writer *writer
     ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
     counts = cn_store_ingest_counts(ingest);
     cn_store_ingest_free(ingest);
-    tell(args, &counts);
+    cn_store_say_added(args, NULL, &counts.added);
     return ok;
 }
 
@@ -121,21 +104,17 @@ static bool add_recording(const struct cn_args *args, struct cn_store_writer *wr
     const char *path = cn_args_value(args, "recording");
     const char *function = cn_args_value(args, "cut");
     struct cn_recording_options shown = {0};
-    struct cn_cut_counts cut = {0};
-    struct cn_store_ingest_counts counts = {0};
+    struct cn_store_added added;
     struct cn_recording *rec;
     bool ok;
 
     if (!cn_format_open_recording(path, &shown, &rec, err))
         return false;
-    ok = cn_store_cut_recording(writer, rec, function, &cut, err) &&
+    ok = cn_store_cut_recording(writer, rec, function, &added, err) &&
          cn_store_writer_commit(writer, err);
     cn_recording_close(rec);
-    counts.traces = cut.traces;
-    counts.known = cut.known;
-    counts.records = cut.records;
     if (ok)
-        tell(args, &counts);
+        cn_store_say_added(args, NULL, &added);
     return ok;
 }
 

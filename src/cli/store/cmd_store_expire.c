@@ -7,7 +7,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_sizes.h"
+#include "cli/store/store_args.h"
 #include "store/care/care.h"
 #include "store/search/query_values.h"
 

@@ -4,7 +4,7 @@
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_sizes.h"
+#include "cli/store/store_args.h"
 #include "store/search/query_values.h"
 #include "store/write/writer.h"
 

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/print/quantity.h"
+#include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_query.h"
+#include "cli/store/store_args.h"
 #include "store/search/group.h"
 #include "store/search/search.h"
-#include "store/segment/index.h"
 
 enum { LIMIT_DEFAULT = 100 };
 
@@ -47,74 +46,60 @@ static const struct cn_column row_columns[] = {
 };
 enum { ROW_COLUMNS = sizeof(row_columns) / sizeof(row_columns[0]) };
 
-static void add_duration(struct cn_table *table, struct cn_text *text, uint64_t ns)
+/* A word of the row of a hit; no value if there is none. */
+static bool add_word(struct cn_table *table, struct cn_search *search,
+                     const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
 {
-    cn_text_clear(text);
-    cn_duration_print(text, ns);
-    cn_table_str(table, cn_text_str(text));
+    struct cn_text text = {0};
+    bool ok = word == 0 || cn_search_hit_word(search, hit, word, &text, err);
+
+    if (ok && word != 0)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_none(table);
+    cn_text_done(&text);
+    return ok;
 }
 
-/* A word of the store; no value when there is none. */
-static bool add_word(struct cn_table *table, struct cn_text *text,
-                     const struct cn_store_index *index, uint32_t word,
-                     struct cn_error *err)
+static void add_id(struct cn_table *table, uint64_t id)
 {
-    cn_text_clear(text);
-    if (word == 0) {
-        cn_table_none(table);
-        return true;
-    }
-    if (!cn_store_index_print(index, word, text, err)) {
-        cn_table_none(table);
-        return false;
-    }
-    cn_table_str(table, cn_text_str(text));
-    return true;
-}
+    char text[17];
 
-static void add_id(struct cn_table *table, struct cn_text *text, uint64_t id)
-{
-    cn_text_clear(text);
-    cn_text_printf(text, "%016" PRIx64, id);
+    (void)snprintf(text, sizeof(text), "%016" PRIx64, id);
     if (id != 0)
-        cn_table_str(table, cn_text_str(text));
+        cn_table_str(table, text);
     else
         cn_table_none(table);
 }
 
-static bool print_row(struct cn_table *table, bool is_text, struct cn_text *text,
-                      const struct cn_store_row *row, const struct cn_store_index *index,
-                      struct cn_error *err)
+static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *search,
+                      const struct cn_search_hit *hit, struct cn_error *err)
 {
+    struct cn_store_row row;
+    char id[33];
     bool ok;
 
-    cn_text_clear(text);
-    cn_store_time_print(text, row->time_ns);
-    if (is_text)
-        cn_table_str(table, cn_text_str(text));
-    else
-        cn_table_u64(table, row->time_ns);
-    if (is_text)
-        add_duration(table, text, row->duration_ns);
-    else
-        cn_table_u64(table, row->duration_ns);
-    ok = add_word(table, text, index, row->type, err);
-    ok = add_word(table, text, index, row->service, err) && ok;
-    if (row->errors > 0)
+    if (!cn_search_hit_row(search, hit, &row, err))
+        return false;
+    cn_store_put_time(table, is_text, row.time_ns);
+    cn_store_put_duration(table, is_text, row.duration_ns);
+    ok = add_word(table, search, hit, row.type, err);
+    ok = add_word(table, search, hit, row.service, err) && ok;
+    if (row.errors > 0)
         cn_table_paint(table, CN_COLOR_RED);
-    cn_table_u64(table, row->errors);
+    cn_table_u64(table, row.errors);
     if (!is_text) {
-        cn_table_u64(table, row->calls);
-        cn_table_u64(table, row->records);
+        cn_table_u64(table, row.calls);
+        cn_table_u64(table, row.records);
     }
-    cn_text_clear(text);
-    cn_text_printf(text, "%016" PRIx64 "%016" PRIx64, row->trace_high, row->trace_low);
-    cn_table_str(table, cn_text_str(text));
+    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, row.trace_high,
+                   row.trace_low);
+    cn_table_str(table, id);
     if (!is_text) {
-        add_id(table, text, row->span_id);
-        add_id(table, text, row->parent_id);
+        add_id(table, row.span_id);
+        add_id(table, row.parent_id);
     }
-    ok = add_word(table, text, index, row->method, err) && ok;
+    ok = add_word(table, search, hit, row.method, err) && ok;
     cn_table_end_row(table);
     return ok;
 }
@@ -125,17 +110,10 @@ static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
     struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
                                      : cn_cli_table(args, row_columns, ROW_COLUMNS);
-    struct cn_text text = {0};
 
-    for (size_t i = 0; ok && i < hits->count; i++) {
-        const struct cn_store_index *index;
-        struct cn_store_row row;
-
-        ok = cn_search_hit_row(query->search, &hits->list[i], &row, &index, err) &&
-             print_row(table, is_text, &text, &row, index, err);
-    }
+    for (size_t i = 0; ok && i < hits->count; i++)
+        ok = print_hit(table, is_text, query->search, &hits->list[i], err);
     cn_table_free(table);
-    cn_text_done(&text);
     return ok;
 }
 
@@ -237,12 +215,8 @@ static void print_group(struct cn_table *table, bool is_text, struct cn_text *te
     cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
     if (!is_text)
         cn_table_u64(table, group->error_count);
-    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
-        if (is_text)
-            add_duration(table, text, durations[i]);
-        else
-            cn_table_u64(table, durations[i]);
-    }
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+        cn_store_put_duration(table, is_text, durations[i]);
     if (!is_text)
         cn_table_u64(table, group->total_ns);
     add_value(table, text, groups, group);
@@ -317,7 +291,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!check_options(args, err) ||
         !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
         !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
-        !cn_store_query_open(&query, args, 1, err))
+        !cn_store_query_open_args(&query, args, err))
         return false;
     if (cn_args_has(args, "count"))
         ok = count(&query, err);

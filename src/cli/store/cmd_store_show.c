@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_query.h"
 #include "cli/store/trace_print.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
@@ -66,7 +66,7 @@ static bool show(struct cn_store_query *query, const struct cn_args *args,
     struct cn_trace_set set;
     bool ok;
 
-    if (!cn_trace_set_load(&set, query->store, query->search, query->query, err))
+    if (!cn_trace_set_load(&set, query->search, query->query, err))
         return false;
     ok = check_set(&set, id, err) && print(&set, args, cut, err);
     cn_trace_set_done(&set);

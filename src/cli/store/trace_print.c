@@ -5,9 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
-#include "cli/store/store_query.h"
+#include "cli/store/store_args.h"
+#include "store/search/query_values.h"
 #include "store/search/trace_set.h"
 
 enum { INDENT = 2, FRAMES_SHOWN = 8 };
@@ -164,7 +166,7 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
     cn_cli_page(args);
     cn_text_printf(&head, "Trace %016" PRIx64 "%016" PRIx64 ", ", row->trace_high,
                    row->trace_low);
-    cn_store_time_print(&head, row->time_ns);
+    cn_query_time_print(&head, row->time_ns);
     cn_text_str_add(&head, " UTC\n\n");
     cn_cli_print(args, &head);
     tree.table = cn_cli_table(args, tree_columns, 4);
@@ -254,23 +256,15 @@ static void print_method(struct cn_table *table, bool is_text,
 {
     const uint64_t times[] = {method->self_ns, method->total_ns, method->min_ns,
                               method->max_ns};
-    struct cn_text text = {0};
 
     cn_table_u64(table, method->calls);
     if (method->errors > 0)
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_u64(table, method->errors);
-    for (size_t i = 0; i < 4; i++) {
-        cn_text_clear(&text);
-        cn_duration_print(&text, times[i]);
-        if (is_text)
-            cn_table_str(table, cn_text_str(&text));
-        else
-            cn_table_u64(table, times[i]);
-    }
+    for (size_t i = 0; i < 4; i++)
+        cn_store_put_duration(table, is_text, times[i]);
     cn_table_str(table, methods->names.list[method->name]);
     cn_table_end_row(table);
-    cn_text_done(&text);
 }
 
 void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args *args,

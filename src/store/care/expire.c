@@ -42,7 +42,7 @@ static bool look_at(const char *base, uint32_t number, struct candidate *out,
     *out = (struct candidate){
         .number = number,
         .rows = cn_segment_row_count(segment),
-        .len = cn_segment_disk_len(base, number),
+        .len = cn_segment_disk_len(cn_segment_path(segment)),
     };
     if (out->rows > 0)
         cn_columns_range(cn_segment_columns(segment), CN_STORE_FIELD_time_ns, &first_ns,
@@ -85,7 +85,7 @@ static bool has_to_go(const struct cn_store_limits *limits,
 }
 
 static bool copy_pinned(const struct cn_segment *segment, const struct cn_pins *pins,
-                        struct cn_store_writer *writer, uint64_t *count,
+                        struct cn_store_writer *writer, struct cn_store_added *added,
                         struct cn_error *err)
 {
     struct cn_segment_loader *loader = cn_segment_loader_new();
@@ -95,14 +95,12 @@ static bool copy_pinned(const struct cn_segment *segment, const struct cn_pins *
     for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
         struct cn_error ignored;
         struct cn_store_row row;
-        bool is_new = false;
 
-        if (!cn_segment_row(segment, i, &row, &ignored) || row.flags & CN_ROW_EMBEDDED ||
-            row.part != 0 || !cn_pins_has(pins, row.trace_high, row.trace_low))
+        if (!cn_segment_row(segment, i, &row, &ignored) || !cn_store_row_is_trace(&row) ||
+            !cn_pins_has(pins, row.trace_high, row.trace_low))
             continue;
         ok = cn_segment_load(loader, segment, i, &trace, err) &&
-             cn_store_writer_add(writer, &trace, &is_new, err);
-        *count += is_new;
+             cn_store_writer_add(writer, &trace, added, err);
     }
     cn_trace_done(&trace);
     cn_segment_loader_free(loader);
@@ -113,13 +111,15 @@ static bool remove_one(const char *base, const struct candidate *candidate,
                        const struct cn_pins *pins, struct cn_store_writer *writer,
                        struct cn_store_expiry *counts, struct cn_error *err)
 {
+    struct cn_store_added added = {0};
     struct cn_segment *segment;
     bool ok = true;
 
     if (pins->count > 0) {
         if (!cn_segment_open(&segment, base, candidate->number, err))
             return false;
-        ok = copy_pinned(segment, pins, writer, &counts->pinned_count, err);
+        ok = copy_pinned(segment, pins, writer, &added, err);
+        counts->pinned_count += added.traces;
         cn_segment_close(segment);
     }
     if (!ok || !cn_segment_remove(base, candidate->number, err))

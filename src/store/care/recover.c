@@ -5,6 +5,7 @@
 
 #include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/run/clock.h"
 #include "store/care/care.h"
 #include "store/index/posting_file.h"
 #include "store/segment/lock.h"
@@ -128,7 +129,7 @@ static bool forget_indexes(const char *dir, bool *was_sealed, struct cn_error *e
     struct cn_error ignored;
 
     if (!cn_store_config_read(&config, dir, &ignored))
-        config = cn_store_config_of(NULL, cn_store_now_ns());
+        config = cn_store_config_of(NULL, cn_clock_date_ns());
     *was_sealed = config.is_sealed;
     config.is_sealed = false;
     if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
@@ -191,7 +192,7 @@ static bool make_config(const char *path, struct cn_error *err)
 
     if (cn_store_config_read(&config, path, &ignored))
         return true;
-    config = cn_store_config_of(NULL, cn_store_now_ns());
+    config = cn_store_config_of(NULL, cn_clock_date_ns());
     return cn_store_config_write(&config, path, &cn_disk_files, err);
 }
 

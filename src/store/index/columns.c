@@ -2,8 +2,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -277,14 +275,11 @@ bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                       const struct cn_columns *columns, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
-    char path[PATH_MAX];
-    bool ok;
+    bool ok = cn_block_writer_open(&writer, disk, dir, CN_META_FILE_NAME,
+                                   CN_META_FILE_MAGIC, CN_META_FILE_VERSION, err) &&
+              write_columns(&writer, columns, err) &&
+              cn_block_writer_commit(&writer, err);
 
-    if (snprintf(path, sizeof(path), "%s/" CN_META_FILE_NAME, dir) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    ok = cn_block_writer_open(&writer, disk, path, CN_META_FILE_MAGIC,
-                              CN_META_FILE_VERSION, err) &&
-         write_columns(&writer, columns, err) && cn_block_writer_commit(&writer, err);
     cn_block_writer_abandon(&writer);
     return ok;
 }

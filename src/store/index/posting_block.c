@@ -5,6 +5,7 @@
 #include "base/bytes/varint.h"
 #include "base/files/block_file.h"
 #include "base/files/crc32c.h"
+#include "base/search.h"
 #include "store/index/rows.h"
 
 static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
@@ -69,25 +70,32 @@ static bool sample_at(const struct cn_posting_block *block, uint64_t i,
     return check(block, bytes, err) && cn_posting_sample_decode(bytes, out);
 }
 
-/* The last group whose first key is not above `key`; 0 when there is none. */
+struct group_search {
+    const struct cn_posting_block *block;
+    bool *ok;
+    struct cn_error *err;
+};
+
+static bool begins_by(const void *arg, uint64_t i, uint64_t key)
+{
+    const struct group_search *search = arg;
+    struct cn_posting_sample sample = {0};
+
+    *search->ok = *search->ok && sample_at(search->block, i, &sample, search->err);
+    return *search->ok && sample.key <= key;
+}
+
+/* The last group whose first key is not above `key`; 0 if there is none. */
 static bool find_group(const struct cn_posting_block *block, cn_posting_key key,
                        uint64_t *out, struct cn_error *err)
 {
-    uint64_t low = 0, high = block->samples.len / cn_posting_sample_size;
-    struct cn_posting_sample sample;
+    uint64_t count = block->samples.len / cn_posting_sample_size, i;
+    bool ok = true;
+    struct group_search search = {block, &ok, err};
 
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (!sample_at(block, middle, &sample, err))
-            return false;
-        if (sample.key <= key)
-            low = middle;
-        else
-            high = middle;
-    }
-    *out = low;
-    return true;
+    i = cn_search(1, count, begins_by, &search, key);
+    *out = i - 1;
+    return ok;
 }
 
 static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)

@@ -46,6 +46,12 @@ enum {
     CN_ROW_MORE = 1 << 6,     /* other rows of the same chunk follow */
 };
 
+/* True if a row stands for a whole trace: neither a span inside of another nor a later part. */
+static inline bool cn_store_row_is_trace(const struct cn_store_row *row)
+{
+    return !(row->flags & CN_ROW_EMBEDDED) && row->part == 0;
+}
+
 /* Encode with the checksum; `row->checksum` is ignored. */
 void cn_store_row_put(const struct cn_store_row *row, uint8_t out[cn_store_row_size]);
 

@@ -1,7 +1,5 @@
 #include "store/index/text_file.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -49,37 +47,33 @@ uint64_t cn_text_bits_len(uint64_t pieces)
 static bool open_data(struct cn_text_file *file, const char *dir, struct cn_error *err)
 {
     struct cn_words_arena arena;
-    char path[PATH_MAX];
 
-    if (snprintf(path, sizeof(path), "%s/" CN_TEXT_FILE_NAME, dir) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    if (!cn_block_file_open(&file->data, path, CN_TEXT_FILE_MAGIC, CN_TEXT_FILE_VERSION,
-                            err))
+    if (!cn_block_file_open(&file->data, dir, CN_TEXT_FILE_NAME, CN_TEXT_FILE_MAGIC,
+                            CN_TEXT_FILE_VERSION, err))
         return false;
     if (!cn_block_file_section(&file->data, SECTION_BYTES, &arena.bytes, err) ||
         !cn_block_file_section(&file->data, SECTION_ENDS, &arena.ends, err) ||
         !cn_block_file_section(&file->data, SECTION_KINDS, &arena.kinds, err) ||
         !cn_block_file_check(&file->data, arena.ends, err) ||
         !cn_block_file_check(&file->data, arena.kinds, err))
-        return cn_fail_in(err, "%s", path);
+        return cn_fail_in(err, "%s/" CN_TEXT_FILE_NAME, dir);
     arena.count = (uint32_t)(arena.ends.len / sizeof(uint32_t));
     if (arena.kinds.len != arena.count)
-        return cn_fail(err, CN_ERR_FORMAT, "%s: %zu kinds of %u words", path,
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s/" CN_TEXT_FILE_NAME ": %zu kinds of %u words", dir,
                        arena.kinds.len, arena.count);
-    return cn_words_borrow(&file->words, &arena, err) || cn_fail_in(err, "%s", path);
+    return cn_words_borrow(&file->words, &arena, err) ||
+           cn_fail_in(err, "%s/" CN_TEXT_FILE_NAME, dir);
 }
 
 /* An index that is not there, or not that of this text, is done without. */
 static void open_index(struct cn_text_file *file, const char *dir)
 {
     struct cn_error ignored = {0};
-    char path[PATH_MAX];
     uint64_t pieces = cn_text_piece_count(file->words.arena_len);
 
-    if (snprintf(path, sizeof(path), "%s/" CN_TEXT_INDEX_NAME, dir) >=
-            (int)sizeof(path) ||
-        !cn_block_file_open(&file->index, path, CN_TEXT_INDEX_MAGIC, CN_TEXT_FILE_VERSION,
-                            &ignored))
+    if (!cn_block_file_open(&file->index, dir, CN_TEXT_INDEX_NAME, CN_TEXT_INDEX_MAGIC,
+                            CN_TEXT_FILE_VERSION, &ignored))
         return;
     file->has_index =
         cn_block_file_section(&file->index, SECTION_SLOTS, &file->slots, &ignored) &&

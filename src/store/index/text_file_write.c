@@ -1,5 +1,3 @@
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -8,17 +6,6 @@
 enum { SECTION_BYTES = 1, SECTION_ENDS = 2, SECTION_KINDS = 3 };
 enum { SECTION_SLOTS = 1, SECTION_TRIGRAMS = 2, SLOT_LEN = sizeof(uint32_t) };
 enum { TRIGRAM_LEN = 3 };
-
-static bool open_writer(struct cn_block_writer *writer, const struct cn_disk *disk,
-                        const char *dir, const char *name, uint64_t magic,
-                        struct cn_error *err)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir, name);
-    return cn_block_writer_open(writer, disk, path, magic, CN_TEXT_FILE_VERSION, err);
-}
 
 static bool write_section(struct cn_block_writer *writer, uint32_t id,
                           struct cn_bytes bytes, struct cn_error *err)
@@ -70,7 +57,8 @@ bool cn_text_index_write(const struct cn_disk *disk, const char *dir,
     uint8_t *slots = make_slots(words, &slots_len);
     uint8_t *trigrams = make_trigrams(cn_words_arena(words).bytes, &trigrams_len);
     bool ok =
-        open_writer(&writer, disk, dir, CN_TEXT_INDEX_NAME, CN_TEXT_INDEX_MAGIC, err) &&
+        cn_block_writer_open(&writer, disk, dir, CN_TEXT_INDEX_NAME, CN_TEXT_INDEX_MAGIC,
+                             CN_TEXT_FILE_VERSION, err) &&
         write_section(&writer, SECTION_SLOTS, (struct cn_bytes){slots, slots_len}, err) &&
         write_section(&writer, SECTION_TRIGRAMS,
                       (struct cn_bytes){trigrams, trigrams_len}, err) &&
@@ -87,12 +75,12 @@ bool cn_text_file_write(const struct cn_disk *disk, const char *dir,
 {
     struct cn_words_arena arena = cn_words_arena(words);
     struct cn_block_writer writer = {0};
-    bool ok =
-        open_writer(&writer, disk, dir, CN_TEXT_FILE_NAME, CN_TEXT_FILE_MAGIC, err) &&
-        write_section(&writer, SECTION_BYTES, arena.bytes, err) &&
-        write_section(&writer, SECTION_ENDS, arena.ends, err) &&
-        write_section(&writer, SECTION_KINDS, arena.kinds, err) &&
-        cn_block_writer_commit(&writer, err);
+    bool ok = cn_block_writer_open(&writer, disk, dir, CN_TEXT_FILE_NAME,
+                                   CN_TEXT_FILE_MAGIC, CN_TEXT_FILE_VERSION, err) &&
+              write_section(&writer, SECTION_BYTES, arena.bytes, err) &&
+              write_section(&writer, SECTION_ENDS, arena.ends, err) &&
+              write_section(&writer, SECTION_KINDS, arena.kinds, err) &&
+              cn_block_writer_commit(&writer, err);
 
     cn_block_writer_abandon(&writer);
     return ok && cn_text_index_write(disk, dir, words, err);

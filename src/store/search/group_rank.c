@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 void cn_group_members_done(struct cn_group_members *members)
 {
@@ -15,32 +16,22 @@ void cn_group_members_done(struct cn_group_members *members)
     *members = (struct cn_group_members){0};
 }
 
-static void make_room_for_values(struct cn_group_members *members)
-{
-    size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
-    size_t room = needed + needed / 2;
-
-    if (needed <= old)
-        return;
-    members->sizes = cn_realloc(members->sizes, room, sizeof(*members->sizes));
-    members->errors = cn_realloc(members->errors, room, sizeof(*members->errors));
-    memset(members->sizes + old, 0, (room - old) * sizeof(*members->sizes));
-    memset(members->errors + old, 0, (room - old) * sizeof(*members->errors));
-    members->size_capacity = room;
-}
-
 void cn_group_members_reserve(struct cn_group_members *members, size_t count)
 {
-    size_t needed = members->count + count;
+    size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
+    size_t capacity = old, room = members->capacity;
 
-    make_room_for_values(members);
-    if (needed <= members->capacity)
-        return;
-    members->capacity = needed + needed / 2;
-    members->groups =
-        cn_realloc(members->groups, members->capacity, sizeof(*members->groups));
-    members->durations_ns = cn_realloc(members->durations_ns, members->capacity,
-                                       sizeof(*members->durations_ns));
+    members->sizes =
+        cn_grow_to(members->sizes, needed, &capacity, sizeof(*members->sizes));
+    members->errors = cn_grow_to(members->errors, needed, &members->size_capacity,
+                                 sizeof(*members->errors));
+    memset(members->sizes + old, 0, (capacity - old) * sizeof(*members->sizes));
+    memset(members->errors + old, 0, (capacity - old) * sizeof(*members->errors));
+    members->groups = cn_grow_to(members->groups, members->count + count, &room,
+                                 sizeof(*members->groups));
+    members->durations_ns =
+        cn_grow_to(members->durations_ns, members->count + count, &members->capacity,
+                   sizeof(*members->durations_ns));
 }
 
 /* The numbers of the largest groups so far, in order. */
@@ -68,26 +59,26 @@ static bool is_before(const struct cn_group_members *members, uint32_t a, uint32
                           cn_word_bytes(&members->values, b)) < 0;
 }
 
+static bool is_not_after(const void *top, uint64_t i, uint64_t group)
+{
+    const struct top *t = top;
+
+    return !is_before(t->members, (uint32_t)group, t->groups[i]);
+}
+
 static void insert(struct top *top, uint32_t group)
 {
-    size_t low = 0, high = top->count;
+    size_t at;
 
     if (top->count == top->limit &&
         !is_before(top->members, group, top->groups[top->count - 1]))
         return;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (is_before(top->members, group, top->groups[middle]))
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    at = (size_t)cn_search(0, top->count, is_not_after, top, group);
     if (top->count < top->limit)
         top->count++;
-    memmove(top->groups + low + 1, top->groups + low,
-            (top->count - 1 - low) * sizeof(*top->groups));
-    top->groups[low] = group;
+    memmove(top->groups + at + 1, top->groups + at,
+            (top->count - 1 - at) * sizeof(*top->groups));
+    top->groups[at] = group;
 }
 
 /* With few wanted, each goes to its place; all of them are sorted. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "store/search/query.h"
 #include "store/segment/index.h"
 
@@ -76,27 +77,24 @@ bool cn_word_match_new(struct cn_word_match *match, uint32_t word, bool *is_matc
     return true;
 }
 
-/* The word that the byte at `off` belongs to, looked for from `word` on. */
+static bool ends_before(const void *words, uint64_t word, uint64_t off)
+{
+    return cn_words_end(words, (uint32_t)word) <= off;
+}
+
+/* The word that the byte at `off` belongs to, searched from `word` on. */
 static uint32_t word_at(const struct cn_words *words, uint64_t off, uint32_t word)
 {
-    uint32_t step = 1, low, high;
+    uint32_t step = 1;
 
     /* Matches are often close to each other: gallop, then bisect. */
     while (words->count - word > step && cn_words_end(words, word + step) <= off) {
         word += step;
         step *= 2;
     }
-    low = word;
-    high = words->count - word > step ? word + step : words->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (cn_words_end(words, middle) <= off)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)cn_search(word,
+                               words->count - word > step ? word + step : words->count,
+                               ends_before, words, off);
 }
 
 /* Where the text occurs next in bytes of the arena, skipping pieces that cannot have it. */

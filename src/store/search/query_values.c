@@ -1,10 +1,13 @@
 #include "store/search/query_values.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bytes/bytes.h"
+#include "base/text.h"
 
 static const uint64_t second_ns = 1000000000;
 
@@ -180,4 +183,15 @@ bool cn_query_duration_parse(const char *text, uint64_t *ns, struct cn_error *er
     }
     return cn_fail(err, CN_ERR_USAGE, "'%s' has no unit of ns, us, ms, s, m, h, d or w",
                    text);
+}
+
+void cn_query_time_print(struct cn_text *text, uint64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / second_ns);
+    struct tm date = {0};
+
+    (void)gmtime_r(&seconds, &date);
+    cn_text_printf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03" PRIu64, date.tm_year + 1900,
+                   date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+                   time_ns % second_ns / 1000000);
 }

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/best.h"
+#include "base/run/clock.h"
+#include "store/search/query.h"
 #include "store/search/search_segments.h"
 
 /* The best rows so far. Reversed, the smallest numbers come first: the largest complements. */
@@ -198,4 +200,27 @@ bool cn_search_time_range(struct cn_search *search, const struct cn_query *query
     *first_ns = range[0];
     *last_ns = range[1];
     return true;
+}
+
+bool cn_store_query_open(struct cn_store_query *out, const char *path, const char *query,
+                         struct cn_error *err)
+{
+    struct cn_store_query opened = {0};
+
+    if (!cn_query_parse(&opened.query, query, cn_clock_date_ns(), err) ||
+        !cn_store_open(&opened.store, path, err) ||
+        !cn_search_open(&opened.search, opened.store, err)) {
+        cn_store_query_close(&opened);
+        return false;
+    }
+    *out = opened;
+    return true;
+}
+
+void cn_store_query_close(struct cn_store_query *query)
+{
+    cn_search_close(query->search);
+    cn_store_close(query->store);
+    cn_query_free(query->query);
+    *query = (struct cn_store_query){0};
 }

@@ -22,11 +22,23 @@ struct cn_query;
 struct cn_search;
 struct cn_segment;
 struct cn_store;
-struct cn_store_index;
+struct cn_text;
 
 CN_CHECK bool cn_search_open(struct cn_search **out, const struct cn_store *store,
                              struct cn_error *err);
 void cn_search_close(struct cn_search *search); /* NULL is fine */
+const struct cn_store *cn_search_store(const struct cn_search *search);
+
+/* A store opened for one query: a path and the text of the query. On failure nothing has to be
+ * released. */
+struct cn_store_query {
+    struct cn_store *store;
+    struct cn_search *search;
+    struct cn_query *query;
+};
+CN_CHECK bool cn_store_query_open(struct cn_store_query *out, const char *path,
+                                  const char *query, struct cn_error *err);
+void cn_store_query_close(struct cn_store_query *query); /* safe when never opened */
 
 /* A search of a store that shares segments with an earlier one: what that one knows of them need
  * not be found again. The hits it kept move over; it goes on to work, by the same thread. */
@@ -71,11 +83,14 @@ void cn_search_hits_done(struct cn_search_hits *hits);
 CN_CHECK bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                               uint64_t *count, struct cn_error *err);
 
-/* What a hit stands for: its row, and the index of its segment for the words in it. */
+/* The row of a hit, with the numbers of all parts of its trace. */
 CN_CHECK bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,
-                                struct cn_store_row *row,
-                                const struct cn_store_index **index,
-                                struct cn_error *err);
+                                struct cn_store_row *row, struct cn_error *err);
+
+/* Append a word of the row of a hit; methods as "com.example.Dao.query". */
+CN_CHECK bool cn_search_hit_word(struct cn_search *search,
+                                 const struct cn_search_hit *hit, uint32_t word,
+                                 struct cn_text *out, struct cn_error *err);
 
 /* How many rows match in each of `count` steps of time, and how many of them have errors. What
  * is before or after the steps is left out. */

@@ -362,12 +362,27 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
 }
 
 bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,
-                       struct cn_store_row *row, const struct cn_store_index **index,
-                       struct cn_error *err)
+                       struct cn_store_row *row, struct cn_error *err)
 {
-    if (!open_index(search, hit->segment, index, err) ||
-        !cn_columns_row((*index)->columns, hit->row, row, err))
+    const struct cn_store_index *index;
+
+    if (!open_index(search, hit->segment, &index, err) ||
+        !cn_columns_row(index->columns, hit->row, row, err))
         return false;
-    cn_joined_complete(&(*index)->joined, hit->row, row);
+    cn_joined_complete(&index->joined, hit->row, row);
     return true;
+}
+
+bool cn_search_hit_word(struct cn_search *search, const struct cn_search_hit *hit,
+                        uint32_t word, struct cn_text *out, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+
+    return open_index(search, hit->segment, &index, err) &&
+           cn_store_index_print(index, word, out, err);
+}
+
+const struct cn_store *cn_search_store(const struct cn_search *search)
+{
+    return search->store;
 }

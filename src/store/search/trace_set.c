@@ -7,8 +7,7 @@
 #include "analyze/calls/trace_calls.h"
 #include "base/alloc.h"
 #include "base/map.h"
-#include "store/search/search.h"
-#include "store/segment/reader.h"
+#include "store/search/trace_cursor.h"
 
 static void fill_depths(struct cn_trace_part *part)
 {
@@ -36,27 +35,6 @@ static bool check_row(const struct cn_trace_set *set, const struct cn_store_row 
                    "more than one trace has such an id, %016" PRIx64 "... and %016" PRIx64
                    "...",
                    first->trace_high, row->trace_high);
-}
-
-static bool load_part(struct cn_trace_set *set, const struct cn_store *store,
-                      struct cn_segment_loader *loader, const struct cn_search_hit *hit,
-                      struct cn_error *err)
-{
-    const struct cn_segment *segment = cn_store_segment(store, hit->segment);
-    struct cn_trace_part *part = &set->parts[set->count];
-
-    if (!cn_segment_row(segment, hit->row, &part->row, err) ||
-        !check_row(set, &part->row, err) || !cn_segment_check_words(segment, err))
-        return false;
-    /* Parts of a trace are put together when the first of them is loaded. */
-    if (part->row.flags & CN_ROW_EMBEDDED || part->row.part != 0)
-        return true;
-    set->count++;
-    if (!cn_segment_load(loader, segment, hit->row, &part->trace, err))
-        return false;
-    part->parent = part->next = CN_NONE;
-    fill_depths(part);
-    return true;
 }
 
 /* Spans of all parts, found by id: the part in the upper half, the node in the lower. */
@@ -131,25 +109,30 @@ static void join(struct cn_trace_set *set)
     cn_map_done(&spans.by_id);
 }
 
-bool cn_trace_set_load(struct cn_trace_set *out, const struct cn_store *store,
-                       struct cn_search *search, const struct cn_query *query,
-                       struct cn_error *err)
+bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
+                       const struct cn_query *query, struct cn_error *err)
 {
-    struct cn_search_order order = {.is_reversed = true, .limit = UINT64_MAX};
+    struct cn_trace_cursor cursor;
     struct cn_trace_set set = {0};
-    struct cn_segment_loader *loader;
-    struct cn_search_hits hits;
+    struct cn_store_row row;
+    enum cn_step step = CN_FAIL;
+    size_t capacity = 0;
     bool ok = true;
 
-    if (!cn_search_rows(search, query, &order, &hits, err))
+    if (!cn_trace_cursor_open(&cursor, search, query, err))
         return false;
-    set.parts = cn_alloc(hits.count, sizeof(*set.parts));
-    loader = cn_segment_loader_new();
-    for (size_t i = 0; ok && i < hits.count; i++)
-        ok = load_part(&set, store, loader, &hits.list[i], err);
-    cn_segment_loader_free(loader);
-    cn_search_hits_done(&hits);
-    if (!ok) {
+    while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
+        struct cn_trace_part *part;
+
+        set.parts = cn_grow(set.parts, set.count, &capacity, sizeof(*set.parts));
+        part = &set.parts[set.count++];
+        *part = (struct cn_trace_part){.row = row, .parent = CN_NONE, .next = CN_NONE};
+        ok = check_row(&set, &row, err) &&
+             cn_trace_cursor_load(&cursor, &part->trace, err);
+        fill_depths(part);
+    }
+    cn_trace_cursor_close(&cursor);
+    if (!ok || step != CN_END) {
         cn_trace_set_done(&set);
         return false;
     }

@@ -17,7 +17,6 @@
 struct cn_query;
 struct cn_recording;
 struct cn_search;
-struct cn_store;
 
 struct cn_trace_part {
     struct cn_trace trace;
@@ -35,9 +34,8 @@ struct cn_trace_set {
 };
 
 /* Load the trace that matches the query. Fails if more than one trace matches. */
-CN_CHECK bool cn_trace_set_load(struct cn_trace_set *out, const struct cn_store *store,
-                                struct cn_search *search, const struct cn_query *query,
-                                struct cn_error *err);
+CN_CHECK bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
+                                const struct cn_query *query, struct cn_error *err);
 void cn_trace_set_done(struct cn_trace_set *set);
 
 /* Visit all calls, callers first; the visitor returns false to skip the calls below. `depth`

@@ -51,6 +51,4 @@ CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
 CN_CHECK bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
                                     const struct cn_disk *io, struct cn_error *err);
 
-uint64_t cn_store_now_ns(void);
-
 #endif

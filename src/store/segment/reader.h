@@ -67,6 +67,23 @@ const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
  * some of it cannot be read at all. */
 bool cn_segment_is_damaged(const struct cn_segment *segment);
 
+/* What a segment contains. */
+struct cn_segment_summary {
+    uint64_t first_ns,
+        last_ns; /* of its spans; the first is above the last without any */
+    uint64_t spans, failed_spans;
+    uint64_t traces, failed_traces;
+    uint64_t records; /* stored calls */
+    uint64_t words;
+    uint64_t disk_len; /* bytes of its files */
+};
+CN_CHECK bool cn_segment_summarize(const struct cn_segment *segment,
+                                   struct cn_segment_summary *out, struct cn_error *err);
+
+/* Add a summary to that of several segments, whose first_ns is UINT64_MAX at the beginning. */
+void cn_segment_summary_add(struct cn_segment_summary *sum,
+                            const struct cn_segment_summary *summary);
+
 /* Give back the mapped pages of its words. */
 void cn_segment_forget(const struct cn_segment *segment);
 

@@ -191,11 +191,9 @@ static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
                       struct cn_bytes data, struct cn_error *err)
 {
     uint64_t len;
-    uint32_t count = cn_segment_scan_rows(log, &len), kept = count;
+    uint32_t count = cn_segment_scan_rows(log, &len);
+    uint32_t kept = cn_segment_rows_of_whole_chunks(log, count, data.len);
 
-    while (kept > 0 && cn_segment_rows_end(log, kept) > data.len)
-        kept--;
-    kept = cn_segment_rows_of_whole_chunks(log, kept);
     segment->row_count = kept;
     len -= (uint64_t)(count - kept) * cn_store_row_size;
     if (len == 0)

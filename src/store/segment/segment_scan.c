@@ -56,10 +56,13 @@ uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count)
     return row.data_off + row.data_len;
 }
 
-uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count)
+uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
+                                         uint64_t data_len)
 {
     struct cn_store_row last, row;
 
+    while (row_count > 0 && cn_segment_rows_end(log, row_count) > data_len)
+        row_count--;
     if (row_count == 0 || !take_row(log, row_count - 1, &last) ||
         !(last.flags & CN_ROW_MORE))
         return row_count;

@@ -18,9 +18,11 @@ uint32_t cn_segment_scan_rows(struct cn_bytes log, uint64_t *len);
 /* The end of the last chunk that one of the first `row_count` rows points to. */
 uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count);
 
-/* How many of the first `row_count` rows are left when those of the last chunk go, unless
- * they are all there: rows are not synced, a power failure may take some. */
-uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count);
+/* How many of the first `row_count` rows have their chunk in the first `data_len` bytes of
+ * traces.dat. Rows are not synced, a power failure may take some: if the last chunk lacks rows,
+ * none of it count. */
+uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
+                                         uint64_t data_len);
 
 struct cn_segment_scan {
     const struct cn_words *words;

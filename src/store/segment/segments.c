@@ -181,13 +181,11 @@ bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
     return ok;
 }
 
-uint64_t cn_segment_disk_len(const char *base, uint32_t number)
+uint64_t cn_segment_disk_len(const char *dir)
 {
-    char *dir = cn_segment_dir(base, number);
     struct cn_error ignored;
     uint64_t len = 0;
 
     (void)each_file(dir, add_len, &len, &ignored);
-    free(dir);
     return len;
 }

@@ -26,8 +26,8 @@ CN_CHECK bool cn_segment_remove(const char *base, uint32_t number, struct cn_err
 /* "BASE/00002a"; the caller frees it. */
 char *cn_segment_dir(const char *base, uint32_t number);
 
-/* Bytes of all files of a segment. */
-uint64_t cn_segment_disk_len(const char *base, uint32_t number);
+/* Bytes of all files of a segment directory. */
+uint64_t cn_segment_disk_len(const char *dir);
 
 /* Whether a path ends in the name of a segment. */
 bool cn_segments_parse(const char *path, uint32_t *number);

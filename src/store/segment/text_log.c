@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/varint.h"
 #include "base/files/crc32c.h"
 #include "store/segment/log_format.h"
 
-enum { CHECKED_LEN = cn_text_batch_size - sizeof(uint32_t), VARINT_MAX = 5 };
+enum { CHECKED_LEN = cn_text_batch_size - sizeof(uint32_t) };
 
 void cn_text_log_header(struct cn_text *text)
 {
@@ -20,44 +21,18 @@ void cn_text_log_header(struct cn_text *text)
     cn_text_add(text, (const char *)bytes, sizeof(bytes));
 }
 
-static size_t put_varint(uint8_t *out, uint32_t value)
-{
-    size_t len = 0;
-
-    while (value >= 0x80) {
-        out[len++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    out[len++] = (uint8_t)value;
-    return len;
-}
-
-static bool take_varint(struct cn_bytes *in, uint32_t *out)
-{
-    uint32_t value = 0;
-
-    for (unsigned i = 0; i < VARINT_MAX && i < in->len; i++) {
-        value |= (uint32_t)(in->ptr[i] & 0x7f) << (7 * i);
-        if (in->ptr[i] < 0x80) {
-            *out = value;
-            return cn_bytes_from(*in, i + 1, in);
-        }
-    }
-    return false;
-}
-
 void cn_text_log_gather(const struct cn_words *words, uint32_t first,
                         struct cn_text *plain)
 {
     size_t room = words->arena_len - cn_words_end(words, first - 1) +
-                  (size_t)(words->count - first + 1) * (1 + VARINT_MAX);
+                  (size_t)(words->count - first + 1) * (1 + CN_VARINT_LEN_MAX);
     uint8_t *begin = (uint8_t *)cn_text_room(plain, room), *at = begin;
 
     for (uint32_t id = first; id <= words->count; id++) {
         struct cn_bytes word = cn_word_bytes(words, id);
 
         *at++ = (uint8_t)cn_word_kind(words, id);
-        at += put_varint(at, (uint32_t)word.len);
+        at += cn_varint_put(at, word.len);
         if (word.len)
             memcpy(at, word.ptr, word.len);
         at += word.len;
@@ -127,9 +102,9 @@ static bool add_words(struct cn_words *words, struct cn_bytes plain,
 {
     for (uint32_t i = 0; i < head->word_count; i++) {
         struct cn_bytes kind, word;
-        uint32_t len;
+        uint64_t len;
 
-        if (!cn_bytes_take(&plain, 1, &kind) || !take_varint(&plain, &len) ||
+        if (!cn_bytes_take(&plain, 1, &kind) || !cn_varint_take(&plain, &len) ||
             !cn_bytes_take(&plain, len, &word))
             return false;
         cn_words_append(words, (enum cn_word_kind)kind.ptr[0], word);

@@ -21,7 +21,7 @@ struct cutting {
     struct cn_trace trace;
     uint32_t base_depth; /* of the call that the trace begins with */
     bool is_open;
-    struct cn_cut_counts counts;
+    struct cn_store_added added;
 };
 
 /* When the recording was made, as its clock counts from something else. */
@@ -144,16 +144,9 @@ static bool begin(struct cutting *cutting, const struct cn_call *call,
 
 static bool finish(struct cutting *cutting, struct cn_error *err)
 {
-    bool is_new;
-
     cutting->is_open = false;
     cn_trace_settle(&cutting->trace);
-    if (!cn_store_writer_add(cutting->writer, &cutting->trace, &is_new, err))
-        return false;
-    cutting->counts.traces += is_new;
-    cutting->counts.known += !is_new;
-    cutting->counts.records += is_new ? cutting->trace.node_count : 0;
-    return true;
+    return cn_store_writer_add(cutting->writer, &cutting->trace, &cutting->added, err);
 }
 
 /* The end of calls deeper than `depth`, which a loss or a jump left open. */
@@ -254,7 +247,7 @@ static bool has_function(const struct cn_recording *recording, const char *funct
 
 bool cn_store_cut_recording(struct cn_store_writer *writer,
                             const struct cn_recording *recording, const char *function,
-                            struct cn_cut_counts *out, struct cn_error *err)
+                            struct cn_store_added *out, struct cn_error *err)
 {
     struct cutting cutting = {
         .writer = writer,
@@ -271,6 +264,6 @@ bool cn_store_cut_recording(struct cn_store_writer *writer,
         ok = cut_task(&cutting, err);
     cn_trace_done(&cutting.trace);
     if (ok)
-        *out = cutting.counts;
+        *out = cutting.added;
     return ok;
 }

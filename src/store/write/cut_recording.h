@@ -12,15 +12,11 @@
 
 struct cn_recording;
 
-struct cn_cut_counts {
-    uint64_t traces, known, records;
-};
-
 /* `function` is its name as the recording shows it. Fails when the recording has no such
  * function. Calls of it inside of a call of it belong to that. */
 CN_CHECK bool cn_store_cut_recording(struct cn_store_writer *writer,
                                      const struct cn_recording *recording,
-                                     const char *function, struct cn_cut_counts *out,
+                                     const char *function, struct cn_store_added *out,
                                      struct cn_error *err);
 
 #endif

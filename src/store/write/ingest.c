@@ -134,7 +134,6 @@ static bool add_trace(struct cn_store_ingest *ingest,
                       struct cn_error *err)
 {
     struct cn_trace *trace = &ingest->trace;
-    bool is_new;
 
     set_id(trace, request, number);
     if (trace->current == CN_NONE)
@@ -142,13 +141,7 @@ static bool add_trace(struct cn_store_ingest *ingest,
     else
         remember_unfinished(ingest, request);
     cn_trace_settle(trace);
-    if (!cn_store_writer_add(ingest->writer, trace, &is_new, err))
-        return false;
-    ingest->counts.traces += is_new;
-    ingest->counts.known += !is_new;
-    if (is_new)
-        ingest->counts.records += trace->node_count;
-    return true;
+    return cn_store_writer_add(ingest->writer, trace, &ingest->counts.added, err);
 }
 
 static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *session,
@@ -200,22 +193,15 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     return ok;
 }
 
-/* What was read whole cannot be refused any more. */
 static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
                       struct cn_error *err)
 {
     enum cn_step step;
 
-    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM) {
-        bool is_new;
-
-        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &is_new, err))
+    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM)
+        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &ingest->counts.added,
+                                 err))
             return false;
-        ingest->counts.traces += is_new;
-        ingest->counts.known += !is_new;
-        if (is_new)
-            ingest->counts.records += ingest->trace.node_count;
-    }
     return step == CN_END;
 }
 

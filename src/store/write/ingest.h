@@ -23,8 +23,7 @@ struct cn_store_ingest;
 struct cn_store_ingest_counts {
     uint64_t requests, refused;
     uint64_t symbols;
-    uint64_t traces, known; /* known: the store had them already */
-    uint64_t records;
+    struct cn_store_added added;
 };
 
 struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer);

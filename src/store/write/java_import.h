@@ -15,8 +15,9 @@
 
 struct cn_java_import_counts {
     uint32_t segments;
-    uint64_t traces, known, records;
+    uint64_t disk_len; /* bytes of all its files */
     uint64_t bad_chunks, bad_files;
+    struct cn_store_added added;
 };
 
 /* Whether a directory is a Java store: a base with numbered directories, or one of them. */

@@ -22,16 +22,13 @@ void cn_translation_done(struct cn_translation *translation)
 
 static void make_room(struct cn_translation *translation)
 {
-    size_t count = (size_t)translation->from->count + 1;
+    size_t old = translation->known_count;
 
-    if (count <= translation->known_count)
-        return;
-    count += count / 2;
     translation->known =
-        cn_realloc(translation->known, count, sizeof(*translation->known));
-    memset(translation->known + translation->known_count, 0,
-           (count - translation->known_count) * sizeof(*translation->known));
-    translation->known_count = count;
+        cn_grow_to(translation->known, (size_t)translation->from->count + 1,
+                   &translation->known_count, sizeof(*translation->known));
+    memset(translation->known + old, 0,
+           (translation->known_count - old) * sizeof(*translation->known));
 }
 
 /* A word that is not in the dictionary stays what it is: lost. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/segment/commit.h"
 #include "store/segment/lock.h"
@@ -39,7 +40,7 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
                    struct cn_error *err)
 {
     const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
-    struct cn_store_config config = cn_store_config_of(options, cn_store_now_ns());
+    struct cn_store_config config = cn_store_config_of(options, cn_clock_date_ns());
     struct cn_text config_path = {0};
     bool exists;
 
@@ -178,7 +179,7 @@ bool cn_store_writer_is_due(const struct cn_store_writer *writer)
     uint64_t limit = writer->config.rotate_len;
     bool is_old =
         writer->config.rotate_ns != 0 && writer->segment.row_count > 0 &&
-        cn_store_now_ns() - writer->segment.config.created_ns > writer->config.rotate_ns;
+        cn_clock_date_ns() - writer->segment.config.created_ns > writer->config.rotate_ns;
 
     if (writer->seen.open_count > 0)
         limit *= 2;
@@ -196,7 +197,7 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
-    writer->config.created_ns = cn_store_now_ns();
+    writer->config.created_ns = cn_clock_date_ns();
     if (!cn_segment_writer_create(&writer->segment, writer->base, number + 1,
                                   &writer->config, writer->io, err))
         return false;
@@ -337,7 +338,7 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
 }
 
 bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
-                         bool *is_new, struct cn_error *err)
+                         struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_words *words;
     bool is_known;
@@ -348,9 +349,14 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
                                 !cn_store_writer_begin(writer, &words, err)))
         return false;
     is_known = has_span(writer, trace, root_span_id(trace));
-    if (is_new)
-        *is_new = !is_known;
-    return is_known || add(writer, trace, err);
+    if (!is_known && !add(writer, trace, err))
+        return false;
+    if (added) {
+        added->traces += !is_known;
+        added->records += is_known ? 0 : trace->node_count;
+        added->known += is_known;
+    }
+    return true;
 }
 
 bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)

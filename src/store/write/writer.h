@@ -21,6 +21,12 @@
 #include "base/error.h"
 #include "store/segment/config.h"
 
+/* Traces that were added. */
+struct cn_store_added {
+    uint64_t traces, records; /* new ones, and their calls */
+    uint64_t known;           /* traces that the store already had */
+};
+
 struct cn_store_commit;
 struct cn_store_writer;
 struct cn_trace;
@@ -39,10 +45,10 @@ CN_CHECK bool cn_store_writer_open(struct cn_store_writer **out, const char *pat
 CN_CHECK bool cn_store_writer_begin(struct cn_store_writer *writer,
                                     struct cn_words **words, struct cn_error *err);
 
-/* Add a trace. `is_new` (may be NULL) is false for one that the store already has. */
+/* Add a trace, unless the store already has it; counted in `added`, which may be NULL. */
 CN_CHECK bool cn_store_writer_add(struct cn_store_writer *writer,
-                                  const struct cn_trace *trace, bool *is_new,
-                                  struct cn_error *err);
+                                  const struct cn_trace *trace,
+                                  struct cn_store_added *added, struct cn_error *err);
 
 /* Returns when everything added is on the disk. */
 CN_CHECK bool cn_store_writer_commit(struct cn_store_writer *writer,

@@ -88,7 +88,7 @@ static void load(struct cn_trace_set *set, struct cn_store **store,
     assert_true(cn_query_parse(&query, "id starts 0000000000000abc", 0, &err));
     assert_true(cn_store_open(store, "store", &err));
     assert_true(cn_search_open(search, *store, &err));
-    assert_true(cn_trace_set_load(set, *store, *search, query, &err));
+    assert_true(cn_trace_set_load(set, *search, query, &err));
     cn_query_free(query);
 }
 
