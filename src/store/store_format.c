@@ -111,7 +111,7 @@ static bool verify(const char *path, const struct cn_progress *progress,
 
 const struct cn_format cn_format_store = {
     .name = "store",
-    .summary = "a trace store: request traces, kept and searched",
+    .summary = "a trace store: stored and searchable request traces",
     .holds = "traces",
     .probe = cn_store_probe,
     .open_traces = cn_store_recording_open,

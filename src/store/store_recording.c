@@ -83,9 +83,9 @@ static bool walk_java_store(struct cn_trace_calls *calls, const char *path,
     struct cn_java_import_counts counts;
 
     if (query[0] != '\0')
-        return cn_fail(err, CN_ERR_USAGE,
-                       "a store of the original implementation cannot be searched: "
-                       "import it into another");
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "a Java store cannot be searched; import it with 'cairn store import'");
     if (!cn_java_store_walk(path, add_java_trace, &adding, &counts, err))
         return false;
     return adding.count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "no trace");

@@ -1,4 +1,4 @@
-/* cairn store export: some traces of a store as a store of their own. */
+/* cairn store export: copy traces into a new store. */
 
 #include <inttypes.h>
 
@@ -34,7 +34,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     bool ok;
 
     if (!target)
-        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the traces go?");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "-o is missing; give the path of the new store");
     if (!cn_store_query_open_args(&query, args, err))
         return false;
     ok = export_to(&query, target, &added, err);
@@ -46,13 +47,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "output", .letter = 'o', .value = "DIR", .help = "the store to make"},
+    {.name = "output", .letter = 'o', .value = "DIR", .help = "path of the new store"},
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn store export traces 'errors last 1d' -o failed",
-     "what failed today, to be sent to somebody"},
+     "the failed traces of a day"},
     {"cairn store export traces 'id starts 19ab14' -o one", "one trace"},
     {0},
 };
@@ -65,9 +66,8 @@ const struct cn_command cn_cmd_store_export = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "copy traces into a new store",
     .description =
-        "Makes a store of the traces that match, sealed and complete: it can be "
-        "searched where it is, packed with tar, and taken in by cairn store "
-        "import.",
+        "Copies the matching traces into a new, sealed store, which can be searched, "
+        "packed with tar, or added to another store with cairn store import.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* cairn store import: all traces of other stores. */
+/* cairn store import: add the traces of other stores. */
 
 #include <inttypes.h>
 
@@ -65,7 +65,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_example examples[] = {
     {"cairn store import traces old-zico-data", "a store of the original collector"},
-    {"cairn store import traces failed", "what cairn store export has written"},
+    {"cairn store import traces failed", "a store written by cairn store export"},
     {0},
 };
 
@@ -76,8 +76,8 @@ const struct cn_command cn_cmd_store_import = {
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add all traces of other stores",
-    .description = "Takes stores of cairn and of the original Java implementation, both "
-                   "generations. Traces that the store has already are not stored again.",
+    .description = "Adds stores of cairn and of the original Java implementation, both "
+                   "generations. Traces that the store already has are not stored again.",
     .examples = examples,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* cairn store search: the traces that match a query, how many, and in which groups. */
+/* cairn store search: list, count or group the traces that match a query. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { LIMIT_DEFAULT = 100 };
 
 #define SORTS "time|duration|calls|errors|records"
 
-/* What people read. */
+/* For text output. */
 static const struct cn_column row_texts[] = {
     {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
     {.name = "duration",
@@ -30,7 +30,7 @@ static const struct cn_column row_texts[] = {
 };
 enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
 
-/* What programs read. */
+/* For JSON and CSV. */
 static const struct cn_column row_columns[] = {
     {.name = "time_ns", .kind = CN_COLUMN_U64},
     {.name = "duration_ns", .kind = CN_COLUMN_U64},
@@ -147,10 +147,11 @@ static bool list(struct cn_store_query *query, const struct cn_args *args, uint6
         return false;
     ok = print_hits(query, args, &hits, err);
     if (ok && hits.count == 0)
-        cn_cli_say(args, "nothing matches");
+        cn_cli_say(args, "no trace matches");
     else if (ok && hits.count == limit)
         cn_cli_detail(
-            args, "there may be more than %" PRIu64 ", see --limit and --offset", limit);
+            args, "there may be more than %" PRIu64 " traces; see --limit and --offset",
+            limit);
     cn_search_hits_done(&hits);
     return ok;
 }
@@ -254,7 +255,7 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
     }
     cn_table_free(table);
     if (groups.count == 0)
-        cn_cli_say(args, "nothing matches");
+        cn_cli_say(args, "no trace matches");
     cn_text_done(&text);
     cn_groups_done(&groups);
     return true;
@@ -304,37 +305,40 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "limit", .letter = 'n', .value = "N", .help = "show N at most (100)"},
-    {.name = "offset", .value = "N", .help = "leave out the first N"},
+    {.name = "limit",
+     .letter = 'n',
+     .value = "N",
+     .help = "show at most N (default: 100)"},
+    {.name = "offset", .value = "N", .help = "skip the first N"},
     {.name = "sort",
      .value = SORTS,
-     .help = "what comes first: the newest (the default), "
-             "or the largest of these"},
-    {.name = "reverse", .letter = 'r', .help = "the oldest or smallest first"},
-    {.name = "count", .letter = 'c', .help = "print how many match, and nothing else"},
+     .help = "sort by this, the newest or largest first (default: time)"},
+    {.name = "reverse", .letter = 'r', .help = "sort the oldest or smallest first"},
+    {.name = "count", .letter = 'c', .help = "print only the number of matches"},
     {
         .name = "group-by",
         .letter = 'g',
         .value = "NAME",
-        .help = "count what matches by type, service, method or an attribute, with the "
-                "share of errors and the durations that 50, 90 and 99 % do not exceed",
+        .help =
+            "group by type, service, method or an attribute, with the share of errors "
+            "and percentiles of durations",
     },
     {.name = "values",
      .value = "NAME",
-     .help = "the values of an attribute, with counts"},
+     .help = "list the values of an attribute with their counts"},
     CN_OPTION_FORMAT,
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn store search traces 'errors last 2h'", "what failed in the last two hours"},
+    {"cairn store search traces 'errors last 2h'", "failed traces of the last two hours"},
     {"cairn store search traces 'duration > 1s service = shop' --sort=duration -n 10",
      "the ten slowest requests of a service"},
     {"cairn store search traces 'method = Dao.query and http.status >= 500'",
      "server errors of requests that called a method"},
     {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
-     "how many traces have no such text anywhere"},
-    {"cairn store search traces --group-by http.url", "requests and times by address"},
+     "the number of traces without this text"},
+    {"cairn store search traces --group-by http.url", "requests and durations by URL"},
     {0},
 };
 
@@ -346,12 +350,14 @@ const struct cn_command cn_cmd_store_search = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "find traces in a store",
     .description =
-        "Shows the traces that match, the newest first; without a QUERY all of them. "
-        "Sorting and --limit apply to everything that matches.\n\n"
-        "A query is made of conditions, AND, OR, NOT and parentheses; conditions that "
-        "follow each other must all hold. A bare word, or text in quotes, is looked for "
-        "everywhere: in names of methods and classes, names and values of attributes, "
-        "exceptions, type and service. Upper and lower case differ.\n\n"
+        "Lists the traces that match, the newest first; without a QUERY all of them. "
+        "Sorting and --limit apply to all matches.\n\n"
+        "A query consists of conditions, AND, OR, NOT and parentheses; AND may be "
+        "omitted. "
+        "A bare word, or text in quotes, is searched for in names of methods and "
+        "classes, "
+        "names and values of attributes, exceptions, type and service. Upper and lower "
+        "case differ.\n\n"
         "  since TIME, until TIME, last DURATION\n"
         "  errors                         has errors\n"
         "  NAME = VALUE, !=, <, <=, >, >=\n"
@@ -360,20 +366,18 @@ const struct cn_command cn_cmd_store_search = {
         "  NAME exists\n\n"
         "NAME is time, duration, errors, calls, records, id, span, parent, type, "
         "service, "
-        "root (the method called first), method or class (called anywhere), exception, "
+        "root (the method of the first call), method or class (of any call), exception, "
         "exception.class, exception.message, text, or an attribute of any call. "
         "root.NAME "
-        "is an attribute of the first call, @NAME an attribute that is called like one "
-        "of "
-        "the above.\n\n"
-        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\" (UTC, or with Z or +02:00); "
-        "one that is not exact stands for all of its day, hour, minute or second. A "
-        "DURATION is 100ms, 1.5s, 2h or 7d. A method or class is also equal to the end "
-        "of "
-        "its name: method = Dao.query. Values that are numbers compare as numbers. != "
-        "and "
-        "!~ match what has a value, but not this one; use NOT for the rest. A PATTERN is "
-        "an extended regular expression.",
+        "is an attribute of the first call; @NAME is an attribute with one of the names "
+        "above.\n\n"
+        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\", in UTC or with Z or +02:00; "
+        "a "
+        "day, hour, minute or second stands for all of it. A DURATION is 100ms, 1.5s, 2h "
+        "or 7d. A method or class also equals the end of its name: method = Dao.query. "
+        "Values that are numbers compare as numbers. != and !~ match traces that have "
+        "another value; use NOT to include those without one. A PATTERN is an extended "
+        "regular expression, with \\w \\s \\d \\b.",
     .examples = examples,
     .options = options,
     .run = run,

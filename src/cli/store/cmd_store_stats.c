@@ -1,4 +1,4 @@
-/* cairn store stats: what a store holds. */
+/* cairn store stats: the contents of a store. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "cli/store/store_args.h"
 #include "store/segment/reader.h"
 
-/* What people read. */
+/* For text output. */
 static const struct cn_column texts[] = {
     {.name = "segment", .title = "SEGMENT", .kind = CN_COLUMN_TEXT},
     {.name = "state", .title = "STATE", .kind = CN_COLUMN_TEXT},
@@ -21,7 +21,7 @@ static const struct cn_column texts[] = {
     {.name = "size", .title = "SIZE", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
 };
 
-/* What programs read. */
+/* For JSON and CSV. */
 static const struct cn_column columns[] = {
     {.name = "segment", .kind = CN_COLUMN_TEXT},
     {.name = "state", .kind = CN_COLUMN_TEXT},
@@ -114,11 +114,10 @@ const struct cn_command cn_cmd_store_stats = {
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "tell what a store holds",
+    .summary = "show the contents of a store",
     .description =
-        "Shows for each segment whether it is sealed, from when its traces are, "
-        "how many spans and calls they have, how many spans have errors, and "
-        "what all of it takes on disk.",
+        "Shows for each segment its state, the times of its traces, the number of spans, "
+        "calls, failed spans and distinct strings, and its size on disk.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -37,7 +37,7 @@ bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part 
     return depth > cut->depth || part->trace.nodes[node].duration_ns < cut->min_ns;
 }
 
-/* A line below a call: no times. */
+/* Add a line below a call, without times. */
 static void add_note(struct tree *tree, uint32_t depth, const char *note,
                      enum cn_color color)
 {
@@ -92,7 +92,7 @@ static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint
     const struct cn_words *words = trace->words;
     const char *lead = "threw ";
 
-    /* A cause has a lower number than what it caused, so this ends. */
+    /* A cause has a lower number than the exception it caused, so this ends. */
     for (uint32_t e = trace->nodes[node].exception;
          e != 0 && cn_word_kind(words, e) == CN_WORD_EXCEPTION;
          e = cn_word_part(words, e, 3)) {

@@ -12,13 +12,13 @@ struct cn_args;
 struct cn_trace_part;
 struct cn_trace_set;
 
-/* Which calls to show. */
+/* Which calls to hide, with all calls below them. */
 struct cn_trace_cut {
-    uint32_t depth;  /* calls nested deeper are left out; UINT32_MAX: none */
-    uint64_t min_ns; /* shorter calls are left out */
+    uint32_t depth;  /* calls nested deeper; UINT32_MAX: none */
+    uint64_t min_ns; /* shorter calls */
 };
 
-/* True if a call is left out, and with it the calls below. */
+/* True if a call is hidden. */
 bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
                      uint32_t node, uint32_t depth);
 

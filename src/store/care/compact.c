@@ -1,4 +1,4 @@
-/* Small segments become large ones. */
+/* Joins small segments into large ones. */
 
 #include <stdlib.h>
 
@@ -7,7 +7,6 @@
 #include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/care/care.h"
-#include "store/segment/lock.h"
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"
 #include "store/segment/segment_scan.h"
@@ -59,7 +58,7 @@ static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_erro
             cn_segment_writer_commit(&joining->target, err));
 }
 
-/* Rows whose data cannot be read any more are left behind. */
+/* Rows with unreadable data are dropped. */
 static bool copy_segment(struct joining *joining, uint32_t number, struct cn_error *err)
 {
     struct cn_segment_loader *loader;
@@ -81,24 +80,15 @@ static bool copy_segment(struct joining *joining, uint32_t number, struct cn_err
     return ok;
 }
 
-static bool copy_all(struct joining *joining, const uint32_t *numbers, size_t count,
-                     struct cn_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!copy_segment(joining, numbers[i], err))
-            return false;
-    return true;
-}
-
-/* The new segment counts from the moment when its config says that it is sealed; from then on
- * those that it replaced are not seen any more. */
+/* Once the config of the new segment says that it is sealed, the segments it replaces are no
+ * longer listed. */
 static bool join(const char *base, const uint32_t *numbers, size_t count, uint32_t number,
                  const struct cn_store_config *config, struct cn_store_compaction *counts,
                  struct cn_error *err)
 {
     struct joining joining = {.base = base};
     struct cn_store_config own = *config;
-    bool ok;
+    bool ok = true;
 
     own.has_replaced = true;
     own.replaced_first = numbers[0];
@@ -106,7 +96,8 @@ static bool join(const char *base, const uint32_t *numbers, size_t count, uint32
     if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_disk_files,
                                   err))
         return false;
-    ok = copy_all(&joining, numbers, count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = copy_segment(&joining, numbers[i], err);
     if (ok)
         ok = cn_segment_writer_close(&joining.target, err) &&
              cn_segment_seal(base, number, &cn_disk_files, err) &&

@@ -18,7 +18,8 @@ static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
     if (!cn_bytes_slice(bytes, 0, cn_posting_header_size - sizeof(out->header_checksum),
                         &covered) ||
         cn_crc32c(covered) != out->header_checksum)
-        return cn_fail(err, CN_ERR_FORMAT, "header of a block of postings is damaged");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "the header of a block of postings is damaged");
     if (out->row_count > UINT32_MAX - out->first_row)
         return cn_fail(err, CN_ERR_FORMAT, "postings of %" PRIu32 " rows from %" PRIu32,
                        out->row_count, out->first_row);
@@ -112,8 +113,7 @@ static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)
         !cn_bytes_slice(block->entries, sample.entries_off,
                         next.entries_off - sample.entries_off, &entries))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "postings: group %" PRIu64 " does not fit the entries",
-                       walk->group);
+                       "postings: group %" PRIu64 " exceeds the entries", walk->group);
     if (!check(block, entries, err))
         return false;
     walk->group++;
@@ -123,7 +123,7 @@ static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)
     return true;
 }
 
-/* Entries one by one, however small their keys are. */
+/* The next entry, also if its key is below the first wanted one. */
 static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *out,
                          struct cn_error *err)
 {
@@ -138,7 +138,7 @@ static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *
     }
     if (!cn_varint_take(&walk->entries, &delta) ||
         !cn_varint_take(&walk->entries, &value))
-        return cn_fail(err, CN_ERR_FORMAT, "postings: a cut-off entry");
+        return cn_fail(err, CN_ERR_FORMAT, "postings: truncated entry");
     entry.key = walk->is_first ? delta : walk->key + delta;
     if (!walk->is_first && entry.key <= walk->key)
         return cn_fail(err, CN_ERR_FORMAT, "postings: keys are not ascending");
@@ -148,7 +148,8 @@ static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *
         entry.row = (uint32_t)value;
     } else if (entry.form == CN_POSTING_ONE ||
                !cn_bytes_slice(walk->block->lists, walk->lists_off, value, &entry.list)) {
-        return cn_fail(err, CN_ERR_FORMAT, "postings: rows do not fit their block");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "postings: the rows of an entry exceed its block");
     } else {
         walk->lists_off += value;
     }
@@ -207,7 +208,7 @@ bool cn_posting_block_find(const struct cn_posting_block *block, cn_posting_key 
 
 static bool fail_rows(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "postings: rows outside of their block");
+    return cn_fail(err, CN_ERR_FORMAT, "postings: a row is outside of its block");
 }
 
 /* The next row of a list: above `row`, which is UINT64_MAX before the first. */
@@ -268,7 +269,7 @@ static void walk_bits(const struct cn_posting_block *block, struct cn_bytes bits
         unsigned byte = (unsigned)bits.ptr[row / 8] >> row % 8;
 
         if (byte == 0)
-            row |= 7; /* nothing is left in this byte */
+            row |= 7; /* no bit of this byte is left */
         else if (byte & 1)
             visit(arg, block->first_row + row);
     }

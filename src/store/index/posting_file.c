@@ -21,7 +21,7 @@ static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
         !cn_block_file_check(&file->file, counts, err))
         return false;
     if (counts.len < COUNTS_LEN)
-        return cn_fail(err, CN_ERR_FORMAT, "number of rows is missing");
+        return cn_fail(err, CN_ERR_FORMAT, "the number of rows is missing");
     block.row_count = cn_u32_get(counts.ptr);
     block.key_count = cn_u32_get(counts.ptr + sizeof(uint32_t));
     file->block = block;

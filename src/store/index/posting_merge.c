@@ -4,11 +4,11 @@
 
 #include "base/alloc.h"
 
-/* A block on its way through the merge. */
+/* A block that is being merged, at its next entry. */
 struct source {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
-    size_t number; /* blocks with the same key go in the order of their rows */
+    size_t number; /* orders blocks with the same key by their rows */
 };
 
 struct merge {
@@ -76,7 +76,7 @@ static void take_row(void *arg, uint32_t row)
     merge->rows[merge->row_count++] = row - merge->first_row;
 }
 
-/* The lowest key, with the rows of all blocks that have it. */
+/* Encode the lowest key with the rows of all blocks that have it. */
 static bool merge_key(struct merge *merge, struct cn_error *err)
 {
     cn_posting_key key = merge->sources[merge->heap[0]].entry.key;

@@ -110,7 +110,7 @@ static void add_exception(const struct adder *adder, uint32_t exception)
 {
     const struct cn_words *words = adder->words->words;
 
-    /* A cause has a lower number than what it caused, so this ends. */
+    /* A cause has a lower number than the exception it caused, so this ends. */
     while (exception != 0 && cn_word_kind(words, exception) == CN_WORD_EXCEPTION) {
         uint32_t message = cn_word_part(words, exception, 1);
 

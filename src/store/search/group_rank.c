@@ -34,7 +34,7 @@ void cn_group_members_reserve(struct cn_group_members *members, size_t count)
                    sizeof(*members->durations_ns));
 }
 
-/* The numbers of the largest groups so far, in order. */
+/* The largest groups so far, in order. */
 struct top {
     const struct cn_group_members *members;
     uint32_t *groups;
@@ -81,7 +81,7 @@ static void insert(struct top *top, uint32_t group)
     top->groups[at] = group;
 }
 
-/* With few wanted, each goes to its place; all of them are sorted. */
+/* For a small limit groups are inserted one by one, otherwise all are sorted. */
 struct ranked {
     uint32_t group, size;
     struct cn_bytes value;
@@ -114,7 +114,7 @@ static void sort_all(struct top *top, size_t group_count)
     free(ranked);
 }
 
-/* Bring the value that belongs at `at` there, with none above it before. */
+/* The value at index `at` if the values were sorted; partitions them around it. */
 static uint64_t select_value(uint64_t *values, size_t count, size_t at)
 {
     size_t first = 0, last = count - 1;
@@ -147,7 +147,7 @@ static uint64_t select_value(uint64_t *values, size_t count, size_t at)
     return values[at];
 }
 
-/* Values by their highest bits: six below the highest that is set. */
+/* Buckets by the highest set bit and the six bits below. */
 enum { BUCKET_BITS = 6, BUCKETS = 64 << BUCKET_BITS };
 
 static unsigned bucket_of(uint64_t value)
@@ -161,15 +161,15 @@ static unsigned bucket_of(uint64_t value)
            (unsigned)(value >> shift & ((1 << BUCKET_BITS) - 1));
 }
 
-/* Values, and how many there are in each bucket. */
+/* Values and the size of each bucket. */
 struct spread {
     const uint64_t *values;
     size_t count;
     uint32_t *counts;
-    uint64_t *part; /* room for all values of a bucket */
+    uint64_t *part; /* scratch for the values of a bucket */
 };
 
-/* The smallest value that so many percent of all do not exceed. */
+/* The smallest value that `percent` of all do not exceed. */
 static uint64_t percentile(const struct spread *spread, unsigned percent)
 {
     size_t at = (spread->count * percent + 99) / 100 - 1, part_count = 0;
@@ -199,7 +199,7 @@ static void summarize(struct cn_group *group, const uint64_t *durations, uint64_
     group->p99_ns = percentile(&spread, 99);
 }
 
-/* So few are put in order sooner than spread. Values before the last percentile are below it. */
+/* For few values selecting is faster than buckets. Values before a percentile are below it. */
 static void summarize_few(struct cn_group *group, uint64_t *durations)
 {
     size_t count = (size_t)group->count;
@@ -215,27 +215,27 @@ static void summarize_few(struct cn_group *group, uint64_t *durations)
     group->p99_ns = select_value(durations + most, count - most, nearly_all - most);
 }
 
-/* The durations of each listed group one after the other. */
+/* Gather the durations of each listed group, then summarize them. */
 static void summarize_all(const struct cn_group_members *members, const struct top *top,
                           struct cn_groups *out, size_t group_count)
 {
     enum { FEW = 4096 };
     size_t *ends = cn_alloc(top->count, sizeof(*ends)), sum = 0, most = 0;
-    uint32_t *places = cn_alloc(group_count, sizeof(*places)); /* 1 + place in the list */
+    uint32_t *slots = cn_alloc(group_count, sizeof(*slots)); /* 1 + index in the list */
     uint64_t *durations;
 
     for (size_t i = 0; i < top->count; i++) {
-        places[top->groups[i]] = (uint32_t)i + 1;
+        slots[top->groups[i]] = (uint32_t)i + 1;
         ends[i] = sum;
         sum += (size_t)out->list[i].count;
         most = out->list[i].count > most ? (size_t)out->list[i].count : most;
     }
     durations = cn_alloc(sum + most, sizeof(*durations));
     for (size_t i = 0; i < members->count; i++) {
-        uint32_t place = places[members->groups[i]];
+        uint32_t slot = slots[members->groups[i]];
 
-        if (place > 0)
-            durations[ends[place - 1]++] = members->durations_ns[i];
+        if (slot > 0)
+            durations[ends[slot - 1]++] = members->durations_ns[i];
     }
     for (size_t i = 0; i < top->count; i++) {
         uint64_t *begin = durations + (ends[i] - (size_t)out->list[i].count);
@@ -246,7 +246,7 @@ static void summarize_all(const struct cn_group_members *members, const struct t
             summarize(&out->list[i], begin, durations + sum);
     }
     free(durations);
-    free(places);
+    free(slots);
     free(ends);
 }
 

@@ -42,7 +42,7 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
     if (!cn_columns_field(index->columns, field, &key, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
-    /* What came last is mostly the newest: with it in place the others are soon refused. */
+    /* The last rows are mostly the newest: after them most others are refused at once. */
     for (uint32_t row = is_reversed ? cn_rows_next(rows, 0)
                                     : cn_rows_before(rows, rows->count);
          row < rows->count;

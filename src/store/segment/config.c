@@ -84,7 +84,7 @@ static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
     }
     cn_text_done(&text);
     if (config.version != CN_STORE_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "a store of version %u, can use %d",
+        return cn_fail(err, CN_ERR_VERSION, "store version %u is not supported, only %d",
                        config.version, CN_STORE_VERSION);
     *out = config;
     return true;

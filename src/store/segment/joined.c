@@ -19,7 +19,7 @@ static const struct cn_joined_trace *find_trace(const struct cn_joined *joined,
     return i > 0 && joined->traces[i - 1].row == row ? &joined->traces[i - 1] : NULL;
 }
 
-/* Parts of the trace itself belong together, and parts of a span inside of it. */
+/* The same for all parts of a trace, or of a span inside of it. */
 static uint64_t key_of(const struct cn_store_row *row)
 {
     return cn_span_key(row->trace_high, row->trace_low,

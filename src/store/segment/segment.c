@@ -75,7 +75,7 @@ static void open_words(void *arg)
         segment->is_damaged = true;
 }
 
-/* The words take longest to open, and many a segment is searched without them. */
+/* Opening words takes longest, and many searches do not need them. */
 static void need_words(const struct cn_segment *segment)
 {
     struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
@@ -83,7 +83,7 @@ static void need_words(const struct cn_segment *segment)
     cn_once_run(&opened->words_once, open_words, opened);
 }
 
-/* Rows that no log and no index holds: look at the data itself. */
+/* Make all rows from the data. */
 static void rebuild_rows(struct cn_segment *segment)
 {
     struct cn_segment_scan scan = {
@@ -100,7 +100,7 @@ static void rebuild_rows(struct cn_segment *segment)
                                          segment->rebuilt.len});
 }
 
-/* Chunks whose rows a power failure has taken, or that are being written just now. */
+/* Make rows for chunks whose rows were lost in a power failure, or are just being written. */
 static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
 {
     struct cn_segment_scan scan = {
@@ -170,7 +170,7 @@ static void open_rows(struct cn_segment *segment)
         return;
     if (!segment->config.is_sealed && open_rows_log(segment))
         return;
-    /* The writer may have sealed it since the config was read. */
+    /* The writer may have sealed it after the config was read. */
     if (!segment->config.is_sealed &&
         cn_store_config_read(&config, segment->dir, &ignored) && config.is_sealed) {
         segment->config = config;
@@ -187,7 +187,7 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
 
     if (access(segment->dir, X_OK) < 0)
         return cn_fail_errno(err, "%s", segment->dir);
-    /* A segment without data is one that a crash kept from being begun. */
+    /* A crash may have left a segment without data. */
     if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
         segment->is_damaged = true;
     if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {

@@ -63,9 +63,8 @@ bool cn_text_log_encode(struct cn_bytes plain, uint32_t first, uint32_t count,
     uint8_t *batch;
 
     if (plain.len > CN_TEXT_BATCH_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "%zu bytes of new words, at most %d are allowed", plain.len,
-                       CN_TEXT_BATCH_MAX);
+        return cn_fail(err, CN_ERR_LIMIT, "new words have %zu bytes, the limit is %d",
+                       plain.len, CN_TEXT_BATCH_MAX);
     room = cn_text_batch_size + plain.len + cn_compressor_bound(compressor, plain.len);
     batch = (uint8_t *)cn_text_room(text, room);
     if (!cn_compress(compressor, plain, batch + cn_text_batch_size, &stored_len, err))
@@ -143,7 +142,7 @@ static void add_lost(struct cn_words *words, uint32_t until,
     }
 }
 
-/* Where the next batch may begin after damage; the end when there is none. */
+/* Where a batch may begin after damage, or the end of the log. */
 static uint64_t find_magic(struct cn_bytes log, uint64_t off)
 {
     struct cn_bytes rest;
@@ -157,7 +156,7 @@ static uint64_t find_magic(struct cn_bytes log, uint64_t off)
     return found ? off + (uint64_t)(found - rest.ptr) : log.len;
 }
 
-/* Numbers are claims too: a batch that skips more of them than the log has bytes is damage. */
+/* A batch that skips more numbers than the log has bytes is damaged. */
 static bool is_next(const struct cn_words *words, const struct cn_text_batch *head,
                     struct cn_bytes log)
 {
@@ -172,8 +171,8 @@ static void read_batches(struct cn_bytes log, struct cn_words *words,
     struct cn_text_batch head;
     struct cn_bytes stored;
 
-    /* Batches that claim to be long and are not may be checked again and again: stop when
-     * that took more than the log is long. */
+    /* Damaged headers can make long parts of the log be checked again and again: stop when that
+     * took more than its length. */
     while (off < log.len && checked_len <= log.len) {
         bool is_good = is_sound(log, off, &head, &stored) && is_next(words, &head, log);
 
@@ -200,10 +199,11 @@ bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
 
     if (!cn_store_log_header_decode(log, &head) || head.magic != CN_TEXT_LOG_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "not a string log: it does not begin with CNTL");
+                       "not a string log: it does not begin with \"CNTL\"");
     if (head.version != CN_STORE_LOG_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "string log of version %u, can read %d",
-                       head.version, CN_STORE_LOG_VERSION);
+        return cn_fail(err, CN_ERR_VERSION,
+                       "string log version %u is not supported, only %d", head.version,
+                       CN_STORE_LOG_VERSION);
     *state = (struct cn_text_log_state){.sound_len = cn_store_log_header_size};
     decompressor = cn_decompressor_new();
     read_batches(log, words, state, decompressor);

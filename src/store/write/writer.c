@@ -8,7 +8,6 @@
 #include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/segment/commit.h"
-#include "store/segment/lock.h"
 #include "store/segment/log_format.h"
 #include "store/segment/reader.h"
 #include "store/segment/seal.h"
@@ -30,10 +29,10 @@ struct cn_store_writer {
     struct cn_segment_writer segment;
     struct cn_spans_seen seen, older; /* spans of this segment and of the one before */
     struct cn_translation translation;
-    struct cn_store_commit *cut; /* on its way to the disk, in the hands of the owner */
+    struct cn_store_commit *cut; /* being saved by the owner */
     struct cn_store_commit *spare;
-    bool seals_later; /* the owner seals segments that are full */
-    bool is_broken;   /* a failure left something half done: nothing more is added */
+    bool seals_later; /* the owner seals full segments */
+    bool is_broken;   /* a failure left the files inconsistent: nothing can be added */
 };
 
 bool cn_store_init(const char *path, const struct cn_store_options *options,
@@ -48,13 +47,13 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
     exists = access(cn_text_str(&config_path), F_OK) == 0;
     cn_text_done(&config_path);
     if (exists)
-        return cn_fail(err, CN_ERR_USAGE, "%s: there is a store already", path);
+        return cn_fail(err, CN_ERR_USAGE, "%s is a store already", path);
     return io->make_dir(io->arg, path, err) &&
            cn_store_config_write(&config, path, io, err);
 }
 
-static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
-                          uint32_t number)
+static void note_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
+                      uint32_t number)
 {
     struct cn_segment *segment;
     struct cn_error ignored;
@@ -65,7 +64,7 @@ static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *
     cn_segment_close(segment);
 }
 
-/* The newest segment is gone on with, unless it is sealed. */
+/* Continue the newest segment, unless it is sealed. */
 static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
                         size_t count, struct cn_error *err)
 {
@@ -78,7 +77,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
         return cn_segment_writer_create(&writer->segment, writer->base, 0,
                                         &writer->config, writer->io, err);
     dir = cn_segment_dir(writer->base, numbers[count - 1]);
-    /* A directory without a config is one that a crash left before it was used. */
+    /* A crash may have left a directory without a config. */
     if (!cn_store_config_read(&config, dir, &ignored)) {
         free(dir);
         return cn_segment_writer_create(&writer->segment, writer->base,
@@ -88,7 +87,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
     free(dir);
     is_sealed = config.is_sealed;
     if (count > 1 || is_sealed)
-        remember_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
+        note_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
     if (is_sealed)
         return cn_segment_writer_create(&writer->segment, writer->base,
                                         numbers[count - 1] + 1, &writer->config,
@@ -96,17 +95,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
     if (!cn_segment_writer_open(&writer->segment, writer->base, numbers[count - 1],
                                 writer->io, err))
         return false;
-    remember_rows(writer, &writer->seen, numbers[count - 1]);
-    return true;
-}
-
-/* Segments before the newest that a crash kept from being sealed. */
-static bool seal_older(struct cn_store_writer *writer, const uint32_t *numbers,
-                       size_t count, struct cn_error *err)
-{
-    for (size_t i = 0; i + 1 < count; i++)
-        if (!cn_segment_seal(writer->base, numbers[i], writer->io, err))
-            return false;
+    note_rows(writer, &writer->seen, numbers[count - 1]);
     return true;
 }
 
@@ -114,12 +103,14 @@ static bool open_segments(struct cn_store_writer *writer, struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
-    bool ok;
+    bool ok = true;
 
     if (!cn_segments_list(writer->base, &numbers, &count, err))
         return false;
-    ok = seal_older(writer, numbers, count, err) &&
-         open_newest(writer, numbers, count, err);
+    /* A crash may have left older segments unsealed. */
+    for (size_t i = 0; ok && i + 1 < count; i++)
+        ok = cn_segment_seal(writer->base, numbers[i], writer->io, err);
+    ok = ok && open_newest(writer, numbers, count, err);
     free(numbers);
     return ok;
 }
@@ -172,7 +163,7 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
     free(writer);
 }
 
-/* A trace in flight must not be torn apart, unless it never ends. */
+/* A trace in flight keeps the segment open, up to twice its length. */
 bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 {
     uint64_t len = cn_segment_writer_len(&writer->segment);
@@ -191,8 +182,9 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
     uint32_t number = writer->segment.number;
 
     if (number == CN_SEGMENT_NUMBER_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "%s: segment %06x is the last one possible",
-                       writer->base, number);
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%s: segment %06x has the highest possible number", writer->base,
+                       number);
     writer->is_broken = true;
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
@@ -238,8 +230,8 @@ bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
 static bool check(const struct cn_store_writer *writer, struct cn_error *err)
 {
     return !writer->is_broken ||
-           cn_fail(err, CN_ERR_IO, "%s: an earlier failure left it half written",
-                   writer->base);
+           cn_fail(err, CN_ERR_IO,
+                   "%s: an earlier write has failed; open the store again", writer->base);
 }
 
 bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **words,
@@ -309,8 +301,7 @@ static bool find_part_off(const struct cn_store_writer *writer,
         return true;
     open = cn_spans_seen_open(&writer->seen, trace->id_high, trace->id_low);
     if (!open || open->next_part != trace->part)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "part %u of a trace whose part %u is not in the store",
+        return cn_fail(err, CN_ERR_FORMAT, "part %u of a trace arrived without part %u",
                        trace->part, trace->part - 1);
     *part_off = open->next_off;
     return true;
@@ -344,7 +335,7 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
     bool is_known;
 
     if (trace->node_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "a trace without calls");
+        return cn_fail(err, CN_ERR_FORMAT, "the trace has no calls");
     if (!check(writer, err) || (trace->words != &writer->segment.words &&
                                 !cn_store_writer_begin(writer, &words, err)))
         return false;

@@ -138,25 +138,24 @@ static void points_at_the_column_of_a_mistake(void **state)
     struct cn_text deep = {0};
 
     (void)state;
-    assert_fails("a and (b or", "query, column 12: something is missing");
-    assert_fails("a and (b", "query, column 7: a '(' without its ')'");
-    assert_fails("a)", "query, column 2: a ')' without its '('");
-    assert_fails("user = ", "query, column 6: a value is missing");
+    assert_fails("a and (b or", "query, column 12: missing condition");
+    assert_fails("a and (b", "query, column 7: '(' without ')'");
+    assert_fails("a)", "query, column 2: ')' without '('");
+    assert_fails("user = ", "query, column 6: missing value");
     assert_fails("x duration > soon",
-                 "query, column 14: 'soon' is not a duration like 100ms");
+                 "query, column 14: 'soon' is not a duration such as 100ms");
     assert_fails("duration > 3parsec",
-                 "query, column 12: '3parsec' has no unit of ns, us, "
-                 "ms, s, m, h, d or w");
+                 "query, column 12: '3parsec': the unit must be ns, us, ms, s, "
+                 "m, h, d or w");
     assert_fails(
         "since 2026-02-30",
-        "query, column 7: '2026-02-30' is not a time like \"2026-01-31 23:59:59\"");
+        "query, column 7: '2026-02-30' is not a time such as \"2026-01-31 23:59:59\"");
     assert_fails("id = xyz", "query, column 6: 'xyz' is not a hexadecimal number");
-    assert_fails("\"abc", "query, column 1: a quote without its end");
+    assert_fails("\"abc", "query, column 1: missing closing quote");
     assert_fails("m ~ [a", "query, column 5: pattern '[a': column 3: '[' without ']'");
-    assert_fails("= 5", "query, column 1: a condition is missing");
+    assert_fails("= 5", "query, column 1: missing condition");
     cn_text_fill(&deep, '(', 100);
-    assert_fails(cn_text_str(&deep),
-                 "query, column 65: parentheses are nested too deeply");
+    assert_fails(cn_text_str(&deep), "query, column 65: parentheses nest too deeply");
     cn_text_done(&deep);
 }
 

@@ -207,7 +207,7 @@ static void has_one_writer_only(void **state)
 
     (void)state;
     assert_false(cn_store_writer_open(&other, "store", NULL, &err));
-    assert_string_equal(err.text, "store: another process is writing to this store");
+    assert_string_equal(err.text, "store is locked: another process is writing to it");
     close_writer(writer);
     writer = open_writer(NULL);
     close_writer(writer);
