@@ -37,7 +37,7 @@ static bool check_set(const struct cn_trace_set *set, const char *id,
     if (set->count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no trace %s", id);
     for (size_t i = 0; i < set->count; i++) {
-        if (set->parts[i].trace.node_count == 0)
+        if (set->branches[i].trace.node_count == 0)
             return cn_fail(err, CN_ERR_NOT_FOUND, "trace %s has no calls", id);
     }
     return true;

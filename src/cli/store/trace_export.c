@@ -77,24 +77,24 @@ static void put_attributes(struct writer *writer, const struct cn_trace *trace,
     cn_json_end(&writer->json);
 }
 
-static bool put_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                      uint32_t depth)
 {
     struct writer *writer = arg;
-    const struct cn_trace_node *call = &part->trace.nodes[node];
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
 
-    if (cn_trace_is_cut(writer->cut, part, node, depth))
+    if (cn_trace_is_cut(writer->cut, branch, node, depth))
         return false;
     cn_json_object(&writer->json);
     put_u64(writer, "depth", depth);
     put_u64(writer, "start_ns",
-            part->row.time_ns - writer->set->parts[0].row.time_ns + call->start_ns);
+            branch->row.time_ns - writer->set->branches[0].row.time_ns + call->start_ns);
     put_u64(writer, "duration_ns", call->duration_ns);
-    put_u64(writer, "self_ns", cn_trace_self_ns(&part->trace, node));
+    put_u64(writer, "self_ns", cn_trace_self_ns(&branch->trace, node));
     put_u64(writer, "calls", call->calls);
     put_u64(writer, "errors", call->errors);
     cn_text_clear(&writer->word);
-    cn_words_print_method_name(part->trace.words, call->method, &writer->word);
+    cn_words_print_method_name(branch->trace.words, call->method, &writer->word);
     cn_json_key(&writer->json, "method");
     cn_json_str(&writer->json, cn_text_str(&writer->word));
     if (call->flags & CN_TRACE_OPEN) {
@@ -102,12 +102,12 @@ static bool put_call(void *arg, const struct cn_trace_part *part, uint32_t node,
         cn_json_bool(&writer->json, true);
     }
     if (call->span != CN_NONE)
-        put_span(writer, &part->trace, node);
+        put_span(writer, &branch->trace, node);
     if (call->first_attribute != CN_NONE)
-        put_attributes(writer, &part->trace, node);
+        put_attributes(writer, &branch->trace, node);
     if (call->exception != 0) {
         cn_json_key(&writer->json, "exceptions");
-        cn_json_exceptions(&writer->json, part->trace.words, call->exception);
+        cn_json_exceptions(&writer->json, branch->trace.words, call->exception);
     }
     cn_json_end(&writer->json);
     cn_text_char(&writer->text, '\n');
@@ -121,7 +121,7 @@ static bool put_call(void *arg, const struct cn_trace_part *part, uint32_t node,
 void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *args,
                          const struct cn_trace_cut *cut)
 {
-    const struct cn_store_row *row = &set->parts[0].row;
+    const struct cn_store_row *row = &set->branches[0].row;
     struct writer writer = {.args = args, .set = set, .cut = cut};
     char id[33];
 

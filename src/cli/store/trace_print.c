@@ -31,10 +31,10 @@ struct tree {
     struct cn_text line;
 };
 
-bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
+bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branch *branch,
                      uint32_t node, uint32_t depth)
 {
-    return depth > cut->depth || part->trace.nodes[node].duration_ns < cut->min_ns;
+    return depth > cut->depth || branch->trace.nodes[node].duration_ns < cut->min_ns;
 }
 
 /* Add a line below a call, without times. */
@@ -111,27 +111,27 @@ static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint
 
 static uint64_t first_time(const struct cn_trace_set *set)
 {
-    return set->parts[0].row.time_ns;
+    return set->branches[0].row.time_ns;
 }
 
 /* The time of a call since the first of all, as far as the clocks of the agents agree. */
-static uint64_t start_of(const struct cn_trace_set *set, const struct cn_trace_part *part,
-                         uint32_t node)
+static uint64_t start_of(const struct cn_trace_set *set,
+                         const struct cn_trace_branch *branch, uint32_t node)
 {
-    return part->row.time_ns - first_time(set) + part->trace.nodes[node].start_ns;
+    return branch->row.time_ns - first_time(set) + branch->trace.nodes[node].start_ns;
 }
 
-static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
     struct tree *tree = arg;
-    const struct cn_trace_node *call = &part->trace.nodes[node];
-    double whole = (double)part->trace.nodes[0].duration_ns;
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
+    double whole = (double)branch->trace.nodes[0].duration_ns;
 
-    if (cn_trace_is_cut(tree->cut, part, node, depth))
+    if (cn_trace_is_cut(tree->cut, branch, node, depth))
         return false;
     cn_text_clear(&tree->line);
-    cn_duration_print(&tree->line, start_of(tree->set, part, node));
+    cn_duration_print(&tree->line, start_of(tree->set, branch, node));
     cn_table_str(tree->table, cn_text_str(&tree->line));
     cn_text_clear(&tree->line);
     cn_duration_print(&tree->line, call->duration_ns);
@@ -140,10 +140,10 @@ static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
     cn_text_clear(&tree->line);
     cn_text_fill(&tree->line, ' ', (size_t)depth * INDENT);
-    cn_words_print_method_name(part->trace.words, call->method, &tree->line);
-    if (call->span != CN_NONE && part->trace.spans[call->span].type != 0) {
+    cn_words_print_method_name(branch->trace.words, call->method, &tree->line);
+    if (call->span != CN_NONE && branch->trace.spans[call->span].type != 0) {
         cn_text_str_add(&tree->line, "  [");
-        cn_words_print(part->trace.words, part->trace.spans[call->span].type,
+        cn_words_print(branch->trace.words, branch->trace.spans[call->span].type,
                        &tree->line);
         cn_text_char(&tree->line, ']');
     }
@@ -151,15 +151,15 @@ static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t nod
         cn_table_paint(tree->table, CN_COLOR_RED);
     cn_table_str(tree->table, cn_text_str(&tree->line));
     cn_table_end_row(tree->table);
-    add_attributes(tree, &part->trace, node, depth);
-    add_exceptions(tree, &part->trace, node, depth);
+    add_attributes(tree, &branch->trace, node, depth);
+    add_exceptions(tree, &branch->trace, node, depth);
     return true;
 }
 
 void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *args,
                          const struct cn_trace_cut *cut)
 {
-    const struct cn_store_row *row = &set->parts[0].row;
+    const struct cn_store_row *row = &set->branches[0].row;
     struct tree tree = {.set = set, .cut = cut};
     struct cn_text head = {0};
 
@@ -189,18 +189,18 @@ struct methods {
     struct cn_text name;
 };
 
-static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
     struct methods *methods = arg;
-    const struct cn_trace_node *call = &part->trace.nodes[node];
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
     struct method *method;
     uint32_t name;
 
-    if (cn_trace_is_cut(methods->cut, part, node, depth))
+    if (cn_trace_is_cut(methods->cut, branch, node, depth))
         return false;
     cn_text_clear(&methods->name);
-    cn_words_print_method_name(part->trace.words, call->method, &methods->name);
+    cn_words_print_method_name(branch->trace.words, call->method, &methods->name);
     name = cn_names_add(&methods->names, cn_text_str(&methods->name));
     if (name == methods->count) {
         if (methods->count == methods->capacity)
@@ -213,7 +213,7 @@ static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     method->calls++;
     method->errors += (call->flags & CN_TRACE_ERROR) != 0;
     method->total_ns += call->duration_ns;
-    method->self_ns += cn_trace_self_ns(&part->trace, node);
+    method->self_ns += cn_trace_self_ns(&branch->trace, node);
     method->min_ns =
         call->duration_ns < method->min_ns ? call->duration_ns : method->min_ns;
     method->max_ns =

@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 struct cn_args;
-struct cn_trace_part;
+struct cn_trace_branch;
 struct cn_trace_set;
 
 /* Which calls to hide, with all calls below them. */
@@ -19,7 +19,7 @@ struct cn_trace_cut {
 };
 
 /* True if a call is hidden. */
-bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
+bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branch *branch,
                      uint32_t node, uint32_t depth);
 
 void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *args,

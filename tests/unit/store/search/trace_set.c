@@ -38,13 +38,13 @@ static void add_span(struct cn_store_writer *writer, uint64_t id, uint64_t paren
     trace.id_high = 0xabc;
     trace.id_low = 0xdef;
     for (size_t i = 0; i < count; i++) {
-        uint32_t parts[3] = {
+        uint32_t branches[3] = {
             cn_words_add_str(words, CN_WORD_CLASS, "C"),
             cn_words_add_str(words, CN_WORD_METHOD_NAME, calls[i].name),
         };
 
         assert_true(cn_trace_enter(&trace,
-                                   cn_words_add_parts(words, CN_WORD_METHOD, parts, 3),
+                                   cn_words_add_parts(words, CN_WORD_METHOD, branches, 3),
                                    calls[i].start_ns, &err));
         if (i > 0) {
             cn_trace_leave(&trace, calls[i].end_ns, 1);
@@ -92,13 +92,14 @@ static void load(struct cn_trace_set *set, struct cn_store **store,
     cn_query_free(query);
 }
 
-static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
     struct cn_text *text = arg;
 
     cn_text_printf(text, "%u ", depth);
-    cn_words_print_method_name(part->trace.words, part->trace.nodes[node].method, text);
+    cn_words_print_method_name(branch->trace.words, branch->trace.nodes[node].method,
+                               text);
     cn_text_char(text, '\n');
     return true;
 }
@@ -121,7 +122,7 @@ static void print_recording(const struct cn_recording *rec, struct cn_text *text
     }
 }
 
-static void parts_are_visited_in_order_of_time(void **state)
+static void branches_are_visited_in_order_of_time(void **state)
 {
     struct cn_search *search;
     struct cn_trace_set set;
@@ -178,7 +179,7 @@ static void becomes_a_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CN_SCRATCH_TEST(parts_are_visited_in_order_of_time),
+        CN_SCRATCH_TEST(branches_are_visited_in_order_of_time),
         CN_SCRATCH_TEST(becomes_a_recording),
     };
 
