@@ -97,9 +97,9 @@ int main(int argc, char **argv)
     (void)getrusage(RUSAGE_SELF, &usage);
     printf("traces %" PRIu64 ", records %" PRIu64 ", processor %.2f s, %.2f M records/s, "
            "memory %ld MB\n",
-           counts.traces, counts.records, used_s, (double)counts.records / used_s / 1e6,
-           usage.ru_maxrss / 1024);
-    len = print_sizes(argv[1], counts.records);
-    printf("all files %.2f B/record\n", (double)len / (double)counts.records);
+           counts.added.traces, counts.added.records, used_s,
+           (double)counts.added.records / used_s / 1e6, usage.ru_maxrss / 1024);
+    len = print_sizes(argv[1], counts.added.records);
+    printf("all files %.2f B/record\n", (double)len / (double)counts.added.records);
     return 0;
 }

@@ -1,17 +1,16 @@
-/* Which names are meant: patterns as users type them.
- * Threads: immutable after it was made.
+/* A filter for names: patterns as users type them.
+ * Threads: one thread at a time, as base/regex.h.
  */
 #ifndef CN_BASE_NAME_FILTER_H
 #define CN_BASE_NAME_FILTER_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 
 enum cn_match {
     CN_MATCH_GLOB,  /* "solve*": the whole name */
-    CN_MATCH_REGEX, /* POSIX extended, anywhere in the name */
+    CN_MATCH_REGEX, /* base/regex.h, anywhere in the name */
     CN_MATCH_NAME,  /* the name itself */
 };
 
@@ -21,7 +20,8 @@ struct cn_name_pattern;
 struct cn_name_filter {
     struct cn_name_pattern *patterns;
     size_t count;
-    uint64_t *repeats_left; /* for cn_regex_compile(); NULL: patterns that people type */
+    /* Instructions left for regular expressions (cn_regex_size); NULL: no limit. */
+    size_t *size_left;
 };
 
 /* One more pattern; a name matches when any of them does. */

@@ -1,271 +1,253 @@
+/* A deterministic automaton that is built while matching. A state is the set of instructions
+ * that the program can be at; its transitions are computed when they are first taken. When
+ * there are too many states, all of them are dropped.
+ *
+ * An assertion such as "\b" depends on the characters before and after it. A state contains
+ * assertions whose next character is not known yet, and the kind of the character before. */
+
 #include "base/regex.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a part of an expression is when all repetitions are written out. */
-struct part {
-    uint64_t size, repeats, anchors;
-    bool is_empty; /* it matches nothing at all, too */
+#include "base/alloc.h"
+#include "base/regex_program.h"
+
+/* A transition is a state, perhaps with FINAL added, or UNKNOWN. */
+enum { STATES_MAX = 128, FINAL = STATES_MAX, UNKNOWN = -1 };
+
+/* What comes before or after a position. */
+enum context { CONTEXT_UNKNOWN, CONTEXT_TEXT_EDGE, CONTEXT_WORD, CONTEXT_OTHER };
+
+struct state {
+    enum context before; /* CONTEXT_UNKNOWN without assertions */
+    bool is_match, is_match_at_end;
+    bool is_final; /* the remaining text does not matter */
+    bool has_assertions;
 };
 
-struct group {
-    struct part all; /* is_empty: one of the branches before this one is */
-    uint64_t
-        max_anchors; /* of the branches before this one, which are not gone through with it */
-    bool is_before_empty; /* what comes before the last part of this branch */
+struct cn_regex {
+    struct cn_regex_program program;
+    char *literal; /* the expression if it is plain text: faster to find than to match */
+    size_t words;  /* of a set of instructions */
+    struct state *states;
+    uint64_t *sets; /* by state */
+    int16_t *next;  /* by state and symbol */
+    size_t count, state_capacity, set_capacity, next_capacity;
+    int first;                    /* state before a text, or UNKNOWN */
+    uint64_t *reached, *resolved; /* sets that are being computed */
+    unsigned *stack;
 };
 
-struct measure {
-    const char *at;
-    struct group groups[CN_REGEX_DEPTH_MAX + 1]; /* those around us, outermost first */
-    size_t depth;
-    struct part last; /* of the branch at hand: what a repetition would repeat */
-    bool has_last;
-};
-
-static void end_part(struct measure *m)
-{
-    if (m->has_last && !m->last.is_empty)
-        m->groups[m->depth].is_before_empty = false;
-    m->has_last = false;
-}
-
-static void end_branch(struct measure *m)
-{
-    struct group *group = &m->groups[m->depth];
-
-    end_part(m);
-    group->all.is_empty = group->all.is_empty || group->is_before_empty;
-    group->is_before_empty = true;
-    if (group->all.anchors > group->max_anchors)
-        group->max_anchors = group->all.anchors;
-    group->all.anchors = 0;
-}
-
-static void weigh(struct part *to, const struct part *more)
-{
-    to->size += more->size;
-    to->repeats += more->repeats;
-    to->anchors += more->anchors;
-}
-
-static void add_part(struct measure *m, struct part part)
-{
-    end_part(m);
-    weigh(&m->groups[m->depth].all, &part);
-    m->last = part;
-    m->has_last = true;
-}
-
-/* "[]a-z[:digit:]]", up to its last bracket. */
-static void skip_set(struct measure *m)
-{
-    m->at += m->at[1] == '^' ? 2 : 1;
-    if (*m->at == ']')
-        m->at++;
-    while (*m->at && *m->at != ']') {
-        char end[] = {m->at[1], ']', '\0'};
-        const char *found = NULL;
-
-        if (*m->at == '[' && end[0] && strchr(":=.", end[0]))
-            found = strstr(m->at + 2, end);
-        m->at = found ? found + 2 : m->at + 1;
-    }
-    if (*m->at)
-        m->at++;
-}
-
-/* How often a part occurs, written out. */
-struct repeat {
-    uint64_t copies;
-    bool is_optional; /* at most once: "?" */
-    bool allows_none;
-};
-
-static bool take_number(const char **at, uint64_t *out)
-{
-    char *end;
-
-    if (**at < '0' || **at > '9')
-        return false;
-    *out = strtoull(*at, &end, 10);
-    *at = end;
-    return true;
-}
-
-/* "{2}", "{2,}", "{,5}" or "{2,5}". */
-static bool take_interval(struct measure *m, struct repeat *out)
-{
-    const char *at = m->at + 1;
-    uint64_t first = 0, last;
-    bool has_first = take_number(&at, &first);
-
-    last = first;
-    if (*at == ',') {
-        at++;
-        if (!take_number(&at, &last))
-            last = first < UINT64_MAX ? first + 1 : first;
-    } else if (!has_first) {
-        return false;
-    }
-    if (*at != '}')
-        return false;
-    m->at = at + 1;
-    *out =
-        (struct repeat){.copies = last > first ? last : first, .allows_none = first == 0};
-    out->copies += out->copies == 0;
-    return true;
-}
-
-static bool take_repeat(struct measure *m, struct repeat *out)
-{
-    char c = *m->at;
-
-    if (c == '{')
-        return take_interval(m, out);
-    if (c != '*' && c != '+' && c != '?')
-        return false;
-    m->at++;
-    /* The library makes one copy more of what stands before a plus. */
-    *out = (struct repeat){
-        .copies = c == '+' ? 2 : 1, .is_optional = c == '?', .allows_none = c != '+'};
-    return true;
-}
-
-static bool repeat_last(struct measure *m, struct repeat repeat, struct cn_error *err)
-{
-    struct part more = m->last;
-
-    if (!m->has_last) {
-        add_part(m, (struct part){.size = 1});
-        return true;
-    }
-    if (more.is_empty && !repeat.is_optional)
-        return cn_fail(err, CN_ERR_USAGE, "repeats what may be empty");
-    if (repeat.copies > CN_REGEX_SIZE_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "repeats more than %d times",
-                       CN_REGEX_SIZE_MAX);
-    more.size *= repeat.copies - 1;
-    more.anchors *= repeat.copies - 1;
-    more.repeats = more.repeats * (repeat.copies - 1) + repeat.copies;
-    weigh(&m->groups[m->depth].all, &more);
-    weigh(&m->last, &more);
-    m->last.is_empty = m->last.is_empty || repeat.allows_none;
-    return true;
-}
-
-static bool open_group(struct measure *m, struct cn_error *err)
-{
-    end_part(m);
-    if (m->depth == CN_REGEX_DEPTH_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "more than %d parentheses nested",
-                       CN_REGEX_DEPTH_MAX);
-    m->groups[++m->depth] = (struct group){.is_before_empty = true};
-    return true;
-}
-
-static void close_group(struct measure *m)
-{
-    struct group *group = &m->groups[m->depth];
-
-    end_branch(m);
-    group->all.anchors = group->max_anchors;
-    m->depth--;
-    add_part(m, group->all);
-}
-
-/* A backslash and what follows it. */
-static bool take_escaped(struct measure *m, struct cn_error *err)
-{
-    char c = m->at[1];
-
-    if (c >= '1' && c <= '9')
-        return cn_fail(err, CN_ERR_USAGE, "back-references such as \\%c are not possible",
-                       c);
-    m->at += c ? 2 : 1;
-    if (c && strchr("bB<>`'", c))
-        add_part(m, (struct part){.anchors = 1, .is_empty = true});
-    else
-        add_part(m, (struct part){.size = 1});
-    return true;
-}
-
-static bool take_part(struct measure *m, struct cn_error *err)
-{
-    char c = *m->at;
-
-    if (c == '\\')
-        return take_escaped(m, err);
-    if (c == '[') {
-        skip_set(m);
-        add_part(m, (struct part){.size = 1});
-        return true;
-    }
-    m->at++;
-    if (c == '(')
-        return open_group(m, err);
-    if (c == ')' && m->depth > 0)
-        close_group(m);
-    else if (c == '|')
-        end_branch(m);
-    else if (c == '^' || c == '$')
-        add_part(m, (struct part){.anchors = 1, .is_empty = true});
-    else
-        add_part(m, (struct part){.size = 1});
-    return true;
-}
-
-static bool check_limits(const struct part *part, uint64_t repeats_max,
-                         struct cn_error *err)
-{
-    if (part->repeats > repeats_max)
-        return cn_fail(err, CN_ERR_USAGE, "more than %" PRIu64 " repetitions",
-                       repeats_max);
-    if (part->size > CN_REGEX_SIZE_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "more than %d characters to match",
-                       CN_REGEX_SIZE_MAX);
-    if (part->anchors > CN_REGEX_ANCHORS_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "more than %d anchors such as ^",
-                       CN_REGEX_ANCHORS_MAX);
-    return true;
-}
-
-static bool check(const char *pattern, uint64_t repeats_max, uint64_t *repeats,
+bool cn_regex_new(struct cn_regex **out, const char *text, unsigned flags,
                   struct cn_error *err)
 {
-    struct measure m = {.at = pattern, .groups[0].is_before_empty = true};
+    struct cn_regex *regex = cn_alloc(1, sizeof(*regex));
 
-    while (*m.at) {
-        struct repeat repeat;
-
-        if (!(take_repeat(&m, &repeat) ? repeat_last(&m, repeat, err)
-                                       : take_part(&m, err)) ||
-            !check_limits(&m.groups[m.depth].all, repeats_max, err))
-            return false;
+    if (!cn_regex_compile(&regex->program, text, flags, err)) {
+        cn_regex_free(regex);
+        return false;
     }
-    *repeats = m.groups[0].all.repeats;
+    if (*text && flags == 0 && !strpbrk(text, "\\^$.[]|()*+?{}"))
+        regex->literal = cn_strdup(text);
+    regex->words = (regex->program.count + 63) / 64;
+    regex->reached = cn_alloc(regex->words, sizeof(*regex->reached));
+    regex->resolved = cn_alloc(regex->words, sizeof(*regex->resolved));
+    regex->stack = cn_alloc(2 * regex->program.count + 2, sizeof(*regex->stack));
+    regex->first = UNKNOWN;
+    *out = regex;
     return true;
 }
 
-bool cn_regex_compile(regex_t *out, const char *pattern, uint64_t *repeats_left,
-                      struct cn_error *err)
+void cn_regex_free(struct cn_regex *regex)
 {
-    uint64_t most = CN_REGEX_REPEATS_MAX, repeats;
-    char reason[128];
-    int code;
+    if (!regex)
+        return;
+    free(regex->program.code);
+    free(regex->literal);
+    free(regex->states);
+    free(regex->sets);
+    free(regex->next);
+    free(regex->reached);
+    free(regex->resolved);
+    free(regex->stack);
+    free(regex);
+}
 
-    if (repeats_left && *repeats_left < most)
-        most = *repeats_left;
-    if (!check(pattern, most, &repeats, err))
-        return false;
-    code = regcomp(out, pattern, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        (void)regerror(code, out, reason, sizeof(reason));
-        return cn_fail(err, CN_ERR_USAGE, "%s", reason);
+size_t cn_regex_size(const struct cn_regex *regex)
+{
+    return regex->program.count;
+}
+
+static bool has(const uint64_t *set, unsigned at)
+{
+    return set[at / 64] >> at % 64 & 1;
+}
+
+static bool is_assertion(enum cn_regex_op op)
+{
+    return op >= CN_REGEX_BEGIN && op <= CN_REGEX_NO_EDGE;
+}
+
+static bool holds(enum cn_regex_op op, enum context before, enum context after)
+{
+    bool was_word = before == CONTEXT_WORD, is_word = after == CONTEXT_WORD;
+
+    return op == CN_REGEX_BEGIN        ? before == CONTEXT_TEXT_EDGE
+           : op == CN_REGEX_END        ? after == CONTEXT_TEXT_EDGE
+           : op == CN_REGEX_WORD_BEGIN ? !was_word && is_word
+           : op == CN_REGEX_WORD_END   ? was_word && !is_word
+           : op == CN_REGEX_EDGE       ? was_word != is_word
+                                       : was_word == is_word;
+}
+
+/* Add instruction `at` and those it leads to without a character. An assertion about
+ * characters to come is added and left open while `after` is unknown. */
+static void add(struct cn_regex *regex, uint64_t *set, unsigned at, enum context before,
+                enum context after)
+{
+    size_t depth = 0;
+
+    regex->stack[depth++] = at;
+    while (depth > 0) {
+        const struct cn_regex_code *code;
+        bool continues;
+
+        at = regex->stack[--depth];
+        if (has(set, at))
+            continue;
+        code = &regex->program.code[at];
+        continues = code->op == CN_REGEX_SPLIT;
+        if (code->op == CN_REGEX_BEGIN ||
+            (is_assertion(code->op) && after != CONTEXT_UNKNOWN))
+            continues = holds(code->op, before, after);
+        set[at / 64] |= UINT64_C(1) << at % 64;
+        if (continues)
+            regex->stack[depth++] = at + 1;
+        if (code->op == CN_REGEX_SPLIT || code->op == CN_REGEX_JUMP)
+            regex->stack[depth++] = (unsigned)((int)at + code->to);
     }
-    if (repeats_left)
-        *repeats_left -= repeats;
-    return true;
+}
+
+/* Set regex->resolved to the instructions of a state after its assertions were decided. */
+static void resolve(struct cn_regex *regex, const uint64_t *set, enum context before,
+                    enum context after)
+{
+    memset(regex->resolved, 0, regex->words * sizeof(*regex->resolved));
+    for (unsigned at = 0; at < regex->program.count; at++)
+        if (has(set, at))
+            add(regex, regex->resolved, at, before, after);
+}
+
+/* The state of the set regex->reached, a new one if needed. */
+static size_t state_of(struct cn_regex *regex, enum context before)
+{
+    unsigned match = (unsigned)regex->program.count - 1;
+    struct state state = {.is_match = has(regex->reached, match)};
+    bool has_sets = false;
+
+    for (unsigned at = 0; at < regex->program.count; at++) {
+        enum cn_regex_op op = regex->program.code[at].op;
+
+        if (!has(regex->reached, at))
+            continue;
+        has_sets = has_sets || op == CN_REGEX_SET;
+        state.has_assertions =
+            state.has_assertions || (is_assertion(op) && op != CN_REGEX_BEGIN);
+    }
+    state.before = state.has_assertions ? before : CONTEXT_UNKNOWN;
+    for (size_t i = 0; i < regex->count; i++) {
+        if (regex->states[i].before == state.before &&
+            memcmp(regex->sets + i * regex->words, regex->reached,
+                   regex->words * sizeof(*regex->sets)) == 0)
+            return i;
+    }
+    if (regex->count == STATES_MAX) {
+        regex->count = 0;
+        regex->first = UNKNOWN;
+    }
+    resolve(regex, regex->reached, before, CONTEXT_TEXT_EDGE);
+    state.is_match_at_end = has(regex->resolved, match);
+    state.is_final = state.is_match || (!has_sets && !state.has_assertions);
+    regex->states = cn_grow(regex->states, regex->count, &regex->state_capacity,
+                            sizeof(*regex->states));
+    regex->sets = cn_grow_to(regex->sets, (regex->count + 1) * regex->words,
+                             &regex->set_capacity, sizeof(*regex->sets));
+    memcpy(regex->sets + regex->count * regex->words, regex->reached,
+           regex->words * sizeof(*regex->sets));
+    regex->next = cn_grow_to(regex->next, (regex->count + 1) * CN_REGEX_SYMBOLS,
+                             &regex->next_capacity, sizeof(*regex->next));
+    for (size_t i = 0; i < CN_REGEX_SYMBOLS; i++)
+        regex->next[regex->count * CN_REGEX_SYMBOLS + i] = UNKNOWN;
+    regex->states[regex->count] = state;
+    return regex->count++;
+}
+
+static size_t first_state(struct cn_regex *regex)
+{
+    if (regex->first == UNKNOWN) {
+        memset(regex->reached, 0, regex->words * sizeof(*regex->reached));
+        add(regex, regex->reached, 0, CONTEXT_TEXT_EDGE, CONTEXT_UNKNOWN);
+        regex->first = (int)state_of(regex, CONTEXT_TEXT_EDGE);
+    }
+    return (size_t)regex->first;
+}
+
+/* The transition from a state. */
+static int step(struct cn_regex *regex, size_t from, unsigned symbol)
+{
+    const struct cn_regex_program *program = &regex->program;
+    const uint64_t *set = regex->sets + from * regex->words;
+    enum context context = cn_regex_is_word(symbol) ? CONTEXT_WORD : CONTEXT_OTHER;
+    size_t count = regex->count, to;
+    int next;
+
+    if (regex->states[from].has_assertions) {
+        resolve(regex, set, regex->states[from].before, context);
+        set = regex->resolved;
+    }
+    memset(regex->reached, 0, regex->words * sizeof(*regex->reached));
+    if (has(set, (unsigned)program->count - 1)) {
+        add(regex, regex->reached, (unsigned)program->count - 1, context, context);
+    } else {
+        for (unsigned at = 0; at < program->count; at++) {
+            if (has(set, at) && program->code[at].op == CN_REGEX_SET &&
+                has(program->code[at].set, symbol))
+                add(regex, regex->reached, at + 1, context, CONTEXT_UNKNOWN);
+        }
+        /* A match may begin anywhere. */
+        add(regex, regex->reached, 0, context, CONTEXT_UNKNOWN);
+    }
+    to = state_of(regex, context);
+    next = (int)to + (regex->states[to].is_final ? FINAL : 0);
+    /* If all states were dropped, `from` is another one now. */
+    if (regex->count >= count)
+        regex->next[from * CN_REGEX_SYMBOLS + symbol] = (int16_t)next;
+    return next;
+}
+
+bool cn_regex_matches(struct cn_regex *regex, const char *text, size_t len)
+{
+    size_t state, symbol_len;
+
+    if (regex->literal)
+        return memmem(text, len, regex->literal, strlen(regex->literal)) != NULL;
+    state = first_state(regex);
+    if (regex->states[state].is_final)
+        len = 0;
+    for (size_t i = 0; i < len; i += symbol_len) {
+        unsigned symbol = (unsigned char)text[i];
+        int next;
+
+        symbol_len = 1;
+        if (symbol >= 0x80)
+            symbol = cn_regex_symbol(&regex->program, text + i, len - i, &symbol_len);
+        next = regex->next[state * CN_REGEX_SYMBOLS + symbol];
+        if (next == UNKNOWN)
+            next = step(regex, state, symbol);
+        state = (size_t)next % FINAL;
+        if (next >= FINAL)
+            break;
+    }
+    return regex->states[state].is_match_at_end;
 }

@@ -1,31 +1,42 @@
-/* Regular expressions from people, files and requests: POSIX extended ones that take little
- * memory and time.
+/* Regular expressions that users, files and requests supply. Matching takes time linear in
+ * the text, whatever the expression, and memory is bounded.
  *
- * The C library copies what is repeated, so that "((a{99}){99}){99}" takes gigabytes and every
- * "+" around another doubles it; it follows parentheses by recursion and back-references by
- * trial, and takes for ever where anchors and repetitions of what may be empty come together
- * ("^(a*)*" twenty times). What would do harm is refused.
- * Threads: any thread.
+ *     cn_regex_new(&regex, "^net_(read|write)", 0, err)
+ *     cn_regex_matches(regex, name, strlen(name))
+ *     cn_regex_free(regex)
+ *
+ * The syntax is that of POSIX extended expressions, anchors anywhere, with the GNU escapes
+ * \w \W \s \S \b \B \< \> \` \' and \d \D \t \n; any other escaped character stands for
+ * itself, also in brackets. There are no back-references. A character is one of UTF-8, or a
+ * byte that is not part of any; letters beyond ASCII are alphabetic, without case.
+ * Threads: one thread at a time; matching caches states.
  */
 #ifndef CN_BASE_REGEX_H
 #define CN_BASE_REGEX_H
 
-#include <regex.h>
-#include <stdint.h>
+#include <stddef.h>
 
 #include "base/error.h"
 
-/* All but the depth are counted after copying. */
 enum {
-    CN_REGEX_SIZE_MAX = 5000,   /* characters and sets to match */
-    CN_REGEX_REPEATS_MAX = 200, /* "*", "?", "+" and "{}" */
-    CN_REGEX_ANCHORS_MAX = 8,   /* "^", "$", "\b" and the like, of the branch with most */
-    CN_REGEX_DEPTH_MAX = 64,    /* of parentheses */
+    CN_REGEX_LEN_MAX = 4096,  /* bytes of the expression */
+    CN_REGEX_SIZE_MAX = 4096, /* instructions, repetitions written out */
+    CN_REGEX_DEPTH_MAX = 64,  /* of parentheses */
 };
 
-/* To be released with regfree(). `repeats_left` (NULL: one of few) is what all expressions may
- * have together; those of this one are taken off. The message is the reason alone. */
-CN_CHECK bool cn_regex_compile(regex_t *out, const char *pattern, uint64_t *repeats_left,
-                               struct cn_error *err);
+enum cn_regex_flag { CN_REGEX_IGNORE_CASE = 1 };
+
+struct cn_regex;
+
+/* The message gives the reason and its column, but not the expression. */
+CN_CHECK bool cn_regex_new(struct cn_regex **out, const char *text, unsigned flags,
+                           struct cn_error *err);
+void cn_regex_free(struct cn_regex *regex); /* NULL is fine */
+
+/* True if the expression matches anywhere in the text. */
+bool cn_regex_matches(struct cn_regex *regex, const char *text, size_t len);
+
+/* Instructions, a measure of memory and time. */
+size_t cn_regex_size(const struct cn_regex *regex);
 
 #endif

@@ -24,28 +24,26 @@ static bool has_file(const char *dir, const char *name)
     return exists;
 }
 
-static bool probe(const char *path)
+bool cn_store_probe(const char *path)
 {
     struct cn_store_config config;
     struct cn_error ignored;
     uint32_t *numbers = NULL, number;
     size_t count = 0;
-    bool has_traces = false;
+    bool is_store =
+        (cn_segments_parse(path, &number) && has_file(path, CN_TRACES_NAME)) ||
+        cn_store_config_read(&config, path, &ignored) || cn_java_store_probe(path);
 
-    if (cn_segments_parse(path, &number) && has_file(path, CN_TRACES_NAME))
-        return true;
-    if (cn_store_config_read(&config, path, &ignored))
-        return true;
-    if (!cn_segments_list(path, &numbers, &count, &ignored))
-        return false;
-    for (size_t i = 0; i < count && !has_traces; i++) {
+    if (is_store || !cn_segments_list(path, &numbers, &count, &ignored))
+        return is_store;
+    for (size_t i = 0; i < count && !is_store; i++) {
         char *dir = cn_segment_dir(path, numbers[i]);
 
-        has_traces = has_file(dir, CN_TRACES_NAME);
+        is_store = has_file(dir, CN_TRACES_NAME);
         free(dir);
     }
     free(numbers);
-    return has_traces;
+    return is_store;
 }
 
 static bool look(void *arg, const struct cn_trace *trace, uint64_t data_off,
@@ -87,9 +85,9 @@ static bool verify(const char *path, const struct cn_progress *progress,
 
 const struct cn_format cn_format_store = {
     .name = "store",
-    .summary = "a trace store: request traces, kept and searched",
+    .summary = "a trace store: stored and searchable request traces",
     .holds = "traces",
-    .probe = probe,
+    .probe = cn_store_probe,
     .open_traces = cn_store_recording_open,
     .verify = verify,
 };

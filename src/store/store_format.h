@@ -6,6 +6,10 @@
 
 #include "model/format.h"
 
+/* True for a store of cairn or of the original Java implementation, or one of its segments:
+ * config.props can be read, or there is a segment with data. */
+bool cn_store_probe(const char *path);
+
 extern const struct cn_format cn_format_store;
 
 #endif

@@ -1,4 +1,4 @@
-/* The traces of a store that match a query, as a recording of calls.
+/* Opens the traces of a store that match a query as a recording of calls.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_STORE_RECORDING_H
@@ -8,8 +8,8 @@
 
 struct cn_recording;
 
-/* An empty query takes every trace, and is the only one that stores of the original
- * implementation can answer. The caller closes the recording. */
+/* An empty query selects all traces; Java stores support no other. The caller closes the
+ * recording. */
 CN_CHECK bool cn_store_recording_open(struct cn_recording **out, const char *path,
                                       const char *query, struct cn_error *err);
 

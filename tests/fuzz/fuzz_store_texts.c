@@ -23,7 +23,8 @@ static void look(struct cn_text_file *file)
 {
     struct cn_text text = {0};
     struct cn_error err = {0};
-    uint64_t pieces = cn_text_piece_count(file->words.arena_len);
+    uint64_t windows =
+        (file->words.arena_len + CN_TEXT_WINDOW_LEN - 1) / CN_TEXT_WINDOW_LEN;
 
     (void)!cn_text_file_check_all(file, &err);
     for (uint32_t id = 1; id <= file->words.count && id <= WORDS_MAX; id++) {
@@ -33,7 +34,7 @@ static void look(struct cn_text_file *file)
             continue;
         cn_words_print(&file->words, id, &text);
         (void)!cn_text_file_find(file, word, count_word, file, &err);
-        for (uint64_t i = 0; i < pieces; i++)
+        for (uint64_t i = 0; i < windows; i++)
             (void)cn_text_file_may_have(file, word, i);
     }
     cn_text_done(&text);

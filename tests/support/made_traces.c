@@ -109,28 +109,6 @@ void cn_made_trace(struct cn_trace *trace, struct cn_words *words, uint32_t i)
 }
 
 /* Everything of a trace as a text. */
-static void print_value(const struct cn_trace *trace, const struct cn_trace_value *value,
-                        struct cn_text *out)
-{
-    uint32_t count = 0;
-
-    if (value->kind == CN_VALUE_WORD)
-        cn_words_print(trace->words, value->word, out);
-    else if (value->kind == CN_VALUE_LIST || value->kind == CN_VALUE_MAP)
-        count = value->list.count * (value->kind == CN_VALUE_MAP ? 2 : 1);
-    else
-        cn_trace_value_print(value, out);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cn_trace_value *element = &trace->values[value->list.first + i];
-
-        cn_text_char(out, ',');
-        if (element->kind == CN_VALUE_WORD)
-            cn_words_print(trace->words, element->word, out);
-        else
-            cn_trace_value_print(element, out);
-    }
-}
-
 static void print_span(const struct cn_trace *trace, const struct cn_trace_span *span,
                        struct cn_text *out)
 {
@@ -164,7 +142,7 @@ static void print_node(const struct cn_trace *trace, uint32_t i, struct cn_text 
         cn_text_char(out, ' ');
         cn_words_print(trace->words, trace->attributes[a].key, out);
         cn_text_char(out, '=');
-        print_value(trace, &trace->attributes[a].value, out);
+        cn_trace_value_print(trace, &trace->attributes[a].value, out);
     }
 }
 

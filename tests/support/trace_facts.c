@@ -48,10 +48,7 @@ static void note_value(struct cn_trace_facts *f, const struct cn_trace *trace,
         note_value(f, trace, joined, &items[1], is_root);
         free(key);
     } else {
-        if (value->kind == CN_VALUE_WORD)
-            cn_words_print(trace->words, value->word, &text);
-        else
-            cn_trace_value_print(value, &text);
+        cn_trace_value_print(trace, value, &text);
         note_attribute(f, name, cn_text_str(&text), is_root);
     }
     cn_text_done(&text);

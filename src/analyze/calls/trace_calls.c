@@ -1,6 +1,5 @@
 #include "analyze/calls/trace_calls.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -17,6 +16,11 @@ struct lane {
     uint64_t end_ns;
 };
 
+struct open_call {
+    uint32_t function;
+    uint64_t end_ns;
+};
+
 struct cn_trace_calls {
     struct cn_memory_recording *recording;
     uint32_t module, session;
@@ -25,9 +29,12 @@ struct cn_trace_calls {
     uint64_t born_ns;
     struct cn_map functions; /* method word -> function, of `words` */
     struct lane *lanes;
-    size_t lane_count, lane_capacity;
-    uint64_t *ends_ns; /* of open calls, as they will be */
-    size_t end_capacity;
+    size_t lane_count, lane_capacity, lane; /* lane: the one that grows */
+    struct open_call *open;                 /* outermost first */
+    size_t depth, open_capacity;
+    uint64_t now_ns; /* of the last event */
+    bool has_attributes;
+    struct cn_text note;
 };
 
 struct cn_trace_calls *cn_trace_calls_new(void)
@@ -49,14 +56,22 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_names_done(&calls->names);
     cn_map_done(&calls->functions);
     free(calls->lanes);
-    free(calls->ends_ns);
+    free(calls->open);
+    cn_text_done(&calls->note);
     free(calls);
+}
+
+void cn_trace_calls_show_attributes(struct cn_trace_calls *calls)
+{
+    calls->has_attributes = true;
 }
 
 /* Methods of the same name are one function, whichever dictionary they come from. */
 static uint32_t add_function(struct cn_trace_calls *calls, const struct cn_words *words,
                              uint32_t method)
 {
+    static const struct cn_argument_spec attributes = {
+        .format = 's', .index = 1, .type_name = "", .text = "arg1/s"};
     struct cn_text name = {0};
     uint32_t function, before = (uint32_t)calls->names.count;
 
@@ -75,6 +90,7 @@ static uint32_t add_function(struct cn_trace_calls *calls, const struct cn_words
                                   .offset = (uint64_t)function * FUNCTION_LEN,
                                   .size = FUNCTION_LEN,
                                   .file = "",
+                                  .arguments = {&attributes, calls->has_attributes},
                               });
     cn_text_done(&name);
     return function;
@@ -96,14 +112,15 @@ static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace 
     return *known;
 }
 
-static struct lane *find_lane(struct cn_trace_calls *calls, uint64_t begin_ns)
+/* The first lane that is free at a time. */
+static size_t find_lane(struct cn_trace_calls *calls, uint64_t begin_ns)
 {
     uint32_t tid = (uint32_t)calls->lane_count + 1;
     uint32_t task;
 
     for (size_t i = 0; i < calls->lane_count; i++)
         if (calls->lanes[i].end_ns <= begin_ns)
-            return &calls->lanes[i];
+            return i;
     calls->lanes = cn_grow(calls->lanes, calls->lane_count, &calls->lane_capacity,
                            sizeof(*calls->lanes));
     task = cn_memory_recording_add_task(calls->recording,
@@ -117,23 +134,63 @@ static struct lane *find_lane(struct cn_trace_calls *calls, uint64_t begin_ns)
                                                          .has_file = true});
     cn_memory_recording_add_task_session(calls->recording, task, 0, calls->session);
     calls->lanes[calls->lane_count] = (struct lane){.task = task};
-    return &calls->lanes[calls->lane_count++];
+    return calls->lane_count++;
 }
 
-static void add_call(struct cn_trace_calls *calls, uint32_t task, enum cn_call_kind kind,
-                     uint64_t time_ns, uint32_t function, uint32_t depth)
+static void add_call(struct cn_trace_calls *calls, enum cn_call_kind kind,
+                     uint32_t function)
 {
-    static const struct cn_bytes nothing = {(const uint8_t *)"", 0};
+    struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
-    cn_memory_recording_add_call(calls->recording, task,
+    cn_memory_recording_add_call(calls->recording, calls->lanes[calls->lane].task,
                                  (struct cn_call){
-                                     .time_ns = time_ns,
+                                     .time_ns = calls->now_ns,
                                      .address = (uint64_t)function * FUNCTION_LEN,
                                      .function = function,
-                                     .depth = (uint16_t)depth,
+                                     .depth = (uint16_t)calls->depth,
                                      .kind = (uint8_t)kind,
+                                     .flags = data.len > 0 ? CN_CALL_HAS_DATA : 0,
                                  },
-                                 nothing);
+                                 data);
+    cn_text_clear(&calls->note);
+}
+
+/* "uri = /items, threw IOException: timeout" as a string argument: its length in 16 bits,
+ * then the text, padded to 4 bytes. */
+static void note_attributes(struct cn_text *note, const struct cn_trace *trace,
+                            uint32_t node)
+{
+    enum { LEN_MAX = 65000 };
+    const struct cn_words *words = trace->words;
+    uint32_t exception = trace->nodes[node].exception;
+    const char *separator = "";
+    size_t len;
+
+    cn_text_fill(note, '\0', 2);
+    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
+         a = trace->attributes[a].next) {
+        cn_text_str_add(note, separator);
+        cn_words_print(words, trace->attributes[a].key, note);
+        cn_text_str_add(note, " = ");
+        cn_trace_value_print(trace, &trace->attributes[a].value, note);
+        separator = ", ";
+    }
+    if (exception != 0 && cn_word_kind(words, exception) == CN_WORD_EXCEPTION) {
+        cn_text_printf(note, "%sthrew ", separator);
+        cn_words_print(words, cn_word_part(words, exception, 0), note);
+        cn_text_str_add(note, ": ");
+        cn_words_print(words, cn_word_part(words, exception, 1), note);
+    }
+    if (note->len > LEN_MAX)
+        note->len = LEN_MAX;
+    len = note->len - 2;
+    if (len == 0) {
+        cn_text_clear(note);
+        return;
+    }
+    note->chars[0] = (char)(len & 0xff);
+    note->chars[1] = (char)(len >> 8);
+    cn_text_fill(note, '\0', (4 - note->len % 4) % 4);
 }
 
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
@@ -141,66 +198,66 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-struct laying {
-    struct cn_trace_calls *calls;
-    const struct cn_trace *trace;
-    uint32_t task;
-    uint64_t begin_ns, now_ns; /* now: the last event */
-    uint32_t open, depth;      /* the innermost open call */
-};
-
-static void leave(struct laying *laying)
+static void leave(struct cn_trace_calls *calls)
 {
-    const struct cn_trace_node *node = &laying->trace->nodes[laying->open];
+    const struct open_call *call = &calls->open[--calls->depth];
 
-    laying->depth--;
-    laying->now_ns =
-        clamp(laying->calls->ends_ns[laying->depth], laying->now_ns, UINT64_MAX);
-    add_call(laying->calls, laying->task, CN_CALL_EXIT, laying->now_ns,
-             function_of(laying->calls, laying->trace, node->method), laying->depth);
-    laying->open = node->parent;
+    calls->now_ns = clamp(call->end_ns, calls->now_ns, UINT64_MAX);
+    add_call(calls, CN_CALL_EXIT, call->function);
 }
 
-static void enter(struct laying *laying, uint32_t i)
+void cn_trace_calls_begin(struct cn_trace_calls *calls, uint64_t begin_ns)
 {
-    const struct cn_trace_node *node = &laying->trace->nodes[i];
-    uint64_t limit_ns =
-        laying->depth > 0 ? laying->calls->ends_ns[laying->depth - 1] : UINT64_MAX;
-    uint64_t start_ns = laying->begin_ns + node->start_ns;
+    cn_trace_calls_end(calls);
+    calls->lane = find_lane(calls, begin_ns);
+    calls->now_ns = begin_ns;
+}
 
-    laying->calls->ends_ns =
-        cn_grow(laying->calls->ends_ns, laying->depth, &laying->calls->end_capacity,
-                sizeof(*laying->calls->ends_ns));
-    laying->now_ns = clamp(start_ns, laying->now_ns,
-                           limit_ns > laying->now_ns ? limit_ns : laying->now_ns);
-    laying->calls->ends_ns[laying->depth] =
-        clamp(start_ns + node->duration_ns, laying->now_ns,
-              limit_ns > laying->now_ns ? limit_ns : laying->now_ns);
-    add_call(laying->calls, laying->task, CN_CALL_ENTER, laying->now_ns,
-             function_of(laying->calls, laying->trace, node->method), laying->depth);
-    laying->open = i;
-    laying->depth++;
+void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
+                          uint32_t node, uint64_t begin_ns, uint32_t depth)
+{
+    const struct cn_trace_node *call = &trace->nodes[node];
+    uint64_t start_ns = begin_ns + call->start_ns, limit_ns = UINT64_MAX;
+    struct open_call open = {.function = function_of(calls, trace, call->method)};
+
+    while (calls->depth > depth)
+        leave(calls);
+    if (calls->depth > 0)
+        limit_ns = clamp(calls->open[calls->depth - 1].end_ns, calls->now_ns, UINT64_MAX);
+    calls->now_ns = clamp(start_ns, calls->now_ns, limit_ns);
+    open.end_ns = clamp(start_ns + call->duration_ns, calls->now_ns, limit_ns);
+    if (calls->has_attributes)
+        note_attributes(&calls->note, trace, node);
+    add_call(calls, CN_CALL_ENTER, open.function);
+    calls->open =
+        cn_grow(calls->open, calls->depth, &calls->open_capacity, sizeof(*calls->open));
+    calls->open[calls->depth++] = open;
+}
+
+void cn_trace_calls_end(struct cn_trace_calls *calls)
+{
+    if (calls->depth == 0)
+        return;
+    while (calls->depth > 0)
+        leave(calls);
+    calls->lanes[calls->lane].end_ns = calls->now_ns;
 }
 
 void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace)
 {
-    struct laying laying = {.calls = calls, .trace = trace, .open = CN_NONE};
-    struct lane *lane;
+    uint64_t begin_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
+    uint32_t open = CN_NONE, depth = 0;
 
     if (trace->node_count == 0)
         return;
-    laying.begin_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
-    laying.now_ns = laying.begin_ns;
-    lane = find_lane(calls, laying.begin_ns);
-    laying.task = lane->task;
+    cn_trace_calls_begin(calls, begin_ns);
     for (uint32_t i = 0; i < trace->node_count; i++) {
-        while (laying.open != trace->nodes[i].parent)
-            leave(&laying);
-        enter(&laying, i);
+        for (; open != trace->nodes[i].parent; depth--)
+            open = trace->nodes[open].parent;
+        cn_trace_calls_enter(calls, trace, i, begin_ns, depth++);
+        open = i;
     }
-    while (laying.open != CN_NONE)
-        leave(&laying);
-    lane->end_ns = laying.now_ns;
+    cn_trace_calls_end(calls);
 }
 
 struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)

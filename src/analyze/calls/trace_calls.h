@@ -12,6 +12,8 @@
 #ifndef CN_ANALYZE_CALLS_TRACE_CALLS_H
 #define CN_ANALYZE_CALLS_TRACE_CALLS_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 struct cn_recording;
@@ -21,8 +23,19 @@ struct cn_trace_calls;
 struct cn_trace_calls *cn_trace_calls_new(void);
 void cn_trace_calls_free(struct cn_trace_calls *calls); /* NULL is fine */
 
+/* Give every call its attributes and exceptions as an argument; before adding traces. */
+void cn_trace_calls_show_attributes(struct cn_trace_calls *calls);
+
 /* Add the calls of a trace. */
 void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace);
+
+/* The same call by call, for traces that call each other: begin, enter the calls in order,
+ * end. Entering a call of some depth leaves those at least as deep. `begin_ns` is the date of
+ * the first call, in cn_trace_calls_enter() that of the trace. */
+void cn_trace_calls_begin(struct cn_trace_calls *calls, uint64_t begin_ns);
+void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
+                          uint32_t node, uint64_t begin_ns, uint32_t depth);
+void cn_trace_calls_end(struct cn_trace_calls *calls);
 
 /* Hand out the recording, which the caller closes. Nothing can be added afterwards. */
 struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls);

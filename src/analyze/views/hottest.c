@@ -6,67 +6,7 @@
 
 #include "analyze/views/label.h"
 #include "base/alloc.h"
-
-struct candidate {
-    double value;
-    uint32_t node;
-};
-
-/* A heap of the best so far, the worst of them on top. */
-struct heap {
-    struct candidate *list;
-    size_t count, limit;
-    bool is_reversed;
-};
-
-/* Whether a is worse than b; equal values rank by node, so that results are stable. */
-static bool is_worse(const struct heap *heap, struct candidate a, struct candidate b)
-{
-    if (a.value != b.value)
-        return (a.value < b.value) != heap->is_reversed;
-    return a.node > b.node;
-}
-
-static void swap(struct heap *heap, size_t i, size_t k)
-{
-    struct candidate old = heap->list[i];
-
-    heap->list[i] = heap->list[k];
-    heap->list[k] = old;
-}
-
-static void sift_down(struct heap *heap)
-{
-    size_t i = 0;
-
-    for (;;) {
-        size_t worst = i;
-
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
-            if (child < heap->count &&
-                is_worse(heap, heap->list[child], heap->list[worst]))
-                worst = child;
-        if (worst == i)
-            return;
-        swap(heap, i, worst);
-        i = worst;
-    }
-}
-
-static void offer(struct heap *heap, struct candidate candidate)
-{
-    if (heap->count < heap->limit) {
-        size_t i = heap->count++;
-
-        heap->list[i] = candidate;
-        for (; i > 0 && is_worse(heap, heap->list[i], heap->list[(i - 1) / 2]);
-             i = (i - 1) / 2)
-            swap(heap, i, (i - 1) / 2);
-    } else if (is_worse(heap, heap->list[0], candidate)) {
-        heap->list[0] = candidate;
-        sift_down(heap);
-    }
-}
+#include "base/best.h"
 
 /* Whether the context at a node is asked for. */
 static bool takes_part(const struct cn_hottest *hottest, struct cn_database *db,
@@ -87,9 +27,9 @@ static bool takes_part(const struct cn_hottest *hottest, struct cn_database *db,
     return true;
 }
 
-/* Only what beats the worst of the best so far is looked at in the database. */
+/* Only contexts that may be among the best are looked at in the database. */
 static bool choose(struct cn_hottest *hottest, struct cn_costs *costs,
-                   const struct cn_hottest_request *request, struct heap *heap,
+                   const struct cn_hottest_request *request, struct cn_best *best,
                    struct cn_error *err)
 {
     double values[CN_COST_COLUMN_MAX];
@@ -97,32 +37,22 @@ static bool choose(struct cn_hottest *hottest, struct cn_costs *costs,
     bool ok = true;
 
     for (size_t node = 0; ok && node < hottest->index.count; node++) {
-        struct candidate candidate;
+        struct cn_best_item item;
         bool is_asked_for = false;
+        double value;
 
         cn_cost_rows_values(costs, &hottest->rows, node, values);
-        candidate = (struct candidate){values[request->column], (uint32_t)node};
-        if (isnan(candidate.value) || heap->limit == 0 ||
-            (heap->count == heap->limit && !is_worse(heap, heap->list[0], candidate)))
+        value = values[request->column];
+        item = cn_best_of_value(request->is_reversed ? -value : value, (uint32_t)node);
+        if (isnan(value) || !cn_best_takes(best, &item))
             continue;
-        ok = takes_part(hottest, costs->db, request, candidate.node, &label,
+        ok = takes_part(hottest, costs->db, request, (uint32_t)node, &label,
                         &is_asked_for, err);
         if (ok && is_asked_for)
-            offer(heap, candidate);
+            cn_best_offer(best, &item);
     }
     cn_text_done(&label);
     return ok;
-}
-
-static void take_sorted(struct cn_hottest *hottest, struct heap *heap)
-{
-    hottest->count = heap->count;
-    hottest->nodes = cn_alloc(heap->count, sizeof(*hottest->nodes));
-    while (heap->count > 0) {
-        hottest->nodes[heap->count - 1] = heap->list[0].node;
-        heap->list[0] = heap->list[--heap->count];
-        sift_down(heap);
-    }
 }
 
 bool cn_hottest_find(struct cn_hottest *out, struct cn_costs *costs,
@@ -130,7 +60,7 @@ bool cn_hottest_find(struct cn_hottest *out, struct cn_costs *costs,
                      const struct cn_progress *progress, struct cn_error *err)
 {
     const struct cn_cost_targets every_node_is_a_row = {0};
-    struct heap heap = {.is_reversed = request->is_reversed};
+    struct cn_best best;
     struct cn_error later;
     bool ok;
 
@@ -140,11 +70,14 @@ bool cn_hottest_find(struct cn_hottest *out, struct cn_costs *costs,
     ok = cn_costs_fill(costs, &out->index, &every_node_is_a_row, out->index.count,
                        progress, &out->rows, ok ? err : &later) &&
          ok;
-    heap.limit = request->count < out->index.count ? request->count : out->index.count;
-    heap.list = cn_alloc(heap.limit, sizeof(*heap.list));
-    ok = choose(out, costs, request, &heap, ok ? err : &later) && ok;
-    take_sorted(out, &heap);
-    free(heap.list);
+    cn_best_init(&best, request->count);
+    ok = choose(out, costs, request, &best, ok ? err : &later) && ok;
+    cn_best_sort(&best, 0);
+    out->count = best.count;
+    out->nodes = cn_alloc(best.count, sizeof(*out->nodes));
+    for (size_t i = 0; i < best.count; i++)
+        out->nodes[i] = cn_best_number(&best.list[i]);
+    cn_best_done(&best);
     return ok;
 }
 

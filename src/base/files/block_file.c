@@ -70,16 +70,16 @@ bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes, uint6
     return true;
 }
 
-bool cn_block_file_open(struct cn_block_file *file, const char *path, uint64_t magic,
-                        uint32_t version, struct cn_error *err)
+bool cn_block_file_open(struct cn_block_file *file, const char *dir, const char *name,
+                        uint64_t magic, uint32_t version, struct cn_error *err)
 {
     struct cn_file mapped = {0};
 
-    if (!cn_file_open(&mapped, path, err))
+    if (!cn_file_open_at(&mapped, dir, name, err))
         return false;
     if (!cn_block_file_init(file, mapped.bytes, magic, version, err)) {
         cn_file_close(&mapped);
-        return cn_fail_in(err, "%s", path);
+        return cn_fail_in(err, "%s/%s", dir, name);
     }
     file->file = mapped;
     return true;

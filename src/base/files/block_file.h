@@ -56,9 +56,10 @@ struct cn_block_file {
 CN_CHECK bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes,
                                  uint64_t magic, uint32_t version, struct cn_error *err);
 
-/* The same for a file, which is mapped. Messages name the path. */
-CN_CHECK bool cn_block_file_open(struct cn_block_file *file, const char *path,
-                                 uint64_t magic, uint32_t version, struct cn_error *err);
+/* The same for the file `name` in the folder `dir`, which is mapped. Messages name it. */
+CN_CHECK bool cn_block_file_open(struct cn_block_file *file, const char *dir,
+                                 const char *name, uint64_t magic, uint32_t version,
+                                 struct cn_error *err);
 void cn_block_file_close(struct cn_block_file *file); /* safe when never opened */
 
 /* The section, not checked yet. Fails when there is none. */
@@ -88,8 +89,8 @@ struct cn_block_writer {
 
 /* Everything goes through `disk`. */
 CN_CHECK bool cn_block_writer_open(struct cn_block_writer *writer,
-                                   const struct cn_disk *disk, const char *path,
-                                   uint64_t magic, uint32_t version,
+                                   const struct cn_disk *disk, const char *dir,
+                                   const char *name, uint64_t magic, uint32_t version,
                                    struct cn_error *err);
 
 /* What is added from now on belongs to section `id`. */

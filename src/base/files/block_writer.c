@@ -1,38 +1,36 @@
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/block_file.h"
 #include "base/files/crc32c.h"
+#include "base/text.h"
 
 enum { ALIGN = 8, WAITING_LEN = 1 << 17 };
 
 bool cn_block_writer_open(struct cn_block_writer *writer, const struct cn_disk *disk,
-                          const char *path, uint64_t magic, uint32_t version,
-                          struct cn_error *err)
+                          const char *dir, const char *name, uint64_t magic,
+                          uint32_t version, struct cn_error *err)
 {
     uint8_t header[cn_block_file_header_size];
-    char temporary[PATH_MAX];
+    struct cn_text path = {0}, temporary = {0};
 
-    if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", path);
+    cn_text_printf(&path, "%s/%s", dir, name);
+    cn_text_printf(&temporary, "%s/%s.tmp", dir, name);
     *writer = (struct cn_block_writer){
         .disk = disk,
         .fd = -1,
+        .path = path.chars,
+        .temporary = temporary.chars,
         .header = {.magic = magic, .version = version, .block_len = CN_BLOCK_LEN},
     };
-    /* What a crash left behind is nobody's. */
-    if (!disk->remove(disk->arg, temporary, err) ||
-        !disk->open(disk->arg, temporary, &writer->fd, err))
-        return false;
     writer->waiting = cn_alloc(WAITING_LEN, 1);
-    writer->path = cn_strdup(path);
-    writer->temporary = cn_strdup(temporary);
     cn_block_file_header_encode(&writer->header, header);
-    if (!cn_block_writer_add(writer, header, sizeof(header), err)) {
+    /* A crash may have left a file of this name. */
+    if (!disk->remove(disk->arg, writer->temporary, err) ||
+        !disk->open(disk->arg, writer->temporary, &writer->fd, err) ||
+        !cn_block_writer_add(writer, header, sizeof(header), err)) {
         cn_block_writer_abandon(writer);
         return false;
     }

@@ -1,4 +1,4 @@
-/* cairn store: the commands that keep and search request traces. */
+/* cairn store: the commands for trace stores. */
 
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -29,8 +29,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_example examples[] = {
-    {"cairn store search traces 'errors last 2h'", "what failed in the last two hours"},
-    {"cairn help store search", "tell more about one of the commands"},
+    {"cairn store search traces 'errors last 2h'", "failed traces of the last two hours"},
+    {"cairn help store search", "help for one of the commands"},
     {0},
 };
 
@@ -39,11 +39,12 @@ const struct cn_command cn_cmd_store = {
     .section = CN_SECTION_STORE,
     .operands = "COMMAND [OPTION]... [OPERAND]...",
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "keep, search and show request traces",
+    .summary = "store, search and show request traces",
     .description =
-        "A store is a directory of request traces: the calls that a server made for each "
-        "request, with attributes and exceptions. Traces come from agents, from tracing "
-        "systems and from recordings; they are found by anything in them.",
+        "A store is a directory of request traces: the calls of a server for each "
+        "request, "
+        "with attributes and exceptions. Traces come from agents, tracing systems and "
+        "recordings. Everything in them can be searched.",
     .examples = examples,
     .parts = parts,
     .run = run,

@@ -1,4 +1,4 @@
-/* cairn store add: traces from files into a store. */
+/* cairn store add: add traces from files. */
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -6,33 +6,16 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/store/store_args.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "store/write/cut_recording.h"
 #include "store/write/ingest.h"
 #include "store/write/writer.h"
 
-static void tell(const struct cn_args *args, const struct cn_store_ingest_counts *counts)
-{
-    struct cn_text text = {0};
-
-    cn_count_print_of(&text, counts->traces, "trace");
-    cn_text_str_add(&text, " added (");
-    cn_count_print_of(&text, counts->records, "call");
-    cn_text_char(&text, ')');
-    if (counts->known > 0) {
-        cn_text_str_add(&text, ", ");
-        cn_count_print(&text, counts->known);
-        cn_text_str_add(&text, " known already");
-    }
-    cn_cli_say(args, "%s", cn_text_str(&text));
-    cn_text_done(&text);
-}
-
-/* Whether it is the head of a request whose body lies beside it. */
+/* True for NAME.hdr if there is a NAME.bin. */
 static bool is_head(const char *path)
 {
     size_t len = strlen(path);
@@ -65,7 +48,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* All files of a folder, in the order of their names. */
+/* Add all files of a folder, by name. */
 static bool add_folder(struct cn_store_ingest *ingest, const char *path,
                        struct cn_error *err)
 {
@@ -74,7 +57,7 @@ static bool add_folder(struct cn_store_ingest *ingest, const char *path,
     bool ok = true;
 
     if (count < 0)
-        return cn_fail_errno(err, "%s: cannot list it", path);
+        return cn_fail_errno(err, "%s: cannot list files", path);
     for (int i = 0; i < count; i++) {
         struct cn_text file = {0};
 
@@ -96,7 +79,7 @@ static bool add_path(struct cn_store_ingest *ingest, const char *path,
     return is_folder ? add_folder(ingest, path, err) : add_file(ingest, path, err);
 }
 
-/* What was read before a file that is refused stays, and is kept. */
+/* Traces before a refused file are committed. */
 static bool add_files(const struct cn_args *args, struct cn_store_writer *writer,
                       struct cn_error *err)
 {
@@ -110,32 +93,28 @@ static bool add_files(const struct cn_args *args, struct cn_store_writer *writer
     ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
     counts = cn_store_ingest_counts(ingest);
     cn_store_ingest_free(ingest);
-    tell(args, &counts);
+    cn_store_say_added(args, NULL, &counts.added);
     return ok;
 }
 
-/* Each call of a function of a recording becomes a trace. */
+/* Add each call of a function of a recording as a trace. */
 static bool add_recording(const struct cn_args *args, struct cn_store_writer *writer,
                           struct cn_error *err)
 {
     const char *path = cn_args_value(args, "recording");
     const char *function = cn_args_value(args, "cut");
     struct cn_recording_options shown = {0};
-    struct cn_cut_counts cut = {0};
-    struct cn_store_ingest_counts counts = {0};
+    struct cn_store_added added;
     struct cn_recording *rec;
     bool ok;
 
     if (!cn_format_open_recording(path, &shown, &rec, err))
         return false;
-    ok = cn_store_cut_recording(writer, rec, function, &cut, err) &&
+    ok = cn_store_cut_recording(writer, rec, function, &added, err) &&
          cn_store_writer_commit(writer, err);
     cn_recording_close(rec);
-    counts.traces = cut.traces;
-    counts.known = cut.known;
-    counts.records = cut.records;
     if (ok)
-        tell(args, &counts);
+        cn_store_say_added(args, NULL, &added);
     return ok;
 }
 
@@ -144,7 +123,7 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     bool has_recording = cn_args_has(args, "recording");
 
     if (has_recording != cn_args_has(args, "cut"))
-        return cn_fail(err, CN_ERR_USAGE, "--recording and --cut go together");
+        return cn_fail(err, CN_ERR_USAGE, "--recording and --cut must be given together");
     if (!has_recording && cn_args_count(args) < 2)
         return cn_fail(err, CN_ERR_USAGE, "no file given");
     return true;
@@ -171,13 +150,14 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "create", .help = "make the store when it does not exist"},
-    {.name = "recording", .value = "DIR", .help = "add calls of a recording, see --cut"},
+    {.name = "create", .help = "create the store if it does not exist"},
+    {.name = "recording",
+     .value = "DIR",
+     .help = "add calls of a recording; needs --cut"},
     {
         .name = "cut",
         .value = "FUNCTION",
-        .help =
-            "the function whose calls become traces, with its arguments as attributes",
+        .help = "function whose calls become traces, with arguments as attributes",
     },
     {0},
 };
@@ -185,9 +165,9 @@ static const struct cn_option options[] = {
 static const struct cn_example examples[] = {
     {"cairn store add traces requests.http", "requests of agents, with their heads"},
     {"cairn store add --create traces captured/",
-     "all requests in a folder, in the order of their names"},
+     "all requests in a folder, ordered by name"},
     {"cairn store add traces --recording run --cut handle_request",
-     "each request that a recorded server has handled"},
+     "each request that a recorded server handled"},
     {0},
 };
 
@@ -198,17 +178,15 @@ const struct cn_command cn_cmd_store_add = {
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add traces to a store",
-    .description =
-        "Takes what agents send, of all three generations of their protocol: files of "
-        "HTTP "
-        "requests one after the other, or bodies alone (NAME.bin, with the head in "
-        "NAME.hdr "
-        "where there is one), or folders of them, in the order of names. Files of spans "
-        "are taken, too: Zipkin's v2 JSON, and OTLP "
-        "of "
-        "OpenTelemetry as JSON or protobuf, gzipped or not. When the command ends well, "
-        "everything is on the disk. A "
-        "trace that the store has already is not stored again.",
+    .description = "Adds requests of agents, of all three generations of their protocol: "
+                   "files with one "
+                   "or more HTTP requests, bodies alone (NAME.bin, with an optional head "
+                   "in NAME.hdr), "
+                   "or folders of them, ordered by name. Also adds files of spans: "
+                   "Zipkin v2 JSON, and "
+                   "OpenTelemetry OTLP as JSON or protobuf, gzipped or not. After "
+                   "success all traces are "
+                   "on the disk. A trace that the store already has is not stored again.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* cairn store compact: few large segments instead of many small ones. */
+/* cairn store compact: join small segments. */
 
 #include <inttypes.h>
 
@@ -15,19 +15,20 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_compact(cn_args_operand(args, 0), &done, err))
         return false;
-    cn_text_printf(&text, "%" PRIu32 " segments were, %" PRIu32 " are; ", done.before,
+    cn_text_printf(&text,
+                   "segments: %" PRIu32 " before, %" PRIu32 " after; size: ", done.before,
                    done.after);
     cn_size_print(&text, done.len_before);
-    cn_text_str_add(&text, " were, ");
+    cn_text_str_add(&text, " before, ");
     cn_size_print(&text, done.len_after);
-    cn_text_str_add(&text, " are");
+    cn_text_str_add(&text, " after");
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
     return true;
 }
 
 static const struct cn_example examples[] = {
-    {"cairn store compact traces", "join segments that are smaller than they need to be"},
+    {"cairn store compact traces", "join small segments"},
     {0},
 };
 
@@ -38,9 +39,9 @@ const struct cn_command cn_cmd_store_compact = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "join small segments of a store",
-    .description =
-        "Joins sealed segments that follow each other and are small together, so "
-        "that strings are stored once and searches look into fewer files.",
+    .description = "Joins consecutive segments that are small enough to fit into one. "
+                   "Strings are then "
+                   "stored once, and searches read fewer files.",
     .examples = examples,
     .run = run,
 };

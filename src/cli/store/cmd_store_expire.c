@@ -1,4 +1,4 @@
-/* cairn store expire: forget the oldest traces. */
+/* cairn store expire: remove the oldest traces. */
 
 #include <inttypes.h>
 
@@ -7,7 +7,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_sizes.h"
+#include "cli/store/store_args.h"
 #include "store/care/care.h"
 #include "store/search/query_values.h"
 
@@ -33,42 +33,41 @@ static bool read_limits(const struct cn_args *args, struct cn_store_limits *limi
     if (limits->before_ns == 0 && limits->len_max == 0 && limits->count_max == 0)
         return cn_fail(
             err, CN_ERR_USAGE,
-            "no limit given: --older-than, --before, --max-size or --max-count");
+            "no limit given; use --older-than, --before, --max-size or --max-count");
     return true;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_store_limits limits = {0};
-    struct cn_store_expiry gone;
+    struct cn_store_expiry removed;
     struct cn_text text = {0};
 
     if (!read_limits(args, &limits, err) ||
-        !cn_store_expire(cn_args_operand(args, 0), &limits, &gone, err))
+        !cn_store_expire(cn_args_operand(args, 0), &limits, &removed, err))
         return false;
     cn_text_printf(&text,
-                   "%" PRIu32 " segment%s with %" PRIu64 " traces and spans gone, ",
-                   gone.segments, gone.segments == 1 ? "" : "s", gone.rows);
-    cn_size_print(&text, gone.len);
-    cn_text_str_add(&text, " freed");
-    if (gone.pinned_count > 0)
-        cn_text_printf(&text, ", %" PRIu64 " pinned traces kept", gone.pinned_count);
+                   "removed %" PRIu32 " segment%s with %" PRIu64 " traces and spans, ",
+                   removed.segments, removed.segments == 1 ? "" : "s", removed.rows);
+    cn_size_print(&text, removed.len);
+    if (removed.pinned_count > 0)
+        cn_text_printf(&text, "; kept %" PRIu64 " pinned traces", removed.pinned_count);
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
     return true;
 }
 
 static const struct cn_option options[] = {
-    {.name = "older-than", .value = "TIME", .help = "forget what is older, such as 30d"},
-    {.name = "before", .value = "DATE", .help = "forget what is from before this time"},
-    {.name = "max-size", .value = "SIZE", .help = "keep so many bytes, such as 100G"},
-    {.name = "max-count", .value = "N", .help = "keep so many traces"},
+    {.name = "older-than", .value = "TIME", .help = "remove older traces, such as 30d"},
+    {.name = "before", .value = "DATE", .help = "remove traces from before this time"},
+    {.name = "max-size", .value = "SIZE", .help = "limit the size, such as 100G"},
+    {.name = "max-count", .value = "N", .help = "limit the number of traces"},
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn store expire traces --older-than=30d --max-size=100G",
-     "keep a month, but not more than there is room for"},
+     "keep a month, at most 100 GiB"},
     {0},
 };
 
@@ -78,13 +77,13 @@ const struct cn_command cn_cmd_store_expire = {
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "forget the oldest traces of a store",
+    .summary = "remove the oldest traces of a store",
     .description =
-        "Removes whole segments, the oldest first, until what is left keeps the limits: "
-        "a "
-        "segment goes when everything in it is too old, or when the newer ones have as "
-        "many bytes or traces as are to be kept. Traces that are pinned (see cairn-store-"
-        "pin(1)) are kept.",
+        "Removes whole segments, the oldest first, until the limits are met: a segment "
+        "is "
+        "removed if all its traces are too old, or if the newer segments reach the size "
+        "or "
+        "the number of traces. Pinned traces are kept, see cairn-store-pin(1).",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,16 +1,17 @@
-/* cairn store export: some traces of a store as a store of their own. */
+/* cairn store export: copy traces into a new store. */
 
 #include <inttypes.h>
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_copy.h"
-#include "cli/store/store_query.h"
+#include "cli/store/store_args.h"
 #include "store/care/care.h"
+#include "store/search/search.h"
+#include "store/store_copy.h"
 #include "store/write/writer.h"
 
 static bool export_to(const struct cn_store_query *query, const char *path,
-                      struct cn_store_copied *copied, struct cn_error *err)
+                      struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_store_writer *writer;
     struct cn_error later;
@@ -20,7 +21,7 @@ static bool export_to(const struct cn_store_query *query, const char *path,
     if (!cn_store_init(path, NULL, err) ||
         !cn_store_writer_open(&writer, path, NULL, err))
         return false;
-    ok = cn_store_copy(writer, query, copied, err);
+    ok = cn_store_copy(writer, query->search, query->query, added, err);
     ok = cn_store_writer_close(writer, ok ? err : &later) && ok;
     return ok && cn_store_seal(path, &count, err);
 }
@@ -29,29 +30,30 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *target = cn_args_value(args, "output");
     struct cn_store_query query;
-    struct cn_store_copied copied;
+    struct cn_store_added added;
     bool ok;
 
     if (!target)
-        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the traces go?");
-    if (!cn_store_query_open(&query, args, 1, err))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "-o is missing; give the path of the new store");
+    if (!cn_store_query_open_args(&query, args, err))
         return false;
-    ok = export_to(&query, target, &copied, err);
+    ok = export_to(&query, target, &added, err);
     cn_store_query_close(&query);
     if (ok)
-        cn_cli_say(args, "%" PRIu64 " trace%s written to %s", copied.traces,
-                   copied.traces == 1 ? "" : "s", target);
+        cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,
+                   added.traces == 1 ? "" : "s", target);
     return ok;
 }
 
 static const struct cn_option options[] = {
-    {.name = "output", .letter = 'o', .value = "DIR", .help = "the store to make"},
+    {.name = "output", .letter = 'o', .value = "DIR", .help = "path of the new store"},
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn store export traces 'errors last 1d' -o failed",
-     "what failed today, to be sent to somebody"},
+     "the failed traces of a day"},
     {"cairn store export traces 'id starts 19ab14' -o one", "one trace"},
     {0},
 };
@@ -64,9 +66,8 @@ const struct cn_command cn_cmd_store_export = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "copy traces into a new store",
     .description =
-        "Makes a store of the traces that match, sealed and complete: it can be "
-        "searched where it is, packed with tar, and taken in by cairn store "
-        "import.",
+        "Copies the matching traces into a new, sealed store, which can be searched, "
+        "packed with tar, or added to another store with cairn store import.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,17 +1,17 @@
-/* cairn store import: all traces of other stores. */
+/* cairn store import: add the traces of other stores. */
 
 #include <inttypes.h>
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_copy.h"
-#include "cli/store/store_query.h"
-#include "store/store_format.h"
+#include "cli/store/store_args.h"
+#include "store/search/search.h"
+#include "store/store_copy.h"
 #include "store/write/java_import.h"
 #include "store/write/writer.h"
 
 static bool import_java(const struct cn_args *args, struct cn_store_writer *writer,
-                        const char *path, struct cn_store_copied *copied,
+                        const char *path, struct cn_store_added *added,
                         struct cn_error *err)
 {
     struct cn_java_import_counts counts;
@@ -21,19 +21,19 @@ static bool import_java(const struct cn_args *args, struct cn_store_writer *writ
     if (counts.bad_chunks > 0 || counts.bad_files > 0)
         cn_cli_warn(args, "%s: %" PRIu64 " chunks and %" PRIu64 " files cannot be read",
                     path, counts.bad_chunks, counts.bad_files);
-    *copied = (struct cn_store_copied){counts.traces, counts.known, counts.records};
+    *added = counts.added;
     return true;
 }
 
 static bool import_store(struct cn_store_writer *writer, const char *path,
-                         struct cn_store_copied *copied, struct cn_error *err)
+                         struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_store_query query;
     bool ok;
 
-    if (!cn_store_query_open_path(&query, path, "", err))
+    if (!cn_store_query_open(&query, path, "", err))
         return false;
-    ok = cn_store_copy(writer, &query, copied, err);
+    ok = cn_store_copy(writer, query.search, query.query, added, err);
     cn_store_query_close(&query);
     return ok;
 }
@@ -41,17 +41,13 @@ static bool import_store(struct cn_store_writer *writer, const char *path,
 static bool import_one(const struct cn_args *args, struct cn_store_writer *writer,
                        const char *path, struct cn_error *err)
 {
-    struct cn_store_copied copied;
-    bool ok = cn_java_store_probe(path) ? import_java(args, writer, path, &copied, err)
-                                        : import_store(writer, path, &copied, err);
+    struct cn_store_added added;
 
-    if (ok)
-        cn_cli_say(args,
-                   "%s: %" PRIu64 " trace%s added (%" PRIu64 " call%s), %" PRIu64
-                   " known already",
-                   path, copied.traces, copied.traces == 1 ? "" : "s", copied.records,
-                   copied.records == 1 ? "" : "s", copied.known);
-    return ok;
+    if (cn_java_store_probe(path) ? !import_java(args, writer, path, &added, err)
+                                  : !import_store(writer, path, &added, err))
+        return false;
+    cn_store_say_added(args, path, &added);
+    return true;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -69,7 +65,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_example examples[] = {
     {"cairn store import traces old-zico-data", "a store of the original collector"},
-    {"cairn store import traces failed", "what cairn store export has written"},
+    {"cairn store import traces failed", "a store written by cairn store export"},
     {0},
 };
 
@@ -80,8 +76,8 @@ const struct cn_command cn_cmd_store_import = {
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add all traces of other stores",
-    .description = "Takes stores of cairn and of the original Java implementation, both "
-                   "generations. Traces that the store has already are not stored again.",
+    .description = "Adds stores of cairn and of the original Java implementation, both "
+                   "generations. Traces that the store already has are not stored again.",
     .examples = examples,
     .run = run,
 };

@@ -1,10 +1,10 @@
-/* cairn store init: a new, empty store. */
+/* cairn store init: create a store. */
 
 #include <string.h>
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_sizes.h"
+#include "cli/store/store_args.h"
 #include "store/search/query_values.h"
 #include "store/write/writer.h"
 
@@ -23,7 +23,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         (rotate_time && !cn_query_duration_parse(rotate_time, &options.rotate_ns, err)) ||
         !cn_store_init(cn_args_operand(args, 0), &options, err))
         return false;
-    cn_cli_detail(args, "made %s", cn_args_operand(args, 0));
+    cn_cli_detail(args, "created %s", cn_args_operand(args, 0));
     return true;
 }
 
@@ -31,30 +31,30 @@ static const struct cn_option options[] = {
     {
         .name = "dialect",
         .value = "spec|java",
-        .help = "how traces are stored: as specified (the default), or so that the "
-                "original Java tools can read traces.dat",
+        .help = "format of the traces: as specified (default), or readable by the "
+                "original Java tools",
     },
     {
         .name = "compression",
         .value = "deflate|lz4",
-        .help = "small (deflate, the default) or fast (lz4)",
+        .help = "smaller (deflate, default) or faster (lz4)",
     },
     {
         .name = "rotate-size",
         .value = "SIZE",
-        .help = "begin a new segment when one has this size, such as 256M",
+        .help = "start a new segment at this size, such as 256M (default)",
     },
     {
         .name = "rotate-time",
         .value = "TIME",
-        .help = "begin a new segment when one is this old, such as 1d",
+        .help = "start a new segment at this age, such as 1d (default: any age)",
     },
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn store init traces", "make a store in a new directory"},
-    {"cairn store init traces --rotate-time=1d", "a segment for each day, at most"},
+    {"cairn store init traces", "create a store in a new directory"},
+    {"cairn store init traces --rotate-time=1d", "segments of at most a day"},
     {0},
 };
 
@@ -64,10 +64,8 @@ const struct cn_command cn_cmd_store_init = {
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "make a new, empty store",
-    .description =
-        "Makes the directory and writes down in its config.props how traces are "
-        "to be stored.",
+    .summary = "create an empty store",
+    .description = "Creates the directory, with the settings in its config.props.",
     .examples = examples,
     .options = options,
     .run = run,

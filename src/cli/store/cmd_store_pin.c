@@ -1,12 +1,11 @@
-/* cairn store pin: traces that are never forgotten. */
+/* cairn store pin: traces that do not expire. */
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "store/care/care.h"
 #include "store/search/query.h"
-#include "store/search/query_term.h"
 
-/* The query language knows how ids are written. */
+/* Ids are written as in queries. */
 static bool parse_id(const char *text, struct cn_query_number *out, struct cn_error *err)
 {
     struct cn_query_term term = {.op = CN_QUERY_EQUAL};
@@ -29,20 +28,19 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                           err))
             return false;
         if (!is_new)
-            cn_cli_say(args, "%s is %s already", cn_args_operand(args, i),
-                       is_pinned ? "pinned" : "not pinned");
+            cn_cli_say(args, "%s is %s", cn_args_operand(args, i),
+                       is_pinned ? "already pinned" : "not pinned");
     }
     return true;
 }
 
 static const struct cn_option options[] = {
-    {.name = "remove", .help = "let the traces go again"},
+    {.name = "remove", .help = "unpin the traces"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn store pin traces 19ab141b2e5875eb1a42d72c2e9360cd",
-     "keep a trace when its time has come"},
+    {"cairn store pin traces 19ab141b2e5875eb1a42d72c2e9360cd", "keep a trace"},
     {0},
 };
 
@@ -52,9 +50,10 @@ const struct cn_command cn_cmd_store_pin = {
     .operands = "STORE TRACE-ID...",
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "keep traces for ever",
-    .description = "A pinned trace is copied into the newest segment before cairn store "
-                   "expire removes the one that it is in.",
+    .summary = "keep traces from expiring",
+    .description =
+        "cairn store expire copies pinned traces into the newest segment before it "
+        "removes their segment.",
     .examples = examples,
     .options = options,
     .run = run,

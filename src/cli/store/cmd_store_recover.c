@@ -1,4 +1,4 @@
-/* cairn store recover: make all indexes again from the data. */
+/* cairn store recover: rebuild all indexes from the data. */
 
 #include <inttypes.h>
 
@@ -12,16 +12,16 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_recover(cn_args_operand(args, 0), &found, err))
         return false;
-    cn_cli_say(args, "%" PRIu64 " traces and spans in %" PRIu32 " segments", found.rows,
-               found.segments);
+    cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segments",
+               found.rows, found.segments);
     if (found.bad_chunks > 0 || found.bad_records > 0)
         cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
                     found.bad_chunks, found.bad_records);
     if (found.lost_words > 0)
-        cn_cli_warn(args, "%" PRIu64 " strings are lost and show as #NUMBER",
+        cn_cli_warn(args, "%" PRIu64 " strings are lost; they are shown as #NUMBER",
                     found.lost_words);
     if (found.cut_len > 0)
-        cn_cli_warn(args, "%" PRIu64 " bytes behind the last sound chunk were cut off",
+        cn_cli_warn(args, "cut off %" PRIu64 " bytes after the last sound chunk",
                     found.cut_len);
     return true;
 }
@@ -37,11 +37,12 @@ const struct cn_command cn_cmd_store_recover = {
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "make all indexes of a store again",
-    .description =
-        "Finds traces by looking through traces.dat of every segment, also behind damage "
-        "in its middle, and words in text.log; all other files are made again from these "
-        "two. A string that is lost shows as its number, its trace stays.",
+    .summary = "rebuild all indexes of a store",
+    .description = "Scans traces.dat of every segment for traces, also after damaged "
+                   "parts, and text.log "
+                   "for strings, and rebuilds all other files. A lost string is shown as "
+                   "#NUMBER; its "
+                   "trace remains.",
     .examples = examples,
     .run = run,
 };

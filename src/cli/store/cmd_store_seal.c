@@ -1,4 +1,4 @@
-/* cairn store seal: make the indexes that are searched fastest. */
+/* cairn store seal: seal all segments. */
 
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_example examples[] = {
-    {"cairn store seal traces", "nothing will be added for a while"},
+    {"cairn store seal traces", "after adding traces"},
     {0},
 };
 
@@ -27,12 +27,12 @@ const struct cn_command cn_cmd_store_seal = {
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "make the indexes of everything in a store",
+    .summary = "build the indexes of a store",
     .description =
-        "A store is searched while it is written to; a segment that is sealed takes less "
-        "room and is searched faster. Segments are sealed by themselves when the next "
-        "one "
-        "begins. What is added afterwards goes into a new segment.",
+        "A store can be searched while it is written to. A sealed segment is smaller and "
+        "faster to search. Segments are sealed automatically when the next one is "
+        "started. "
+        "Traces that are added later go into a new segment.",
     .examples = examples,
     .run = run,
 };

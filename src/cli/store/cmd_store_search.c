@@ -1,22 +1,21 @@
-/* cairn store search: the traces that match a query, how many, and in which groups. */
+/* cairn store search: list, count or group the traces that match a query. */
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/print/quantity.h"
+#include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_query.h"
+#include "cli/store/store_args.h"
 #include "store/search/group.h"
 #include "store/search/search.h"
-#include "store/segment/index.h"
 
 enum { LIMIT_DEFAULT = 100 };
 
 #define SORTS "time|duration|calls|errors|records"
 
-/* What people read. */
+/* For text output. */
 static const struct cn_column row_texts[] = {
     {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
     {.name = "duration",
@@ -31,7 +30,7 @@ static const struct cn_column row_texts[] = {
 };
 enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
 
-/* What programs read. */
+/* For JSON and CSV. */
 static const struct cn_column row_columns[] = {
     {.name = "time_ns", .kind = CN_COLUMN_U64},
     {.name = "duration_ns", .kind = CN_COLUMN_U64},
@@ -47,74 +46,60 @@ static const struct cn_column row_columns[] = {
 };
 enum { ROW_COLUMNS = sizeof(row_columns) / sizeof(row_columns[0]) };
 
-static void add_duration(struct cn_table *table, struct cn_text *text, uint64_t ns)
+/* A word of the row of a hit; no value if there is none. */
+static bool add_word(struct cn_table *table, struct cn_search *search,
+                     const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
 {
-    cn_text_clear(text);
-    cn_duration_print(text, ns);
-    cn_table_str(table, cn_text_str(text));
+    struct cn_text text = {0};
+    bool ok = word == 0 || cn_search_hit_word(search, hit, word, &text, err);
+
+    if (ok && word != 0)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_none(table);
+    cn_text_done(&text);
+    return ok;
 }
 
-/* A word of the store; no value when there is none. */
-static bool add_word(struct cn_table *table, struct cn_text *text,
-                     const struct cn_store_index *index, uint32_t word,
-                     struct cn_error *err)
+static void add_id(struct cn_table *table, uint64_t id)
 {
-    cn_text_clear(text);
-    if (word == 0) {
-        cn_table_none(table);
-        return true;
-    }
-    if (!cn_store_index_print(index, word, text, err)) {
-        cn_table_none(table);
-        return false;
-    }
-    cn_table_str(table, cn_text_str(text));
-    return true;
-}
+    char text[17];
 
-static void add_id(struct cn_table *table, struct cn_text *text, uint64_t id)
-{
-    cn_text_clear(text);
-    cn_text_printf(text, "%016" PRIx64, id);
+    (void)snprintf(text, sizeof(text), "%016" PRIx64, id);
     if (id != 0)
-        cn_table_str(table, cn_text_str(text));
+        cn_table_str(table, text);
     else
         cn_table_none(table);
 }
 
-static bool print_row(struct cn_table *table, bool is_text, struct cn_text *text,
-                      const struct cn_store_row *row, const struct cn_store_index *index,
-                      struct cn_error *err)
+static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *search,
+                      const struct cn_search_hit *hit, struct cn_error *err)
 {
+    struct cn_store_row row;
+    char id[33];
     bool ok;
 
-    cn_text_clear(text);
-    cn_store_time_print(text, row->time_ns);
-    if (is_text)
-        cn_table_str(table, cn_text_str(text));
-    else
-        cn_table_u64(table, row->time_ns);
-    if (is_text)
-        add_duration(table, text, row->duration_ns);
-    else
-        cn_table_u64(table, row->duration_ns);
-    ok = add_word(table, text, index, row->type, err);
-    ok = add_word(table, text, index, row->service, err) && ok;
-    if (row->errors > 0)
+    if (!cn_search_hit_row(search, hit, &row, err))
+        return false;
+    cn_store_put_time(table, is_text, row.time_ns);
+    cn_store_put_duration(table, is_text, row.duration_ns);
+    ok = add_word(table, search, hit, row.type, err);
+    ok = add_word(table, search, hit, row.service, err) && ok;
+    if (row.errors > 0)
         cn_table_paint(table, CN_COLOR_RED);
-    cn_table_u64(table, row->errors);
+    cn_table_u64(table, row.errors);
     if (!is_text) {
-        cn_table_u64(table, row->calls);
-        cn_table_u64(table, row->records);
+        cn_table_u64(table, row.calls);
+        cn_table_u64(table, row.records);
     }
-    cn_text_clear(text);
-    cn_text_printf(text, "%016" PRIx64 "%016" PRIx64, row->trace_high, row->trace_low);
-    cn_table_str(table, cn_text_str(text));
+    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, row.trace_high,
+                   row.trace_low);
+    cn_table_str(table, id);
     if (!is_text) {
-        add_id(table, text, row->span_id);
-        add_id(table, text, row->parent_id);
+        add_id(table, row.span_id);
+        add_id(table, row.parent_id);
     }
-    ok = add_word(table, text, index, row->method, err) && ok;
+    ok = add_word(table, search, hit, row.method, err) && ok;
     cn_table_end_row(table);
     return ok;
 }
@@ -125,17 +110,10 @@ static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
     struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
                                      : cn_cli_table(args, row_columns, ROW_COLUMNS);
-    struct cn_text text = {0};
 
-    for (size_t i = 0; ok && i < hits->count; i++) {
-        const struct cn_store_index *index;
-        struct cn_store_row row;
-
-        ok = cn_search_hit_row(query->search, &hits->list[i], &row, &index, err) &&
-             print_row(table, is_text, &text, &row, index, err);
-    }
+    for (size_t i = 0; ok && i < hits->count; i++)
+        ok = print_hit(table, is_text, query->search, &hits->list[i], err);
     cn_table_free(table);
-    cn_text_done(&text);
     return ok;
 }
 
@@ -169,10 +147,11 @@ static bool list(struct cn_store_query *query, const struct cn_args *args, uint6
         return false;
     ok = print_hits(query, args, &hits, err);
     if (ok && hits.count == 0)
-        cn_cli_say(args, "nothing matches");
+        cn_cli_say(args, "no trace matches");
     else if (ok && hits.count == limit)
         cn_cli_detail(
-            args, "there may be more than %" PRIu64 ", see --limit and --offset", limit);
+            args, "there may be more than %" PRIu64 " traces; see --limit and --offset",
+            limit);
     cn_search_hits_done(&hits);
     return ok;
 }
@@ -237,12 +216,8 @@ static void print_group(struct cn_table *table, bool is_text, struct cn_text *te
     cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
     if (!is_text)
         cn_table_u64(table, group->error_count);
-    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
-        if (is_text)
-            add_duration(table, text, durations[i]);
-        else
-            cn_table_u64(table, durations[i]);
-    }
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+        cn_store_put_duration(table, is_text, durations[i]);
     if (!is_text)
         cn_table_u64(table, group->total_ns);
     add_value(table, text, groups, group);
@@ -280,7 +255,7 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
     }
     cn_table_free(table);
     if (groups.count == 0)
-        cn_cli_say(args, "nothing matches");
+        cn_cli_say(args, "no trace matches");
     cn_text_done(&text);
     cn_groups_done(&groups);
     return true;
@@ -317,7 +292,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!check_options(args, err) ||
         !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
         !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
-        !cn_store_query_open(&query, args, 1, err))
+        !cn_store_query_open_args(&query, args, err))
         return false;
     if (cn_args_has(args, "count"))
         ok = count(&query, err);
@@ -330,37 +305,40 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "limit", .letter = 'n', .value = "N", .help = "show N at most (100)"},
-    {.name = "offset", .value = "N", .help = "leave out the first N"},
+    {.name = "limit",
+     .letter = 'n',
+     .value = "N",
+     .help = "show at most N (default: 100)"},
+    {.name = "offset", .value = "N", .help = "skip the first N"},
     {.name = "sort",
      .value = SORTS,
-     .help = "what comes first: the newest (the default), "
-             "or the largest of these"},
-    {.name = "reverse", .letter = 'r', .help = "the oldest or smallest first"},
-    {.name = "count", .letter = 'c', .help = "print how many match, and nothing else"},
+     .help = "sort by this, the newest or largest first (default: time)"},
+    {.name = "reverse", .letter = 'r', .help = "sort the oldest or smallest first"},
+    {.name = "count", .letter = 'c', .help = "print only the number of matches"},
     {
         .name = "group-by",
         .letter = 'g',
         .value = "NAME",
-        .help = "count what matches by type, service, method or an attribute, with the "
-                "share of errors and the durations that 50, 90 and 99 % do not exceed",
+        .help =
+            "group by type, service, method or an attribute, with the share of errors "
+            "and percentiles of durations",
     },
     {.name = "values",
      .value = "NAME",
-     .help = "the values of an attribute, with counts"},
+     .help = "list the values of an attribute with their counts"},
     CN_OPTION_FORMAT,
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn store search traces 'errors last 2h'", "what failed in the last two hours"},
+    {"cairn store search traces 'errors last 2h'", "failed traces of the last two hours"},
     {"cairn store search traces 'duration > 1s service = shop' --sort=duration -n 10",
      "the ten slowest requests of a service"},
     {"cairn store search traces 'method = Dao.query and http.status >= 500'",
      "server errors of requests that called a method"},
     {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
-     "how many traces have no such text anywhere"},
-    {"cairn store search traces --group-by http.url", "requests and times by address"},
+     "the number of traces without this text"},
+    {"cairn store search traces --group-by http.url", "requests and durations by URL"},
     {0},
 };
 
@@ -372,12 +350,14 @@ const struct cn_command cn_cmd_store_search = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "find traces in a store",
     .description =
-        "Shows the traces that match, the newest first; without a QUERY all of them. "
-        "Sorting and --limit apply to everything that matches.\n\n"
-        "A query is made of conditions, AND, OR, NOT and parentheses; conditions that "
-        "follow each other must all hold. A bare word, or text in quotes, is looked for "
-        "everywhere: in names of methods and classes, names and values of attributes, "
-        "exceptions, type and service. Upper and lower case differ.\n\n"
+        "Lists the traces that match, the newest first; without a QUERY all of them. "
+        "Sorting and --limit apply to all matches.\n\n"
+        "A query consists of conditions, AND, OR, NOT and parentheses; AND may be "
+        "omitted. "
+        "A bare word, or text in quotes, is searched for in names of methods and "
+        "classes, "
+        "names and values of attributes, exceptions, type and service. Upper and lower "
+        "case differ.\n\n"
         "  since TIME, until TIME, last DURATION\n"
         "  errors                         has errors\n"
         "  NAME = VALUE, !=, <, <=, >, >=\n"
@@ -386,20 +366,18 @@ const struct cn_command cn_cmd_store_search = {
         "  NAME exists\n\n"
         "NAME is time, duration, errors, calls, records, id, span, parent, type, "
         "service, "
-        "root (the method called first), method or class (called anywhere), exception, "
+        "root (the method of the first call), method or class (of any call), exception, "
         "exception.class, exception.message, text, or an attribute of any call. "
         "root.NAME "
-        "is an attribute of the first call, @NAME an attribute that is called like one "
-        "of "
-        "the above.\n\n"
-        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\" (UTC, or with Z or +02:00); "
-        "one that is not exact stands for all of its day, hour, minute or second. A "
-        "DURATION is 100ms, 1.5s, 2h or 7d. A method or class is also equal to the end "
-        "of "
-        "its name: method = Dao.query. Values that are numbers compare as numbers. != "
-        "and "
-        "!~ match what has a value, but not this one; use NOT for the rest. A PATTERN is "
-        "an extended regular expression.",
+        "is an attribute of the first call; @NAME is an attribute with one of the names "
+        "above.\n\n"
+        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\", in UTC or with Z or +02:00; "
+        "a "
+        "day, hour, minute or second stands for all of it. A DURATION is 100ms, 1.5s, 2h "
+        "or 7d. A method or class also equals the end of its name: method = Dao.query. "
+        "Values that are numbers compare as numbers. != and !~ match traces that have "
+        "another value; use NOT to include those without one. A PATTERN is an extended "
+        "regular expression, with \\w \\s \\d \\b.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,20 +1,20 @@
-/* cairn store show: one trace, with everything that is known about it. */
+/* cairn store show: one trace with its calls. */
 
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/store/store_query.h"
 #include "cli/store/trace_print.h"
-#include "cli/store/trace_set.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
+#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 
 #define FORMATS "text|json|csv|chrome|folded"
 
-/* "ID", or "ID/SPAN" for one span of it; an id may be cut short. */
+/* "ID", or "ID/SPAN" for one span. An id may be abbreviated. */
 static bool make_query(struct cn_query **out, const char *id, struct cn_error *err)
 {
     const char *slash = strchr(id, '/');
@@ -26,7 +26,7 @@ static bool make_query(struct cn_query **out, const char *id, struct cn_error *e
     if (slash)
         cn_text_printf(&text, " span = \"%s\"", slash + 1);
     ok = cn_query_parse(out, cn_text_str(&text), 0, err) ||
-         cn_fail(err, CN_ERR_USAGE, "'%s' is not the id of a trace", id);
+         cn_fail(err, CN_ERR_USAGE, "'%s' is not a trace id", id);
     cn_text_done(&text);
     return ok;
 }
@@ -37,14 +37,14 @@ static bool check_set(const struct cn_trace_set *set, const char *id,
     if (set->count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no trace %s", id);
     for (size_t i = 0; i < set->count; i++) {
-        if (set->parts[i].trace.node_count == 0)
+        if (set->branches[i].trace.node_count == 0)
             return cn_fail(err, CN_ERR_NOT_FOUND, "trace %s has no calls", id);
     }
     return true;
 }
 
-static void print(const struct cn_trace_set *set, const struct cn_args *args,
-                  const struct cn_trace_cut *cut)
+static bool print(const struct cn_trace_set *set, const struct cn_args *args,
+                  const struct cn_trace_cut *cut, struct cn_error *err)
 {
     const char *format = cn_args_value(args, "format");
 
@@ -52,12 +52,11 @@ static void print(const struct cn_trace_set *set, const struct cn_args *args,
         cn_trace_print_methods(set, args, cut);
     else if (format && strcmp(format, "json") == 0)
         cn_trace_print_json(set, args, cut);
-    else if (format && strcmp(format, "chrome") == 0)
-        cn_trace_print_chrome(set, args, cut);
-    else if (format && strcmp(format, "folded") == 0)
-        cn_trace_print_folded(set, args, cut);
+    else if (format && strcmp(format, "text") != 0)
+        return cn_trace_export(set, format, cut, err);
     else
         cn_trace_print_tree(set, args, cut);
+    return true;
 }
 
 static bool show(struct cn_store_query *query, const struct cn_args *args,
@@ -67,11 +66,9 @@ static bool show(struct cn_store_query *query, const struct cn_args *args,
     struct cn_trace_set set;
     bool ok;
 
-    if (!cn_trace_set_load(&set, query->store, query->search, query->query, err))
+    if (!cn_trace_set_load(&set, query->search, query->query, err))
         return false;
-    ok = check_set(&set, id, err);
-    if (ok)
-        print(&set, args, cut);
+    ok = check_set(&set, id, err) && print(&set, args, cut, err);
     cn_trace_set_done(&set);
     return ok || cn_fail_in(err, "%s", cn_args_operand(args, 0));
 }
@@ -86,8 +83,9 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
         return cn_fail(err, CN_ERR_USAGE, "--stats and --format=%s exclude each other",
                        format);
     if (!cn_args_has(args, "stats") && format && strcmp(format, "csv") == 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "a tree has no CSV: use --stats or another format");
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "the tree cannot be printed as CSV; use --stats or another format");
     return true;
 }
 
@@ -115,22 +113,20 @@ static const struct cn_option options[] = {
     {.name = "depth",
      .letter = 'd',
      .value = "N",
-     .help = "leave out calls that are nested "
-             "deeper than N, the first being 0"},
+     .help = "hide calls nested deeper than N; the first call is 0"},
     {.name = "min-time",
      .letter = 't',
      .value = "TIME",
-     .help = "leave out calls shorter "
-             "than this, such as 2ms"},
+     .help = "hide shorter calls, such as 2ms"},
     {.name = "stats",
      .letter = 's',
-     .help = "show each method once, with its calls, errors "
-             "and times, instead of the tree"},
+     .help = "list methods with calls, errors and times instead of the tree"},
     {
         .name = "format",
         .value = FORMATS,
-        .help = "print as a tree (the default), as JSON, for the trace viewer of Chrome, "
-                "or as folded stacks with nanoseconds; --stats also as CSV",
+        .help =
+            "tree (default), JSON, Chrome trace events, or folded stacks in nanoseconds; "
+            "with --stats also CSV",
     },
     {0},
 };
@@ -138,8 +134,8 @@ static const struct cn_option options[] = {
 static const struct cn_example examples[] = {
     {"cairn store show traces 19ab141b2e5875eb1a42d72c2e9360cd", "the tree of a trace"},
     {"cairn store show traces 19ab14 --min-time=5ms --depth=10",
-     "the same without what is short or deep; the id may be cut short"},
-    {"cairn store show traces 19ab14 --stats", "where the time went, by method"},
+     "without short and deep calls; the id may be abbreviated"},
+    {"cairn store show traces 19ab14 --stats", "times by method"},
     {"cairn store show traces 19ab14 --format=folded | flamegraph.pl >trace.svg",
      "a flame graph"},
     {0},
@@ -154,11 +150,11 @@ const struct cn_command cn_cmd_store_show = {
     .summary = "show one trace of a store",
     .description =
         "Shows the calls of a trace with their times, attributes and exceptions. Spans "
-        "that arrived on their own are shown below the call that caused them, as far as "
-        "they have arrived. TRACE-ID is what cairn store search prints, or its "
-        "beginning; "
-        "TRACE-ID/SPAN-ID is one span alone. A time with a + behind it is of a call that "
-        "has not ended.",
+        "that arrived separately are shown below the call that caused them. TRACE-ID is "
+        "the "
+        "id that cairn store search prints, or its beginning; TRACE-ID/SPAN-ID selects "
+        "one "
+        "span. A duration followed by + is that of a call that has not ended.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* cairn store verify: everything that breaks a rule. */
+/* cairn store verify: check a store for damage. */
 
 #include <inttypes.h>
 
@@ -81,11 +81,10 @@ const struct cn_command cn_cmd_store_verify = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "check a store for damage",
-    .description = "Reads everything in a store and tells what breaks a rule: checksums, "
-                   "records that "
-                   "cannot be decoded, rows and indexes that do not fit the data. Ends "
-                   "with status 3 "
-                   "when there are errors; cairn store recover mends what can be mended.",
+    .description =
+        "Reads a whole store and reports wrong checksums, records that cannot be "
+        "decoded, and rows and indexes that do not fit the data. Ends with status "
+        "3 if there are errors; cairn store recover repairs what it can.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -5,11 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
-#include "cli/store/store_query.h"
-#include "cli/store/trace_set.h"
-#include "cli/store/trace_words.h"
+#include "cli/store/store_args.h"
+#include "store/search/query_values.h"
+#include "store/search/trace_set.h"
 
 enum { INDENT = 2, FRAMES_SHOWN = 8 };
 
@@ -27,16 +28,16 @@ struct tree {
     struct cn_table *table;
     const struct cn_trace_set *set;
     const struct cn_trace_cut *cut;
-    struct cn_text line, word;
+    struct cn_text line;
 };
 
-static bool is_cut(const struct cn_trace_cut *cut, const struct cn_trace_part *part,
-                   uint32_t node, uint32_t depth)
+bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branch *branch,
+                     uint32_t node, uint32_t depth)
 {
-    return depth > cut->depth || part->trace.nodes[node].duration_ns < cut->min_ns;
+    return depth > cut->depth || branch->trace.nodes[node].duration_ns < cut->min_ns;
 }
 
-/* A line below a call: no times. */
+/* Add a line below a call, without times. */
 static void add_note(struct tree *tree, uint32_t depth, const char *note,
                      enum cn_color color)
 {
@@ -60,7 +61,7 @@ static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint
         cn_text_clear(&tree->line);
         cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
         cn_text_str_add(&tree->line, " = ");
-        cn_trace_value_add(&tree->line, trace, &trace->attributes[a].value);
+        cn_trace_value_print(trace, &trace->attributes[a].value, &tree->line);
         add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
     }
 }
@@ -91,7 +92,7 @@ static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint
     const struct cn_words *words = trace->words;
     const char *lead = "threw ";
 
-    /* A cause has a lower number than what it caused, so this ends. */
+    /* A cause has a lower number than the exception it caused, so this ends. */
     for (uint32_t e = trace->nodes[node].exception;
          e != 0 && cn_word_kind(words, e) == CN_WORD_EXCEPTION;
          e = cn_word_part(words, e, 3)) {
@@ -110,27 +111,27 @@ static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint
 
 static uint64_t first_time(const struct cn_trace_set *set)
 {
-    return set->parts[0].row.time_ns;
+    return set->branches[0].row.time_ns;
 }
 
 /* The time of a call since the first of all, as far as the clocks of the agents agree. */
-static uint64_t start_of(const struct cn_trace_set *set, const struct cn_trace_part *part,
-                         uint32_t node)
+static uint64_t start_of(const struct cn_trace_set *set,
+                         const struct cn_trace_branch *branch, uint32_t node)
 {
-    return part->row.time_ns - first_time(set) + part->trace.nodes[node].start_ns;
+    return branch->row.time_ns - first_time(set) + branch->trace.nodes[node].start_ns;
 }
 
-static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
     struct tree *tree = arg;
-    const struct cn_trace_node *call = &part->trace.nodes[node];
-    double whole = (double)part->trace.nodes[0].duration_ns;
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
+    double whole = (double)branch->trace.nodes[0].duration_ns;
 
-    if (is_cut(tree->cut, part, node, depth))
+    if (cn_trace_is_cut(tree->cut, branch, node, depth))
         return false;
     cn_text_clear(&tree->line);
-    cn_duration_print(&tree->line, start_of(tree->set, part, node));
+    cn_duration_print(&tree->line, start_of(tree->set, branch, node));
     cn_table_str(tree->table, cn_text_str(&tree->line));
     cn_text_clear(&tree->line);
     cn_duration_print(&tree->line, call->duration_ns);
@@ -139,38 +140,39 @@ static bool print_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
     cn_text_clear(&tree->line);
     cn_text_fill(&tree->line, ' ', (size_t)depth * INDENT);
-    cn_text_str_add(&tree->line, cn_trace_method(&tree->word, &part->trace, node));
-    if (call->span != CN_NONE && part->trace.spans[call->span].type != 0)
-        cn_text_printf(&tree->line, "  [%s]",
-                       cn_trace_word(&tree->word, part->trace.words,
-                                     part->trace.spans[call->span].type));
+    cn_words_print_method_name(branch->trace.words, call->method, &tree->line);
+    if (call->span != CN_NONE && branch->trace.spans[call->span].type != 0) {
+        cn_text_str_add(&tree->line, "  [");
+        cn_words_print(branch->trace.words, branch->trace.spans[call->span].type,
+                       &tree->line);
+        cn_text_char(&tree->line, ']');
+    }
     if (call->flags & CN_TRACE_ERROR)
         cn_table_paint(tree->table, CN_COLOR_RED);
     cn_table_str(tree->table, cn_text_str(&tree->line));
     cn_table_end_row(tree->table);
-    add_attributes(tree, &part->trace, node, depth);
-    add_exceptions(tree, &part->trace, node, depth);
+    add_attributes(tree, &branch->trace, node, depth);
+    add_exceptions(tree, &branch->trace, node, depth);
     return true;
 }
 
 void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *args,
                          const struct cn_trace_cut *cut)
 {
-    const struct cn_store_row *row = &set->parts[0].row;
+    const struct cn_store_row *row = &set->branches[0].row;
     struct tree tree = {.set = set, .cut = cut};
     struct cn_text head = {0};
 
     cn_cli_page(args);
     cn_text_printf(&head, "Trace %016" PRIx64 "%016" PRIx64 ", ", row->trace_high,
                    row->trace_low);
-    cn_store_time_print(&head, row->time_ns);
+    cn_query_time_print(&head, row->time_ns);
     cn_text_str_add(&head, " UTC\n\n");
     cn_cli_print(args, &head);
     tree.table = cn_cli_table(args, tree_columns, 4);
     cn_trace_set_walk(set, print_call, &tree);
     cn_table_free(tree.table);
     cn_text_done(&tree.line);
-    cn_text_done(&tree.word);
     cn_text_done(&head);
 }
 
@@ -184,21 +186,22 @@ struct methods {
     struct cn_names names;
     struct method *list;
     size_t count, capacity;
-    struct cn_text word;
+    struct cn_text name;
 };
 
-static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t node,
+static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
     struct methods *methods = arg;
-    const struct cn_trace_node *call = &part->trace.nodes[node];
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
     struct method *method;
     uint32_t name;
 
-    if (is_cut(methods->cut, part, node, depth))
+    if (cn_trace_is_cut(methods->cut, branch, node, depth))
         return false;
-    name = cn_names_add(&methods->names,
-                        cn_trace_method(&methods->word, &part->trace, node));
+    cn_text_clear(&methods->name);
+    cn_words_print_method_name(branch->trace.words, call->method, &methods->name);
+    name = cn_names_add(&methods->names, cn_text_str(&methods->name));
     if (name == methods->count) {
         if (methods->count == methods->capacity)
             methods->list = cn_grow(methods->list, methods->count, &methods->capacity,
@@ -210,7 +213,7 @@ static bool count_call(void *arg, const struct cn_trace_part *part, uint32_t nod
     method->calls++;
     method->errors += (call->flags & CN_TRACE_ERROR) != 0;
     method->total_ns += call->duration_ns;
-    method->self_ns += cn_trace_self_ns(&part->trace, node);
+    method->self_ns += cn_trace_self_ns(&branch->trace, node);
     method->min_ns =
         call->duration_ns < method->min_ns ? call->duration_ns : method->min_ns;
     method->max_ns =
@@ -253,23 +256,15 @@ static void print_method(struct cn_table *table, bool is_text,
 {
     const uint64_t times[] = {method->self_ns, method->total_ns, method->min_ns,
                               method->max_ns};
-    struct cn_text text = {0};
 
     cn_table_u64(table, method->calls);
     if (method->errors > 0)
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_u64(table, method->errors);
-    for (size_t i = 0; i < 4; i++) {
-        cn_text_clear(&text);
-        cn_duration_print(&text, times[i]);
-        if (is_text)
-            cn_table_str(table, cn_text_str(&text));
-        else
-            cn_table_u64(table, times[i]);
-    }
+    for (size_t i = 0; i < 4; i++)
+        cn_store_put_duration(table, is_text, times[i]);
     cn_table_str(table, methods->names.list[method->name]);
     cn_table_end_row(table);
-    cn_text_done(&text);
 }
 
 void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args *args,
@@ -288,5 +283,5 @@ void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args
     cn_table_free(table);
     free(methods.list);
     cn_names_done(&methods.names);
-    cn_text_done(&methods.word);
+    cn_text_done(&methods.name);
 }

@@ -168,8 +168,12 @@ const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trac
     return i == CN_NONE ? NULL : &trace->attributes[i].value;
 }
 
-void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *out)
+/* Depth is limited by CN_TRACE_VALUE_DEPTH_MAX. */
+static void print_value(const struct cn_trace *trace, const struct cn_trace_value *value,
+                        unsigned depth, struct cn_text *out)
 {
+    bool is_map = value->kind == CN_VALUE_MAP;
+
     switch (value->kind) {
     case CN_VALUE_BOOL:
         cn_text_str_add(out, value->boolean ? "true" : "false");
@@ -184,9 +188,36 @@ void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *ou
         cn_text_str_add(out, "null");
         break;
     case CN_VALUE_WORD:
+        cn_words_print(trace->words, value->word, out);
+        break;
     case CN_VALUE_LIST:
     case CN_VALUE_MAP:
-    default:
+        if (depth == CN_TRACE_VALUE_DEPTH_MAX) {
+            cn_text_str_add(out, "...");
+            break;
+        }
+        cn_text_char(out, is_map ? '{' : '[');
+        for (uint32_t i = 0; i < value->list.count * (is_map ? 2 : 1); i++) {
+            cn_text_str_add(out, i == 0 ? "" : is_map && i % 2 != 0 ? ": " : ", ");
+            print_value(trace, &trace->values[value->list.first + i], depth + 1, out);
+        }
+        cn_text_char(out, is_map ? '}' : ']');
         break;
     }
+}
+
+void cn_trace_value_print(const struct cn_trace *trace,
+                          const struct cn_trace_value *value, struct cn_text *out)
+{
+    print_value(trace, value, 0, out);
+}
+
+uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_node *call = &trace->nodes[node];
+    uint64_t below = 0;
+
+    for (uint32_t i = node + 1; i < call->end; i = trace->nodes[i].end)
+        below += trace->nodes[i].duration_ns;
+    return below < call->duration_ns ? call->duration_ns - below : 0;
 }

@@ -137,7 +137,11 @@ void cn_trace_settle(struct cn_trace *trace);
 const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trace,
                                                      uint32_t node, uint32_t key);
 
-/* Append "200", "true", "3.5"; nothing for words, lists and maps. */
-void cn_trace_value_print(const struct cn_trace_value *value, struct cn_text *out);
+/* Append a value: "200", "true", "3.5", the text of a word, [a, b] or {key: value}. */
+void cn_trace_value_print(const struct cn_trace *trace,
+                          const struct cn_trace_value *value, struct cn_text *out);
+
+/* Duration of a call without those of the calls it made. */
+uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node);
 
 #endif

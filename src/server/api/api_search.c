@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/best.h"
 #include "base/name_filter.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/context_search.h"
-#include "server/api/hottest_hits.h"
 #include "server/api/request.h"
 #include "server/served/rows_json.h"
 #include "server/served/served.h"
@@ -16,7 +16,7 @@ struct search {
     struct cn_served_view *entry;
     const struct cn_context_index *index;
     const struct cn_context_labels *labels;
-    struct cn_hits hits;
+    struct cn_best hits;
 };
 
 bool *cn_context_search_labels(const struct cn_context_labels *labels,
@@ -35,11 +35,15 @@ static void find_matches(struct search *search, const struct cn_name_filter *fil
 {
     bool *is_match = cn_context_search_labels(search->labels, filter);
 
-    for (size_t i = 0; i < search->index->count; i++)
+    for (size_t i = 0; i < search->index->count; i++) {
+        struct cn_best_item item =
+            cn_best_of_value(search->entry->node_values[i], (uint32_t)i);
+
         if (is_match[search->labels->of_node[i]])
-            cn_hits_add(&search->hits, (uint32_t)i, search->entry->node_values[i]);
+            cn_best_offer(&search->hits, &item);
+    }
     free(is_match);
-    cn_hits_sort(&search->hits);
+    cn_best_sort(&search->hits, 0);
 }
 
 static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
@@ -68,20 +72,20 @@ static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
 static bool find(struct search *search, uint64_t limit, struct cn_json *json,
                  const struct cn_name_filter *filter, struct cn_error *err)
 {
-    struct cn_hits *hits = &search->hits;
+    struct cn_best *hits = &search->hits;
     bool ok = true;
 
-    cn_hits_begin(hits, limit);
+    cn_best_init(hits, limit);
     find_matches(search, filter);
     cn_json_object(json);
-    cn_json_add_u64(json, "count", hits->match_count);
+    cn_json_add_u64(json, "count", hits->offered);
     cn_json_key(json, "hits");
     cn_json_array(json);
     for (size_t i = 0; ok && i < hits->count; i++)
-        ok = add_hit(search, hits->list[i].number, json, err);
+        ok = add_hit(search, cn_best_number(&hits->list[i]), json, err);
     cn_json_end(json);
     cn_json_end(json);
-    cn_hits_done(hits);
+    cn_best_done(hits);
     return ok;
 }
 

@@ -5,11 +5,11 @@
 
 #include "analyze/views/cost_tree.h"
 #include "base/alloc.h"
+#include "base/best.h"
 #include "base/name_filter.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/context_search.h"
-#include "server/api/hottest_hits.h"
 #include "server/api/request.h"
 #include "server/served/rows_json.h"
 #include "server/served/served.h"
@@ -24,7 +24,7 @@ struct search {
     bool *is_match;           /* by label */
     unsigned char *functions; /* what is known about the names of functions */
     struct cn_text text;
-    struct cn_hits hits;
+    struct cn_best hits;
 };
 
 static bool label_matches(struct search *search, const struct cn_row *row, bool *out,
@@ -35,6 +35,13 @@ static bool label_matches(struct search *search, const struct cn_row *row, bool 
         return false;
     *out = cn_name_filter_matches(search->filter, cn_text_str(&search->text));
     return true;
+}
+
+static void add_match(struct search *search, uint32_t number, double value)
+{
+    struct cn_best_item item = cn_best_of_value(value, number);
+
+    cn_best_offer(&search->hits, &item);
 }
 
 /* Rows share most of their labels: functions by number, lines and loops with contexts. */
@@ -91,7 +98,7 @@ static bool add_hit(struct search *search, const struct cn_row *row, struct cn_j
 static void begin_hits(const struct search *search, struct cn_json *json)
 {
     cn_json_object(json);
-    cn_json_add_u64(json, "count", search->hits.match_count);
+    cn_json_add_u64(json, "count", search->hits.offered);
     cn_json_key(json, "hits");
     cn_json_array(json);
 }
@@ -110,7 +117,7 @@ static bool add_group_hits(struct search *search, const struct cn_cost_group *gr
 
     begin_hits(search, json);
     for (size_t i = 0; ok && i < search->hits.count; i++) {
-        uint32_t number = search->hits.list[i].number;
+        uint32_t number = cn_best_number(&search->hits.list[i]);
         struct cn_row row = cn_cost_tree_view_row(search->view, number, values);
 
         cn_json_object(json);
@@ -136,11 +143,10 @@ static bool search_groups(struct search *search, struct cn_json *json,
         if (!group_matches(search, &groups[i], (uint32_t)i, &is_match, err))
             return false;
         if (is_match)
-            cn_hits_add(
-                &search->hits, (uint32_t)i,
-                cn_cost_tree_view_value(search->view, (uint32_t)i, search->column));
+            add_match(search, (uint32_t)i,
+                      cn_cost_tree_view_value(search->view, (uint32_t)i, search->column));
     }
-    cn_hits_sort(&search->hits);
+    cn_best_sort(&search->hits, 0);
     return add_group_hits(search, groups, json, err);
 }
 
@@ -153,7 +159,8 @@ static bool add_top_hits(struct search *search, const struct cn_row_list *rows,
     for (size_t i = 0; ok && i < search->hits.count; i++) {
         cn_json_object(json);
         add_path(NULL, CN_NONE, json);
-        ok = add_hit(search, &rows->rows[search->hits.list[i].number], json, err);
+        ok = add_hit(search, &rows->rows[cn_best_number(&search->hits.list[i])], json,
+                     err);
     }
     end_hits(json);
     return ok;
@@ -169,9 +176,9 @@ static bool search_top(struct search *search, struct cn_json *json, struct cn_er
     for (size_t i = 0; ok && i < rows.count; i++) {
         ok = label_matches(search, &rows.rows[i], &is_match, err);
         if (ok && is_match)
-            cn_hits_add(&search->hits, (uint32_t)i, rows.rows[i].values[search->column]);
+            add_match(search, (uint32_t)i, rows.rows[i].values[search->column]);
     }
-    cn_hits_sort(&search->hits);
+    cn_best_sort(&search->hits, 0);
     ok = ok && add_top_hits(search, &rows, json, err);
     cn_row_list_done(&rows);
     return ok;
@@ -191,12 +198,12 @@ bool cn_context_search_rows(struct cn_served *served, struct cn_served_view *ent
         !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
     search.filter = &filter;
-    cn_hits_begin(&search.hits, limit);
+    cn_best_init(&search.hits, limit);
     ok = strcmp(cn_request_value(request, "view"), "bottom-up") == 0
              ? search_top(&search, &request->json, err)
              : search_groups(&search, &request->json, err);
     cn_name_filter_done(&filter);
-    cn_hits_done(&search.hits);
+    cn_best_done(&search.hits);
     cn_text_done(&search.text);
     free(search.is_match);
     free(search.functions);

@@ -10,7 +10,6 @@
 #include "server/api/request.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
-#include "store/segment/index.h"
 
 enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
 enum { BUDGET_NS = 25000000 };
@@ -33,12 +32,11 @@ static void end(struct cn_served *served, struct cn_query *query)
     cn_served_unlock(served);
 }
 
-static bool add_word(struct cn_json *json, const char *key,
-                     const struct cn_store_index *index, uint32_t word,
-                     struct cn_error *err)
+static bool add_word(struct cn_json *json, const char *key, struct cn_search *search,
+                     const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok = word == 0 || cn_store_index_print(index, word, &text, err);
+    bool ok = word == 0 || cn_search_hit_word(search, hit, word, &text, err);
 
     cn_json_add_str(json, key, word == 0 ? NULL : cn_text_str(&text));
     cn_text_done(&text);
@@ -57,11 +55,10 @@ static void add_hex(struct cn_json *json, const char *key, uint64_t high, uint64
 static bool add_hit(struct cn_json *json, struct cn_served_store *store,
                     const struct cn_search_hit *hit, struct cn_error *err)
 {
-    const struct cn_store_index *index;
     struct cn_store_row row;
     char key[32];
 
-    if (!cn_search_hit_row(store->search, hit, &row, &index, err))
+    if (!cn_search_hit_row(store->search, hit, &row, err))
         return false;
     (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32,
                    cn_segment_number(cn_store_segment(store->store, hit->segment)),
@@ -76,9 +73,9 @@ static bool add_hit(struct cn_json *json, struct cn_served_store *store,
     cn_json_add_u64(json, "calls", row.calls);
     cn_json_add_u64(json, "records", row.records);
     cn_json_add_u64(json, "errors", row.errors);
-    if (!add_word(json, "type", index, row.type, err) ||
-        !add_word(json, "service", index, row.service, err) ||
-        !add_word(json, "method", index, row.method, err))
+    if (!add_word(json, "type", store->search, hit, row.type, err) ||
+        !add_word(json, "service", store->search, hit, row.service, err) ||
+        !add_word(json, "method", store->search, hit, row.method, err))
         return false;
     cn_json_end(json);
     return true;

@@ -7,81 +7,19 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
+#include "model/traces/trace_json.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
 #include "server/served/served.h"
 
-enum { NODE_MAX = 100000, NODE_USUAL = 5000, SPAN_MAX = 1000, VALUE_DEPTH = 8 };
+enum { NODE_MAX = 100000, NODE_USUAL = 5000, SPAN_MAX = 1000 };
 
-static void add_value(struct cn_json *json, const struct cn_trace *trace,
-                      const struct cn_trace_value *value, unsigned depth)
+static void add_word(struct cn_json *json, const char *key, const struct cn_words *words,
+                     uint32_t word)
 {
-    struct cn_text text = {0};
-
-    switch (depth < VALUE_DEPTH ? value->kind : CN_VALUE_NULL) {
-    case CN_VALUE_NULL:
-        cn_json_null(json);
-        break;
-    case CN_VALUE_LIST:
-    case CN_VALUE_MAP:
-        /* Keys and values in turn: a key need not be text. */
-        cn_json_array(json);
-        for (uint32_t i = 0;
-             i < value->list.count * (value->kind == CN_VALUE_MAP ? 2 : 1); i++)
-            add_value(json, trace, &trace->values[value->list.first + i], depth + 1);
-        cn_json_end(json);
-        break;
-    case CN_VALUE_WORD:
-        cn_words_print(trace->words, value->word, &text);
-        cn_json_str(json, cn_text_str(&text));
-        break;
-    case CN_VALUE_BOOL:
-    case CN_VALUE_INT:
-    case CN_VALUE_FLOAT:
-        cn_trace_value_print(value, &text);
-        cn_json_str(json, cn_text_str(&text));
-        break;
-    }
-    cn_text_done(&text);
-}
-
-static void add_word_str(struct cn_json *json, const char *key,
-                         const struct cn_words *words, uint32_t word)
-{
-    struct cn_text text = {0};
-
-    cn_words_print(words, word, &text);
-    cn_json_add_str(json, key, word ? cn_text_str(&text) : NULL);
-    cn_text_done(&text);
-}
-
-/* Class, message, frames; causes follow, each below the one it caused. */
-static void add_exceptions(struct cn_json *json, const struct cn_words *words,
-                           uint32_t word)
-{
-    cn_json_key(json, "exceptions");
-    cn_json_array(json);
-    for (; word != 0 && cn_word_kind(words, word) == CN_WORD_EXCEPTION;
-         word = cn_word_part(words, word, 3)) {
-        uint32_t stack = cn_word_part(words, word, 2);
-
-        cn_json_object(json);
-        add_word_str(json, "class", words, cn_word_part(words, word, 0));
-        add_word_str(json, "message", words, cn_word_part(words, word, 1));
-        cn_json_key(json, "stack");
-        cn_json_array(json);
-        for (size_t i = 0; stack != 0 && i < cn_word_part_count(words, stack); i++) {
-            struct cn_text text = {0};
-
-            cn_words_print(words, cn_word_part(words, stack, i), &text);
-            cn_json_str(json, cn_text_str(&text));
-            cn_text_done(&text);
-        }
-        cn_json_end(json);
-        cn_json_end(json);
-    }
-    cn_json_end(json);
+    cn_json_key(json, key);
+    cn_json_word(json, words, word);
 }
 
 static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
@@ -91,14 +29,10 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
     cn_json_array(json);
     for (uint32_t i = node->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
-        struct cn_text key = {0};
-
-        cn_words_print(trace->words, trace->attributes[i].key, &key);
         cn_json_array(json);
-        cn_json_str(json, cn_text_str(&key));
-        add_value(json, trace, &trace->attributes[i].value, 0);
+        cn_json_word(json, trace->words, trace->attributes[i].key);
+        cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
         cn_json_end(json);
-        cn_text_done(&key);
     }
     cn_json_end(json);
 }
@@ -130,8 +64,10 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
     if (node->first_attribute != CN_NONE)
         add_attributes(json, trace, node);
-    if (node->exception != 0)
-        add_exceptions(json, trace->words, node->exception);
+    if (node->exception != 0) {
+        cn_json_key(json, "exceptions");
+        cn_json_exceptions(json, trace->words, node->exception);
+    }
     cn_json_end(json);
 }
 
@@ -249,8 +185,8 @@ static void add_spans(struct cn_json *json, const struct cn_trace *trace)
         cn_json_add_id(json, "time", span->time_ns);
         cn_json_add_u64(json, "duration", trace->nodes[span->node].duration_ns);
         cn_json_add_u64(json, "errors", trace->nodes[span->node].errors);
-        add_word_str(json, "type", trace->words, span->type);
-        add_word_str(json, "service", trace->words, span->service);
+        add_word(json, "type", trace->words, span->type);
+        add_word(json, "service", trace->words, span->service);
         add_method(json, trace, span->node);
         cn_json_end(json);
     }
@@ -297,8 +233,8 @@ static bool add_trace(struct cn_served_store *store, struct cn_request *request,
     cn_json_object(json);
     cn_json_add_str(json, "trace", id);
     cn_json_add_id(json, "time", span ? span->time_ns : 0);
-    add_word_str(json, "type", trace->words, span ? span->type : 0);
-    add_word_str(json, "service", trace->words, span ? span->service : 0);
+    add_word(json, "type", trace->words, span ? span->type : 0);
+    add_word(json, "service", trace->words, span ? span->service : 0);
     cn_json_add_u64(json, "nodeCount", trace->node_count);
     cn_json_add_call_path(json, trace, piece.node);
     add_nodes(json, trace, &piece);

@@ -84,19 +84,16 @@ bool cn_call_wish_init(struct cn_call_wish *wish, const struct cn_recording *rec
         .depth_max = depth_max,
     };
     wish->has_limits = wish->function || longer_ns > 0 || depth_max < UINT32_MAX;
-    if (wish->function && strpbrk(function, ".*[]^$()|?+\\")) {
-        if (!cn_regex_compile(&wish->regex, function, NULL, err))
-            return cn_fail_in(err, "pattern '%.100s'", function);
-        wish->has_regex = true;
-    }
+    if (wish->function && strpbrk(function, ".*[]^$()|?+\\") &&
+        !cn_regex_new(&wish->regex, function, 0, err))
+        return cn_fail_in(err, "pattern '%.100s'", function);
     wish->known = cn_alloc(rec->function_count, 1);
     return true;
 }
 
 void cn_call_wish_done(struct cn_call_wish *wish)
 {
-    if (wish->has_regex)
-        regfree(&wish->regex);
+    cn_regex_free(wish->regex);
     free(wish->known);
     *wish = (struct cn_call_wish){0};
 }
@@ -104,7 +101,7 @@ void cn_call_wish_done(struct cn_call_wish *wish)
 static bool is_meant(const struct cn_call_wish *wish, const char *name)
 {
     return strcmp(name, wish->function) == 0 ||
-           (wish->has_regex && regexec(&wish->regex, name, 0, NULL, 0) == 0);
+           (wish->regex && cn_regex_matches(wish->regex, name, strlen(name)));
 }
 
 bool cn_call_wish_holds(struct cn_call_wish *wish, const struct cn_recording *rec,

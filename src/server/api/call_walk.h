@@ -14,10 +14,10 @@
 #ifndef CN_SERVER_API_CALL_WALK_H
 #define CN_SERVER_API_CALL_WALK_H
 
-#include <regex.h>
-
 #include "model/calls/recording.h"
 #include "server/served/call_pieces.h"
+
+struct cn_regex;
 
 /* A record: its piece, and its number there. */
 struct cn_call_place {
@@ -52,13 +52,12 @@ CN_CHECK enum cn_step cn_call_walk_next(struct cn_call_walk *walk,
 
 /* Which calls are looked for. Zeroed: everything, events and ends of calls too. */
 struct cn_call_wish {
-    const char *function; /* a name or a regular expression; NULL: any */
-    regex_t regex;
-    bool has_regex;
-    bool has_limits;    /* only entries, of those that are meant */
-    uint64_t longer_ns; /* calls that took at least so long */
-    uint32_t depth_max; /* not nested deeper than this */
-    char *known;        /* by function: 'y' or 'n' once it was asked for */
+    const char *function;   /* a name or a regular expression; NULL: any */
+    struct cn_regex *regex; /* NULL for a name */
+    bool has_limits;        /* only entries, of those that are meant */
+    uint64_t longer_ns;     /* calls that took at least so long */
+    uint32_t depth_max;     /* not nested deeper than this */
+    char *known;            /* by function: 'y' or 'n' once it was asked for */
 };
 
 /* A pattern without special characters is the whole name of a function. */

@@ -250,9 +250,9 @@ static void count_read(struct cn_collector *c)
     (void)pthread_mutex_lock(&c->lock);
     c->counts.requests += now.requests - c->counted.requests;
     c->counts.refused += now.refused - c->counted.refused;
-    c->counts.traces += now.traces - c->counted.traces;
-    c->counts.known += now.known - c->counted.known;
-    c->counts.records += now.records - c->counted.records;
+    c->counts.traces += now.added.traces - c->counted.added.traces;
+    c->counts.known += now.added.known - c->counted.added.known;
+    c->counts.records += now.added.records - c->counted.added.records;
     (void)pthread_mutex_unlock(&c->lock);
     c->counted = now;
 }

@@ -10,6 +10,7 @@
 #include "formats/formats.h"
 #include "server/served/served_analysis.h"
 #include "server/served/thread_label.h"
+#include "store/store_format.h"
 
 static const char *last_part(const char *path)
 {
@@ -67,8 +68,8 @@ static bool open_store(struct cn_served **out, const char *path, struct cn_error
 
 bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
 {
-    return cn_served_store_probe(path) ? open_store(out, path, err)
-                                       : cn_served_open_costs(out, path, err);
+    return cn_store_probe(path) ? open_store(out, path, err)
+                                : cn_served_open_costs(out, path, err);
 }
 
 bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)

@@ -13,27 +13,6 @@
 
 static const uint64_t refresh_ns = 200000000, kept_ns = 5000000000;
 
-static bool is_segment_name(const char *name)
-{
-    return strlen(name) == 6 && strspn(name, "0123456789abcdef") == 6;
-}
-
-bool cn_served_store_probe(const char *path)
-{
-    DIR *dir = opendir(path);
-    const struct dirent *entry;
-    bool is_store = false;
-
-    if (!dir)
-        return false;
-    while (!is_store && (entry = readdir(dir)))
-        is_store = is_segment_name(entry->d_name) ||
-                   strcmp(entry->d_name, "traces.dat") == 0 ||
-                   strcmp(entry->d_name, "config.props") == 0; /* nothing in it yet */
-    (void)closedir(dir);
-    return is_store;
-}
-
 /* Something that changes whenever the store grows: the sizes of its files. */
 static uint64_t size_of(const char *path)
 {

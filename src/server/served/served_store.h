@@ -54,9 +54,6 @@ bool cn_snapshot_is_fresh(const struct cn_served_store *served,
                           const struct cn_snapshot *snapshot, uint64_t complete_ns,
                           bool is_same_time);
 
-/* Whether a directory is a store. */
-bool cn_served_store_probe(const char *path);
-
 CN_CHECK bool cn_served_store_open(struct cn_served_store *served, const char *path,
                                    struct cn_error *err);
 void cn_served_store_close(struct cn_served_store *served); /* safe when never opened */

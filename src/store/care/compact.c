@@ -1,12 +1,12 @@
-/* Small segments become large ones. */
+/* Joins small segments into large ones. */
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/files/disk.h"
+#include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/care/care.h"
-#include "store/segment/lock.h"
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"
 #include "store/segment/segment_scan.h"
@@ -58,7 +58,7 @@ static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_erro
             cn_segment_writer_commit(&joining->target, err));
 }
 
-/* Rows whose data cannot be read any more are left behind. */
+/* Rows with unreadable data are dropped. */
 static bool copy_segment(struct joining *joining, uint32_t number, struct cn_error *err)
 {
     struct cn_segment_loader *loader;
@@ -71,8 +71,7 @@ static bool copy_segment(struct joining *joining, uint32_t number, struct cn_err
         return false;
     loader = cn_segment_loader_new();
     for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++)
-        if (cn_segment_row(segment, i, &row, &ignored) &&
-            !(row.flags & CN_ROW_EMBEDDED) && row.part == 0 &&
+        if (cn_segment_row(segment, i, &row, &ignored) && cn_store_row_is_trace(&row) &&
             cn_segment_load(loader, segment, i, &joining->trace, &ignored))
             ok = copy_trace(joining, row.span_id, err);
     cn_segment_loader_free(loader);
@@ -81,24 +80,15 @@ static bool copy_segment(struct joining *joining, uint32_t number, struct cn_err
     return ok;
 }
 
-static bool copy_all(struct joining *joining, const uint32_t *numbers, size_t count,
-                     struct cn_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!copy_segment(joining, numbers[i], err))
-            return false;
-    return true;
-}
-
-/* The new segment counts from the moment when its config says that it is sealed; from then on
- * those that it replaced are not seen any more. */
+/* Once the config of the new segment says that it is sealed, the segments it replaces are no
+ * longer listed. */
 static bool join(const char *base, const uint32_t *numbers, size_t count, uint32_t number,
                  const struct cn_store_config *config, struct cn_store_compaction *counts,
                  struct cn_error *err)
 {
     struct joining joining = {.base = base};
     struct cn_store_config own = *config;
-    bool ok;
+    bool ok = true;
 
     own.has_replaced = true;
     own.replaced_first = numbers[0];
@@ -106,7 +96,8 @@ static bool join(const char *base, const uint32_t *numbers, size_t count, uint32
     if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_disk_files,
                                   err))
         return false;
-    ok = copy_all(&joining, numbers, count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = copy_segment(&joining, numbers[i], err);
     if (ok)
         ok = cn_segment_writer_close(&joining.target, err) &&
              cn_segment_seal(base, number, &cn_disk_files, err) &&
@@ -120,48 +111,61 @@ static bool join(const char *base, const uint32_t *numbers, size_t count, uint32
     return ok;
 }
 
-/* How many segments from `first` on fit into one. */
-static size_t fitting(const char *base, const uint32_t *numbers, size_t count,
-                      uint64_t len_max)
-{
-    uint64_t len = 0;
-    size_t n = 0;
+/* The segments of a store and their bytes on disk. */
+struct sizes {
+    uint32_t *numbers;
+    uint64_t *lens, sum;
+    size_t count;
+};
 
-    while (n < count) {
-        len += cn_segment_disk_len(base, numbers[n]);
-        if (len > len_max)
-            break;
-        n++;
+static bool measure(struct sizes *sizes, const char *base, struct cn_error *err)
+{
+    *sizes = (struct sizes){0};
+    if (!cn_segments_list(base, &sizes->numbers, &sizes->count, err))
+        return false;
+    sizes->lens = cn_alloc(sizes->count, sizeof(*sizes->lens));
+    for (size_t i = 0; i < sizes->count; i++) {
+        char *dir = cn_segment_dir(base, sizes->numbers[i]);
+
+        sizes->lens[i] = cn_segment_disk_len(dir);
+        sizes->sum += sizes->lens[i];
+        free(dir);
     }
-    return n;
+    return true;
+}
+
+static void sizes_done(struct sizes *sizes)
+{
+    free(sizes->numbers);
+    free(sizes->lens);
 }
 
 static bool compact(const char *base, struct cn_store_compaction *counts,
                     struct cn_error *err)
 {
     struct cn_store_config config;
-    uint32_t *numbers = NULL, next;
-    size_t count = 0;
-    bool ok;
+    struct sizes sizes = {0};
+    uint32_t next;
+    bool ok = cn_store_config_read(&config, base, err) &&
+              cn_segments_remove_replaced(base, err) && measure(&sizes, base, err);
 
-    ok = cn_store_config_read(&config, base, err) &&
-         cn_segments_remove_replaced(base, err) &&
-         cn_segments_list(base, &numbers, &count, err);
-    counts->before = counts->after = ok ? (uint32_t)count : 0;
-    for (size_t i = 0; ok && i < count; i++)
-        counts->len_before += cn_segment_disk_len(base, numbers[i]);
-    next = ok && count > 0 ? numbers[count - 1] + 1 : 0;
-    for (size_t i = 0; ok && i < count;) {
-        size_t n = fitting(base, numbers + i, count - i, config.rotate_len);
+    counts->before = counts->after = (uint32_t)sizes.count;
+    counts->len_before = sizes.sum;
+    next = sizes.count > 0 ? sizes.numbers[sizes.count - 1] + 1 : 0;
+    for (size_t i = 0, end; ok && i < sizes.count; i = end) {
+        uint64_t len = sizes.lens[i];
 
-        if (n > 1 && next <= CN_SEGMENT_NUMBER_MAX) {
-            config.created_ns = cn_store_now_ns();
-            ok = join(base, numbers + i, n, next++, &config, counts, err);
-            counts->after -= (uint32_t)n - 1;
+        /* As many as fit into one. */
+        for (end = i + 1; end < sizes.count && len + sizes.lens[end] <= config.rotate_len;
+             end++)
+            len += sizes.lens[end];
+        if (end - i > 1 && next <= CN_SEGMENT_NUMBER_MAX) {
+            config.created_ns = cn_clock_date_ns();
+            ok = join(base, sizes.numbers + i, end - i, next++, &config, counts, err);
+            counts->after -= (uint32_t)(end - i) - 1;
         }
-        i += n > 1 ? n : 1;
     }
-    free(numbers);
+    sizes_done(&sizes);
     return ok;
 }
 
@@ -169,17 +173,16 @@ bool cn_store_compact(const char *path, struct cn_store_compaction *out,
                       struct cn_error *err)
 {
     struct cn_store_compaction counts = {0};
-    uint32_t sealed, *numbers = NULL;
-    size_t count;
+    struct sizes sizes = {0};
+    uint32_t sealed;
     int lock;
     bool ok;
 
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
-    ok = compact(path, &counts, err) && cn_segments_list(path, &numbers, &count, err);
-    for (size_t i = 0; ok && i < count; i++)
-        counts.len_after += cn_segment_disk_len(path, numbers[i]);
-    free(numbers);
+    ok = compact(path, &counts, err) && measure(&sizes, path, err);
+    counts.len_after = sizes.sum;
+    sizes_done(&sizes);
     cn_store_unlock(lock);
     if (ok)
         *out = counts;

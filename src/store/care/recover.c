@@ -1,13 +1,13 @@
-/* Indexes made again from traces.dat and text.log. */
+/* Seals segments, and rebuilds indexes from traces.dat and text.log. */
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/run/clock.h"
 #include "store/care/care.h"
 #include "store/index/posting_file.h"
-#include "store/segment/lock.h"
 #include "store/segment/log_format.h"
 #include "store/segment/posting_log.h"
 #include "store/segment/seal.h"
@@ -36,7 +36,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
         free(dir);
         if (!ok || config.is_sealed)
             continue;
-        /* Opening it for writing puts it in order first. */
+        /* Opening it for writing repairs it. */
         ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_disk_files, err);
         if (!ok)
             break;
@@ -55,16 +55,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
     return ok;
 }
 
-static void remove_file(const char *dir, const char *name)
-{
-    struct cn_text path = {0};
-
-    cn_text_printf(&path, "%s/%s", dir, name);
-    (void)unlink(cn_text_str(&path));
-    cn_text_done(&path);
-}
-
-/* Lost words, and whether text.log is as good as text.dat. */
+/* False if text.log is damaged; `lost` receives the number of lost words. */
 static bool log_is_whole(const char *dir, uint64_t *lost)
 {
     struct cn_text_log_state state = {0};
@@ -101,7 +92,7 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
     return ok;
 }
 
-/* A damaged string log is written again from text.dat, when that is sound. */
+/* Write a damaged string log again from text.dat, if that is sound. */
 static bool save_words(const char *dir, uint64_t *lost, struct cn_error *err)
 {
     struct cn_text_file file = {0};
@@ -118,7 +109,7 @@ static bool save_words(const char *dir, uint64_t *lost, struct cn_error *err)
     return ok;
 }
 
-static bool forget_indexes(const char *dir, bool *was_sealed, struct cn_error *err)
+static bool remove_indexes(const char *dir, bool *was_sealed, struct cn_error *err)
 {
     static const char *const names[] = {
         CN_ROWS_LOG_NAME,     CN_META_FILE_NAME,  CN_POSTING_LOG_NAME,
@@ -128,24 +119,27 @@ static bool forget_indexes(const char *dir, bool *was_sealed, struct cn_error *e
     struct cn_error ignored;
 
     if (!cn_store_config_read(&config, dir, &ignored))
-        config = cn_store_config_of(NULL, cn_store_now_ns());
+        config = cn_store_config_of(NULL, cn_clock_date_ns());
     *was_sealed = config.is_sealed;
     config.is_sealed = false;
     if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
         return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        remove_file(dir, names[i]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct cn_text path = {0};
+
+        cn_text_printf(&path, "%s/%s", dir, names[i]);
+        (void)unlink(cn_text_str(&path));
+        cn_text_done(&path);
+    }
     return true;
 }
 
-static void count_damage(const char *base, uint32_t number,
-                         struct cn_store_recovery *counts)
+static void count_damage(const char *dir, struct cn_store_recovery *counts)
 {
     struct cn_segment_scan scan = {0};
     struct cn_text rows = {0};
     struct cn_file file = {0};
     struct cn_error ignored;
-    char *dir = cn_segment_dir(base, number);
 
     scan.rows = &rows;
     if (cn_file_open_at(&file, dir, CN_TRACES_NAME, &ignored)) {
@@ -160,7 +154,6 @@ static void count_damage(const char *base, uint32_t number,
     cn_segment_scan_done(&scan);
     cn_file_close(&file);
     cn_text_done(&rows);
-    free(dir);
 }
 
 static bool recover_segment(const char *base, uint32_t number, bool is_newest,
@@ -171,8 +164,8 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
     uint64_t lost = 0;
     bool was_sealed, ok;
 
-    count_damage(base, number, counts);
-    ok = save_words(dir, &lost, err) && forget_indexes(dir, &was_sealed, err);
+    count_damage(dir, counts);
+    ok = save_words(dir, &lost, err) && remove_indexes(dir, &was_sealed, err);
     free(dir);
     if (!ok || !cn_segment_writer_open(&segment, base, number, &cn_disk_files, err) ||
         !cn_segment_writer_close(&segment, err))
@@ -183,7 +176,7 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
            cn_segment_seal(base, number, &cn_disk_files, err);
 }
 
-/* The base has no config when all that was saved are segments. */
+/* Create a missing config of the store. */
 static bool make_config(const char *path, struct cn_error *err)
 {
     struct cn_store_config config;
@@ -191,7 +184,7 @@ static bool make_config(const char *path, struct cn_error *err)
 
     if (cn_store_config_read(&config, path, &ignored))
         return true;
-    config = cn_store_config_of(NULL, cn_store_now_ns());
+    config = cn_store_config_of(NULL, cn_clock_date_ns());
     return cn_store_config_write(&config, path, &cn_disk_files, err);
 }
 

@@ -138,7 +138,7 @@ static void check_text_log(struct check *check)
                state.lost_count);
     else if (state.sound_len < file.bytes.len)
         report(check, false, CN_TEXT_LOG_NAME, state.sound_len, "string-log-end",
-               "%" PRIu64 " bytes behind the last batch",
+               "%" PRIu64 " bytes after the last batch",
                file.bytes.len - state.sound_len);
     if (words.count != cn_segment_words(check->segment)->count)
         report(check, true, CN_TEXT_FILE_NAME, 0, "words-equal",

@@ -2,8 +2,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -33,16 +31,14 @@ void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
     };
     for (unsigned i = 0; i < CN_STORE_FIELD_COUNT; i++) {
         const struct cn_field *field = &cn_store_row_fields[i];
-        uint64_t off = field->offset;
-        uint64_t mask = mask_of(field->size);
 
-        /* A value is read as 8 bytes: those of the last field begin before it. */
-        if (off + sizeof(uint64_t) > cn_store_row_size)
+        /* A value is read as 8 bytes, which the last field does not have. */
+        if (field->offset + sizeof(uint64_t) > cn_store_row_size)
             continue;
         columns->fields[i] = (struct cn_store_column){
-            .bytes = {rows.ptr ? rows.ptr + off : NULL, rows.len},
+            .bytes = {rows.ptr ? rows.ptr + field->offset : NULL, rows.len},
             .stride = cn_store_row_size,
-            .mask = mask,
+            .mask = mask_of(field->size),
         };
     }
 }
@@ -70,7 +66,7 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
     if (!cn_block_file_section(columns->file, i + 1, &section, err))
         return false;
     if (!cn_bytes_slice(section, 0, HEAD_LEN, &head))
-        return cn_fail(err, CN_ERR_FORMAT, "column %s is too short",
+        return cn_fail(err, CN_ERR_FORMAT, "column %s is truncated",
                        cn_store_row_fields[i].name);
     if (!cn_block_file_check(columns->file, head, err))
         return false;
@@ -78,7 +74,8 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
     if (width > sizeof(uint64_t) ||
         !cn_bytes_slice(section, HEAD_LEN, columns->row_count * width + PAD_LEN, &values))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "column %s: %" PRIu32 " values of %" PRIu64 " bytes do not fit",
+                       "column %s is too short for %" PRIu32 " values of %" PRIu64
+                       " bytes",
                        cn_store_row_fields[i].name, columns->row_count, width);
     columns->fields[i] = (struct cn_store_column){
         .bytes = values,
@@ -101,7 +98,7 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
         return false;
     if (section.len < sizeof(uint64_t) || !cn_block_file_check(file, section, err) ||
         cn_u64_get(section.ptr) > UINT32_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "number of rows cannot be read");
+        return cn_fail(err, CN_ERR_FORMAT, "the number of rows is missing");
     opened.row_count = (uint32_t)cn_u64_get(section.ptr);
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
         if (!open_field(&opened, i, err))
@@ -170,7 +167,7 @@ static bool trace_at(const struct cn_columns *columns, uint32_t row, uint64_t *h
     return true;
 }
 
-/* First without, then with telling: a damaged table tells nothing. */
+/* Called without `visit` first, so that no row of a damaged table is visited. */
 static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
                         cn_columns_visit visit, void *arg)
 {
@@ -277,14 +274,11 @@ bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                       const struct cn_columns *columns, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
-    char path[PATH_MAX];
-    bool ok;
+    bool ok = cn_block_writer_open(&writer, disk, dir, CN_META_FILE_NAME,
+                                   CN_META_FILE_MAGIC, CN_META_FILE_VERSION, err) &&
+              write_columns(&writer, columns, err) &&
+              cn_block_writer_commit(&writer, err);
 
-    if (snprintf(path, sizeof(path), "%s/" CN_META_FILE_NAME, dir) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    ok = cn_block_writer_open(&writer, disk, path, CN_META_FILE_MAGIC,
-                              CN_META_FILE_VERSION, err) &&
-         write_columns(&writer, columns, err) && cn_block_writer_commit(&writer, err);
     cn_block_writer_abandon(&writer);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "base/bytes/varint.h"
 #include "base/files/block_file.h"
 #include "base/files/crc32c.h"
+#include "base/search.h"
 #include "store/index/rows.h"
 
 static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
@@ -17,7 +18,8 @@ static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
     if (!cn_bytes_slice(bytes, 0, cn_posting_header_size - sizeof(out->header_checksum),
                         &covered) ||
         cn_crc32c(covered) != out->header_checksum)
-        return cn_fail(err, CN_ERR_FORMAT, "header of a block of postings is damaged");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "the header of a block of postings is damaged");
     if (out->row_count > UINT32_MAX - out->first_row)
         return cn_fail(err, CN_ERR_FORMAT, "postings of %" PRIu32 " rows from %" PRIu32,
                        out->row_count, out->first_row);
@@ -69,25 +71,32 @@ static bool sample_at(const struct cn_posting_block *block, uint64_t i,
     return check(block, bytes, err) && cn_posting_sample_decode(bytes, out);
 }
 
-/* The last group whose first key is not above `key`; 0 when there is none. */
+struct group_search {
+    const struct cn_posting_block *block;
+    bool *ok;
+    struct cn_error *err;
+};
+
+static bool begins_by(const void *arg, uint64_t i, uint64_t key)
+{
+    const struct group_search *search = arg;
+    struct cn_posting_sample sample = {0};
+
+    *search->ok = *search->ok && sample_at(search->block, i, &sample, search->err);
+    return *search->ok && sample.key <= key;
+}
+
+/* The last group whose first key is not above `key`; 0 if there is none. */
 static bool find_group(const struct cn_posting_block *block, cn_posting_key key,
                        uint64_t *out, struct cn_error *err)
 {
-    uint64_t low = 0, high = block->samples.len / cn_posting_sample_size;
-    struct cn_posting_sample sample;
+    uint64_t count = block->samples.len / cn_posting_sample_size, i;
+    bool ok = true;
+    struct group_search search = {block, &ok, err};
 
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (!sample_at(block, middle, &sample, err))
-            return false;
-        if (sample.key <= key)
-            low = middle;
-        else
-            high = middle;
-    }
-    *out = low;
-    return true;
+    i = cn_search(1, count, begins_by, &search, key);
+    *out = i - 1;
+    return ok;
 }
 
 static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)
@@ -104,8 +113,7 @@ static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)
         !cn_bytes_slice(block->entries, sample.entries_off,
                         next.entries_off - sample.entries_off, &entries))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "postings: group %" PRIu64 " does not fit the entries",
-                       walk->group);
+                       "postings: group %" PRIu64 " exceeds the entries", walk->group);
     if (!check(block, entries, err))
         return false;
     walk->group++;
@@ -115,7 +123,7 @@ static bool enter_group(struct cn_posting_walk *walk, struct cn_error *err)
     return true;
 }
 
-/* Entries one by one, however small their keys are. */
+/* The next entry, also if its key is below the first wanted one. */
 static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *out,
                          struct cn_error *err)
 {
@@ -130,7 +138,7 @@ static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *
     }
     if (!cn_varint_take(&walk->entries, &delta) ||
         !cn_varint_take(&walk->entries, &value))
-        return cn_fail(err, CN_ERR_FORMAT, "postings: a cut-off entry");
+        return cn_fail(err, CN_ERR_FORMAT, "postings: truncated entry");
     entry.key = walk->is_first ? delta : walk->key + delta;
     if (!walk->is_first && entry.key <= walk->key)
         return cn_fail(err, CN_ERR_FORMAT, "postings: keys are not ascending");
@@ -140,7 +148,8 @@ static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *
         entry.row = (uint32_t)value;
     } else if (entry.form == CN_POSTING_ONE ||
                !cn_bytes_slice(walk->block->lists, walk->lists_off, value, &entry.list)) {
-        return cn_fail(err, CN_ERR_FORMAT, "postings: rows do not fit their block");
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "postings: the rows of an entry exceed its block");
     } else {
         walk->lists_off += value;
     }
@@ -199,7 +208,7 @@ bool cn_posting_block_find(const struct cn_posting_block *block, cn_posting_key 
 
 static bool fail_rows(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "postings: rows outside of their block");
+    return cn_fail(err, CN_ERR_FORMAT, "postings: a row is outside of its block");
 }
 
 /* The next row of a list: above `row`, which is UINT64_MAX before the first. */
@@ -260,7 +269,7 @@ static void walk_bits(const struct cn_posting_block *block, struct cn_bytes bits
         unsigned byte = (unsigned)bits.ptr[row / 8] >> row % 8;
 
         if (byte == 0)
-            row |= 7; /* nothing is left in this byte */
+            row |= 7; /* no bit of this byte is left */
         else if (byte & 1)
             visit(arg, block->first_row + row);
     }

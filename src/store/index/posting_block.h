@@ -1,20 +1,20 @@
-/* A block of postings, byte by byte, and how it is read: for a range of rows, every key that
- * occurs in it and the rows that have it.
+/* The layout of a block of postings, and its reader: for a range of rows, every key that occurs
+ * and the rows that have it.
  *
  *   header -> lists -> entries -> samples
  *
- * Entries are sorted by key. An entry is two numbers (base/bytes/varint.h): by how much its key is
- * above the one before (the key itself in the first entry of a group), and 4 x value + form:
- *   form 0: value bytes of lists, varints: the first row, then steps to the next, all >= 1
+ * Entries are sorted by key. An entry is two varints (base/bytes/varint.h): the difference to the
+ * key before (in the first entry of a group the key itself), and 4 x value + form:
+ *   form 0: value bytes of lists, varints: the first row, then steps to the next row, all >= 1
  *   form 1: value is the only row
- *   form 2: value bytes of lists: a bit for each row of the block, the lowest first
+ *   form 2: value bytes of lists: a bit per row of the block, the lowest first
  *   form 3: every row; value is 0
- * Rows count from the first row of the block. The bytes of lists are used up in the order of
- * the entries. A sample stands for a group of CN_POSTING_GROUP entries: its first key and
- * where its entries and lists begin.
+ * Rows count from the first row of the block. Lists are in the order of the entries. A sample
+ * describes a group of CN_POSTING_GROUP entries: its first key and where its entries and lists
+ * begin.
  *
- * Such blocks follow one another in the log of a store that is written to; a sealed store has
- * one block for all rows, in a file of its own, whose parts are checked when they are touched.
+ * The log of an open segment is a sequence of blocks. A sealed segment has one block for all rows
+ * in a file of its own, which is checked where it is read.
  * Threads: immutable after decoding; each walk belongs to one thread at a time.
  */
 #ifndef CN_STORE_INDEX_POSTING_BLOCK_H
@@ -64,31 +64,31 @@ struct cn_posting_block {
     uint32_t first_row, row_count, key_count;
     struct cn_bytes lists, entries, samples;
     const struct cn_block_file
-        *file; /* checks bytes that are touched; NULL: all are sound */
+        *file; /* to check bytes before use; NULL: all are checked */
 };
 
 struct cn_posting_entry {
     cn_posting_key key;
     enum cn_posting_form form;
     uint32_t row;         /* CN_POSTING_ONE */
-    struct cn_bytes list; /* CN_POSTING_LIST, CN_POSTING_BITS; not checked yet */
+    struct cn_bytes list; /* CN_POSTING_LIST, CN_POSTING_BITS; unchecked */
 };
 
-/* Split a block, with its header, off the front of `rest` and check it. Fails and leaves
- * `rest` alone when there is no whole, sound block. */
+/* Take a block with its header from the front of `rest` and check it. Fails and leaves `rest`
+ * unchanged if there is no whole, sound block. */
 CN_CHECK bool cn_posting_block_take(struct cn_bytes *rest, struct cn_posting_block *out,
                                     struct cn_error *err);
 
 struct cn_posting_walk {
     const struct cn_posting_block *block;
     uint64_t group, group_count;
-    struct cn_bytes entries; /* rest of the group's */
+    struct cn_bytes entries; /* of the group, not read yet */
     uint64_t lists_off;
-    cn_posting_key from, key; /* wanted first; of the last entry */
-    bool is_first;            /* of its group */
+    cn_posting_key from, key; /* the first wanted key; that of the last entry */
+    bool is_first;            /* the next entry is the first of its group */
 };
 
-/* Entries from the first whose key is `from` or above. */
+/* Walk over the entries from key `from` on. */
 CN_CHECK bool cn_posting_walk_begin(struct cn_posting_walk *walk,
                                     const struct cn_posting_block *block,
                                     cn_posting_key from, struct cn_error *err);
@@ -96,12 +96,12 @@ CN_CHECK enum cn_step cn_posting_walk_next(struct cn_posting_walk *walk,
                                            struct cn_posting_entry *out,
                                            struct cn_error *err);
 
-/* The entry of a key; false in `is_found` when no row has it. */
+/* Find the entry of a key; `is_found` receives false if no row has it. */
 CN_CHECK bool cn_posting_block_find(const struct cn_posting_block *block,
                                     cn_posting_key key, struct cn_posting_entry *out,
                                     bool *is_found, struct cn_error *err);
 
-/* Add the rows of an entry to a set, which has room for all rows of the block. */
+/* Add the rows of an entry to a set of all rows of the segment. */
 CN_CHECK bool cn_posting_rows_add(const struct cn_posting_block *block,
                                   const struct cn_posting_entry *entry,
                                   struct cn_rows *rows, struct cn_error *err);

@@ -22,39 +22,16 @@ static void add_varint(struct cn_text *text, uint64_t value)
     cn_text_advance(text, cn_varint_put(at, value));
 }
 
-static void add_sample(struct cn_posting_encoder *encoder, cn_posting_key key)
-{
-    struct cn_posting_sample sample = {
-        .key = key,
-        .entries_off = encoder->entries.len,
-        .lists_off = encoder->lists_len,
-    };
-    uint8_t bytes[cn_posting_sample_size];
-
-    cn_posting_sample_encode(&sample, bytes);
-    cn_text_add(&encoder->samples, (const char *)bytes, sizeof(bytes));
-}
-
 static void add_bits(const struct cn_posting_encoder *encoder, const uint32_t *rows,
                      uint32_t count, struct cn_text *lists)
 {
-    size_t len = (encoder->row_count + 7) / 8, begin = lists->len;
+    size_t begin = lists->len;
 
-    cn_text_fill(lists, '\0', len);
+    cn_text_fill(lists, '\0', (encoder->row_count + 7) / 8);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *byte = (uint8_t *)lists->chars + begin + rows[i] / 8;
 
         *byte = (uint8_t)(*byte | 1U << rows[i] % 8);
-    }
-}
-
-static void add_steps(const uint32_t *rows, uint32_t count, struct cn_text *lists)
-{
-    uint32_t last = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        add_varint(lists, rows[i] - last);
-        last = rows[i];
     }
 }
 
@@ -66,7 +43,15 @@ void cn_posting_encoder_add(struct cn_posting_encoder *encoder, cn_posting_key k
     uint64_t value = 0;
 
     if (encoder->key_count % CN_POSTING_GROUP == 0) {
-        add_sample(encoder, key);
+        struct cn_posting_sample sample = {
+            .key = key,
+            .entries_off = encoder->entries.len,
+            .lists_off = encoder->lists_len,
+        };
+        uint8_t bytes[cn_posting_sample_size];
+
+        cn_posting_sample_encode(&sample, bytes);
+        cn_text_add(&encoder->samples, (const char *)bytes, sizeof(bytes));
         encoder->last = 0;
     }
     if (count == encoder->row_count) {
@@ -78,7 +63,8 @@ void cn_posting_encoder_add(struct cn_posting_encoder *encoder, cn_posting_key k
         form = CN_POSTING_BITS;
         add_bits(encoder, rows, count, lists);
     } else {
-        add_steps(rows, count, lists);
+        for (uint32_t i = 0; i < count; i++)
+            add_varint(lists, i > 0 ? rows[i] - rows[i - 1] : rows[0]);
     }
     if (form != CN_POSTING_ONE)
         value = lists->len - begin;

@@ -1,7 +1,5 @@
 #include "store/index/posting_file.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -23,7 +21,7 @@ static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
         !cn_block_file_check(&file->file, counts, err))
         return false;
     if (counts.len < COUNTS_LEN)
-        return cn_fail(err, CN_ERR_FORMAT, "number of rows is missing");
+        return cn_fail(err, CN_ERR_FORMAT, "the number of rows is missing");
     block.row_count = cn_u32_get(counts.ptr);
     block.key_count = cn_u32_get(counts.ptr + sizeof(uint32_t));
     file->block = block;
@@ -33,18 +31,13 @@ static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
 bool cn_posting_file_open(struct cn_posting_file *file, const char *dir,
                           struct cn_error *err)
 {
-    char path[PATH_MAX];
-
     *file = (struct cn_posting_file){0};
-    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_FILE_NAME, dir) >=
-        (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    if (!cn_block_file_open(&file->file, path, CN_POSTING_FILE_MAGIC,
+    if (!cn_block_file_open(&file->file, dir, CN_POSTING_FILE_NAME, CN_POSTING_FILE_MAGIC,
                             CN_POSTING_FILE_VERSION, err))
         return false;
     if (!open_parts(file, err)) {
         cn_posting_file_close(file);
-        return cn_fail_in(err, "%s", path);
+        return cn_fail_in(err, "%s/" CN_POSTING_FILE_NAME, dir);
     }
     return true;
 }
@@ -97,15 +90,11 @@ bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
 {
     struct cn_block_writer writer = {0};
     struct cn_posting_encoder encoder;
-    char path[PATH_MAX];
     bool ok;
 
-    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_FILE_NAME, dir) >=
-        (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
     cn_posting_encoder_init(&encoder, row_count);
-    ok = cn_block_writer_open(&writer, disk, path, CN_POSTING_FILE_MAGIC,
-                              CN_POSTING_FILE_VERSION, err) &&
+    ok = cn_block_writer_open(&writer, disk, dir, CN_POSTING_FILE_NAME,
+                              CN_POSTING_FILE_MAGIC, CN_POSTING_FILE_VERSION, err) &&
          write_merged(&writer, blocks, block_count, &encoder, err);
     cn_block_writer_abandon(&writer);
     cn_posting_encoder_done(&encoder);

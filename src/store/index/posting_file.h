@@ -1,4 +1,4 @@
-/* The postings of a sealed store: post.dat, one block (store/index/posting_block.h) for all rows.
+/* The postings of a sealed segment: post.dat, one block (store/index/posting_block.h) for all rows.
  *
  * post.dat is a block file (base/files/block_file.h) with the sections
  *   1 lists   2 entries   3 samples   4 u32 rows, u32 keys
@@ -19,12 +19,12 @@ struct cn_posting_file {
     struct cn_posting_block block;
 };
 
-/* The file borrows from itself: it must not be moved once it is open. */
+/* The open file contains pointers to itself: do not move it. */
 CN_CHECK bool cn_posting_file_open(struct cn_posting_file *file, const char *dir,
                                    struct cn_error *err);
 void cn_posting_file_close(struct cn_posting_file *file); /* safe when never opened */
 
-/* Merge blocks that together describe rows 0 to row_count - 1, in the order of their rows. */
+/* Merge blocks that cover rows 0 to row_count - 1, in the order of their rows. */
 CN_CHECK bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
                                     const struct cn_posting_block *blocks,
                                     size_t block_count, uint32_t row_count,

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/heap.h"
 
-/* A block on its way through the merge. */
+/* A block that is being merged, at its next entry. */
 struct source {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
@@ -57,7 +57,7 @@ static void take_row(void *arg, uint32_t row)
     merge->rows[merge->row_count++] = row - merge->first_row;
 }
 
-/* The lowest key, with the rows of all blocks that have it. */
+/* Encode the lowest key with the rows of all blocks that have it. */
 static bool merge_key(struct merge *merge, struct cn_error *err)
 {
     cn_posting_key key = merge->sources[merge->heap[0]].entry.key;

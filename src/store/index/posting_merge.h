@@ -1,4 +1,4 @@
-/* Blocks of postings become one.
+/* Merges blocks of postings into one.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_INDEX_POSTING_MERGE_H
@@ -12,11 +12,11 @@
 
 struct cn_text;
 
-/* Called after each key: may take the lists so far and clear them. */
+/* Called after each key; may write out the lists and clear them. */
 typedef bool (*cn_posting_flush)(void *arg, struct cn_text *lists, struct cn_error *err);
 
-/* Give every key of the blocks, which are in the order of their rows, to the encoder. Rows count
- * from `first_row`, that of the first block. `flush` may be NULL. */
+/* Encode every key of the blocks, which are in the order of their rows. `first_row` is that of
+ * the first block; `flush` may be NULL. */
 CN_CHECK bool cn_posting_merge(const struct cn_posting_block *blocks, size_t block_count,
                                uint32_t first_row, struct cn_posting_encoder *encoder,
                                struct cn_text *lists, cn_posting_flush flush, void *arg,

@@ -56,10 +56,7 @@ static void add_scalar(const struct adder *adder, uint32_t name,
         word = value->word;
     } else {
         cn_text_clear(&words->text);
-        if (value->kind == CN_VALUE_WORD)
-            cn_words_print(words->words, value->word, &words->text);
-        else
-            cn_trace_value_print(value, &words->text);
+        cn_trace_value_print(adder->trace, value, &words->text);
         word = text_word(words, CN_WORD_TEXT);
     }
     cn_postings_add(adder->postings, adder->row,
@@ -78,10 +75,8 @@ static uint32_t element_name(const struct adder *adder, uint32_t name,
     else
         cn_words_print(adder->words->extra, name - adder->words->words->count, &joined);
     cn_text_char(&joined, '.');
-    if (key->kind == CN_VALUE_WORD)
-        cn_words_print(adder->words->words, key->word, &joined);
-    else if (key->kind != CN_VALUE_LIST && key->kind != CN_VALUE_MAP)
-        cn_trace_value_print(key, &joined);
+    if (key->kind != CN_VALUE_LIST && key->kind != CN_VALUE_MAP)
+        cn_trace_value_print(adder->trace, key, &joined);
     cn_text_clear(&adder->words->text);
     cn_text_add(&adder->words->text, cn_text_str(&joined), joined.len);
     word = text_word(adder->words, CN_WORD_KEYWORD);
@@ -115,7 +110,7 @@ static void add_exception(const struct adder *adder, uint32_t exception)
 {
     const struct cn_words *words = adder->words->words;
 
-    /* A cause has a lower number than what it caused, so this ends. */
+    /* A cause has a lower number than the exception it caused, so this ends. */
     while (exception != 0 && cn_word_kind(words, exception) == CN_WORD_EXCEPTION) {
         uint32_t message = cn_word_part(words, exception, 1);
 

@@ -11,7 +11,7 @@ enum {
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
     KEY_BITS = 64,
-    SEEN_MAX = 1 << 22, /* methods that are remembered; others may be added twice */
+    SEEN_MAX = 1 << 22, /* method words in `seen`; others may be added twice */
 };
 
 void cn_postings_begin(struct cn_postings *postings, uint32_t first_row)
@@ -33,27 +33,22 @@ void cn_postings_done(struct cn_postings *postings)
 
 void cn_postings_add(struct cn_postings *postings, uint32_t row, cn_posting_key key)
 {
-    if (postings->count == postings->capacity)
-        postings->pairs = cn_grow(postings->pairs, postings->count, &postings->capacity,
-                                  sizeof(*postings->pairs));
+    postings->pairs = cn_grow(postings->pairs, postings->count, &postings->capacity,
+                              sizeof(*postings->pairs));
     postings->pairs[postings->count++] = (struct cn_posting_pair){key, row};
-}
-
-static void grow_seen(struct cn_postings *postings, uint32_t method)
-{
-    size_t count = 2 * (size_t)method + 1024;
-
-    postings->seen = cn_realloc(postings->seen, count, sizeof(*postings->seen));
-    memset(postings->seen + postings->seen_count, 0,
-           (count - postings->seen_count) * sizeof(*postings->seen));
-    postings->seen_count = count;
 }
 
 void cn_postings_add_method(struct cn_postings *postings, uint32_t row, uint32_t method)
 {
+    size_t old = postings->seen_count;
+
     if (method < SEEN_MAX) {
-        if (method >= postings->seen_count)
-            grow_seen(postings, method);
+        if (method >= old) {
+            postings->seen = cn_grow_to(postings->seen, 2 * (size_t)method + 1024,
+                                        &postings->seen_count, sizeof(*postings->seen));
+            memset(postings->seen + old, 0,
+                   (postings->seen_count - old) * sizeof(*postings->seen));
+        }
         if (postings->seen[method] == row + 1)
             return;
         postings->seen[method] = row + 1;
@@ -79,16 +74,13 @@ static void sort_digit(const struct cn_posting_pair *from, size_t count, unsigne
         to[begins[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By key; rows were added in ascending order and stay so within a key. */
+/* By key; rows of a key stay in ascending order, as they were added. */
 static void sort_pairs(struct cn_postings *postings)
 {
     uint64_t varying = 0;
 
-    if (postings->spare_capacity < postings->count) {
-        postings->spare_capacity = postings->capacity;
-        postings->spare = cn_realloc(postings->spare, postings->spare_capacity,
-                                     sizeof(*postings->spare));
-    }
+    postings->spare = cn_grow_to(postings->spare, postings->count,
+                                 &postings->spare_capacity, sizeof(*postings->spare));
     for (size_t i = 0; i < postings->count; i++)
         varying |= postings->pairs[i].key ^ postings->pairs[0].key;
     for (unsigned shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {

@@ -1,8 +1,8 @@
-/* One row of a store: what is known about a stored span without opening its data.
+/* A row describes a stored span, so that its data need not be read.
  *
- * Rows are numbered from 0 in the order of arrival and have a fixed size, so that row i is
- * at a known place. A span that is embedded in the trace of its parent has a row of its own
- * that points into the parent's data, unless it was also sent on its own.
+ * Rows are numbered from 0 in the order of arrival and have a fixed size. A span inside the
+ * trace of its parent has a row of its own that points into the data of the parent, unless it
+ * was also sent on its own.
  * Threads: any thread.
  */
 #ifndef CN_STORE_INDEX_ROW_H
@@ -11,27 +11,27 @@
 #include "base/bytes/bytes.h"
 #include "base/bytes/record.h"
 
-#define CN_STORE_ROW(F)                                                              \
-    F(0x00, u64, trace_high, "id of the trace, upper half")                          \
-    F(0x08, u64, trace_low, "lower half")                                            \
-    F(0x10, u64, span_id, "0: none")                                                 \
-    F(0x18, u64, parent_id, "span that caused it; 0: none")                          \
-    F(0x20, u64, time_ns, "start, since the epoch")                                  \
-    F(0x28, u64, duration_ns, "")                                                    \
-    F(0x30, u64, calls, "method calls the agent saw")                                \
-    F(0x38, u64, data_off, "of the chunk in traces.dat")                             \
-    F(0x40, u32, data_len, "of the chunk with its header")                           \
-    F(0x44, u32, in_chunk_off, "of the record in the plain bytes of the chunk")      \
-    F(0x48, u32, in_chunk_len, "of the record; 0: up to the end of the chunk")       \
-    F(0x4c, u32, records, "method calls stored")                                     \
-    F(0x50, u32, errors, "of these, with an error")                                  \
-    F(0x54, u32, flags, "CN_ROW_*")                                                  \
-    F(0x58, u32, method, "word: method description of the first record")             \
-    F(0x5c, u32, type, "word; 0: none")                                              \
-    F(0x60, u32, service, "word; 0: none")                                           \
-    F(0x64, u32, part, "number of the part of a trace that came in several; from 0") \
-    F(0x68, u64, part_off, "where the part begins in the logical trace (CH_OFFS)")   \
-    F(0x70, u32, part_len, "its logical length (CH_LEN)")                            \
+#define CN_STORE_ROW(F)                                                            \
+    F(0x00, u64, trace_high, "id of the trace, upper half")                        \
+    F(0x08, u64, trace_low, "lower half")                                          \
+    F(0x10, u64, span_id, "0: none")                                               \
+    F(0x18, u64, parent_id, "span that caused it; 0: none")                        \
+    F(0x20, u64, time_ns, "start, since the epoch")                                \
+    F(0x28, u64, duration_ns, "")                                                  \
+    F(0x30, u64, calls, "method calls the agent saw")                              \
+    F(0x38, u64, data_off, "of the chunk in traces.dat")                           \
+    F(0x40, u32, data_len, "of the chunk with its header")                         \
+    F(0x44, u32, in_chunk_off, "of the record in the plain bytes of the chunk")    \
+    F(0x48, u32, in_chunk_len, "of the record; 0: to the end of the chunk")        \
+    F(0x4c, u32, records, "method calls stored")                                   \
+    F(0x50, u32, errors, "of these, with an error")                                \
+    F(0x54, u32, flags, "CN_ROW_*")                                                \
+    F(0x58, u32, method, "word: method description of the first record")           \
+    F(0x5c, u32, type, "word; 0: none")                                            \
+    F(0x60, u32, service, "word; 0: none")                                         \
+    F(0x64, u32, part, "number of the part if the trace arrived in parts; from 0") \
+    F(0x68, u64, part_off, "where the part begins in the logical trace (CH_OFFS)") \
+    F(0x70, u32, part_len, "its logical length (CH_LEN)")                          \
     F(0x7c, u32, checksum, "CRC-32C of the bytes before it")
 CN_RECORD(cn_store_row, CN_STORE_ROW, 0x80);
 
@@ -39,17 +39,23 @@ CN_RECORD(cn_store_row, CN_STORE_ROW, 0x80);
 enum {
     CN_ROW_ERROR = 1 << 0,    /* the span itself failed */
     CN_ROW_FIRST = 1 << 1,    /* the first part of its trace: has the root */
-    CN_ROW_LAST = 1 << 2,     /* the last part: nothing is open any more */
-    CN_ROW_EMBEDDED = 1 << 3, /* lies inside the data of another row */
+    CN_ROW_LAST = 1 << 2,     /* the last part: no call is open after it */
+    CN_ROW_EMBEDDED = 1 << 3, /* inside the data of another row */
     CN_ROW_LOSSY = 1 << 4,    /* the agent dropped calls */
     CN_ROW_PINNED = 1 << 5,   /* never expires */
     CN_ROW_MORE = 1 << 6,     /* other rows of the same chunk follow */
 };
 
+/* True if a row stands for a whole trace: neither a span inside of another nor a later part. */
+static inline bool cn_store_row_is_trace(const struct cn_store_row *row)
+{
+    return !(row->flags & CN_ROW_EMBEDDED) && row->part == 0;
+}
+
 /* Encode with the checksum; `row->checksum` is ignored. */
 void cn_store_row_put(const struct cn_store_row *row, uint8_t out[cn_store_row_size]);
 
-/* Decode the row at the start of `in`. False when it is cut off or its checksum is wrong. */
+/* Decode the row at the start of `in`. False if it is truncated or its checksum is wrong. */
 bool cn_store_row_take(struct cn_bytes in, struct cn_store_row *out);
 
 #endif

@@ -50,7 +50,7 @@ bool cn_rows_has_range(const struct cn_rows *rows, uint32_t first, uint32_t end)
     return true;
 }
 
-/* Up to 64 bits that begin at `row`; the caller knows that they are rows. */
+/* Add up to 64 bits that begin at `row`; all must be rows of the segment. */
 static void set_word(struct cn_rows *rows, uint32_t row, uint64_t bits)
 {
     unsigned shift = row % 64;

@@ -1,6 +1,6 @@
-/* Sets of rows of one store: a bit each, so that AND, OR and NOT run at the speed of memory.
+/* A set of rows of one segment: a bit per row, so that AND, OR and NOT run at the speed of memory.
  *
- * Bits behind the last row are always clear.
+ * Bits after the last row are always clear.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_INDEX_ROWS_H
@@ -12,7 +12,7 @@
 
 struct cn_rows {
     uint64_t *words;
-    uint32_t count; /* of all rows, in the set or not */
+    uint32_t count; /* rows of the segment, in the set or not */
 };
 
 static inline size_t cn_rows_word_count(const struct cn_rows *rows)
@@ -42,10 +42,10 @@ static inline bool cn_rows_has(const struct cn_rows *rows, uint32_t row)
 /* Rows `first` up to, not including, `end`. */
 void cn_rows_set_range(struct cn_rows *rows, uint32_t first, uint32_t end);
 
-/* Whether all of them are in the set. */
+/* True if all of them are in the set. */
 bool cn_rows_has_range(const struct cn_rows *rows, uint32_t first, uint32_t end);
 
-/* The rows of a little-endian bit map of `bit_count` bits, the lowest being row `first`. */
+/* Add the rows of a little-endian bitmap of `bit_count` bits, whose lowest bit is row `first`. */
 void cn_rows_set_bits(struct cn_rows *rows, uint32_t first, const uint8_t *bits,
                       uint32_t bit_count);
 
@@ -54,12 +54,12 @@ void cn_rows_or(struct cn_rows *rows, const struct cn_rows *other);
 void cn_rows_not(struct cn_rows *rows);
 
 bool cn_rows_is_empty(const struct cn_rows *rows);
-uint64_t cn_rows_size(const struct cn_rows *rows); /* how many are in the set */
+uint64_t cn_rows_size(const struct cn_rows *rows); /* rows in the set */
 
-/* The last row of the set before `row`; `count` when there is none. */
+/* The last row of the set before `row`; `count` if there is none. */
 uint32_t cn_rows_before(const struct cn_rows *rows, uint32_t row);
 
-/* The first row of the set at or after `row`; `count` when there is none. */
+/* The first row of the set at or after `row`; `count` if there is none. */
 uint32_t cn_rows_next(const struct cn_rows *rows, uint32_t row);
 
 #endif

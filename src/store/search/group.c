@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "store/search/group_rank.h"
 #include "store/search/query.h"
-#include "store/search/query_term.h"
 #include "store/search/search_segments.h"
 
 /* A row in a group. */
@@ -21,50 +20,46 @@ struct cn_grouping {
     const struct cn_query *query;
     struct cn_query_term by;
     struct cn_group_members all;
-    char *name;      /* of an attribute, its own */
+    char *name;      /* of an attribute */
     size_t position; /* of the next segment */
 
-    /* Of the segment at hand. */
+    /* Of the current segment. */
     const struct cn_store_index *index;
     const struct cn_rows *rows;
     struct member *members;
     size_t count, capacity;
-    uint32_t group;          /* of the entry at hand */
-    uint32_t *group_of_word; /* 1 + the group; 0: not looked up yet */
+    uint32_t group;          /* of the current entry */
+    uint32_t *group_of_word; /* 1 + group; 0: not looked up yet */
     uint32_t word_count;
-    unsigned source_count; /* names and places that gave members */
-    bool has_synonyms;     /* words that differ in kind only */
-    uint32_t *words;       /* per group: the word of this segment */
+    unsigned source_count; /* names that have members */
+    bool has_synonyms;     /* words of the same text, but different kinds */
+    uint32_t *words;       /* by group: its word in this segment */
     size_t word_capacity;
     struct cn_text text;
 };
 
 static void add_member(struct cn_grouping *grouping, uint32_t row)
 {
-    if (grouping->count == grouping->capacity)
-        grouping->members = cn_grow(grouping->members, grouping->count,
-                                    &grouping->capacity, sizeof(*grouping->members));
+    grouping->members = cn_grow(grouping->members, grouping->count, &grouping->capacity,
+                                sizeof(*grouping->members));
     grouping->members[grouping->count++] = (struct member){grouping->group, row};
 }
 
-/* Remember which word a group stands for, and whether it is not the only one. */
+/* Note the word of a group in this segment, and if it has more than one. */
 static void note_word(struct cn_grouping *grouping, uint32_t word)
 {
-    size_t needed = (size_t)grouping->group + 1, old = grouping->word_capacity;
+    size_t old = grouping->word_capacity;
 
-    if (needed > old) {
-        grouping->word_capacity = 2 * needed;
-        grouping->words = cn_realloc(grouping->words, grouping->word_capacity,
-                                     sizeof(*grouping->words));
-        memset(grouping->words + old, 0,
-               (grouping->word_capacity - old) * sizeof(*grouping->words));
-    }
+    grouping->words = cn_grow_to(grouping->words, (size_t)grouping->group + 1,
+                                 &grouping->word_capacity, sizeof(*grouping->words));
+    memset(grouping->words + old, 0,
+           (grouping->word_capacity - old) * sizeof(*grouping->words));
     if (grouping->words[grouping->group] != 0 && grouping->words[grouping->group] != word)
         grouping->has_synonyms = true;
     grouping->words[grouping->group] = word;
 }
 
-/* The group of a word: words with the same text, of any segment, are one. */
+/* The group of a word. Words of the same text are one group, in all segments. */
 static bool choose_group(struct cn_grouping *grouping, uint32_t word,
                          struct cn_error *err)
 {
@@ -85,7 +80,7 @@ static bool choose_group(struct cn_grouping *grouping, uint32_t word,
     return true;
 }
 
-/* Looked up once for each word of a segment. */
+/* The same, looked up once per word of a segment. */
 static bool find_group(struct cn_grouping *grouping, uint32_t word, struct cn_error *err)
 {
     if (word > grouping->word_count)
@@ -142,7 +137,7 @@ static bool group_block(struct cn_grouping *grouping,
     while ((step = cn_posting_walk_next(&walk, &entry, err)) == CN_ITEM) {
         if (entry.key > (first | UINT32_MAX))
             return true;
-        /* Most values of an attribute with many are in one row, which seldom matches. */
+        /* Of an attribute with many values, most are in one row, which seldom matches. */
         if (entry.form == CN_POSTING_ONE &&
             !cn_rows_has(grouping->rows, block->first_row + entry.row))
             continue;
@@ -195,7 +190,7 @@ static int compare_members(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* A value that a row has at its root and below, or under two names, counts once. */
+/* A value that a row has twice, at its root and below or under two names, counts once. */
 static void drop_repeated(struct cn_grouping *grouping)
 {
     struct member *members = grouping->members;
@@ -287,8 +282,7 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
         (term.field >= CN_QUERY_CLASS && term.field <= CN_QUERY_EXCEPTION_MESSAGE) ||
         term.field == CN_QUERY_TEXT)
         return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' cannot be grouped by, but type, service, method and "
-                       "attributes can",
+                       "cannot group by '%s'; use type, service, method or an attribute",
                        by);
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->search = search;

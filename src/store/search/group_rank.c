@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 void cn_group_members_done(struct cn_group_members *members)
 {
@@ -15,35 +16,25 @@ void cn_group_members_done(struct cn_group_members *members)
     *members = (struct cn_group_members){0};
 }
 
-static void make_room_for_values(struct cn_group_members *members)
-{
-    size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
-    size_t room = needed + needed / 2;
-
-    if (needed <= old)
-        return;
-    members->sizes = cn_realloc(members->sizes, room, sizeof(*members->sizes));
-    members->errors = cn_realloc(members->errors, room, sizeof(*members->errors));
-    memset(members->sizes + old, 0, (room - old) * sizeof(*members->sizes));
-    memset(members->errors + old, 0, (room - old) * sizeof(*members->errors));
-    members->size_capacity = room;
-}
-
 void cn_group_members_reserve(struct cn_group_members *members, size_t count)
 {
-    size_t needed = members->count + count;
+    size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
+    size_t capacity = old, room = members->capacity;
 
-    make_room_for_values(members);
-    if (needed <= members->capacity)
-        return;
-    members->capacity = needed + needed / 2;
-    members->groups =
-        cn_realloc(members->groups, members->capacity, sizeof(*members->groups));
-    members->durations_ns = cn_realloc(members->durations_ns, members->capacity,
-                                       sizeof(*members->durations_ns));
+    members->sizes =
+        cn_grow_to(members->sizes, needed, &capacity, sizeof(*members->sizes));
+    members->errors = cn_grow_to(members->errors, needed, &members->size_capacity,
+                                 sizeof(*members->errors));
+    memset(members->sizes + old, 0, (capacity - old) * sizeof(*members->sizes));
+    memset(members->errors + old, 0, (capacity - old) * sizeof(*members->errors));
+    members->groups = cn_grow_to(members->groups, members->count + count, &room,
+                                 sizeof(*members->groups));
+    members->durations_ns =
+        cn_grow_to(members->durations_ns, members->count + count, &members->capacity,
+                   sizeof(*members->durations_ns));
 }
 
-/* The numbers of the largest groups so far, in order. */
+/* The largest groups so far, in order. */
 struct top {
     const struct cn_group_members *members;
     uint32_t *groups;
@@ -68,29 +59,29 @@ static bool is_before(const struct cn_group_members *members, uint32_t a, uint32
                           cn_word_bytes(&members->values, b)) < 0;
 }
 
+static bool is_not_after(const void *top, uint64_t i, uint64_t group)
+{
+    const struct top *t = top;
+
+    return !is_before(t->members, (uint32_t)group, t->groups[i]);
+}
+
 static void insert(struct top *top, uint32_t group)
 {
-    size_t low = 0, high = top->count;
+    size_t at;
 
     if (top->count == top->limit &&
         !is_before(top->members, group, top->groups[top->count - 1]))
         return;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (is_before(top->members, group, top->groups[middle]))
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    at = (size_t)cn_search(0, top->count, is_not_after, top, group);
     if (top->count < top->limit)
         top->count++;
-    memmove(top->groups + low + 1, top->groups + low,
-            (top->count - 1 - low) * sizeof(*top->groups));
-    top->groups[low] = group;
+    memmove(top->groups + at + 1, top->groups + at,
+            (top->count - 1 - at) * sizeof(*top->groups));
+    top->groups[at] = group;
 }
 
-/* With few wanted, each goes to its place; all of them are sorted. */
+/* For a small limit groups are inserted one by one, otherwise all are sorted. */
 struct ranked {
     uint32_t group, size;
     struct cn_bytes value;
@@ -123,7 +114,7 @@ static void sort_all(struct top *top, size_t group_count)
     free(ranked);
 }
 
-/* Bring the value that belongs at `at` there, with none above it before. */
+/* The value at index `at` if the values were sorted; partitions them around it. */
 static uint64_t select_value(uint64_t *values, size_t count, size_t at)
 {
     size_t first = 0, last = count - 1;
@@ -156,7 +147,7 @@ static uint64_t select_value(uint64_t *values, size_t count, size_t at)
     return values[at];
 }
 
-/* Values by their highest bits: six below the highest that is set. */
+/* Buckets by the highest set bit and the six bits below. */
 enum { BUCKET_BITS = 6, BUCKETS = 64 << BUCKET_BITS };
 
 static unsigned bucket_of(uint64_t value)
@@ -170,15 +161,15 @@ static unsigned bucket_of(uint64_t value)
            (unsigned)(value >> shift & ((1 << BUCKET_BITS) - 1));
 }
 
-/* Values, and how many there are in each bucket. */
+/* Values and the size of each bucket. */
 struct spread {
     const uint64_t *values;
     size_t count;
     uint32_t *counts;
-    uint64_t *part; /* room for all values of a bucket */
+    uint64_t *part; /* scratch for the values of a bucket */
 };
 
-/* The smallest value that so many percent of all do not exceed. */
+/* The smallest value that `percent` of all do not exceed. */
 static uint64_t percentile(const struct spread *spread, unsigned percent)
 {
     size_t at = (spread->count * percent + 99) / 100 - 1, part_count = 0;
@@ -208,7 +199,7 @@ static void summarize(struct cn_group *group, const uint64_t *durations, uint64_
     group->p99_ns = percentile(&spread, 99);
 }
 
-/* So few are put in order sooner than spread. Values before the last percentile are below it. */
+/* For few values selecting is faster than buckets. Values before a percentile are below it. */
 static void summarize_few(struct cn_group *group, uint64_t *durations)
 {
     size_t count = (size_t)group->count;
@@ -224,27 +215,27 @@ static void summarize_few(struct cn_group *group, uint64_t *durations)
     group->p99_ns = select_value(durations + most, count - most, nearly_all - most);
 }
 
-/* The durations of each listed group one after the other. */
+/* Gather the durations of each listed group, then summarize them. */
 static void summarize_all(const struct cn_group_members *members, const struct top *top,
                           struct cn_groups *out, size_t group_count)
 {
     enum { FEW = 4096 };
     size_t *ends = cn_alloc(top->count, sizeof(*ends)), sum = 0, most = 0;
-    uint32_t *places = cn_alloc(group_count, sizeof(*places)); /* 1 + place in the list */
+    uint32_t *slots = cn_alloc(group_count, sizeof(*slots)); /* 1 + index in the list */
     uint64_t *durations;
 
     for (size_t i = 0; i < top->count; i++) {
-        places[top->groups[i]] = (uint32_t)i + 1;
+        slots[top->groups[i]] = (uint32_t)i + 1;
         ends[i] = sum;
         sum += (size_t)out->list[i].count;
         most = out->list[i].count > most ? (size_t)out->list[i].count : most;
     }
     durations = cn_alloc(sum + most, sizeof(*durations));
     for (size_t i = 0; i < members->count; i++) {
-        uint32_t place = places[members->groups[i]];
+        uint32_t slot = slots[members->groups[i]];
 
-        if (place > 0)
-            durations[ends[place - 1]++] = members->durations_ns[i];
+        if (slot > 0)
+            durations[ends[slot - 1]++] = members->durations_ns[i];
     }
     for (size_t i = 0; i < top->count; i++) {
         uint64_t *begin = durations + (ends[i] - (size_t)out->list[i].count);
@@ -255,7 +246,7 @@ static void summarize_all(const struct cn_group_members *members, const struct t
             summarize(&out->list[i], begin, durations + sum);
     }
     free(durations);
-    free(places);
+    free(slots);
     free(ends);
 }
 

@@ -1,4 +1,4 @@
-/* The largest groups of rows, with the durations of those alone.
+/* Ranks groups of rows by size and summarizes the durations of the largest.
  *
  * Internal to store/search/group.h. Threads: one thread at a time.
  */
@@ -7,23 +7,23 @@
 
 #include "store/search/group.h"
 
-/* Rows in groups, each number in an array of its own. A group is known by the word of its value in
- * `values`; 0 is that of the empty text. */
+/* Rows in groups, one array per number. A group is the word of its value in `values`; 0 is the
+ * empty text. */
 struct cn_group_members {
     struct cn_words values;
-    uint32_t *groups; /* a member each */
+    uint32_t *groups; /* by member */
     uint64_t *durations_ns;
     size_t count, capacity;
-    uint32_t *sizes, *errors; /* a group each */
+    uint32_t *sizes, *errors; /* by group */
     size_t size_capacity;
 };
 
 void cn_group_members_done(struct cn_group_members *members);
 
-/* Make room for `count` more members, and for all values. */
+/* Reserve room for `count` more members and for all values. */
 void cn_group_members_reserve(struct cn_group_members *members, size_t count);
 
-/* There is room. */
+/* Requires a call of cn_group_members_reserve(). */
 static inline void cn_group_members_add(struct cn_group_members *members, uint32_t group,
                                         uint64_t duration_ns, bool has_errors)
 {

@@ -3,10 +3,368 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "store/search/match_terms.h"
+#include "store/search/match_words.h"
 #include "store/search/query.h"
 #include "store/segment/index.h"
 
+enum { FULL_EVERY = 16 }; /* check after so many lists whether the set is full */
+
+/* Rows of the entries with keys from `first` to `last` whose word or name matches. */
+struct selection {
+    const struct cn_store_index *index;
+    cn_posting_key first, last;
+    struct cn_word_match *words; /* NULL: every word matches */
+    struct cn_word_match *names; /* NULL: no name matches */
+    struct cn_rows *rows;
+};
+
+static bool is_selected(const struct selection *selection, cn_posting_key key, bool *out,
+                        struct cn_error *err)
+{
+    *out = true;
+    if (!selection->words)
+        return true;
+    if (!cn_word_match(selection->words, cn_posting_word(key), out, err))
+        return false;
+    if (*out || !selection->names)
+        return true;
+    return cn_word_match(selection->names, cn_posting_name(key), out, err);
+}
+
+/* Add the rows of the selected entries of a block, until all its rows are in the set. */
+static bool select_in_block(const struct selection *selection,
+                            const struct cn_posting_block *block, struct cn_error *err)
+{
+    struct cn_posting_walk walk;
+    struct cn_posting_entry entry;
+    unsigned added = 0;
+    enum cn_step step;
+    bool is_wanted;
+
+    if (!cn_posting_walk_begin(&walk, block, selection->first, err))
+        return false;
+    while ((step = cn_posting_walk_next(&walk, &entry, err)) == CN_ITEM) {
+        if (entry.key > selection->last)
+            return true;
+        if (!is_selected(selection, entry.key, &is_wanted, err) ||
+            (is_wanted && !cn_posting_rows_add(block, &entry, selection->rows, err)))
+            return false;
+        if (is_wanted && ++added % FULL_EVERY == 0 &&
+            cn_rows_has_range(selection->rows, block->first_row,
+                              block->first_row + block->row_count))
+            return true;
+    }
+    return step == CN_END;
+}
+
+static bool select_rows(const struct selection *selection, struct cn_error *err)
+{
+    for (size_t i = 0; i < selection->index->block_count; i++) {
+        if (!select_in_block(selection, &selection->index->blocks[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool is_between(struct cn_query_number value, const struct cn_query_term *term)
+{
+    const struct cn_query_number *first = &term->first, *last = &term->last;
+
+    return (value.high > first->high ||
+            (value.high == first->high && value.low >= first->low)) &&
+           (value.high < last->high ||
+            (value.high == last->high && value.low <= last->low));
+}
+
+static void set_row(void *arg, uint32_t row)
+{
+    cn_rows_set(arg, row);
+}
+
+static bool match_id(const struct cn_store_index *index, const struct cn_query_term *term,
+                     struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_store_column high, low;
+
+    if (term->first.high == term->last.high && term->first.low == term->last.low &&
+        cn_columns_find_trace(index->columns, term->first.high, term->first.low, set_row,
+                              rows))
+        return true;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err))
+        return false;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        struct cn_query_number id = {cn_store_column_at(&high, row),
+                                     cn_store_column_at(&low, row)};
+
+        if (is_between(id, term))
+            cn_rows_set(rows, row);
+    }
+    return true;
+}
+
+static bool match_number(const struct cn_store_index *index,
+                         const struct cn_query_term *term, struct cn_rows *rows,
+                         struct cn_error *err)
+{
+    static const enum cn_store_field fields[] = {
+        [CN_QUERY_TIME] = CN_STORE_FIELD_time_ns,
+        [CN_QUERY_DURATION] = CN_STORE_FIELD_duration_ns,
+        [CN_QUERY_ERRORS] = CN_STORE_FIELD_errors,
+        [CN_QUERY_CALLS] = CN_STORE_FIELD_calls,
+        [CN_QUERY_RECORDS] = CN_STORE_FIELD_records,
+        [CN_QUERY_SPAN] = CN_STORE_FIELD_span_id,
+        [CN_QUERY_PARENT] = CN_STORE_FIELD_parent_id,
+    };
+    struct cn_store_column column;
+    uint64_t first = term->first.low, width = term->last.low - first;
+
+    if (term->field == CN_QUERY_ID)
+        return match_id(index, term, rows, err);
+    if (term->first.low > term->last.low)
+        return true;
+    if (!cn_columns_field(index->columns, fields[term->field], &column, err))
+        return false;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        if (cn_store_column_at(&column, row) - first <= width)
+            cn_rows_set(rows, row);
+    }
+    for (size_t i = 0; i < index->joined.trace_count; i++) {
+        uint32_t row = index->joined.traces[i].row;
+        uint64_t value = cn_joined_number(&index->joined, fields[term->field], row,
+                                          cn_store_column_at(&column, row));
+
+        cn_rows_clear(rows, row);
+        if (value - first <= width)
+            cn_rows_set(rows, row);
+    }
+    return true;
+}
+
+static bool match_column_words(struct cn_word_match *match, enum cn_store_field field,
+                               struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_store_column column;
+    uint32_t last_word = 0;
+    bool is_match = false;
+
+    if (!cn_columns_field(match->index->columns, field, &column, err))
+        return false;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        uint32_t word = (uint32_t)cn_store_column_at(&column, row);
+
+        /* A row without a type or service never matches. */
+        if (word == 0)
+            continue;
+        if (word != last_word && !cn_word_match(match, word, &is_match, err))
+            return false;
+        last_word = word;
+        if (is_match)
+            cn_rows_set(rows, row);
+    }
+    return true;
+}
+
+static bool match_column(const struct cn_store_index *index,
+                         const struct cn_query_term *term, enum cn_store_field field,
+                         struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_word_match match;
+    bool ok;
+
+    cn_word_match_init(&match, index, term,
+                       field == CN_STORE_FIELD_method ? CN_WORD_AS_NAME
+                                                      : CN_WORD_AS_TEXT);
+    ok = match_column_words(&match, field, rows, err);
+    cn_word_match_done(&match);
+    return ok;
+}
+
+static bool select_kind(const struct cn_store_index *index,
+                        const struct cn_query_term *term, enum cn_posting_kind kind,
+                        enum cn_word_aspect aspect, struct cn_rows *rows,
+                        struct cn_error *err)
+{
+    struct cn_word_match match;
+    struct selection selection = {
+        .index = index,
+        .first = cn_posting_key_of(kind, 0, 0),
+        .last = cn_posting_key_of(kind, CN_POSTING_NAME_MAX, UINT32_MAX),
+        .words = &match,
+        .rows = rows,
+    };
+    bool ok;
+
+    cn_word_match_init(&match, index, term, aspect);
+    ok = select_rows(&selection, err);
+    cn_word_match_done(&match);
+    return ok;
+}
+
+/* Rows of a block with this name and one of these values. */
+static bool seek_words(const struct selection *selection, enum cn_posting_kind kind,
+                       uint32_t name, const struct cn_posting_block *block,
+                       const struct cn_found_words *values, struct cn_error *err)
+{
+    struct cn_posting_entry entry;
+    bool is_found;
+
+    for (size_t i = 0; i < values->count; i++) {
+        cn_posting_key key = cn_posting_key_of(kind, name, values->words[i]);
+
+        if (!cn_posting_block_find(block, key, &entry, &is_found, err) ||
+            (is_found && !cn_posting_rows_add(block, &entry, selection->rows, err)))
+            return false;
+    }
+    return true;
+}
+
+static bool match_names(const struct cn_store_index *index,
+                        const struct cn_query_term *term, enum cn_posting_kind kind,
+                        const struct cn_found_words *names, struct cn_rows *rows,
+                        struct cn_error *err)
+{
+    struct cn_word_match match = {0};
+    struct cn_found_words values = {0};
+    struct selection selection = {.index = index, .rows = rows};
+    bool ok = true;
+
+    if (term->op == CN_QUERY_EQUAL) {
+        ok = cn_store_index_find(index, term->text, cn_found_words_note, &values, err);
+    } else if (term->op != CN_QUERY_EXISTS && names->count > 0) {
+        cn_word_match_init(&match, index, term, CN_WORD_AS_TEXT);
+        selection.words = &match;
+    }
+    for (size_t i = 0; ok && i < names->count; i++) {
+        if (names->words[i] > CN_POSTING_NAME_MAX)
+            continue;
+        selection.first = cn_posting_key_of(kind, names->words[i], 0);
+        selection.last = cn_posting_key_of(kind, names->words[i], UINT32_MAX);
+        if (term->op != CN_QUERY_EQUAL)
+            ok = select_rows(&selection, err);
+        else
+            for (size_t k = 0; ok && k < index->block_count; k++)
+                ok = seek_words(&selection, kind, names->words[i], &index->blocks[k],
+                                &values, err);
+    }
+    if (match.index)
+        cn_word_match_done(&match);
+    free(values.words);
+    return ok;
+}
+
+static bool match_attribute(const struct cn_store_index *index,
+                            const struct cn_query_term *term, enum cn_posting_kind kind,
+                            struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_bytes name = {(const uint8_t *)term->name, strlen(term->name)};
+    struct cn_found_words names = {0};
+    bool ok = cn_store_index_find(index, name, cn_found_words_note, &names, err) &&
+              match_names(index, term, kind, &names, rows, err);
+
+    free(names.words);
+    return ok;
+}
+
+/* Rows that have one of a few words under any name: seek each word under each name. */
+static bool seek_attributes(const struct selection *selection, enum cn_posting_kind kind,
+                            const struct cn_posting_block *block,
+                            const struct cn_found_words *words, struct cn_error *err)
+{
+    struct selection part = {.index = selection->index, .rows = selection->rows};
+    struct cn_posting_walk walk;
+    struct cn_posting_entry entry;
+    bool is_match = false;
+    enum cn_step step;
+
+    for (uint32_t name = 0; name <= CN_POSTING_NAME_MAX; name++) {
+        if (!cn_posting_walk_begin(&walk, block, cn_posting_key_of(kind, name, 0), err))
+            return false;
+        step = cn_posting_walk_next(&walk, &entry, err);
+        if (step != CN_ITEM || cn_posting_kind(entry.key) != kind)
+            return step != CN_FAIL;
+        name = cn_posting_name(entry.key);
+        if (!cn_word_match(selection->names, name, &is_match, err))
+            return false;
+        part.first = cn_posting_key_of(kind, name, 0);
+        part.last = part.first | UINT32_MAX;
+        if (!(is_match ? select_in_block(&part, block, err)
+                       : seek_words(&part, kind, name, block, words, err)))
+            return false;
+    }
+    return true;
+}
+
+static bool seek_in_block(const struct selection *selection,
+                          const struct cn_posting_block *block,
+                          const struct cn_found_words *words, struct cn_error *err)
+{
+    return seek_attributes(selection, CN_POSTING_ROOT_ATTRIBUTE, block, words, err) &&
+           seek_attributes(selection, CN_POSTING_ATTRIBUTE, block, words, err) &&
+           seek_words(selection, CN_POSTING_EXCEPTION_CLASS, 0, block, words, err) &&
+           seek_words(selection, CN_POSTING_EXCEPTION_MESSAGE, 0, block, words, err);
+}
+
+static bool walk_block(const struct selection *selection,
+                       const struct cn_posting_block *block, struct cn_error *err)
+{
+    struct selection part = *selection;
+
+    part.first = cn_posting_key_of(CN_POSTING_ROOT_ATTRIBUTE, 0, 0);
+    part.last = cn_posting_key_of(CN_POSTING_ATTRIBUTE, CN_POSTING_NAME_MAX, UINT32_MAX);
+    if (!select_in_block(&part, block, err))
+        return false;
+    part.first = cn_posting_key_of(CN_POSTING_EXCEPTION_CLASS, 0, 0);
+    part.last = cn_posting_key_of(CN_POSTING_EXCEPTION_MESSAGE, 0, UINT32_MAX);
+    part.names = NULL;
+    return select_in_block(&part, block, err);
+}
+
+/* Rows of attributes and exceptions with a matching word. */
+static bool select_words(const struct cn_store_index *index, struct cn_word_match *match,
+                         struct cn_rows *rows, struct cn_error *err)
+{
+    struct selection selection = {
+        .index = index,
+        .words = match,
+        .names = match,
+        .rows = rows,
+    };
+    struct cn_found_words words = {0};
+    bool ok = true;
+
+    for (uint32_t word = 0; word <= match->word_count; word++) {
+        if (match->known[word] == 2)
+            cn_found_words_note(&words, word);
+    }
+    /* A block has some ten names, and finding an entry takes as long as reading sixty. */
+    for (size_t i = 0; ok && i < index->block_count; i++)
+        ok = words.count < index->blocks[i].key_count / 640
+                 ? seek_in_block(&selection, &index->blocks[i], &words, err)
+                 : walk_block(&selection, &index->blocks[i], err);
+    free(words.words);
+    return ok;
+}
+
+static bool match_text(const struct cn_store_index *index,
+                       const struct cn_query_term *term, struct cn_rows *rows,
+                       struct cn_error *err)
+{
+    struct cn_word_match match;
+    uint32_t count;
+    bool ok;
+
+    cn_word_match_init(&match, index, term, CN_WORD_AS_TEXT);
+    ok = cn_word_match_all(&match, &count, err) &&
+         (count == 0 || (select_words(index, &match, rows, err) &&
+                         match_column_words(&match, CN_STORE_FIELD_type, rows, err) &&
+                         match_column_words(&match, CN_STORE_FIELD_service, rows, err)));
+    cn_word_match_done(&match);
+    return ok &&
+           select_kind(index, term, CN_POSTING_METHOD, CN_WORD_AS_METHOD_TEXT, rows, err);
+}
+
+/* Add the rows that match, without is_negated. */
 static bool match_rows(const struct cn_store_index *index,
                        const struct cn_query_term *term, struct cn_rows *rows,
                        struct cn_error *err)
@@ -20,35 +378,38 @@ static bool match_rows(const struct cn_store_index *index,
     case CN_QUERY_ID:
     case CN_QUERY_SPAN:
     case CN_QUERY_PARENT:
-        return cn_match_number(index, term, rows, err);
+        return match_number(index, term, rows, err);
     case CN_QUERY_TYPE:
-        return cn_match_column(index, term, CN_STORE_FIELD_type, rows, err);
+        return match_column(index, term, CN_STORE_FIELD_type, rows, err);
     case CN_QUERY_SERVICE:
-        return cn_match_column(index, term, CN_STORE_FIELD_service, rows, err);
+        return match_column(index, term, CN_STORE_FIELD_service, rows, err);
     case CN_QUERY_ROOT:
-        return cn_match_column(index, term, CN_STORE_FIELD_method, rows, err);
+        return match_column(index, term, CN_STORE_FIELD_method, rows, err);
     case CN_QUERY_METHOD:
+        return select_kind(index, term, CN_POSTING_METHOD, CN_WORD_AS_NAME, rows, err);
     case CN_QUERY_CLASS:
-        return cn_match_method(index, term, rows, err);
+        return select_kind(index, term, CN_POSTING_METHOD, CN_WORD_AS_CLASS, rows, err);
     case CN_QUERY_EXCEPTION:
-        return cn_match_exception(index, term, CN_POSTING_EXCEPTION_CLASS, rows, err) &&
-               cn_match_exception(index, term, CN_POSTING_EXCEPTION_MESSAGE, rows, err);
     case CN_QUERY_EXCEPTION_CLASS:
-        return cn_match_exception(index, term, CN_POSTING_EXCEPTION_CLASS, rows, err);
     case CN_QUERY_EXCEPTION_MESSAGE:
-        return cn_match_exception(index, term, CN_POSTING_EXCEPTION_MESSAGE, rows, err);
+        return (term->field == CN_QUERY_EXCEPTION_MESSAGE ||
+                select_kind(index, term, CN_POSTING_EXCEPTION_CLASS, CN_WORD_AS_NAME,
+                            rows, err)) &&
+               (term->field == CN_QUERY_EXCEPTION_CLASS ||
+                select_kind(index, term, CN_POSTING_EXCEPTION_MESSAGE, CN_WORD_AS_TEXT,
+                            rows, err));
     case CN_QUERY_ATTRIBUTE:
-        return cn_match_attribute(index, term, CN_POSTING_ROOT_ATTRIBUTE, rows, err) &&
-               cn_match_attribute(index, term, CN_POSTING_ATTRIBUTE, rows, err);
+        return match_attribute(index, term, CN_POSTING_ROOT_ATTRIBUTE, rows, err) &&
+               match_attribute(index, term, CN_POSTING_ATTRIBUTE, rows, err);
     case CN_QUERY_ROOT_ATTRIBUTE:
-        return cn_match_attribute(index, term, CN_POSTING_ROOT_ATTRIBUTE, rows, err);
+        return match_attribute(index, term, CN_POSTING_ROOT_ATTRIBUTE, rows, err);
     case CN_QUERY_TEXT:
-        return cn_match_text(index, term, rows, err);
+        return match_text(index, term, rows, err);
     }
     return false;
 }
 
-/* Numbers are those of whole traces already. */
+/* Numbers of rows are already those of whole traces. */
 static bool match_field(const struct cn_store_index *index,
                         const struct cn_query_term *term, struct cn_rows *rows,
                         struct cn_error *err)
@@ -60,7 +421,7 @@ static bool match_field(const struct cn_store_index *index,
     return true;
 }
 
-/* "!=": of the rows that have a value, those where the comparison does not hold. */
+/* "!=" matches rows that have a value for which the comparison does not hold. */
 static bool match_term(const struct cn_store_index *index,
                        const struct cn_query_term *term, struct cn_rows *rows,
                        struct cn_error *err)
@@ -91,9 +452,8 @@ struct stack {
 
 static struct cn_rows *push(struct stack *stack, uint32_t row_count)
 {
-    if (stack->depth == stack->capacity)
-        stack->sets =
-            cn_grow(stack->sets, stack->depth, &stack->capacity, sizeof(*stack->sets));
+    stack->sets =
+        cn_grow(stack->sets, stack->depth, &stack->capacity, sizeof(*stack->sets));
     cn_rows_init(&stack->sets[stack->depth], row_count);
     return &stack->sets[stack->depth++];
 }

@@ -1,7 +1,7 @@
-/* Which rows of a segment a query matches.
+/* Matches the rows of a segment against a query.
  *
- * Conditions on numbers run over columns. For those on texts, every word is compared at most
- * once; the rows of the words that match come from the postings.
+ * Conditions on numbers scan columns. Conditions on texts compare every word at most once; the
+ * postings give the rows of the matching words.
  * Threads: any thread, each with a query of its own.
  */
 #ifndef CN_STORE_SEARCH_MATCH_H
@@ -13,7 +13,7 @@
 struct cn_query;
 struct cn_store_index;
 
-/* Make `out` the set of matching rows; the caller releases it with cn_rows_done(). */
+/* `out` receives the matching rows; the caller releases it with cn_rows_done(). */
 CN_CHECK bool cn_match(const struct cn_store_index *index, const struct cn_query *query,
                        struct cn_rows *out, struct cn_error *err);
 

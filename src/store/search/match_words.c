@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "store/search/query.h"
 #include "store/segment/index.h"
 
@@ -28,12 +29,6 @@ void cn_word_match_done(struct cn_word_match *match)
     *match = (struct cn_word_match){0};
 }
 
-static uint32_t class_of(const struct cn_words *words, uint32_t method)
-{
-    return cn_word_kind(words, method) == CN_WORD_METHOD ? cn_word_part(words, method, 0)
-                                                         : method;
-}
-
 static bool compare(struct cn_word_match *match, uint32_t word, bool *is_match,
                     struct cn_error *err)
 {
@@ -47,10 +42,13 @@ static bool compare(struct cn_word_match *match, uint32_t word, bool *is_match,
         return true;
     }
     if (match->aspect == CN_WORD_AS_CLASS) {
-        /* The parts of a method are bytes of a word, too. */
+        const struct cn_words *words = cn_segment_words(index->segment);
+
+        /* The parts of a method are in the bytes of its word. */
         if (!cn_store_index_text(index, word, &text, err))
             return false;
-        word = class_of(cn_segment_words(index->segment), word);
+        if (cn_word_kind(words, word) == CN_WORD_METHOD)
+            word = cn_word_part(words, word, 0);
     }
     cn_text_clear(&match->text);
     if (!cn_store_index_print(index, word, &match->text, err))
@@ -65,7 +63,7 @@ static bool compare(struct cn_word_match *match, uint32_t word, bool *is_match,
 bool cn_word_match_new(struct cn_word_match *match, uint32_t word, bool *is_match,
                        struct cn_error *err)
 {
-    /* A number that no dictionary has: a word that was lost. */
+    /* The word was lost. */
     if (word > match->word_count) {
         *is_match = false;
         return true;
@@ -76,30 +74,27 @@ bool cn_word_match_new(struct cn_word_match *match, uint32_t word, bool *is_matc
     return true;
 }
 
-/* The word that the byte at `off` belongs to, looked for from `word` on. */
+static bool ends_before(const void *words, uint64_t word, uint64_t off)
+{
+    return cn_words_end(words, (uint32_t)word) <= off;
+}
+
+/* The word that the byte at `off` belongs to, searched from `word` on. */
 static uint32_t word_at(const struct cn_words *words, uint64_t off, uint32_t word)
 {
-    uint32_t step = 1, low, high;
+    uint32_t step = 1;
 
     /* Matches are often close to each other: gallop, then bisect. */
     while (words->count - word > step && cn_words_end(words, word + step) <= off) {
         word += step;
         step *= 2;
     }
-    low = word;
-    high = words->count - word > step ? word + step : words->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (cn_words_end(words, middle) <= off)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)cn_search(word,
+                               words->count - word > step ? word + step : words->count,
+                               ends_before, words, off);
 }
 
-/* Where the text occurs next in bytes of the arena, skipping pieces that cannot have it. */
+/* Set `off` to the next occurrence of the text; skip windows that cannot contain it. */
 static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
                       uint64_t *off, struct cn_error *err)
 {
@@ -107,21 +102,19 @@ static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
     struct cn_bytes needle = match->term->text, rest, part;
 
     while (*off < arena.len) {
-        uint64_t piece = *off / CN_TEXT_PIECE_LEN;
-        uint64_t end = (piece + 1) * CN_TEXT_PIECE_LEN;
+        uint64_t window = *off / CN_TEXT_WINDOW_LEN;
+        uint64_t end = file ? (window + 1) * CN_TEXT_WINDOW_LEN : arena.len, len;
         const uint8_t *at;
 
-        if (!file)
-            end = arena.len;
-        if (file && !cn_text_file_may_have(file, needle, piece)) {
+        if (file && !cn_text_file_may_have(file, needle, window)) {
             *off = end;
             continue;
         }
         if (!cn_bytes_from(arena, *off, &rest))
             return true;
-        /* What begins in this piece may end in the next. */
-        end = end - *off + needle.len - 1;
-        part = (struct cn_bytes){rest.ptr, end < rest.len ? (size_t)end : rest.len};
+        /* A match may end in the next window. */
+        len = end - *off + needle.len - 1;
+        part = (struct cn_bytes){rest.ptr, len < rest.len ? (size_t)len : rest.len};
         if (file && !cn_block_file_check(&file->data, part, err))
             return false;
         at = memmem(part.ptr, part.len, needle.ptr, needle.len);
@@ -129,7 +122,7 @@ static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
             *off += (uint64_t)(at - part.ptr);
             return true;
         }
-        *off = file ? (piece + 1) * CN_TEXT_PIECE_LEN : arena.len;
+        *off = end;
     }
     return true;
 }

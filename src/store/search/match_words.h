@@ -1,6 +1,6 @@
-/* Which words satisfy a condition: each is looked at once, when it is asked for first.
+/* Matches words against a condition; each word is compared once, when it is first asked for.
  *
- *     cn_word_match_init(&match, index, term);
+ *     cn_word_match_init(&match, index, term, CN_WORD_AS_TEXT);
  *     cn_word_match(&match, word, &is_match, err) ...
  *     cn_word_match_done(&match);
  * Threads: one thread at a time.
@@ -17,12 +17,12 @@
 struct cn_query_term;
 struct cn_store_index;
 
-/* What about the word is compared. */
+/* How a word is compared. */
 enum cn_word_aspect {
-    CN_WORD_AS_TEXT, /* its bytes */
-    CN_WORD_AS_NAME, /* a method as "class.method", a class: "=" takes the end of a name, too */
-    CN_WORD_AS_CLASS,       /* the class of a method, as a name */
-    CN_WORD_AS_METHOD_TEXT, /* a method as "class.method", compared as any text */
+    CN_WORD_AS_TEXT,  /* its bytes */
+    CN_WORD_AS_NAME,  /* as "class.method" or class; "=" also accepts the end of it */
+    CN_WORD_AS_CLASS, /* the class of a method, likewise */
+    CN_WORD_AS_METHOD_TEXT, /* as "class.method", like any text */
 };
 
 struct cn_word_match {
@@ -30,7 +30,7 @@ struct cn_word_match {
     const struct cn_query_term *term;
     enum cn_word_aspect aspect;
     uint32_t word_count;
-    uint8_t *known; /* per word: 0 not looked at, 1 no, 2 yes */
+    uint8_t *known; /* by word: 0 not compared, 1 no, 2 yes */
     struct cn_text text;
 };
 
@@ -38,7 +38,7 @@ void cn_word_match_init(struct cn_word_match *match, const struct cn_store_index
                         const struct cn_query_term *term, enum cn_word_aspect aspect);
 void cn_word_match_done(struct cn_word_match *match);
 
-/* The first look at a word; use cn_word_match(). */
+/* Compare a word for the first time; use cn_word_match(). */
 CN_CHECK bool cn_word_match_new(struct cn_word_match *match, uint32_t word,
                                 bool *is_match, struct cn_error *err);
 
@@ -51,8 +51,8 @@ static inline bool cn_word_match(struct cn_word_match *match, uint32_t word,
     return true;
 }
 
-/* Look at all texts at once, which for "contains" is one scan of their bytes. The aspect must be
- * CN_WORD_AS_TEXT. `count` is how many match. */
+/* Compare all texts, for "contains" with one scan of their bytes. The aspect must be
+ * CN_WORD_AS_TEXT. `count` receives the number of matches. */
 CN_CHECK bool cn_word_match_all(struct cn_word_match *match, uint32_t *count,
                                 struct cn_error *err);
 

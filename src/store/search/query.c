@@ -7,9 +7,8 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "base/text.h"
-#include "store/search/query_pattern.h"
-#include "store/search/query_term.h"
 
 struct parser {
     struct cn_query *query;
@@ -36,7 +35,7 @@ static void skip_blanks(struct parser *p)
         p->at++;
 }
 
-/* A word up to a blank, a parenthesis or a character that compares. */
+/* The length of a name: up to a blank, a parenthesis or an operator. */
 static size_t name_len(const char *at)
 {
     return strcspn(at, " \t\r\n\v\f()\"'=<>~!");
@@ -64,9 +63,8 @@ static bool add_step(struct parser *p, const struct cn_query_step *step, const c
 
     if (query->count == CN_QUERY_STEPS_MAX)
         return fail(p, at, "too many conditions");
-    if (query->count == query->capacity)
-        query->steps =
-            cn_grow(query->steps, query->count, &query->capacity, sizeof(*query->steps));
+    query->steps =
+        cn_grow(query->steps, query->count, &query->capacity, sizeof(*query->steps));
     query->steps[query->count++] = *step;
     return true;
 }
@@ -85,12 +83,12 @@ static bool take_quoted(struct parser *p, char **out)
     *out = cn_arena_copy(&p->query->arena, cn_text_str(&text), text.len);
     cn_text_done(&text);
     if (!*p->at)
-        return fail(p, begin, "a quote without its end");
+        return fail(p, begin, "missing closing quote");
     p->at++;
     return true;
 }
 
-/* What follows a comparison: in quotes, or up to a blank or a ')'. */
+/* The value after an operator: in quotes, or up to a blank or a ')'. */
 static bool take_value(struct parser *p, const char *operator_at, const char **begin,
                        char **out)
 {
@@ -102,7 +100,7 @@ static bool take_value(struct parser *p, const char *operator_at, const char **b
         return take_quoted(p, out);
     len = strcspn(p->at, " \t\r\n\v\f)");
     if (len == 0)
-        return fail(p, operator_at, "a value is missing");
+        return fail(p, operator_at, "missing value");
     *out = cn_arena_copy(&p->query->arena, p->at, len);
     p->at += len;
     return true;
@@ -161,27 +159,10 @@ static bool add_term(struct parser *p, const char *at, const char *name,
     if (!cn_query_term_init(&step.term, name, value, p->now_ns, p->err))
         return fail_at(p, at);
     if (!add_step(p, &step, at)) {
-        cn_query_pattern_free(step.term.pattern);
+        cn_regex_free(step.term.regex);
         return false;
     }
     return true;
-}
-
-/* "since T", "until T", "last D": a name and a value without a comparison. */
-static bool is_time_word(const char *at)
-{
-    return is_word(at, "since") || is_word(at, "until") || is_word(at, "last");
-}
-
-static bool parse_time_word(struct parser *p, const char *begin, const char *name)
-{
-    const char *value_at;
-    char *value;
-
-    if (is_word(name, "last"))
-        p->query->now_ns = p->now_ns;
-    return take_value(p, begin, &value_at, &value) &&
-           add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
 }
 
 static bool parse_term(struct parser *p)
@@ -196,11 +177,16 @@ static bool parse_term(struct parser *p)
         return take_quoted(p, &value) &&
                add_term(p, begin, "text", CN_QUERY_CONTAINS, false, value);
     if (len == 0)
-        return fail(p, begin, *p->at ? "a condition is missing" : "something is missing");
+        return fail(p, begin, "missing condition");
     name = cn_arena_copy(&p->query->arena, p->at, len);
     p->at += len;
-    if (is_time_word(name))
-        return parse_time_word(p, begin, name);
+    /* A name and a value without an operator. */
+    if (is_word(name, "since") || is_word(name, "until") || is_word(name, "last")) {
+        if (is_word(name, "last"))
+            p->query->now_ns = p->now_ns;
+        return take_value(p, begin, &value_at, &value) &&
+               add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
+    }
     skip_blanks(p);
     operator_at = p->at;
     if (!take_operator(p, &op, &is_negated)) {
@@ -230,13 +216,13 @@ static bool parse_not(struct parser *p)
     if (*p->at != '(')
         return parse_term(p) && (!is_inverted || add_step(p, &inversion, begin));
     if (++p->depth > CN_QUERY_DEPTH_MAX)
-        return fail(p, begin, "parentheses are nested too deeply");
+        return fail(p, begin, "parentheses nest too deeply");
     p->at++;
     if (!parse_either(p))
         return false;
     skip_blanks(p);
     if (*p->at != ')')
-        return fail(p, begin, "a '(' without its ')'");
+        return fail(p, begin, "'(' without ')'");
     p->at++;
     p->depth--;
     return !is_inverted || add_step(p, &inversion, begin);
@@ -285,19 +271,14 @@ static bool parse_either(struct parser *p)
     }
 }
 
-/* What everything that matches has in common. */
+/* A superset of what matches. */
 struct scope {
-    uint64_t first_ns, last_ns; /* between these times */
-    bool has_id;                /* and of this trace */
+    uint64_t first_ns, last_ns; /* traces from these times */
+    bool has_id;                /* only this trace */
     struct cn_query_number id;
 };
 
 static const struct scope everything = {.last_ns = UINT64_MAX};
-
-static bool is_same_id(const struct scope *a, const struct scope *b)
-{
-    return a->has_id && b->has_id && a->id.high == b->id.high && a->id.low == b->id.low;
-}
 
 static struct scope scope_of_both(const struct scope *a, const struct scope *b)
 {
@@ -318,7 +299,8 @@ static struct scope scope_of_either(const struct scope *a, const struct scope *b
         return *a;
     either.first_ns = a->first_ns < b->first_ns ? a->first_ns : b->first_ns;
     either.last_ns = a->last_ns > b->last_ns ? a->last_ns : b->last_ns;
-    either.has_id = is_same_id(a, b);
+    either.has_id =
+        a->has_id && b->has_id && a->id.high == b->id.high && a->id.low == b->id.low;
     return either;
 }
 
@@ -382,7 +364,7 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
     bool ok = true;
 
     if (strlen(text) > CN_QUERY_LEN_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "a query of %zu bytes, the limit is %d",
+        return cn_fail(err, CN_ERR_USAGE, "the query has %zu bytes, the limit is %d",
                        strlen(text), CN_QUERY_LEN_MAX);
     query = cn_alloc(1, sizeof(*query));
     query->text = cn_arena_strdup(&query->arena, text);
@@ -391,7 +373,7 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
     if (*p.at)
         ok = parse_either(&p);
     if (ok && *p.at)
-        ok = fail(&p, p.at, "a ')' without its '('");
+        ok = fail(&p, p.at, "')' without '('");
     if (!ok) {
         cn_query_free(query);
         return false;
@@ -410,7 +392,7 @@ void cn_query_free(struct cn_query *query)
     if (!query)
         return;
     for (size_t i = 0; i < query->count; i++)
-        cn_query_pattern_free(query->steps[i].term.pattern);
+        cn_regex_free(query->steps[i].term.regex);
     free(query->steps);
     cn_arena_done(&query->arena);
     free(query);

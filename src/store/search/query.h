@@ -1,6 +1,6 @@
-/* What to look for in a store, understood: the language of `cairn store search`.
+/* The query language of `cairn store search`.
  *
- *     query  = [ either ]                    nothing matches everything
+ *     query  = [ either ]                    the empty query matches everything
  *     either = both { "OR" both }
  *     both   = not { [ "AND" ] not }
  *     not    = "NOT" not | "(" either ")" | term
@@ -9,12 +9,12 @@
  *            | NAME ( "contains" | "starts" | "ends" ) VALUE | NAME "exists"
  *            | TEXT                          the same as: text contains TEXT
  *
- * AND, OR and NOT are understood in any case. A value ends at a blank or a ")"; in quotes it may
- * hold anything, \" and \\ being a quote and a backslash.
+ * AND, OR and NOT may be in lower case. A value ends at a blank or a ")"; in quotes it may
+ * contain any character, with \" and \\ for a quote and a backslash.
  *
  * A parsed query is a list of steps in postfix order: evaluate them from the first to the last
- * with a stack of sets. Everything in it belongs to it and dies with cn_query_free().
- * Threads: immutable after parsing, patterns excepted: each thread parses its own.
+ * with a stack of sets. The query owns everything in it.
+ * Threads: one thread at a time, because patterns cache states: each thread parses its own.
  */
 #ifndef CN_STORE_SEARCH_QUERY_H
 #define CN_STORE_SEARCH_QUERY_H
@@ -26,7 +26,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 
-struct cn_query_pattern;
+struct cn_regex;
 
 enum {
     CN_QUERY_LEN_MAX = 1 << 16,
@@ -66,7 +66,7 @@ enum cn_query_op {
     CN_QUERY_CONTAINS,
     CN_QUERY_STARTS,
     CN_QUERY_ENDS,
-    CN_QUERY_MATCHES, /* a pattern, anywhere */
+    CN_QUERY_MATCHES, /* a regular expression */
 };
 
 /* 128 bits, for ids; fields of 64 bits use `low` alone. */
@@ -78,28 +78,27 @@ struct cn_query_term {
     enum cn_query_field field;
     enum cn_query_op op;
 
-    /* The value exists, but the comparison does not hold: "!=" and "!~". */
+    /* "!=" and "!~": there is a value, but the comparison does not hold. */
     bool is_negated;
     const char *name; /* of an attribute */
 
-    /* Fields that are numbers (up to CN_QUERY_PARENT): the value is between these two, both
-     * included; never when `first` is above `last`. */
+    /* Of fields that are numbers (up to CN_QUERY_PARENT): the range of the value, both ends
+     * included; empty if `first` is above `last`. */
     struct cn_query_number first, last;
 
-    /* Fields that are texts. */
+    /* Of fields that are texts. */
     struct cn_bytes text;
-    bool
-        is_number; /* the text reads as a number: values that do, too, compare as numbers */
+    bool is_number; /* the text is a number: compare values that are numbers as numbers */
     double number;
-    struct cn_query_pattern *pattern; /* CN_QUERY_MATCHES */
+    struct cn_regex *regex; /* CN_QUERY_MATCHES */
 };
 
 enum cn_query_step_kind {
     CN_QUERY_STEP_TERM, /* push what matches `term` */
-    CN_QUERY_STEP_AND,  /* the upper two of the stack become one */
+    CN_QUERY_STEP_AND,  /* replace the upper two sets by one */
     CN_QUERY_STEP_OR,
-    CN_QUERY_STEP_NOT,  /* of the uppermost */
-    CN_QUERY_STEP_SKIP, /* go on at step `target` if the uppermost set is empty */
+    CN_QUERY_STEP_NOT,  /* invert the uppermost set */
+    CN_QUERY_STEP_SKIP, /* continue at step `target` if the uppermost set is empty */
 };
 
 struct cn_query_step {
@@ -110,31 +109,37 @@ struct cn_query_step {
 
 struct cn_query {
     struct cn_arena arena;
-    const char *text;            /* as it was given */
-    uint64_t now_ns;             /* that "last" counts from; 0 where nothing does */
+    const char *text;            /* as given */
+    uint64_t now_ns;             /* the time that "last" counts from; 0 without "last" */
     struct cn_query_step *steps; /* none: everything matches */
     size_t count, capacity;
 
-    /* Times outside of which nothing matches, both inclusive; the first above the last when nothing
-     * can match at all. */
+    /* The range of times that can match, both ends included; empty if the first is above the
+     * last. */
     uint64_t first_ns, last_ns;
-    bool has_id; /* nothing of another trace matches */
+    bool has_id; /* only this trace can match */
     struct cn_query_number id;
 };
 
-/* `now_ns`, since the epoch, is what "last" counts from. Failures tell the column. */
+/* "last" counts from `now_ns`, since the epoch. Messages give the column. */
 CN_CHECK bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                              struct cn_error *err);
 void cn_query_free(struct cn_query *query); /* NULL is fine */
 
-/* Whether a text satisfies the comparison of a term (without is_negated). */
+/* Fill in a term whose op and is_negated are set. `value` is NULL for CN_QUERY_EXISTS; strings
+ * must outlive the term. Names include "since", "until" and "last". */
+CN_CHECK bool cn_query_term_init(struct cn_query_term *term, const char *name,
+                                 const char *value, uint64_t now_ns,
+                                 struct cn_error *err);
+
+/* True if a text satisfies the comparison of a term, without is_negated. */
 bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes text);
 
-/* The same for names of methods and classes, where "=" and `Dao.query` also means
- * `com.example.Dao.query`. */
+/* The same for names of methods and classes, where "= Dao.query" also matches
+ * "com.example.Dao.query". */
 bool cn_query_name_matches(const struct cn_query_term *term, struct cn_bytes name);
 
-/* Whether a text reads as a number, and which. */
+/* False if a text is not a number. */
 bool cn_query_number_parse(struct cn_bytes text, double *out);
 
 #endif

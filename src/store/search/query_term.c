@@ -1,4 +1,4 @@
-#include "store/search/query_term.h"
+#include "store/search/query.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "store/search/query_pattern.h"
+#include "base/regex.h"
 #include "store/search/query_values.h"
 
 static const char root_prefix[] = "root.";
@@ -34,7 +34,7 @@ static const struct {
     {"text", CN_QUERY_TEXT},
 };
 
-/* "@name" is an attribute whatever it is called. */
+/* "@name" is always an attribute. */
 static void choose_field(struct cn_query_term *term, const char *name)
 {
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -51,7 +51,7 @@ static void choose_field(struct cn_query_term *term, const char *name)
     }
 }
 
-/* Values that compare with first..last as the operation says. */
+/* Set the range of values that compare with first..last as the operator requires. */
 static bool set_range(struct cn_query_term *term, uint64_t first, uint64_t last,
                       struct cn_error *err)
 {
@@ -92,7 +92,8 @@ static bool set_range(struct cn_query_term *term, uint64_t first, uint64_t last,
     case CN_QUERY_MATCHES:
         break;
     }
-    return cn_fail(err, CN_ERR_USAGE, "a number is compared with =, !=, <, <=, > or >=");
+    return cn_fail(err, CN_ERR_USAGE,
+                   "a number can be compared with =, !=, <, <=, > or >= only");
 }
 
 static bool parse_count(const char *value, uint64_t *out, struct cn_error *err)
@@ -107,12 +108,13 @@ static bool parse_count(const char *value, uint64_t *out, struct cn_error *err)
     return true;
 }
 
-static int hex_digit(char c)
+static struct cn_query_number number_of(const char digits[static 33])
 {
-    const char *digits = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    char high[17] = {0};
 
-    return at ? (int)(at - digits) : -1;
+    memcpy(high, digits, 16);
+    return (struct cn_query_number){strtoull(high, NULL, 16),
+                                    strtoull(digits + 16, NULL, 16)};
 }
 
 /* An id of `digits` hexadecimal digits, or with "starts" the first of them. */
@@ -120,7 +122,8 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
                      struct cn_error *err)
 {
     bool is_prefix = term->op == CN_QUERY_STARTS;
-    size_t len;
+    char first[33] = {0}, last[33] = {0};
+    size_t len, at;
 
     if (term->op == CN_QUERY_EXISTS) {
         term->first.low = 1; /* 0 is none */
@@ -128,28 +131,23 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
         return true;
     }
     if (term->op != CN_QUERY_EQUAL && !is_prefix)
-        return cn_fail(err, CN_ERR_USAGE, "an id is compared with =, != or starts");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "an id can be compared with =, != or starts only");
     len = strlen(value);
     if (len == 0 || len > digits)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not an id of %u digits", value,
                        digits);
-    for (size_t i = 0; i < digits; i++) {
-        /* Leading zeros may be left out; of a prefix it is the end that is unknown. */
-        size_t missing = is_prefix ? 0 : digits - len;
-        int digit = i < missing         ? 0
-                    : i - missing < len ? hex_digit(value[i - missing])
-                                        : 0;
-        uint64_t lowest, highest;
-
-        if (digit < 0)
-            return cn_fail(err, CN_ERR_USAGE, "'%s' is not a hexadecimal number", value);
-        lowest = (uint64_t)digit;
-        highest = i - missing < len || i < missing ? lowest : 15;
-        term->first.high = term->first.high << 4 | term->first.low >> 60;
-        term->first.low = term->first.low << 4 | lowest;
-        term->last.high = term->last.high << 4 | term->last.low >> 60;
-        term->last.low = term->last.low << 4 | highest;
-    }
+    if (strspn(value, "0123456789abcdefABCDEF") != len)
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a hexadecimal number", value);
+    /* Leading zeros may be missing; of a prefix, the last digits are unknown. */
+    at = 32 - (is_prefix ? digits : len);
+    memset(first, '0', 32);
+    memset(last, '0', 32);
+    memset(last + 32 - digits, is_prefix ? 'f' : '0', digits);
+    memcpy(first + at, value, len);
+    memcpy(last + at, value, len);
+    term->first = number_of(first);
+    term->last = number_of(last);
     term->op = CN_QUERY_EQUAL;
     return true;
 }
@@ -160,8 +158,8 @@ static bool set_text(struct cn_query_term *term, const char *value, struct cn_er
         return true;
     term->text = (struct cn_bytes){(const uint8_t *)value, strlen(value)};
     term->is_number = cn_query_number_parse(term->text, &term->number);
-    return term->op != CN_QUERY_MATCHES ||
-           cn_query_pattern_new(&term->pattern, value, err);
+    return term->op != CN_QUERY_MATCHES || cn_regex_new(&term->regex, value, 0, err) ||
+           cn_fail_in(err, "pattern '%.100s'", value);
 }
 
 static bool set_number(struct cn_query_term *term, const char *value,
@@ -236,7 +234,7 @@ bool cn_query_term_init(struct cn_query_term *term, const char *name, const char
     return false;
 }
 
-/* Whole numbers that a double holds exactly: most of those in attributes. */
+/* Whole numbers that a double represents exactly: most of those in attributes. */
 static bool parse_whole(struct cn_bytes text, double *out)
 {
     enum { DIGITS_MAX = 15 };
@@ -260,7 +258,7 @@ bool cn_query_number_parse(struct cn_bytes text, double *out)
 
     if (parse_whole(text, out))
         return true;
-    /* strtod() also knows names, hexadecimal digits and blanks; none is a number here. */
+    /* strtod() also accepts names, hexadecimal digits and blanks. */
     if (text.len == 0 || text.len > NUMBER_LEN_MAX ||
         (text.ptr[0] != '-' && (text.ptr[0] < '0' || text.ptr[0] > '9')))
         return false;
@@ -272,7 +270,7 @@ bool cn_query_number_parse(struct cn_bytes text, double *out)
     return *end == '\0' && end != copy;
 }
 
-/* Below, at or above the wanted value. With a number only numbers compare. */
+/* Order a text and the value of the term. A number compares with numbers only. */
 static bool compare(const struct cn_query_term *term, struct cn_bytes text, int *order)
 {
     size_t len = text.len < term->text.len ? text.len : term->text.len;
@@ -322,7 +320,7 @@ bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes tex
                cn_bytes_from(text, text.len - wanted.len, &part) &&
                is_equal(part, wanted);
     case CN_QUERY_MATCHES:
-        return cn_query_pattern_matches(term->pattern, text);
+        return cn_regex_matches(term->regex, (const char *)text.ptr, text.len);
     }
     return false;
 }

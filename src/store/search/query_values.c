@@ -1,16 +1,19 @@
 #include "store/search/query_values.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bytes/bytes.h"
+#include "base/text.h"
 
 static const uint64_t second_ns = 1000000000;
 
-enum { YEAR_MAX = 2500 }; /* nanoseconds since 1970 fit 64 bits */
+enum { YEAR_MAX = 2500 }; /* nanoseconds since 1970 fit into 64 bits */
 
-/* `count` digits; they are taken from the front. */
+/* Take `count` digits from the front. */
 static bool take_digits(const char **text, unsigned count, unsigned *out)
 {
     unsigned value = 0;
@@ -27,7 +30,7 @@ static bool take_digits(const char **text, unsigned count, unsigned *out)
     return true;
 }
 
-/* A separator and two digits up to `max`. */
+/* Take a separator and a number of two digits, up to `max`. */
 static bool take_part(const char **text, char separator, unsigned max, unsigned *out)
 {
     const char *at = *text + 1;
@@ -38,37 +41,24 @@ static bool take_part(const char **text, char separator, unsigned max, unsigned 
     return true;
 }
 
-static unsigned days_of_month(unsigned year, unsigned month)
-{
-    static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-    return days[month - 1] + (month == 2 && is_leap ? 1U : 0U);
-}
-
-static uint64_t days_since_epoch(unsigned year, unsigned month, unsigned day)
-{
-    uint64_t before = year - 1;
-    uint64_t days = before * 365 + before / 4 - before / 100 + before / 400;
-
-    for (unsigned m = 1; m < month; m++)
-        days += days_of_month(year, m);
-    return days + day - 1 - 719162; /* days before 1970 */
-}
-
 static bool take_date(const char **text, uint64_t *ns)
 {
     unsigned year, month, day;
+    struct tm date = {0};
 
     if (!take_digits(text, 4, &year) || year < 1970 || year > YEAR_MAX ||
         !take_part(text, '-', 12, &month) || month == 0 ||
-        !take_part(text, '-', 31, &day) || day == 0 || day > days_of_month(year, month))
+        !take_part(text, '-', 31, &day) || day == 0)
         return false;
-    *ns = days_since_epoch(year, month, day) * 86400 * second_ns;
-    return true;
+    date.tm_year = (int)year - 1900;
+    date.tm_mon = (int)month - 1;
+    date.tm_mday = (int)day;
+    *ns = (uint64_t)timegm(&date) * second_ns;
+    /* timegm() moves a day that does not exist into the next month. */
+    return date.tm_mon == (int)month - 1;
 }
 
-/* ".25": what it is in ns, and how long the last digit is. */
+/* ".25": add it to `ns`; `unit_ns` receives the unit of the last digit. */
 static bool take_fraction(const char **text, uint64_t *ns, uint64_t *unit_ns)
 {
     const char *at = *text;
@@ -113,7 +103,7 @@ static bool take_clock(const char **text, uint64_t *ns, uint64_t *unit_ns)
     return take_fraction(text, ns, unit_ns);
 }
 
-/* "Z", "+02:00", "-0530"; what to add to get UTC. */
+/* "Z", "+02:00", "-0530": `ns` receives what to add for UTC. */
 static bool take_zone(const char **text, int64_t *ns)
 {
     unsigned hours, minutes = 0;
@@ -145,7 +135,7 @@ bool cn_query_time_parse(const char *text, uint64_t *first_ns, uint64_t *last_ns
     if (!take_date(&at, &ns) || !take_clock(&at, &ns, &unit_ns) ||
         !take_zone(&at, &zone_ns) || *at)
         return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' is not a time like \"2026-01-31 23:59:59\"", text);
+                       "'%s' is not a time such as \"2026-01-31 23:59:59\"", text);
     if (zone_ns < 0 && ns < (uint64_t)-zone_ns)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is before 1970", text);
     ns += (uint64_t)zone_ns;
@@ -167,7 +157,7 @@ bool cn_query_duration_parse(const char *text, uint64_t *ns, struct cn_error *er
     double value;
 
     if (*text < '0' || *text > '9')
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration like 100ms", text);
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration such as 100ms", text);
     value = strtod(text, &unit);
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(unit, units[i].name) != 0)
@@ -178,6 +168,17 @@ bool cn_query_duration_parse(const char *text, uint64_t *ns, struct cn_error *er
         *ns = (uint64_t)llround(value * units[i].ns);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "'%s' has no unit of ns, us, ms, s, m, h, d or w",
-                   text);
+    return cn_fail(err, CN_ERR_USAGE,
+                   "'%s': the unit must be ns, us, ms, s, m, h, d or w", text);
+}
+
+void cn_query_time_print(struct cn_text *text, uint64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / second_ns);
+    struct tm date = {0};
+
+    (void)gmtime_r(&seconds, &date);
+    cn_text_printf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03" PRIu64, date.tm_year + 1900,
+                   date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+                   time_ns % second_ns / 1000000);
 }

@@ -2,12 +2,26 @@
 
 #include <stdlib.h>
 
-#include "store/search/search_best.h"
+#include "base/alloc.h"
+#include "base/best.h"
+#include "base/run/clock.h"
+#include "store/search/query.h"
 #include "store/search/search_segments.h"
 
-static bool goes_on(void *arg, uint64_t time_ns)
+/* The best rows so far. Reversed, the smallest numbers come first: the largest complements. */
+struct page {
+    const struct cn_search_order *order;
+    uint64_t flip; /* all bits if reversed */
+    struct cn_best best;
+};
+
+static bool may_improve(void *arg, uint64_t time_ns)
 {
-    return cn_best_may_take(arg, time_ns);
+    struct page *page = arg;
+
+    cn_best_trim(&page->best);
+    return page->best.limit > 0 &&
+           (!page->best.has_worst || (time_ns ^ page->flip) >= page->best.worst.key);
 }
 
 static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
@@ -20,27 +34,28 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
         [CN_SEARCH_BY_ERRORS] = CN_STORE_FIELD_errors,
         [CN_SEARCH_BY_RECORDS] = CN_STORE_FIELD_records,
     };
-    struct cn_best *best = arg;
-    bool is_reversed = best->order->is_reversed;
+    struct page *page = arg;
+    enum cn_store_field field = fields[page->order->sort];
+    bool is_reversed = page->order->is_reversed;
     struct cn_store_column key, time;
 
-    if (!cn_columns_field(index->columns, fields[best->order->sort], &key, err) ||
+    if (!cn_columns_field(index->columns, field, &key, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
-    /* What came last is mostly the newest: with it in place the others are soon refused. */
+    /* The last rows are mostly the newest: after them most others are refused at once. */
     for (uint32_t row = is_reversed ? cn_rows_next(rows, 0)
                                     : cn_rows_before(rows, rows->count);
          row < rows->count;
          row = is_reversed ? cn_rows_next(rows, row + 1) : cn_rows_before(rows, row)) {
-        struct cn_search_hit hit = {
-            .segment = segment,
-            .row = row,
-            .key = cn_joined_number(&index->joined, fields[best->order->sort], row,
-                                    cn_store_column_at(&key, row)),
-            .time_ns = cn_store_column_at(&time, row),
+        uint64_t number =
+            cn_joined_number(&index->joined, field, row, cn_store_column_at(&key, row));
+        struct cn_best_item item = {
+            .key = number ^ page->flip,
+            .second = cn_store_column_at(&time, row) ^ page->flip,
+            .id = ((uint64_t)segment << 32 | row) ^ page->flip,
         };
 
-        cn_best_offer(best, &hit);
+        cn_best_offer(&page->best, &item);
     }
     return true;
 }
@@ -49,21 +64,39 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_order *order, struct cn_search_hits *out,
                     struct cn_error *err)
 {
-    struct cn_best best;
+    struct page page = {.order = order, .flip = order->is_reversed ? UINT64_MAX : 0};
     struct cn_search_visitor visitor = {
         .visit = offer_rows,
-        .goes_on = order->sort == CN_SEARCH_BY_TIME ? goes_on : NULL,
-        .arg = &best,
+        .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve : NULL,
+        .arg = &page,
         .is_oldest_first = order->is_reversed,
     };
+    bool ok;
 
-    cn_best_init(&best, order);
-    if (!cn_search_walk(search, query, &visitor, err)) {
-        cn_best_done(&best);
-        return false;
+    cn_best_init(&page.best, order->limit < SIZE_MAX - order->offset
+                                 ? (size_t)(order->limit + order->offset)
+                                 : SIZE_MAX);
+    ok = cn_search_walk(search, query, &visitor, err);
+    if (ok) {
+        cn_best_sort(&page.best, (size_t)order->offset);
+        *out = (struct cn_search_hits){
+            .list = cn_alloc(page.best.count, sizeof(*out->list)),
+            .count = page.best.count,
+        };
     }
-    cn_best_take(&best, out);
-    return true;
+    for (size_t i = 0; ok && i < out->count; i++) {
+        const struct cn_best_item *item = &page.best.list[i];
+        uint64_t id = item->id ^ page.flip;
+
+        out->list[i] = (struct cn_search_hit){
+            .segment = (uint32_t)(id >> 32),
+            .row = (uint32_t)(id & UINT32_MAX),
+            .key = item->key ^ page.flip,
+            .time_ns = item->second ^ page.flip,
+        };
+    }
+    cn_best_done(&page.best);
+    return ok;
 }
 
 void cn_search_hits_done(struct cn_search_hits *hits)
@@ -167,4 +200,27 @@ bool cn_search_time_range(struct cn_search *search, const struct cn_query *query
     *first_ns = range[0];
     *last_ns = range[1];
     return true;
+}
+
+bool cn_store_query_open(struct cn_store_query *out, const char *path, const char *query,
+                         struct cn_error *err)
+{
+    struct cn_store_query opened = {0};
+
+    if (!cn_query_parse(&opened.query, query, cn_clock_date_ns(), err) ||
+        !cn_store_open(&opened.store, path, err) ||
+        !cn_search_open(&opened.search, opened.store, err)) {
+        cn_store_query_close(&opened);
+        return false;
+    }
+    *out = opened;
+    return true;
+}
+
+void cn_store_query_close(struct cn_store_query *query)
+{
+    cn_search_close(query->search);
+    cn_store_close(query->store);
+    cn_query_free(query->query);
+    *query = (struct cn_store_query){0};
 }

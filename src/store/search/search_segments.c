@@ -9,13 +9,13 @@
 #include "store/search/query.h"
 #include "store/segment/reader.h"
 
-/* Segments are known by the times of their rows before their index is opened. */
+/* The times of a segment are known before its index is opened. */
 struct part {
     uint32_t segment;
     uint64_t first_ns, last_ns;
 };
 
-/* An index that one or several searches have. */
+/* An index that one or more searches use. */
 struct shared_index {
     struct cn_store_index index;
     unsigned user_count;
@@ -27,7 +27,7 @@ struct cn_search {
     struct part *oldest; /* the one with the oldest row first */
     size_t count;
     struct cn_kept_hits kept;
-    struct shared_index **indexes; /* by place of the segment; NULL: not open */
+    struct shared_index **indexes; /* by segment; NULL: not open */
     uint64_t row_count;
 };
 
@@ -153,7 +153,7 @@ void cn_search_forget(struct cn_search *search)
     }
 }
 
-/* An index that turns out to be damaged is made again, once. */
+/* A damaged index is rebuilt once. */
 static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query *query,
                              struct cn_rows *rows, struct cn_error *err)
 {
@@ -163,7 +163,7 @@ static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query
            cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
 }
 
-/* Whether a query reads much of the postings, and not only where a value is. */
+/* True if a query scans postings instead of looking up a value. */
 static bool reads_much(const struct cn_query *query)
 {
     for (size_t i = 0; i < query->count; i++) {
@@ -181,7 +181,7 @@ static bool match(struct cn_search *search, uint32_t segment,
                   const struct cn_query *query, struct cn_rows *rows,
                   struct cn_error *err)
 {
-    /* Rows and segments whose postings and words together do not stay in memory. */
+    /* Above so many rows or segments, postings and words do not fit into memory. */
     enum { LARGE = 1 << 19, MANY = 64 };
     struct cn_store_index *index = &search->indexes[segment]->index;
 
@@ -237,7 +237,7 @@ static void note_row(void *arg, uint32_t row)
     *(bool *)arg = true;
 }
 
-/* By its times, and by the id of its traces where the query asks for one. */
+/* Checks the times, and the id if the query has one. */
 static bool may_have_hits(const struct cn_search *search, const struct part *part,
                           const struct cn_query *query)
 {
@@ -253,12 +253,12 @@ static bool may_have_hits(const struct cn_search *search, const struct part *par
            has_trace;
 }
 
-/* Segments that are matched at the same time. Patterns belong to one thread: each worker has a
- * query of its own. */
+/* Segments that are matched in parallel. Each worker parses the query, because patterns belong to
+ * one thread. */
 struct ahead {
     struct cn_search *search;
     struct cn_kept_query *kept;
-    struct cn_query **queries; /* a worker each; NULL: not needed yet */
+    struct cn_query **queries; /* by worker; NULL: not parsed yet */
     const struct cn_query *query;
     struct ahead_job {
         uint32_t segment;
@@ -266,7 +266,7 @@ struct ahead {
     } * jobs;
 };
 
-/* A segment that cannot be matched is left to whoever needs it, who then learns why. */
+/* A segment that fails here is matched again when it is visited, which reports the error. */
 static void match_job(void *arg, size_t i, unsigned worker)
 {
     struct ahead *ahead = arg;
@@ -295,10 +295,10 @@ static void keep_job(void *arg, size_t i, unsigned worker)
         cn_rows_done(&job->rows);
 }
 
-/* All segments will be asked for: match those that are not known on all processors. */
+/* All segments will be visited: match those without cached hits on all processors. */
 static void match_ahead(struct cn_search *search, const struct cn_query *query)
 {
-    enum { ROWS_MIN = 1 << 16 }; /* less is done before a thread has begun */
+    enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
     unsigned workers = cn_pool_default_workers();
     struct ahead ahead = {
         .search = search,
@@ -362,12 +362,27 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
 }
 
 bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,
-                       struct cn_store_row *row, const struct cn_store_index **index,
-                       struct cn_error *err)
+                       struct cn_store_row *row, struct cn_error *err)
 {
-    if (!open_index(search, hit->segment, index, err) ||
-        !cn_columns_row((*index)->columns, hit->row, row, err))
+    const struct cn_store_index *index;
+
+    if (!open_index(search, hit->segment, &index, err) ||
+        !cn_columns_row(index->columns, hit->row, row, err))
         return false;
-    cn_joined_complete(&(*index)->joined, hit->row, row);
+    cn_joined_complete(&index->joined, hit->row, row);
     return true;
+}
+
+bool cn_search_hit_word(struct cn_search *search, const struct cn_search_hit *hit,
+                        uint32_t word, struct cn_text *out, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+
+    return open_index(search, hit->segment, &index, err) &&
+           cn_store_index_print(index, word, out, err);
+}
+
+const struct cn_store *cn_search_store(const struct cn_search *search)
+{
+    return search->store;
 }

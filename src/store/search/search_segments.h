@@ -1,6 +1,7 @@
-/* The segments of a search, in the order of their times, and the rows of each that match. The
- * hits of the last few queries are kept.
- * Threads: one thread at a time.
+/* Visits the segments of a search in the order of their times, with the matching rows of each.
+ * The hits of the last few queries are cached.
+ *
+ * Internal to store/search. Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEARCH_SEARCH_SEGMENTS_H
 #define CN_STORE_SEARCH_SEARCH_SEGMENTS_H
@@ -10,13 +11,13 @@
 #include "store/search/search.h"
 #include "store/segment/index.h"
 
-/* Called with the matching rows of one segment, if there are any. */
+/* Called with the matching rows of a segment that has any. */
 typedef bool (*cn_search_visit)(void *arg, uint32_t segment,
                                 const struct cn_store_index *index,
                                 const struct cn_rows *rows, struct cn_error *err);
 
-/* Asked before a segment is searched whose newest row (oldest first: whose oldest row) is from
- * `time_ns`: false ends the walk, as no segment that follows can matter. */
+/* Called before a segment is searched, with the time of its newest row (of its oldest row if
+ * oldest first). False ends the walk: no later segment can matter. */
 typedef bool (*cn_search_goes_on)(void *arg, uint64_t time_ns);
 
 struct cn_search_visitor {
@@ -30,8 +31,8 @@ CN_CHECK bool cn_search_walk(struct cn_search *search, const struct cn_query *qu
                              const struct cn_search_visitor *visitor,
                              struct cn_error *err);
 
-/* The same for one segment: the first from *position on that may have hits, 0 being the first of
- * all. CN_END when none is left. */
+/* The same for one segment: the next from *position on that may have hits; begin with 0.
+ * CN_END if none is left. */
 CN_CHECK enum cn_step cn_search_visit_next(struct cn_search *search,
                                            const struct cn_query *query,
                                            const struct cn_search_visitor *visitor,

@@ -31,14 +31,6 @@ uint64_t cn_commit_len(const struct cn_store_commit *commit)
     return commit->plain.len + commit->row_count * cn_store_row_size + commit->words.len;
 }
 
-static void clear(struct cn_store_commit *commit)
-{
-    commit->plain.len = 0;
-    commit->row_count = commit->chunk_count = 0;
-    commit->first_word = commit->word_count = 0;
-    cn_text_clear(&commit->words);
-}
-
 void cn_commit_done(struct cn_store_commit *commit)
 {
     cn_cbor_out_done(&commit->plain);
@@ -62,7 +54,7 @@ void cn_segment_files_close(struct cn_segment_files *files)
     *files = (struct cn_segment_files){.text.fd = -1, .data.fd = -1, .rows.fd = -1};
 }
 
-/* The rows of a chunk get to know where it is. */
+/* Append the rows of a chunk, with its offset. */
 static void put_rows(struct cn_segment_files *files, struct cn_store_row *rows,
                      size_t count, uint64_t chunk_off, uint32_t chunk_len)
 {
@@ -140,8 +132,7 @@ static bool append(struct cn_segment_files *files, struct cn_store_append *file,
     return true;
 }
 
-/* What a failed commit has written must not be taken for saved when the store is opened
- * again: the disk may not have it, whatever the files show. */
+/* Remove what a failed commit has written: the files show it, but it may not be on the disk. */
 static void cut_back(struct cn_segment_files *files)
 {
     struct cn_store_append *all[] = {&files->rows, &files->data, &files->text};
@@ -166,7 +157,10 @@ bool cn_commit_save(struct cn_store_commit *commit, struct cn_segment_files *fil
          put_chunks(files, commit, err) &&
          append(files, &files->data, CN_TRACES_NAME, true, err) &&
          append(files, &files->rows, CN_ROWS_LOG_NAME, false, err);
-    clear(commit);
+    commit->plain.len = 0;
+    commit->row_count = commit->chunk_count = 0;
+    commit->first_word = commit->word_count = 0;
+    cn_text_clear(&commit->words);
     if (!ok)
         cut_back(files);
     return ok;

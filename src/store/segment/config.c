@@ -4,21 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/files/file.h"
 #include "base/text.h"
 #include "store/segment/log_format.h"
 
 #define DEFAULT_ROTATE_LEN (UINT64_C(256) << 20)
-
-uint64_t cn_store_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 struct cn_store_config cn_store_config_of(const struct cn_store_options *options,
                                           uint64_t now_ns)
@@ -93,7 +84,7 @@ static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
     }
     cn_text_done(&text);
     if (config.version != CN_STORE_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "a store of version %u, can use %d",
+        return cn_fail(err, CN_ERR_VERSION, "store version %u is not supported, only %d",
                        config.version, CN_STORE_VERSION);
     *out = config;
     return true;

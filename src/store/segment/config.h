@@ -1,5 +1,4 @@
-/* config.props: what kind of store it is, one "key = value" a line. There is one in the base
- * directory and one in every segment.
+/* config.props: the settings of a store or of one segment, one "key = value" per line.
  * Threads: any thread.
  */
 #ifndef CN_STORE_SEGMENT_CONFIG_H
@@ -12,17 +11,17 @@
 
 enum cn_store_dialect {
     CN_STORE_SPEC, /* as specified */
-    CN_STORE_JAVA, /* so that the original tools read traces.dat and text-*.wal */
+    CN_STORE_JAVA, /* traces.dat and text-*.wal can be read by the original tools */
 };
 
-/* All zero is the default. Kept in config.props when the store is made. */
+/* All zero is the default. Written to config.props when the store is created. */
 struct cn_store_options {
     enum cn_store_dialect dialect;
     bool use_lz4;             /* faster and larger than deflate */
-    uint64_t rotate_len;      /* bytes of a segment before the next one begins */
-    uint64_t rotate_ns;       /* time it covers; 0: any */
-    uint64_t commit_len;      /* bytes waiting in memory before a commit is made anyway */
-    bool seals_later;         /* full segments are left to the owner, who seals them */
+    uint64_t rotate_len;      /* bytes of a segment before the next one is started */
+    uint64_t rotate_ns;       /* its age; 0: any */
+    uint64_t commit_len;      /* bytes in memory before a commit is forced */
+    bool seals_later;         /* the owner seals full segments */
     const struct cn_disk *io; /* NULL: files */
 };
 
@@ -32,25 +31,23 @@ struct cn_store_config {
     bool use_lz4;
     uint64_t rotate_len, rotate_ns;
     uint64_t created_ns; /* since the epoch */
-    bool is_sealed;      /* segments only, as what follows */
-    bool has_replaced;   /* it took the place of other segments */
+    bool is_sealed;      /* this and the following: segments only */
+    bool has_replaced;   /* it replaced other segments */
     uint32_t replaced_first, replaced_last;
 };
 
 enum { CN_STORE_VERSION = 1 };
 
-/* Defaults for what options leave at 0. */
+/* Options that are 0 get their defaults. */
 struct cn_store_config cn_store_config_of(const struct cn_store_options *options,
                                           uint64_t now_ns);
 
-/* Keys that are not known are ignored; a version that is not is refused. */
+/* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                                    struct cn_error *err);
 
-/* Written under another name, synced and renamed. */
+/* Replaces the file atomically. */
 CN_CHECK bool cn_store_config_write(const struct cn_store_config *config, const char *dir,
                                     const struct cn_disk *io, struct cn_error *err);
-
-uint64_t cn_store_now_ns(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include "store/segment/reader.h"
 #include "store/segment/segment.h"
 
-/* Describes rows that no block does, and appends blocks of them to index->built. */
+/* Builds postings of rows without a block, and appends them as blocks to index->built. */
 struct builder {
     struct cn_store_index *index;
     struct cn_segment_loader *loader;
@@ -26,16 +26,15 @@ struct builder {
 static void end_block(struct builder *builder, uint32_t next_row)
 {
     if (builder->postings.row_count > 0) {
-        if (builder->count == builder->capacity)
-            builder->offs = cn_grow(builder->offs, builder->count, &builder->capacity,
-                                    sizeof(*builder->offs));
+        builder->offs = cn_grow(builder->offs, builder->count, &builder->capacity,
+                                sizeof(*builder->offs));
         builder->offs[builder->count++] = builder->index->built.len;
         cn_postings_encode(&builder->postings, &builder->index->built);
     }
     cn_postings_begin(&builder->postings, next_row);
 }
 
-/* A trace that cannot be read has a row, but nothing to find in it. */
+/* A row whose trace cannot be read has no keys. */
 static void build_row(struct builder *builder, uint32_t row)
 {
     struct cn_error ignored = {0};
@@ -69,7 +68,7 @@ static int compare_blocks(const void *a, const void *b)
     return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
 }
 
-/* Take the blocks that were built into the list of the index. */
+/* Add the built blocks to those of the index. */
 static bool take_built(struct builder *builder, struct cn_error *err)
 {
     struct cn_store_index *index = builder->index;
@@ -91,7 +90,7 @@ static bool take_built(struct builder *builder, struct cn_error *err)
     return true;
 }
 
-/* Describe every row that is between the blocks or behind them. */
+/* Build the postings of all rows without a block. */
 static bool build_missing(struct cn_store_index *index, struct cn_error *err)
 {
     struct builder builder = {
@@ -122,7 +121,7 @@ static bool build_missing(struct cn_store_index *index, struct cn_error *err)
     return ok;
 }
 
-/* post.dat, when it is there, sound and describes every row. */
+/* Use post.dat if it is sound and covers every row. */
 static bool open_sealed(struct cn_store_index *index)
 {
     struct cn_error ignored = {0};
@@ -204,63 +203,50 @@ void cn_store_index_forget(const struct cn_store_index *index)
 bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
                          struct cn_bytes *out, struct cn_error *err)
 {
-    if (word > cn_segment_words(index->segment)->count) {
-        *out =
-            cn_word_bytes(&index->extra, word - cn_segment_words(index->segment)->count);
-        return true;
-    }
-    if (cn_segment_text(index->segment) &&
-        !cn_text_file_check(cn_segment_text(index->segment), word, err))
-        return false;
-    *out = cn_word_bytes(cn_segment_words(index->segment), word);
-    return true;
-}
+    const struct cn_words *words = cn_segment_words(index->segment);
+    const struct cn_text_file *file = cn_segment_text(index->segment);
 
-/* Everything a word is made of, two levels deep, which is what printing looks at. */
-static bool check_parts(const struct cn_store_index *index, uint32_t word,
-                        struct cn_error *err)
-{
-    if (!cn_segment_text(index->segment))
-        return true;
-    if (!cn_text_file_check(cn_segment_text(index->segment), word, err))
+    if (word <= words->count && file && !cn_text_file_check(file, word, err))
         return false;
-    for (size_t i = 0; i < cn_word_part_count(cn_segment_words(index->segment), word);
-         i++) {
-        if (!cn_text_file_check(cn_segment_text(index->segment),
-                                cn_word_part(cn_segment_words(index->segment), word, i),
-                                err))
-            return false;
-    }
+    *out = word > words->count ? cn_word_bytes(&index->extra, word - words->count)
+                               : cn_word_bytes(words, word);
     return true;
 }
 
 bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
                           struct cn_text *out, struct cn_error *err)
 {
-    if (word > cn_segment_words(index->segment)->count) {
-        cn_words_print(&index->extra, word - cn_segment_words(index->segment)->count,
-                       out);
+    const struct cn_words *words = cn_segment_words(index->segment);
+    const struct cn_text_file *file = cn_segment_text(index->segment);
+
+    if (word > words->count) {
+        cn_words_print(&index->extra, word - words->count, out);
         return true;
     }
-    if (!check_parts(index, word, err))
+    /* Printing reads a word and its parts. */
+    if (file && !cn_text_file_check(file, word, err))
         return false;
-    if (cn_word_kind(cn_segment_words(index->segment), word) == CN_WORD_METHOD)
-        cn_words_print_method_name(cn_segment_words(index->segment), word, out);
+    for (size_t i = 0; file && i < cn_word_part_count(words, word); i++) {
+        if (!cn_text_file_check(file, cn_word_part(words, word, i), err))
+            return false;
+    }
+    if (cn_word_kind(words, word) == CN_WORD_METHOD)
+        cn_words_print_method_name(words, word, out);
     else
-        cn_words_print(cn_segment_words(index->segment), word, out);
+        cn_words_print(words, word, out);
     return true;
 }
 
 bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word)
 {
-    enum cn_word_kind kind = word > cn_segment_words(index->segment)->count
-                                 ? CN_WORD_TEXT
-                                 : cn_word_kind(cn_segment_words(index->segment), word);
+    const struct cn_words *words = cn_segment_words(index->segment);
+    enum cn_word_kind kind =
+        word > words->count ? CN_WORD_TEXT : cn_word_kind(words, word);
 
     return kind == CN_WORD_TEXT || (kind >= CN_WORD_KEYWORD && kind <= CN_WORD_SIGNATURE);
 }
 
-/* Passes on what is a text. */
+/* Calls `visit` for texts only. */
 struct text_filter {
     const struct cn_store_index *index;
     cn_text_visit visit;
@@ -275,7 +261,7 @@ static void visit_text(void *arg, uint32_t word)
         filter->visit(filter->arg, word);
 }
 
-/* The texts of a dictionary that may not have been prepared for being searched. */
+/* Scan a dictionary for a text. */
 static void find_in_words(const struct cn_words *words, uint32_t first_number,
                           struct cn_bytes text, const struct text_filter *filter)
 {
@@ -295,16 +281,17 @@ static void find_in_words(const struct cn_words *words, uint32_t first_number,
 bool cn_store_index_find(const struct cn_store_index *index, struct cn_bytes text,
                          cn_text_visit visit, void *arg, struct cn_error *err)
 {
+    const struct cn_words *words = cn_segment_words(index->segment);
+    const struct cn_text_file *file = cn_segment_text(index->segment);
     struct text_filter filter = {index, visit, arg};
 
     if (text.len == 0) {
         visit(arg, 0);
         return true;
     }
-    find_in_words(&index->extra, cn_segment_words(index->segment)->count, text, &filter);
-    if (cn_segment_text(index->segment))
-        return cn_text_file_find(cn_segment_text(index->segment), text, visit_text,
-                                 &filter, err);
-    find_in_words(cn_segment_words(index->segment), 0, text, &filter);
+    find_in_words(&index->extra, words->count, text, &filter);
+    if (file)
+        return cn_text_file_find(file, text, visit_text, &filter, err);
+    find_in_words(words, 0, text, &filter);
     return true;
 }

@@ -1,12 +1,11 @@
-/* What a search runs on: the columns, words and postings of one segment, wherever they are.
+/* The index of a segment: its columns, words and postings.
  *
- * A sealed segment has them in files. Of a segment that is written to, postings come from its
- * log, and the traces of rows that no sound block describes are read and described now; the same
- * happens to segments that have no postings at all. So an index always describes every row, and
- * a damaged one costs time only.
+ * A sealed segment has postings in a file, an open one in its log. For rows that no sound block
+ * covers, the traces are read and postings are built in memory. So an index always covers every
+ * row, and damage costs time only.
  *
- * The index borrows from its segment, which outlives it; it must not be moved once open. Words are
- * asked of the segment when they are needed: many searches do without.
+ * The index borrows from its segment, which must outlive it; do not move an open index. The words
+ * of the segment are opened when they are needed: many searches do not need them.
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_SEGMENT_INDEX_H
@@ -27,15 +26,15 @@ struct cn_segment;
 
 struct cn_store_index {
     const struct cn_segment *segment;
-    struct cn_words extra; /* words that only this index has, numbered behind */
+    struct cn_words extra; /* words of this index alone, numbered after the segment's */
     const struct cn_columns *columns;
-    struct cn_joined joined;         /* rows of traces that came in parts */
+    struct cn_joined joined;         /* traces that arrived in parts */
     struct cn_posting_block *blocks; /* in the order of their rows */
     size_t block_count;
-    uint64_t first_ns, last_ns; /* times of its rows; first above last without any */
-    uint32_t built_count;       /* rows that were described now */
+    uint64_t first_ns, last_ns; /* of its rows; the first is above the last without any */
+    uint32_t built_count;       /* rows whose postings were built */
 
-    /* What the above may point to. */
+    /* Memory of the blocks. */
     struct cn_posting_file file;
     struct cn_file log;
     struct cn_text built;
@@ -44,7 +43,7 @@ struct cn_store_index {
 CN_CHECK bool cn_store_index_open(struct cn_store_index *index,
                                   const struct cn_segment *segment, struct cn_error *err);
 
-/* Describe all rows again, without post.dat: for when a search has met damage in it. */
+/* Build all postings again, after a search found damage in post.dat. */
 CN_CHECK bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err);
 static inline bool cn_store_index_has_file(const struct cn_store_index *index)
 {
@@ -52,18 +51,18 @@ static inline bool cn_store_index_has_file(const struct cn_store_index *index)
 }
 void cn_store_index_close(struct cn_store_index *index); /* safe when never opened */
 
-/* Give back the mapped pages of its postings. */
+/* Release the mapped pages of its postings. */
 void cn_store_index_forget(const struct cn_store_index *index);
 
-/* The bytes of a word of the index, found sound. A composite word has none to compare. */
+/* The bytes of a word, after their checksum was checked. */
 CN_CHECK bool cn_store_index_text(const struct cn_store_index *index, uint32_t word,
                                   struct cn_bytes *out, struct cn_error *err);
 
-/* Append a word as people read it; methods as "com.example.Dao.query". */
+/* Append the text of a word; methods as "com.example.Dao.query". */
 CN_CHECK bool cn_store_index_print(const struct cn_store_index *index, uint32_t word,
                                    struct cn_text *out, struct cn_error *err);
 
-/* Whether a word is a text, and not made of other words. */
+/* True if a word is a text, not made of other words. */
 bool cn_store_index_is_text(const struct cn_store_index *index, uint32_t word);
 
 /* Call `visit` for every text with these bytes, of the segment and of the index. */
@@ -71,7 +70,7 @@ CN_CHECK bool cn_store_index_find(const struct cn_store_index *index,
                                   struct cn_bytes text, cn_text_visit visit, void *arg,
                                   struct cn_error *err);
 
-/* Numbers of words are 0 up to this one. */
+/* The highest number of a word. */
 static inline uint32_t cn_store_index_word_count(const struct cn_store_index *index)
 {
     return cn_segment_words(index->segment)->count + index->extra.count;

@@ -1,7 +1,5 @@
 #include "store/segment/java_wal.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -35,7 +33,7 @@ void cn_java_wal_free(struct cn_java_wal *wal)
     free(wal);
 }
 
-/* Digits to the base of 64, the highest first. */
+/* Base-64 digits, the highest first. */
 static void add_id(struct cn_text *out, uint32_t id)
 {
     char digits[ID_DIGITS_MAX];
@@ -62,7 +60,7 @@ static void add_escaped(struct cn_text *out, struct cn_bytes bytes)
     }
 }
 
-/* The kinds of words that are made of words begin, separate and end with their mark. */
+/* Composite words begin and end with the byte of their kind, which also separates the parts. */
 static void add_word_text(struct cn_text *out, const struct cn_words *words, uint32_t id)
 {
     enum cn_word_kind kind = cn_word_kind(words, id);
@@ -112,19 +110,20 @@ static bool flush(struct cn_java_wal *wal, struct cn_text *text, struct cn_error
     return true;
 }
 
-/* Begin the file whose first word is `id`. */
+/* Start the file whose first word is `id`. */
 static bool begin_file(struct cn_java_wal *wal, uint32_t id, struct cn_error *err)
 {
     static const char magic[] = {'W', 'A', 'L', MARK_END};
-    char path[PATH_MAX];
+    struct cn_text path = {0};
+    bool ok;
 
     if (wal->fd >= 0)
         wal->io->close(wal->io->arg, wal->fd);
     wal->fd = -1;
-    if (snprintf(path, sizeof(path), "%s/text-%08x.wal", wal->dir, id) >=
-        (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", wal->dir);
-    if (!wal->io->open(wal->io->arg, path, &wal->fd, err))
+    cn_text_printf(&path, "%s/text-%08x.wal", wal->dir, id);
+    ok = wal->io->open(wal->io->arg, cn_text_str(&path), &wal->fd, err);
+    cn_text_done(&path);
+    if (!ok)
         return false;
     wal->len = sizeof(magic);
     return wal->io->truncate(wal->io->arg, wal->fd, 0, err) &&
@@ -141,8 +140,8 @@ static bool add_words(struct cn_java_wal *wal, const struct cn_words *words,
         if (cn_word_kind(words, id) == CN_WORD_LOST)
             continue;
         add_record(text, words, id);
-        /* A zero must remain behind the last record. A word that is longer than a file makes
-         * its file longer. */
+        /* A zero must follow the last record. A word that is longer than a file makes its file
+         * longer. */
         if (wal->fd >= 0 && wal->len + text->len < WAL_LEN)
             continue;
         text->len = before;

@@ -4,27 +4,22 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "model/contexts/context.h"
 #include "store/segment/segment_scan.h"
 
-static struct cn_joined_trace *find_trace(const struct cn_joined *joined, uint32_t row)
+static const struct cn_joined_trace *find_trace(const struct cn_joined *joined,
+                                                uint32_t row)
 {
-    size_t low = 0, high = joined->trace_count;
+    size_t i = joined->trace_count == 0
+                   ? 0
+                   : cn_search_u32(&joined->traces[0].row, joined->trace_count,
+                                   sizeof(*joined->traces), row);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (joined->traces[middle].row < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < joined->trace_count && joined->traces[low].row == row
-               ? &joined->traces[low]
-               : NULL;
+    return i > 0 && joined->traces[i - 1].row == row ? &joined->traces[i - 1] : NULL;
 }
 
-/* Parts of the trace itself belong together, and parts of a span inside of it. */
+/* The same for all parts of a trace, or of a span inside of it. */
 static uint64_t key_of(const struct cn_store_row *row)
 {
     return cn_span_key(row->trace_high, row->trace_low,

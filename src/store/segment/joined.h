@@ -1,9 +1,9 @@
-/* Traces of a segment that came in several parts: each part has a row, a search knows the first
- * of them alone.
+/* Traces that arrived in several parts. Each part has a row; a search returns only that of the
+ * first part.
  *
- * What is found in a later part counts as found in the first; the numbers of the trace are those
- * of all parts that have arrived. A part whose beginning is in no row of the segment is not found.
- * Records are summed: a call that goes on in a later part counts there again.
+ * A match in a later part counts for the first. The numbers of the trace are those of all parts
+ * that have arrived. A part whose first part is not in the segment is never found. Records are
+ * summed: a call that continues in a later part counts in both.
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_SEGMENT_JOINED_H
@@ -12,12 +12,12 @@
 #include "store/index/columns.h"
 #include "store/index/rows.h"
 
-/* A row and the row of the first part; CN_NONE: not here. */
+/* The row of a later part, and that of the first; CN_NONE if it is missing. */
 struct cn_joined_part {
     uint32_t row, first;
 };
 
-/* What the parts of a trace say together. */
+/* The numbers of all parts of a trace. */
 struct cn_joined_trace {
     uint32_t row;
     uint32_t records, errors, flags;
@@ -34,17 +34,17 @@ CN_CHECK bool cn_joined_open(struct cn_joined *joined, const struct cn_columns *
                              struct cn_error *err);
 void cn_joined_close(struct cn_joined *joined); /* safe when never opened */
 
-/* Add the first rows of all later parts that are in the set. */
+/* Add the rows of first parts for all later parts in the set. */
 void cn_joined_fold(const struct cn_joined *joined, struct cn_rows *rows);
 
-/* Remove all later parts from the set. */
+/* Remove the rows of later parts from the set. */
 void cn_joined_drop(const struct cn_joined *joined, struct cn_rows *rows);
 
-/* A number of a row: that of all parts where it has several, else `value`. */
+/* The number of a field for all parts of a trace; `value` if it has only one part. */
 uint64_t cn_joined_number(const struct cn_joined *joined, enum cn_store_field field,
                           uint32_t row, uint64_t value);
 
-/* The same for all numbers of row `number` at once. */
+/* Replace all numbers of row `number` in this way. */
 void cn_joined_complete(const struct cn_joined *joined, uint32_t number,
                         struct cn_store_row *row);
 

@@ -1,4 +1,4 @@
-/* Traces out of segments. */
+/* Loads traces from segments. */
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct cn_segment_loader {
     size_t plain_len, capacity;
     uint64_t data_off;
     const struct cn_segment *segment;
-    struct cn_text whole; /* parts of a trace put together */
+    struct cn_text whole; /* joined parts of a trace */
 };
 
 struct cn_segment_loader *cn_segment_loader_new(void)
@@ -44,11 +44,7 @@ static bool load_chunk(struct cn_segment_loader *loader, const struct cn_segment
     loader->segment = NULL;
     if (!cn_chunk_file_at(cn_segment_chunks(segment), data_off, &chunk, err))
         return false;
-    if (chunk.plain_len > loader->capacity) {
-        free(loader->plain);
-        loader->capacity = chunk.plain_len;
-        loader->plain = cn_alloc(loader->capacity, 1);
-    }
+    loader->plain = cn_grow_to(loader->plain, chunk.plain_len, &loader->capacity, 1);
     if (!cn_chunk_read(cn_segment_chunks(segment), &chunk, loader->decompressor,
                        loader->plain, err))
         return false;
@@ -70,13 +66,13 @@ static bool find_record(struct cn_segment_loader *loader,
     if (row->in_chunk_len != 0
             ? !cn_bytes_slice(plain, row->in_chunk_off, row->in_chunk_len, &record)
             : !cn_bytes_from(plain, row->in_chunk_off, &record))
-        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of a chunk that has %zu bytes",
+        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of a chunk of %zu bytes",
                        row->in_chunk_off, plain.len);
     *out = record;
     return true;
 }
 
-/* The rows of a trace, in the order of their numbers: that in which its parts came. */
+/* The rows of a trace, ascending: the order in which its parts arrived. */
 struct row_list {
     uint32_t *rows;
     size_t count, capacity;
@@ -134,7 +130,7 @@ static bool add_part(struct cn_segment_loader *loader, const struct cn_segment *
     return true;
 }
 
-/* Whether a row is the part that begins at `part_off` of the trace that `of` belongs to. */
+/* True if a row is the part at offset `part_off` of the trace of row `of`. */
 static bool is_part(const struct cn_store_row *row, const struct cn_store_row *of,
                     uint64_t part_off)
 {
@@ -145,7 +141,7 @@ static bool is_part(const struct cn_store_row *row, const struct cn_store_row *o
     return of->part > 0 ? !(row->flags & CN_ROW_LAST) : row->span_id == of->span_id;
 }
 
-/* Parts that follow each other without a gap; what comes behind one is left out. */
+/* Join the parts up to the first gap. */
 static bool add_parts(struct cn_segment_loader *loader, const struct cn_segment *segment,
                       const struct cn_store_row *row, const struct row_list *list,
                       struct cn_error *err)
@@ -166,7 +162,7 @@ static bool add_parts(struct cn_segment_loader *loader, const struct cn_segment 
     }
     return loader->whole.len > 0 ||
            cn_fail(err, CN_ERR_NOT_FOUND,
-                   "part %u of a trace whose beginning is not in this segment",
+                   "part %u of a trace whose first part is not in this segment",
                    row->part);
 }
 

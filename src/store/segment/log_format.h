@@ -1,11 +1,11 @@
-/* The two logs of a segment that is written to, byte by byte. Integers are little endian.
+/* The layout of the two logs of an open segment. Integers are little endian.
  *
- *   text.log   header, then batches: each a header and stored_len bytes, which are (zstd or as
- *              they are) plain_len bytes of words: kind u8, length LEB128, bytes
+ *   text.log   header, then batches: each a header and stored_len bytes, which are plain_len bytes
+ *              of words, compressed with zstd or not: kind u8, length LEB128, bytes
  *   meta.log   header, then rows (store/index/row.h)
  *
- * Both are only ever appended to. A batch begins with the number of its first word: numbers
- * that no batch gives are words that were lost.
+ * Both are append-only. A batch states the number of its first word: numbers without a batch are
+ * lost words.
  * Threads: immutable.
  */
 #ifndef CN_STORE_SEGMENT_LOG_FORMAT_H
@@ -26,13 +26,13 @@
     F(0x0c, u32, checksum, "CRC-32C of the bytes before it")
 CN_RECORD(cn_store_log_header, CN_STORE_LOG_HEADER, 0x10);
 
-#define CN_TEXT_BATCH(F)                                                     \
-    F(0x00, u32, magic, "\"CNTB\"")                                          \
-    F(0x04, u32, first_word, "number of its first word")                     \
-    F(0x08, u32, word_count, "")                                             \
-    F(0x0c, u32, plain_len, "bytes of the words")                            \
-    F(0x10, u32, stored_len, "bytes that follow; less than plain_len: zstd") \
-    F(0x14, u32, checksum, "CRC-32C of this header before it, and of the bytes")
+#define CN_TEXT_BATCH(F)                                                        \
+    F(0x00, u32, magic, "\"CNTB\"")                                             \
+    F(0x04, u32, first_word, "number of its first word")                        \
+    F(0x08, u32, word_count, "")                                                \
+    F(0x0c, u32, plain_len, "bytes of the words")                               \
+    F(0x10, u32, stored_len, "bytes that follow; if less than plain_len: zstd") \
+    F(0x14, u32, checksum, "CRC-32C of the header before it and of the bytes")
 CN_RECORD(cn_text_batch, CN_TEXT_BATCH, 0x18);
 
 enum {

@@ -1,7 +1,5 @@
 #include "store/segment/posting_log.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -31,8 +29,7 @@ struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_c
             block.first_row < blocks[*count - 1].first_row + blocks[*count - 1].row_count)
             break;
         next_row = end;
-        if (*count == capacity)
-            blocks = cn_grow(blocks, *count, &capacity, sizeof(*blocks));
+        blocks = cn_grow(blocks, *count, &capacity, sizeof(*blocks));
         blocks[(*count)++] = block;
         *len = log.len - rest.len;
     }
@@ -60,28 +57,21 @@ static bool cut_to_sound(struct cn_posting_log *log, uint32_t row_count,
 bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_disk *disk,
                          const char *dir, uint32_t row_count, struct cn_error *err)
 {
-    char path[PATH_MAX];
+    struct cn_text path = {0};
     int fd;
 
-    if (snprintf(path, sizeof(path), "%s/" CN_POSTING_LOG_NAME, dir) >= (int)sizeof(path))
-        return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir);
-    if (!disk->open(disk->arg, path, &fd, err))
+    cn_text_printf(&path, "%s/" CN_POSTING_LOG_NAME, dir);
+    if (!disk->open(disk->arg, path.chars, &fd, err)) {
+        cn_text_done(&path);
         return false;
-    *log = (struct cn_posting_log){.disk = disk, .fd = fd, .path = cn_strdup(path)};
+    }
+    *log = (struct cn_posting_log){.disk = disk, .fd = fd, .path = path.chars};
     if (!cut_to_sound(log, row_count, err)) {
         cn_posting_log_abandon(log);
         return false;
     }
     cn_postings_begin(&log->postings, row_count);
     return true;
-}
-
-bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
-                        const struct cn_trace *trace, uint32_t node,
-                        struct cn_posting_words *words, struct cn_error *err)
-{
-    cn_postings_add_trace(&log->postings, row, trace, node, words);
-    return !cn_postings_is_full(&log->postings) || cn_posting_log_flush(log, err);
 }
 
 static bool write_block(struct cn_posting_log *log, struct cn_error *err)
@@ -93,7 +83,7 @@ static bool write_block(struct cn_posting_log *log, struct cn_error *err)
     return true;
 }
 
-/* One block of the rows of all recent ones. */
+/* Write one block with the rows of all recent ones. */
 static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
 {
     struct cn_bytes rest = {(const uint8_t *)cn_text_str(&log->recent), log->recent.len};
@@ -122,7 +112,7 @@ static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
     return ok && write_block(log, err);
 }
 
-bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
+static bool flush(struct cn_posting_log *log, struct cn_error *err)
 {
     struct cn_postings *postings = &log->postings;
 
@@ -137,9 +127,17 @@ bool cn_posting_log_flush(struct cn_posting_log *log, struct cn_error *err)
            (log->recent_count < CN_POSTING_LOG_JOINED || join_recent(log, err));
 }
 
+bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
+                        const struct cn_trace *trace, uint32_t node,
+                        struct cn_posting_words *words, struct cn_error *err)
+{
+    cn_postings_add_trace(&log->postings, row, trace, node, words);
+    return !cn_postings_is_full(&log->postings) || flush(log, err);
+}
+
 bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
 {
-    bool ok = cn_posting_log_flush(log, err);
+    bool ok = flush(log, err);
 
     cn_posting_log_abandon(log);
     return ok;

@@ -32,7 +32,7 @@ const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i
     return store->segments[i];
 }
 
-/* The segment of this number if it was sealed and is as it was; NULL: open it. Numbers ascend. */
+/* The earlier segment of this number if it is sealed and unchanged, else NULL. Numbers ascend. */
 static struct cn_segment *share_sealed(const struct cn_store *earlier, uint32_t number,
                                        size_t *at)
 {
@@ -74,11 +74,11 @@ static bool open_base(struct cn_store *store, const char *base,
     ok = open_segments(store, base, numbers, count, earlier, err);
     free(numbers);
     if (ok && count > 0 && store->count == 0)
-        return false; /* err says why the last one could not be opened */
+        return false; /* with the error of the last one */
     return ok;
 }
 
-/* "BASE/00002a" */
+/* Open "BASE/00002a" alone. */
 static bool open_one(struct cn_store *store, const char *path, uint32_t number,
                      struct cn_error *err)
 {

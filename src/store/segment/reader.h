@@ -1,8 +1,7 @@
-/* A store as readers see it: a directory of numbered segments, each with rows, words and
- * data.
+/* Reads a store: a directory of numbered segments, each with rows, words and data.
  *
- * cn_store_open() takes a snapshot: what a writer commits afterwards is seen by opening
- * again. Any number of processes may read while one writes.
+ * cn_store_open() takes a snapshot; open again to see later commits. Any number of processes may
+ * read while one writes.
  *
  *     for (size_t i = 0; i < cn_store_segment_count(store); i++) {
  *         const struct cn_segment *segment = cn_store_segment(store, i);
@@ -10,7 +9,7 @@
  *             cn_segment_row(segment, r, &row, err) ...
  *     }
  *
- * Everything handed out is borrowed and lives as long as the store.
+ * Everything returned is borrowed and lives as long as the store.
  * Threads: immutable after open; each cn_segment_loader belongs to one thread at a time.
  */
 #ifndef CN_STORE_SEGMENT_READER_H
@@ -30,12 +29,12 @@ struct cn_text_file;
 struct cn_trace;
 struct cn_words;
 
-/* The base directory, or one of its segments. */
+/* `path` is the directory of a store or of one segment. */
 CN_CHECK bool cn_store_open(struct cn_store **out, const char *path,
                             struct cn_error *err);
 
-/* The same, with the sealed segments of an earlier snapshot that are still there: they do not
- * change. Either of the two may be closed first. */
+/* The same, sharing the sealed segments of an earlier snapshot. Either of the two may be closed
+ * first. */
 CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
                                   const struct cn_store *earlier, struct cn_error *err);
 void cn_store_close(struct cn_store *store); /* NULL is fine */
@@ -49,33 +48,53 @@ const char *cn_segment_path(const struct cn_segment *segment); /* its directory 
 bool cn_segment_is_sealed(const struct cn_segment *segment);
 uint32_t cn_segment_row_count(const struct cn_segment *segment);
 
-/* All rows by column, for scanning; one of them. */
+/* All rows by column, and one row. */
 const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
 CN_CHECK bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
 const struct cn_words *cn_segment_words(const struct cn_segment *segment);
 
-/* The files that search its words; NULL when it is not sealed, or they cannot be read. */
+/* Check all words against their checksums, before their texts are used. */
+CN_CHECK bool cn_segment_check_words(const struct cn_segment *segment,
+                                     struct cn_error *err);
+
+/* The searchable dictionary; NULL if the segment is not sealed or it cannot be read. */
 const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
 
-/* Whether part of it was rebuilt from traces.dat because a file is missing or damaged, or
- * some of it cannot be read at all. */
+/* True if a file is missing or damaged. Its content was rebuilt from traces.dat, if possible. */
 bool cn_segment_is_damaged(const struct cn_segment *segment);
 
-/* Give back the mapped pages of its words. */
+/* What a segment contains. */
+struct cn_segment_summary {
+    uint64_t first_ns,
+        last_ns; /* of its spans; the first is above the last without any */
+    uint64_t spans, failed_spans;
+    uint64_t traces, failed_traces;
+    uint64_t records; /* stored calls */
+    uint64_t words;
+    uint64_t disk_len; /* bytes of its files */
+};
+CN_CHECK bool cn_segment_summarize(const struct cn_segment *segment,
+                                   struct cn_segment_summary *out, struct cn_error *err);
+
+/* Add a summary to a sum, whose first_ns is UINT64_MAX at the beginning. */
+void cn_segment_summary_add(struct cn_segment_summary *sum,
+                            const struct cn_segment_summary *summary);
+
+/* Release the mapped pages of its words. */
 void cn_segment_forget(const struct cn_segment *segment);
 
-/* What the data takes on disk: traces.dat. */
+/* The bytes of traces.dat. */
 struct cn_bytes cn_segment_data(const struct cn_segment *segment);
 
-/* Reads traces out of segments, keeping the last chunk it decompressed. */
+/* Loads traces; caches the last decompressed chunk. */
 struct cn_segment_loader;
 struct cn_segment_loader *cn_segment_loader_new(void);
 void cn_segment_loader_free(struct cn_segment_loader *loader); /* NULL is fine */
 
-/* The span of one row with everything below it. `out` speaks the segment's words. A trace in
- * several parts is assembled from those that have arrived. */
+/* Load the span of a row with all calls below. Its words are those of the segment. A trace in
+ * several parts is joined from those that have arrived. */
 CN_CHECK bool cn_segment_load(struct cn_segment_loader *loader,
                               const struct cn_segment *segment, uint32_t row,
                               struct cn_trace *out, struct cn_error *err);

@@ -6,8 +6,7 @@
 #include "store/segment/posting_log.h"
 #include "store/segment/segment.h"
 
-/* Rows that no block of the log describes are described by the index, with words of its own:
- * such an index cannot be kept. */
+/* An index with words of its own, for rows without a block in the log, is not written. */
 static bool write_files(const struct cn_segment *segment,
                         const struct cn_store_index *index, const struct cn_disk *io,
                         struct cn_error *err)
@@ -22,7 +21,7 @@ static bool write_files(const struct cn_segment *segment,
            cn_columns_write(io, dir, cn_segment_columns(segment), err);
 }
 
-/* One that stays is in nobody's way. */
+/* A log that cannot be removed does no harm. */
 static void remove_log(const struct cn_disk *io, const char *dir, const char *name)
 {
     struct cn_text path = {0};

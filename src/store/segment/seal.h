@@ -1,8 +1,8 @@
-/* Sealing: the logs of a segment become the files that are searched fast.
+/* Seals a segment: replaces its logs by files that can be searched fast.
  *
- * text.dat and text.idx, meta.dat and post.dat are written under other names, synced and
- * renamed; then config.props says that the segment is sealed, and the logs that the new files
- * replace are removed. A crash in between leaves a segment that is not sealed.
+ * text.dat, text.idx, meta.dat and post.dat are written under temporary names, synced and renamed;
+ * then config.props is replaced, and the logs are removed, except text.log. A crash in between
+ * leaves an unsealed segment. A sealed segment is left as it is.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEGMENT_SEAL_H

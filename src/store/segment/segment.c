@@ -75,7 +75,7 @@ static void open_words(void *arg)
         segment->is_damaged = true;
 }
 
-/* The words take longest to open, and many a segment is searched without them. */
+/* Opening words takes longest, and many searches do not need them. */
 static void need_words(const struct cn_segment *segment)
 {
     struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
@@ -83,7 +83,7 @@ static void need_words(const struct cn_segment *segment)
     cn_once_run(&opened->words_once, open_words, opened);
 }
 
-/* Rows that no log and no index holds: look at the data itself. */
+/* Make all rows from the data. */
 static void rebuild_rows(struct cn_segment *segment)
 {
     struct cn_segment_scan scan = {
@@ -100,16 +100,7 @@ static void rebuild_rows(struct cn_segment *segment)
                                          segment->rebuilt.len});
 }
 
-/* A row whose chunk is not whole is the end of what a crash left. */
-static uint32_t covered_rows(const struct cn_segment *segment, struct cn_bytes log,
-                             uint32_t count)
-{
-    while (count > 0 && cn_segment_rows_end(log, count) > segment->data.bytes.len)
-        count--;
-    return count;
-}
-
-/* Chunks whose rows a power failure has taken, or that are being written just now. */
+/* Make rows for chunks whose rows were lost in a power failure, or are just being written. */
 static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
 {
     struct cn_segment_scan scan = {
@@ -145,7 +136,7 @@ static bool open_rows_log(struct cn_segment *segment)
     count = cn_segment_scan_rows(log, &len);
     if (len == 0)
         return false;
-    count = cn_segment_rows_of_whole_chunks(log, covered_rows(segment, log, count));
+    count = cn_segment_rows_of_whole_chunks(log, count, segment->data.bytes.len);
     if (!cn_bytes_array(log, cn_store_log_header_size, count, cn_store_row_size, &rows))
         return false;
     segment->logged_rows = count;
@@ -158,14 +149,11 @@ static bool open_rows_log(struct cn_segment *segment)
 
 static bool open_meta(struct cn_segment *segment)
 {
-    struct cn_text path = {0};
     struct cn_error ignored;
 
-    cn_text_printf(&path, "%s/" CN_META_FILE_NAME, segment->dir);
     segment->has_meta =
-        cn_block_file_open(&segment->meta, cn_text_str(&path), CN_META_FILE_MAGIC,
-                           CN_META_FILE_VERSION, &ignored);
-    cn_text_done(&path);
+        cn_block_file_open(&segment->meta, segment->dir, CN_META_FILE_NAME,
+                           CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &ignored);
     if (!segment->has_meta ||
         !cn_columns_open(&segment->columns, &segment->meta, &ignored))
         return false;
@@ -182,7 +170,7 @@ static void open_rows(struct cn_segment *segment)
         return;
     if (!segment->config.is_sealed && open_rows_log(segment))
         return;
-    /* The writer may have sealed it since the config was read. */
+    /* The writer may have sealed it after the config was read. */
     if (!segment->config.is_sealed &&
         cn_store_config_read(&config, segment->dir, &ignored) && config.is_sealed) {
         segment->config = config;
@@ -199,7 +187,7 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
 
     if (access(segment->dir, X_OK) < 0)
         return cn_fail_errno(err, "%s", segment->dir);
-    /* A segment without data is one that a crash kept from being begun. */
+    /* A crash may have left a segment without data. */
     if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
         segment->is_damaged = true;
     if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
@@ -308,4 +296,58 @@ const struct cn_text_file *cn_segment_text(const struct cn_segment *segment)
 {
     need_words(segment);
     return segment->has_text_file ? &segment->text_file : NULL;
+}
+
+bool cn_segment_check_words(const struct cn_segment *segment, struct cn_error *err)
+{
+    const struct cn_text_file *file = cn_segment_text(segment);
+
+    return !file || cn_text_file_check_all(file, err);
+}
+
+bool cn_segment_summarize(const struct cn_segment *segment,
+                          struct cn_segment_summary *out, struct cn_error *err)
+{
+    const struct cn_columns *columns = &segment->columns;
+    struct cn_store_column records, errors, flags, part;
+
+    *out = (struct cn_segment_summary){
+        .spans = columns->row_count,
+        .words = cn_segment_words(segment)->count,
+        .disk_len = cn_segment_disk_len(segment->dir),
+    };
+    cn_columns_range(columns, CN_STORE_FIELD_time_ns, &out->first_ns, &out->last_ns);
+    if (!cn_columns_field(columns, CN_STORE_FIELD_records, &records, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_errors, &errors, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_flags, &flags, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_part, &part, err))
+        return false;
+    for (uint32_t row = 0; row < columns->row_count; row++) {
+        bool is_embedded = cn_store_column_at(&flags, row) & CN_ROW_EMBEDDED;
+        bool is_trace = !is_embedded && cn_store_column_at(&part, row) == 0;
+        bool has_errors = cn_store_column_at(&errors, row) > 0;
+
+        out->failed_spans += has_errors;
+        out->traces += is_trace;
+        out->failed_traces += is_trace && has_errors;
+        /* The calls of a span inside of another are counted there. */
+        out->records += is_embedded ? 0 : cn_store_column_at(&records, row);
+    }
+    return true;
+}
+
+void cn_segment_summary_add(struct cn_segment_summary *sum,
+                            const struct cn_segment_summary *summary)
+{
+    if (summary->first_ns < sum->first_ns)
+        sum->first_ns = summary->first_ns;
+    if (summary->last_ns > sum->last_ns && summary->spans > 0)
+        sum->last_ns = summary->last_ns;
+    sum->spans += summary->spans;
+    sum->failed_spans += summary->failed_spans;
+    sum->traces += summary->traces;
+    sum->failed_traces += summary->failed_traces;
+    sum->records += summary->records;
+    sum->words += summary->words;
+    sum->disk_len += summary->disk_len;
 }

@@ -1,7 +1,7 @@
-/* One segment as readers see it.
+/* An open segment.
  *
- * Internal to the store: others use store/segment/reader.h. Threads: any thread; what is opened later is
- * opened once.
+ * Internal to the store: others use store/segment/reader.h.
+ * Threads: any thread; words and chunks are opened once, when first needed.
  */
 #ifndef CN_STORE_SEGMENT_SEGMENT_H
 #define CN_STORE_SEGMENT_SEGMENT_H
@@ -16,15 +16,14 @@
 #include "store/segment/config.h"
 #include "store/segment/reader.h"
 
-/* Whether a directory is still the one that was opened: files in it appear under their names, which
- * changes its time. */
+/* Identifies the state of a directory: creating or renaming a file in it changes its time. */
 struct cn_segment_identity {
     uint64_t device, inode, changed_ns;
 };
 
 struct cn_segment {
     uint32_t number;
-    unsigned user_count; /* stores that have it, less one */
+    unsigned user_count; /* stores that share it, minus one */
     struct cn_segment_identity identity;
     char *dir;
     struct cn_store_config config;
@@ -33,24 +32,23 @@ struct cn_segment {
     struct cn_text_file text_file;
     struct cn_chunk_file chunks;
     struct cn_columns columns;
-    struct cn_words words;  /* of the log; unused when text_file serves */
-    struct cn_text rebuilt; /* rows found in traces.dat */
-    uint32_t logged_rows; /* others are found in traces.dat, maybe under other numbers */
+    struct cn_words words;  /* of text.log, unless has_text_file */
+    struct cn_text rebuilt; /* rows made from traces.dat */
+    uint32_t logged_rows;   /* in meta.log or meta.dat; others are rebuilt */
     bool has_meta, has_text_file, is_damaged;
-    /* What a search may do without is opened when it is needed. */
     struct cn_once words_once, chunks_once;
 };
 
-/* Fails only when the directory is not there. */
+/* Fails only if the directory does not exist. */
 CN_CHECK bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
                               struct cn_error *err);
 void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
 
-/* One more store has it: it lives until each has closed it. Stores that share segments are opened
- * and closed by one thread at a time. NULL when it may have changed. */
+/* Share a segment with one more store: it is closed by the last one. Stores that share segments
+ * are opened and closed by one thread at a time. NULL if it may have changed. */
 struct cn_segment *cn_segment_share(struct cn_segment *segment);
 
-/* How to read its traces.dat. */
+/* The chunks of its traces.dat. */
 const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment);
 
 #endif

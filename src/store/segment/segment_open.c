@@ -1,4 +1,4 @@
-/* Making a segment, and going on with one after whatever happened to it. */
+/* Creates a segment for writing, or opens one and repairs what a crash left. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static uint32_t chunk_flags(const struct cn_store_config *config)
 {
     bool is_lz4 = config->use_lz4;
 
-    /* The original has the two compressions the other way round. */
+    /* The original exchanges the two flags. */
     if (config->dialect == CN_STORE_JAVA)
         is_lz4 = !is_lz4;
     return CN_CHUNK_FLAG_CRC32 | (is_lz4 ? CN_CHUNK_FLAG_LZ4 : CN_CHUNK_FLAG_DEFLATE);
@@ -72,8 +72,8 @@ static bool open_files(struct cn_segment_writer *segment, struct cn_error *err)
            open_append(segment, &segment->files.rows, CN_ROWS_LOG_NAME, err);
 }
 
-/* How many rows, from the first on, the posting log describes. */
-static uint32_t described_rows(const struct cn_segment_writer *segment)
+/* The number of rows, from the first on, that the posting log covers. */
+static uint32_t covered_rows(const struct cn_segment_writer *segment)
 {
     struct cn_file log = {0};
     struct cn_error ignored;
@@ -84,7 +84,7 @@ static uint32_t described_rows(const struct cn_segment_writer *segment)
 
     if (!cn_file_open_at(&log, segment->dir, CN_POSTING_LOG_NAME, &ignored))
         return 0;
-    /* Rows that are found in the data only may have had other numbers. */
+    /* Rows that are not in meta.log may have had other numbers. */
     blocks = cn_posting_log_read(log.bytes, segment->logged_rows, &count, &len);
     for (size_t i = 0; i < count && blocks[i].first_row == next_row; i++)
         next_row += blocks[i].row_count;
@@ -93,7 +93,7 @@ static uint32_t described_rows(const struct cn_segment_writer *segment)
     return next_row;
 }
 
-/* What is needed to add traces, when words and rows are known. */
+/* Open what adding traces needs, after words and rows were read. */
 static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 {
     segment->files.compressor = new_compressor(&segment->config);
@@ -105,10 +105,10 @@ static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
         !cn_java_wal_open(&segment->wal, segment->dir, &segment->words, segment->io, err))
         return false;
     return cn_posting_log_open(&segment->postings, segment->io, segment->dir,
-                               described_rows(segment), err);
+                               covered_rows(segment), err);
 }
 
-/* The headers of the files; they go to the disk with the first commit. */
+/* The headers of the files are written with the first commit. */
 static void begin_text(struct cn_segment_writer *segment)
 {
     cn_text_log_header(&segment->files.text.waiting);
@@ -136,28 +136,24 @@ static void begin_data(struct cn_segment_writer *segment)
     cn_text_add(&segment->files.data.waiting, (const char *)bytes, sizeof(bytes));
 }
 
-bool cn_segment_writer_create(struct cn_segment_writer *out, const char *base,
+bool cn_segment_writer_create(struct cn_segment_writer *segment, const char *base,
                               uint32_t number, const struct cn_store_config *config,
                               const struct cn_disk *io, struct cn_error *err)
 {
-    struct cn_segment_writer segment;
-
-    init(&segment, base, number, io);
-    segment.config = *config;
-    segment.config.is_sealed = false;
-    begin_text(&segment);
-    begin_rows(&segment);
-    begin_data(&segment);
-    if (!io->make_dir(io->arg, segment.dir, err) ||
-        !cn_store_config_write(&segment.config, segment.dir, io, err) ||
-        !open_files(&segment, err) || !cn_segment_writer_commit(&segment, err) ||
-        !io->sync_dir(io->arg, segment.dir, err) || !io->sync_dir(io->arg, base, err) ||
-        !get_ready(&segment, err)) {
-        cn_segment_writer_abandon(&segment);
+    init(segment, base, number, io);
+    segment->config = *config;
+    segment->config.is_sealed = false;
+    begin_text(segment);
+    begin_rows(segment);
+    begin_data(segment);
+    if (!io->make_dir(io->arg, segment->dir, err) ||
+        !cn_store_config_write(&segment->config, segment->dir, io, err) ||
+        !open_files(segment, err) || !cn_segment_writer_commit(segment, err) ||
+        !io->sync_dir(io->arg, segment->dir, err) || !io->sync_dir(io->arg, base, err) ||
+        !get_ready(segment, err)) {
+        cn_segment_writer_abandon(segment);
         return false;
     }
-    *out = segment;
-    out->posting_words.words = out->posting_words.extra = &out->words;
     return true;
 }
 
@@ -168,7 +164,7 @@ static bool cut(struct cn_segment_writer *segment, struct cn_store_append *file,
     return len == was_len || segment->io->truncate(segment->io->arg, file->fd, len, err);
 }
 
-/* A log that is missing or has no header begins anew. */
+/* A log without a sound header starts again. */
 static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
                        struct cn_error *err)
 {
@@ -185,17 +181,14 @@ static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
     return cut(segment, &segment->files.text, state.sound_len, log.len, err);
 }
 
-/* Rows whose chunk is not there any more go: their numbers are given again. So do those of a
- * chunk that lacks some. */
+/* Rows without their chunk are dropped, and their numbers used again. */
 static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
                       struct cn_bytes data, struct cn_error *err)
 {
     uint64_t len;
-    uint32_t count = cn_segment_scan_rows(log, &len), kept = count;
+    uint32_t count = cn_segment_scan_rows(log, &len);
+    uint32_t kept = cn_segment_rows_of_whole_chunks(log, count, data.len);
 
-    while (kept > 0 && cn_segment_rows_end(log, kept) > data.len)
-        kept--;
-    kept = cn_segment_rows_of_whole_chunks(log, kept);
     segment->row_count = kept;
     len -= (uint64_t)(count - kept) * cn_store_row_size;
     if (len == 0)
@@ -203,7 +196,7 @@ static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
     return cut(segment, &segment->files.rows, len, log.len, err);
 }
 
-/* Words that a record refers to and that no batch holds would be given to other strings. */
+/* Reserve the numbers of lost words that records use, so that no other string gets them. */
 static void reserve_words(struct cn_segment_writer *segment, uint32_t highest)
 {
     while (segment->words.count < highest)
@@ -211,7 +204,7 @@ static void reserve_words(struct cn_segment_writer *segment, uint32_t highest)
     segment->saved_words = segment->words.count;
 }
 
-/* The first bytes say how to read the others: they are known from config.props, too. */
+/* A damaged file header is written again from config.props. */
 static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes data,
                           struct cn_error *err)
 {
@@ -232,7 +225,7 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     return ok;
 }
 
-/* Of all records, not only of those without a row. */
+/* The highest word of all records, not only of those without a row. */
 static uint32_t find_highest_word(struct cn_segment_writer *segment, struct cn_bytes data)
 {
     struct cn_text rows = {0};
@@ -273,44 +266,43 @@ static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
            cut(segment, &segment->files.data, scan.sound_len, data.len, err);
 }
 
-struct mapped {
-    struct cn_file text, rows, data;
-};
-
-static bool map_all(struct cn_segment_writer *segment, struct mapped *mapped,
-                    struct cn_error *err)
+/* Read words and rows, cut torn ends off, and make rows for chunks without them. */
+static bool repair(struct cn_segment_writer *segment, struct cn_error *err)
 {
-    return cn_file_open_at(&mapped->text, segment->dir, CN_TEXT_LOG_NAME, err) &&
-           cn_file_open_at(&mapped->rows, segment->dir, CN_ROWS_LOG_NAME, err) &&
-           cn_file_open_at(&mapped->data, segment->dir, CN_TRACES_NAME, err);
-}
+    struct cn_file text = {0}, rows = {0}, data = {0};
+    bool ok = cn_file_open_at(&text, segment->dir, CN_TEXT_LOG_NAME, err) &&
+              cn_file_open_at(&rows, segment->dir, CN_ROWS_LOG_NAME, err) &&
+              cn_file_open_at(&data, segment->dir, CN_TRACES_NAME, err) &&
+              open_words(segment, text.bytes, err) &&
+              open_rows(segment, rows.bytes, data.bytes, err);
 
-static bool put_in_order(struct cn_segment_writer *segment, struct cn_error *err)
-{
-    struct mapped mapped = {0};
-    bool ok;
-
-    ok = map_all(segment, &mapped, err) && open_words(segment, mapped.text.bytes, err) &&
-         open_rows(segment, mapped.rows.bytes, mapped.data.bytes, err);
     segment->logged_rows = segment->row_count;
-    ok = ok && open_data(segment, mapped.data.bytes, mapped.rows.bytes, err);
-    cn_file_close(&mapped.text);
-    cn_file_close(&mapped.rows);
-    cn_file_close(&mapped.data);
+    ok = ok && open_data(segment, data.bytes, rows.bytes, err);
+    cn_file_close(&text);
+    cn_file_close(&rows);
+    cn_file_close(&data);
     return ok;
 }
 
-static bool describe(struct cn_segment_writer *segment, const struct cn_segment *reader,
-                     uint32_t first_row, struct cn_error *err)
+/* A crash may have cost the postings of the last rows. */
+static bool add_postings(struct cn_segment_writer *segment, const char *base,
+                         struct cn_error *err)
 {
-    struct cn_segment_loader *loader = cn_segment_loader_new();
+    uint32_t row = segment->postings.postings.first_row;
+    struct cn_segment_loader *loader;
     struct cn_trace trace = {0};
+    struct cn_segment *reader;
     bool ok = true;
 
-    for (uint32_t row = first_row; ok && row < segment->row_count; row++) {
+    if (row == segment->row_count)
+        return true;
+    if (!cn_segment_open(&reader, base, segment->number, err))
+        return false;
+    loader = cn_segment_loader_new();
+    for (; ok && row < segment->row_count; row++) {
         struct cn_error ignored;
 
-        /* A row whose data is damaged has nothing to be found by. */
+        /* A row whose data is damaged has no keys. */
         if (cn_segment_load(loader, reader, row, &trace, &ignored))
             ok = cn_posting_log_add(&segment->postings, row, &trace, 0,
                                     &segment->posting_words, err);
@@ -319,43 +311,19 @@ static bool describe(struct cn_segment_writer *segment, const struct cn_segment 
     }
     cn_trace_done(&trace);
     cn_segment_loader_free(loader);
-    return ok;
-}
-
-/* A crash may have cost the postings of the last rows. */
-static bool describe_rows(struct cn_segment_writer *segment, const char *base,
-                          struct cn_error *err)
-{
-    uint32_t first_row = segment->postings.postings.first_row;
-    struct cn_segment *reader;
-    bool ok;
-
-    if (first_row == segment->row_count)
-        return true;
-    if (!cn_segment_open(&reader, base, segment->number, err))
-        return false;
-    ok = describe(segment, reader, first_row, err);
     cn_segment_close(reader);
     return ok;
 }
 
-bool cn_segment_writer_open(struct cn_segment_writer *out, const char *base,
+bool cn_segment_writer_open(struct cn_segment_writer *segment, const char *base,
                             uint32_t number, const struct cn_disk *io,
                             struct cn_error *err)
 {
-    struct cn_segment_writer segment;
-
-    init(&segment, base, number, io);
-    if (!cn_store_config_read(&segment.config, segment.dir, err) ||
-        !open_files(&segment, err) || !put_in_order(&segment, err) ||
-        !get_ready(&segment, err)) {
-        cn_segment_writer_abandon(&segment);
-        return false;
-    }
-    *out = segment;
-    out->posting_words.words = out->posting_words.extra = &out->words;
-    if (!cn_segment_writer_commit(out, err) || !describe_rows(out, base, err)) {
-        cn_segment_writer_abandon(out);
+    init(segment, base, number, io);
+    if (!cn_store_config_read(&segment->config, segment->dir, err) ||
+        !open_files(segment, err) || !repair(segment, err) || !get_ready(segment, err) ||
+        !cn_segment_writer_commit(segment, err) || !add_postings(segment, base, err)) {
+        cn_segment_writer_abandon(segment);
         return false;
     }
     return true;

@@ -7,7 +7,6 @@
 #include "formats/zorka/record.h"
 #include "store/index/row.h"
 #include "store/segment/log_format.h"
-#include "store/segment/segment_rows.h"
 
 uint64_t cn_span_key(uint64_t trace_high, uint64_t trace_low, uint64_t span_id,
                      uint32_t part)
@@ -15,6 +14,54 @@ uint64_t cn_span_key(uint64_t trace_high, uint64_t trace_low, uint64_t span_id,
     uint64_t fields[4] = {trace_high, trace_low, span_id, part};
 
     return XXH3_64bits(fields, sizeof(fields));
+}
+
+static uint32_t flags_of(const struct cn_trace *trace, uint32_t at)
+{
+    const struct cn_trace_node *node = &trace->nodes[at];
+    uint32_t flags = 0;
+
+    if (node->flags & (CN_TRACE_ERROR | CN_TRACE_FAILED))
+        flags |= CN_ROW_ERROR;
+    if (node->flags & CN_TRACE_LOSSY)
+        flags |= CN_ROW_LOSSY;
+    if (at != 0)
+        flags |= CN_ROW_EMBEDDED;
+    if (!(node->flags & CN_TRACE_CARRIED))
+        flags |= CN_ROW_FIRST;
+    if (!(node->flags & CN_TRACE_OPEN))
+        flags |= CN_ROW_LAST;
+    return flags;
+}
+
+struct cn_store_row cn_segment_row_of(const struct cn_trace *trace, uint32_t at,
+                                      const struct cn_zorka_part *part)
+{
+    static const struct cn_trace_span no_span = {0};
+    const struct cn_trace_node *node = &trace->nodes[at];
+    const struct cn_trace_span *span =
+        node->span == CN_NONE ? &no_span : &trace->spans[node->span];
+
+    return (struct cn_store_row){
+        .trace_high = trace->id_high,
+        .trace_low = trace->id_low,
+        .span_id = span->id,
+        .parent_id = span->parent_id,
+        .time_ns = span->time_ns,
+        .duration_ns = node->duration_ns,
+        .calls = node->calls,
+        .in_chunk_off = node->data_off,
+        .in_chunk_len = at == 0 ? (uint32_t)part->record_len : 0,
+        .records = node->end - at,
+        .errors = node->errors,
+        .flags = flags_of(trace, at),
+        .method = node->method,
+        .type = span->type,
+        .service = span->service,
+        .part = part->number,
+        .part_off = part->part_off,
+        .part_len = part->part_len,
+    };
 }
 
 uint32_t cn_segment_scan_rows(struct cn_bytes log, uint64_t *len)
@@ -50,16 +97,19 @@ uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count)
 {
     struct cn_store_row row;
 
-    /* Chunks are written in the order of their rows. */
+    /* Chunks are in the order of their rows. */
     if (row_count == 0 || !take_row(log, row_count - 1, &row))
         return cn_chunk_file_header_size;
     return row.data_off + row.data_len;
 }
 
-uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count)
+uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
+                                         uint64_t data_len)
 {
     struct cn_store_row last, row;
 
+    while (row_count > 0 && cn_segment_rows_end(log, row_count) > data_len)
+        row_count--;
     if (row_count == 0 || !take_row(log, row_count - 1, &last) ||
         !(last.flags & CN_ROW_MORE))
         return row_count;
@@ -191,7 +241,7 @@ void cn_segment_scan_know_rows(struct cn_segment_scan *scan, struct cn_bytes log
                 cn_span_key(row.trace_high, row.trace_low, row.span_id, row.part), 1);
 }
 
-/* A part behind the first begins in the middle of calls: put them around it. */
+/* A later part begins in the middle of calls: stand in for the open call. */
 static bool decode(struct cn_segment_scan *scan, struct cn_bytes record,
                    const struct cn_zorka_part *part, struct cn_error *err)
 {
@@ -247,7 +297,7 @@ static void add_records(struct cn_segment_scan *scan, const struct cn_chunk *chu
     }
 }
 
-/* All rows from `begin` on but the last one say that others of their chunk follow. */
+/* Flag all rows from `begin` on, except the last one: more rows of their chunk follow. */
 static void mark_more(struct cn_text *rows, size_t begin)
 {
     struct cn_store_row row;
@@ -267,11 +317,7 @@ static bool read_chunk(struct cn_segment_scan *scan, const struct cn_chunk *chun
 {
     struct cn_error ignored;
 
-    if (chunk->plain_len > scan->capacity) {
-        free(scan->plain);
-        scan->capacity = chunk->plain_len;
-        scan->plain = cn_alloc(scan->capacity, 1);
-    }
+    scan->plain = cn_grow_to(scan->plain, chunk->plain_len, &scan->capacity, 1);
     return cn_chunk_read(&scan->file, chunk, scan->decompressor, scan->plain, &ignored);
 }
 

@@ -1,5 +1,5 @@
-/* What is in the files of a segment, found by looking: sound rows at the beginning of
- * meta.log, sound chunks anywhere in traces.dat, and the rows of their records.
+/* Scans the files of a segment: sound rows at the beginning of meta.log, sound chunks anywhere
+ * in traces.dat; and makes the rows of records.
  *
  * Internal to the store. Threads: one thread at a time.
  */
@@ -9,23 +9,28 @@
 #include "base/files/chunk_file.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "model/traces/words.h"
+#include "store/index/row.h"
 
-/* How many sound rows the log begins with, and where they end; 0 bytes: it is no row log. */
+/* The number of sound rows at the beginning of the log; `len` receives their end, 0 if it is not
+ * a row log. */
 uint32_t cn_segment_scan_rows(struct cn_bytes log, uint64_t *len);
 
-/* The end of the last chunk that one of the first `row_count` rows points to. */
+/* The end of the last chunk of the first `row_count` rows. */
 uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count);
 
-/* How many of the first `row_count` rows are left when those of the last chunk go, unless
- * they are all there: rows are not synced, a power failure may take some. */
-uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count);
+/* The number of rows, of the first `row_count`, whose chunk is in the first `data_len` bytes of
+ * traces.dat. Rows are not synced: if a power failure took rows of the last chunk, its other rows
+ * do not count either. */
+uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
+                                         uint64_t data_len);
 
 struct cn_segment_scan {
     const struct cn_words *words;
-    struct cn_text *rows; /* encoded rows are appended */
-    uint32_t row_count;   /* and counted */
+    struct cn_text *rows; /* receives encoded rows */
+    uint32_t row_count;   /* numbers them */
 
     struct cn_chunk_file file;
     struct cn_decompressor *decompressor;
@@ -33,30 +38,35 @@ struct cn_segment_scan {
     size_t capacity;
     struct cn_trace trace;
     struct cn_map seen;    /* spans that have a row */
-    uint64_t sound_len;    /* of the file: up to the end of the last sound chunk */
-    uint32_t highest_word; /* that a record refers to */
+    uint64_t sound_len;    /* end of the last sound chunk */
+    uint32_t highest_word; /* that a record uses */
     uint32_t bad_chunks, bad_records;
 };
 
-/* Find out how to read the file. */
+/* Begin, with words, rows and row_count set. */
 void cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data);
 
-/* The first rows of a log: their spans have rows already. */
+/* The spans of the first rows of a log already have rows. */
 void cn_segment_scan_know_rows(struct cn_segment_scan *scan, struct cn_bytes log,
                                uint32_t row_count);
 
-/* Make rows for the records of all sound chunks from `from_off` on. */
+/* Append rows for the records of all sound chunks from `from_off` on. */
 void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off);
 void cn_segment_scan_done(struct cn_segment_scan *scan);
 
-/* How the chunks of a file are compressed: as its header says in one of the dialects, or, when
- * that is damaged, as the first sound chunk shows. */
+/* Open a chunk file. Its compression is that of the header, in one of the two dialects; if the
+ * header is damaged, the one that can read the first sound chunk. */
 void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data);
 
-/* The highest word that a trace refers to. */
+/* The highest word that a trace uses. */
 uint32_t cn_segment_highest_word(const struct cn_trace *trace);
 
-/* What a span is known by in maps of spans. */
+/* The row of the span that begins at `node`, without the offset of its chunk; in_chunk_off is
+ * relative to the record. */
+struct cn_store_row cn_segment_row_of(const struct cn_trace *trace, uint32_t node,
+                                      const struct cn_zorka_part *part);
+
+/* The key of a span in maps of spans. */
 uint64_t cn_span_key(uint64_t trace_high, uint64_t trace_low, uint64_t span_id,
                      uint32_t part);
 

@@ -8,11 +8,11 @@
 #include "model/traces/trace.h"
 #include "store/segment/java_wal.h"
 #include "store/segment/log_format.h"
-#include "store/segment/segment_rows.h"
+#include "store/segment/segment_scan.h"
 #include "store/segment/text_log.h"
 
-/* Plain bytes of a chunk: large enough to compress well, small enough that opening one trace
- * of it takes a fraction of a millisecond. */
+/* Plain bytes of a chunk: enough to compress well, and few enough to load one of its traces in
+ * a fraction of a millisecond. */
 enum { CHUNK_LEN = 128 * 1024 };
 
 void cn_segment_writer_abandon(struct cn_segment_writer *segment)
@@ -46,7 +46,7 @@ void cn_segment_writer_note_len(struct cn_segment_writer *segment)
     segment->files_len = files->data.len + files->text.len + files->rows.len;
 }
 
-/* A row, waiting for its chunk to be saved, and its postings. */
+/* Add a row to the commit, and its postings. */
 static bool add_row(struct cn_segment_writer *segment, const struct cn_trace *trace,
                     const struct cn_zorka_part *part, size_t record_off, uint32_t node,
                     struct cn_error *err)
@@ -99,7 +99,7 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
     }
     if (plain->len - chunk_begin > CN_CHUNK_LEN_MAX) {
         plain->len = begin;
-        return cn_fail(err, CN_ERR_LIMIT, "a trace of %zu bytes, at most %d are allowed",
+        return cn_fail(err, CN_ERR_LIMIT, "the trace has %zu bytes, the limit is %d",
                        part->record_len, CN_CHUNK_LEN_MAX);
     }
     if (segment->first_ns == 0 && trace->span_count > 0)

@@ -2,15 +2,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "store/segment/config.h"
+#include "store/segment/log_format.h"
 
 enum { NAME_LEN = 6 };
 
@@ -66,8 +69,8 @@ static bool list_all(const char *base, uint32_t **numbers, size_t *count,
     return true;
 }
 
-/* Move the numbers that others replaced to the end; how many are left. */
-static size_t set_replaced_aside(const char *base, uint32_t *numbers, size_t count)
+/* Move the numbers of replaced segments to the end; returns the number of the others. */
+static size_t move_replaced(const char *base, uint32_t *numbers, size_t count)
 {
     bool *is_replaced = cn_alloc(count, sizeof(*is_replaced));
     uint32_t *aside = cn_alloc(count, sizeof(*aside));
@@ -106,7 +109,7 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
 
     if (!list_all(base, numbers, &all, err))
         return false;
-    *count = set_replaced_aside(base, *numbers, all);
+    *count = move_replaced(base, *numbers, all);
     return true;
 }
 
@@ -118,7 +121,7 @@ bool cn_segments_remove_replaced(const char *base, struct cn_error *err)
 
     if (!list_all(base, &numbers, &all, err))
         return false;
-    kept = set_replaced_aside(base, numbers, all);
+    kept = move_replaced(base, numbers, all);
     for (size_t i = kept; ok && i < all; i++)
         ok = cn_segment_remove(base, numbers[i], err);
     free(numbers);
@@ -164,7 +167,7 @@ static bool add_len(void *arg, const char *path, struct cn_error *err)
     return true;
 }
 
-/* Its name goes first, so that nobody takes half of it for a segment. */
+/* Renamed first, so that a half-removed directory does not look like a segment. */
 bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
@@ -181,13 +184,39 @@ bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
     return ok;
 }
 
-uint64_t cn_segment_disk_len(const char *base, uint32_t number)
+uint64_t cn_segment_disk_len(const char *dir)
 {
-    char *dir = cn_segment_dir(base, number);
     struct cn_error ignored;
     uint64_t len = 0;
 
     (void)each_file(dir, add_len, &len, &ignored);
-    free(dir);
     return len;
+}
+
+bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    int lock_fd;
+    bool ok;
+
+    cn_text_printf(&path, "%s/" CN_LOCK_NAME, base);
+    lock_fd = open(cn_text_str(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    ok = lock_fd >= 0 || cn_fail_errno(err, "%s", cn_text_str(&path));
+    if (ok && flock(lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        ok = errno == EWOULDBLOCK
+                 ? cn_fail(err, CN_ERR_IO,
+                           "%s is locked: another process is writing to it", base)
+                 : cn_fail_errno(err, "%s", cn_text_str(&path));
+        (void)close(lock_fd);
+    }
+    if (ok)
+        *fd = lock_fd;
+    cn_text_done(&path);
+    return ok;
+}
+
+void cn_store_unlock(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
 }

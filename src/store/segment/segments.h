@@ -1,4 +1,4 @@
-/* The numbered directories of a store.
+/* The directory of a store: its numbered segments and its lock.
  * Threads: any thread.
  */
 #ifndef CN_STORE_SEGMENT_SEGMENTS_H
@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 
-/* Names are six hexadecimal digits. */
+/* The name of a segment is its number: six hexadecimal digits. */
 enum { CN_SEGMENT_NUMBER_MAX = 0xffffff };
 
-/* The numbers of all segments in ascending order, less those that another one replaced; the
- * caller frees them. */
+/* The numbers of all segments, ascending, without those that another one replaced. The caller
+ * frees them. */
 CN_CHECK bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
                                struct cn_error *err);
 
@@ -23,13 +23,18 @@ CN_CHECK bool cn_segments_remove_replaced(const char *base, struct cn_error *err
 /* Remove the directory of a segment with its files. */
 CN_CHECK bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err);
 
-/* "BASE/00002a"; the caller frees it. */
+/* "BASE/00002a". The caller frees it. */
 char *cn_segment_dir(const char *base, uint32_t number);
 
-/* Bytes of all files of a segment. */
-uint64_t cn_segment_disk_len(const char *base, uint32_t number);
+/* Bytes of all files of a segment directory. */
+uint64_t cn_segment_disk_len(const char *dir);
 
-/* Whether a path ends in the name of a segment. */
+/* False if a path does not end in the name of a segment. */
 bool cn_segments_parse(const char *path, uint32_t *number);
+
+/* Take the lock of the writer. It is released when the descriptor is closed, also if the process
+ * dies. Fails if another process has it. */
+CN_CHECK bool cn_store_lock(const char *base, int *fd, struct cn_error *err);
+void cn_store_unlock(int fd); /* negative is fine */
 
 #endif

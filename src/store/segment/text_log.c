@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/varint.h"
 #include "base/files/crc32c.h"
 #include "store/segment/log_format.h"
 
-enum { CHECKED_LEN = cn_text_batch_size - sizeof(uint32_t), VARINT_MAX = 5 };
+enum { CHECKED_LEN = cn_text_batch_size - sizeof(uint32_t) };
 
 void cn_text_log_header(struct cn_text *text)
 {
@@ -20,44 +21,18 @@ void cn_text_log_header(struct cn_text *text)
     cn_text_add(text, (const char *)bytes, sizeof(bytes));
 }
 
-static size_t put_varint(uint8_t *out, uint32_t value)
-{
-    size_t len = 0;
-
-    while (value >= 0x80) {
-        out[len++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    out[len++] = (uint8_t)value;
-    return len;
-}
-
-static bool take_varint(struct cn_bytes *in, uint32_t *out)
-{
-    uint32_t value = 0;
-
-    for (unsigned i = 0; i < VARINT_MAX && i < in->len; i++) {
-        value |= (uint32_t)(in->ptr[i] & 0x7f) << (7 * i);
-        if (in->ptr[i] < 0x80) {
-            *out = value;
-            return cn_bytes_from(*in, i + 1, in);
-        }
-    }
-    return false;
-}
-
 void cn_text_log_gather(const struct cn_words *words, uint32_t first,
                         struct cn_text *plain)
 {
     size_t room = words->arena_len - cn_words_end(words, first - 1) +
-                  (size_t)(words->count - first + 1) * (1 + VARINT_MAX);
+                  (size_t)(words->count - first + 1) * (1 + CN_VARINT_LEN_MAX);
     uint8_t *begin = (uint8_t *)cn_text_room(plain, room), *at = begin;
 
     for (uint32_t id = first; id <= words->count; id++) {
         struct cn_bytes word = cn_word_bytes(words, id);
 
         *at++ = (uint8_t)cn_word_kind(words, id);
-        at += put_varint(at, (uint32_t)word.len);
+        at += cn_varint_put(at, word.len);
         if (word.len)
             memcpy(at, word.ptr, word.len);
         at += word.len;
@@ -88,9 +63,8 @@ bool cn_text_log_encode(struct cn_bytes plain, uint32_t first, uint32_t count,
     uint8_t *batch;
 
     if (plain.len > CN_TEXT_BATCH_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "%zu bytes of new words, at most %d are allowed", plain.len,
-                       CN_TEXT_BATCH_MAX);
+        return cn_fail(err, CN_ERR_LIMIT, "new words have %zu bytes, the limit is %d",
+                       plain.len, CN_TEXT_BATCH_MAX);
     room = cn_text_batch_size + plain.len + cn_compressor_bound(compressor, plain.len);
     batch = (uint8_t *)cn_text_room(text, room);
     if (!cn_compress(compressor, plain, batch + cn_text_batch_size, &stored_len, err))
@@ -127,9 +101,9 @@ static bool add_words(struct cn_words *words, struct cn_bytes plain,
 {
     for (uint32_t i = 0; i < head->word_count; i++) {
         struct cn_bytes kind, word;
-        uint32_t len;
+        uint64_t len;
 
-        if (!cn_bytes_take(&plain, 1, &kind) || !take_varint(&plain, &len) ||
+        if (!cn_bytes_take(&plain, 1, &kind) || !cn_varint_take(&plain, &len) ||
             !cn_bytes_take(&plain, len, &word))
             return false;
         cn_words_append(words, (enum cn_word_kind)kind.ptr[0], word);
@@ -168,7 +142,7 @@ static void add_lost(struct cn_words *words, uint32_t until,
     }
 }
 
-/* Where the next batch may begin after damage; the end when there is none. */
+/* Where a batch may begin after damage, or the end of the log. */
 static uint64_t find_magic(struct cn_bytes log, uint64_t off)
 {
     struct cn_bytes rest;
@@ -182,7 +156,7 @@ static uint64_t find_magic(struct cn_bytes log, uint64_t off)
     return found ? off + (uint64_t)(found - rest.ptr) : log.len;
 }
 
-/* Numbers are claims too: a batch that skips more of them than the log has bytes is damage. */
+/* A batch that skips more numbers than the log has bytes is damaged. */
 static bool is_next(const struct cn_words *words, const struct cn_text_batch *head,
                     struct cn_bytes log)
 {
@@ -197,8 +171,8 @@ static void read_batches(struct cn_bytes log, struct cn_words *words,
     struct cn_text_batch head;
     struct cn_bytes stored;
 
-    /* Batches that claim to be long and are not may be checked again and again: stop when
-     * that took more than the log is long. */
+    /* Damaged headers can make long parts of the log be checked again and again: stop when that
+     * took more than its length. */
     while (off < log.len && checked_len <= log.len) {
         bool is_good = is_sound(log, off, &head, &stored) && is_next(words, &head, log);
 
@@ -225,10 +199,11 @@ bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
 
     if (!cn_store_log_header_decode(log, &head) || head.magic != CN_TEXT_LOG_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "not a string log: it does not begin with CNTL");
+                       "not a string log: it does not begin with \"CNTL\"");
     if (head.version != CN_STORE_LOG_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "string log of version %u, can read %d",
-                       head.version, CN_STORE_LOG_VERSION);
+        return cn_fail(err, CN_ERR_VERSION,
+                       "string log version %u is not supported, only %d", head.version,
+                       CN_STORE_LOG_VERSION);
     *state = (struct cn_text_log_state){.sound_len = cn_store_log_header_size};
     decompressor = cn_decompressor_new();
     read_batches(log, words, state, decompressor);

@@ -16,15 +16,15 @@ struct cutting {
     const struct cn_recording *recording;
     const char *function;
     uint32_t task;
-    uint64_t epoch_ns; /* what to add to the clock of the recording */
+    uint64_t epoch_ns; /* the date of time 0 of the recording's clock */
     struct cn_words *words;
     struct cn_trace trace;
-    uint32_t base_depth; /* of the call that the trace begins with */
+    uint32_t base_depth; /* of the first call of the trace */
     bool is_open;
-    struct cn_cut_counts counts;
+    struct cn_store_added added;
 };
 
-/* When the recording was made, as its clock counts from something else. */
+/* Derived from the date of the recording and its first call. */
 static uint64_t find_epoch(const struct cn_recording *recording)
 {
     const char *date = cn_recording_fact(recording, "record_date");
@@ -86,7 +86,7 @@ static struct cn_trace_value value_of(struct cutting *cutting,
     }
 }
 
-/* Arguments are "arg1", "arg2", ..., what is returned "retval". */
+/* Arguments are "arg1", "arg2", ..., the return value is "retval". */
 static void add_values(struct cutting *cutting, const struct cn_call_batch *batch,
                        const struct cn_call *call)
 {
@@ -111,13 +111,13 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
     const struct cn_task *task = &cutting->recording->tasks[cutting->task];
     const struct cn_session *session =
         cn_recording_session_at(cutting->recording, cutting->task, time_ns);
-    uint64_t place[3] = {task->pid, task->tid, time_ns};
+    uint64_t origin[3] = {task->pid, task->tid, time_ns};
     const char *program = session ? session->exename : "";
     const char *slash = strrchr(program, '/');
     struct cn_trace_span *span;
     XXH128_hash_t id;
 
-    id = XXH3_128bits_withSeed(place, sizeof(place),
+    id = XXH3_128bits_withSeed(origin, sizeof(origin),
                                session ? XXH3_64bits(session->sid, strlen(session->sid))
                                        : 0);
     cutting->trace.id_high = id.high64 | 1;
@@ -130,33 +130,14 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
         cn_words_add_str(cutting->words, CN_WORD_KEYWORD, slash ? slash + 1 : program);
 }
 
-static bool begin(struct cutting *cutting, const struct cn_call *call,
-                  struct cn_error *err)
-{
-    if (!cn_store_writer_begin(cutting->writer, &cutting->words, err))
-        return false;
-    cn_trace_clear(&cutting->trace);
-    cutting->trace.words = cutting->words;
-    cutting->base_depth = call->depth;
-    cutting->is_open = true;
-    return true;
-}
-
 static bool finish(struct cutting *cutting, struct cn_error *err)
 {
-    bool is_new;
-
     cutting->is_open = false;
     cn_trace_settle(&cutting->trace);
-    if (!cn_store_writer_add(cutting->writer, &cutting->trace, &is_new, err))
-        return false;
-    cutting->counts.traces += is_new;
-    cutting->counts.known += !is_new;
-    cutting->counts.records += is_new ? cutting->trace.node_count : 0;
-    return true;
+    return cn_store_writer_add(cutting->writer, &cutting->trace, &cutting->added, err);
 }
 
-/* The end of calls deeper than `depth`, which a loss or a jump left open. */
+/* End calls deeper than `depth` that lost records or a longjmp left open. */
 static void leave_to(struct cutting *cutting, uint32_t depth, uint64_t since_ns)
 {
     struct cn_trace *trace = &cutting->trace;
@@ -177,9 +158,13 @@ static bool on_enter(struct cutting *cutting, const struct cn_call_batch *batch,
             strcmp(cutting->recording->functions[call->function].name,
                    cutting->function) != 0)
             return true;
-        if (!begin(cutting, call, err))
+        if (!cn_store_writer_begin(cutting->writer, &cutting->words, err))
             return false;
+        cn_trace_clear(trace);
+        trace->words = cutting->words;
         trace->clock_ns = call->time_ns;
+        cutting->base_depth = call->depth;
+        cutting->is_open = true;
     }
     since_ns = call->time_ns - trace->clock_ns;
     if (!is_first && call->depth > cutting->base_depth)
@@ -244,17 +229,9 @@ static bool cut_task(struct cutting *cutting, struct cn_error *err)
     return ok && step == CN_END;
 }
 
-static bool has_function(const struct cn_recording *recording, const char *function)
-{
-    for (uint32_t i = 0; i < recording->function_count; i++)
-        if (strcmp(recording->functions[i].name, function) == 0)
-            return true;
-    return false;
-}
-
 bool cn_store_cut_recording(struct cn_store_writer *writer,
                             const struct cn_recording *recording, const char *function,
-                            struct cn_cut_counts *out, struct cn_error *err)
+                            struct cn_store_added *out, struct cn_error *err)
 {
     struct cutting cutting = {
         .writer = writer,
@@ -262,15 +239,19 @@ bool cn_store_cut_recording(struct cn_store_writer *writer,
         .function = function,
         .epoch_ns = find_epoch(recording),
     };
+    uint32_t found = 0;
     bool ok = true;
 
-    if (!has_function(recording, function))
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no function is called %s",
+    while (found < recording->function_count &&
+           strcmp(recording->functions[found].name, function) != 0)
+        found++;
+    if (found == recording->function_count)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no function is named '%s'",
                        recording->path, function);
     for (cutting.task = 0; ok && cutting.task < recording->task_count; cutting.task++)
         ok = cut_task(&cutting, err);
     cn_trace_done(&cutting.trace);
     if (ok)
-        *out = cutting.counts;
+        *out = cutting.added;
     return ok;
 }

@@ -1,5 +1,5 @@
-/* Calls as traces: a recording is cut at a function, and each of its calls becomes a stored
- * trace with the arguments as attributes.
+/* Adds the calls of a function in a recording to a store, one trace per call, with arguments and
+ * return values as attributes.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_WRITE_CUT_RECORDING_H
@@ -12,15 +12,11 @@
 
 struct cn_recording;
 
-struct cn_cut_counts {
-    uint64_t traces, known, records;
-};
-
-/* `function` is its name as the recording shows it. Fails when the recording has no such
- * function. Calls of it inside of a call of it belong to that. */
+/* `function` is the name in the recording; fails if there is none. A recursive call belongs to the
+ * trace of the outermost one. */
 CN_CHECK bool cn_store_cut_recording(struct cn_store_writer *writer,
                                      const struct cn_recording *recording,
-                                     const char *function, struct cn_cut_counts *out,
+                                     const char *function, struct cn_store_added *out,
                                      struct cn_error *err);
 
 #endif

@@ -7,10 +7,34 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"
-#include "store/write/sessions.h"
+#include "formats/zorka/session.h"
+
+/* The symbols of an agent's session. */
+struct session {
+    char name[CN_ZORKA_SESSION_MAX];
+    struct cn_zorka_session *session;
+    uint64_t used_at; /* find_count of its last use */
+};
+
+/* Sessions are evicted when there are too many or their symbols take too much memory; their agents
+ * are asked to send the symbols again. */
+struct sessions {
+    struct session *list;
+    size_t count, capacity;
+    struct cn_map by_name; /* hash of the name -> 1 + index */
+    uint64_t find_count;
+};
+
+enum {
+    SESSIONS_MAX = 4096,
+    SESSION_LEN_MAX = 64 << 20,   /* bytes of the symbols of one session */
+    SESSIONS_LEN_MAX = 256 << 20, /* of all sessions */
+    CHECK_EVERY = 256,            /* finds, between checks of the memory of all */
+};
 
 /* A trace that an agent has not finished. */
 struct unfinished {
@@ -22,7 +46,7 @@ enum { UNFINISHED_MAX = 256 };
 
 struct cn_store_ingest {
     struct cn_store_writer *writer;
-    struct cn_sessions sessions;
+    struct sessions sessions;
     struct cn_trace trace;
     struct unfinished **unfinished; /* the oldest first */
     size_t unfinished_count;
@@ -45,7 +69,10 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
     for (size_t i = 0; i < ingest->unfinished_count; i++)
         free(ingest->unfinished[i]);
     free(ingest->unfinished);
-    cn_sessions_done(&ingest->sessions);
+    for (size_t i = 0; i < ingest->sessions.count; i++)
+        cn_zorka_session_free(ingest->sessions.list[i].session);
+    free(ingest->sessions.list);
+    cn_map_done(&ingest->sessions.by_name);
     cn_trace_done(&ingest->trace);
     free(ingest);
 }
@@ -53,6 +80,73 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
 struct cn_store_ingest_counts cn_store_ingest_counts(const struct cn_store_ingest *ingest)
 {
     return ingest->counts;
+}
+
+static uint64_t key_of(const char *name)
+{
+    return XXH3_64bits(name, strlen(name));
+}
+
+static int compare_used(const void *a, const void *b)
+{
+    const struct session *x = a, *y = b;
+
+    return x->used_at > y->used_at ? -1 : x->used_at < y->used_at;
+}
+
+/* Evict the half that was not used for the longest time. */
+static void evict_sessions(struct sessions *sessions)
+{
+    size_t kept = sessions->count / 2;
+
+    qsort(sessions->list, sessions->count, sizeof(*sessions->list), compare_used);
+    for (size_t i = kept; i < sessions->count; i++)
+        cn_zorka_session_free(sessions->list[i].session);
+    sessions->count = kept;
+    cn_map_done(&sessions->by_name);
+    for (size_t i = 0; i < kept; i++)
+        *cn_map_at(&sessions->by_name, key_of(sessions->list[i].name), 0) =
+            (uint32_t)i + 1;
+}
+
+static uint64_t symbols_len(const struct sessions *sessions)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < sessions->count; i++)
+        sum += cn_zorka_session_len(sessions->list[i].session);
+    return sum;
+}
+
+/* The session of this name, created if needed. Valid until the next call. */
+static struct cn_zorka_session *find_session(struct sessions *sessions, const char *name)
+{
+    struct session *found;
+    uint32_t number;
+
+    sessions->find_count++;
+    if (sessions->count >= SESSIONS_MAX)
+        evict_sessions(sessions);
+    if (sessions->find_count % CHECK_EVERY == 0)
+        while (sessions->count > 0 && symbols_len(sessions) > SESSIONS_LEN_MAX)
+            evict_sessions(sessions);
+    number = cn_map_find(&sessions->by_name, key_of(name), 0);
+    /* Names with the same hash replace each other. */
+    if (number == 0 || strcmp(sessions->list[number - 1].name, name) != 0) {
+        sessions->list = cn_grow(sessions->list, sessions->count, &sessions->capacity,
+                                 sizeof(*sessions->list));
+        number = (uint32_t)++sessions->count;
+        sessions->list[number - 1] = (struct session){.session = cn_zorka_session_new()};
+        memcpy(sessions->list[number - 1].name, name,
+               strnlen(name, CN_ZORKA_SESSION_MAX - 1));
+        *cn_map_at(&sessions->by_name, key_of(sessions->list[number - 1].name), 0) =
+            number;
+    }
+    found = &sessions->list[number - 1];
+    found->used_at = sessions->find_count;
+    if (cn_zorka_session_len(found->session) > SESSION_LEN_MAX)
+        cn_zorka_session_reset(found->session);
+    return found->session;
 }
 
 static size_t find_unfinished(const struct cn_store_ingest *ingest,
@@ -68,7 +162,7 @@ static size_t find_unfinished(const struct cn_store_ingest *ingest,
     return i;
 }
 
-static void forget_unfinished(struct cn_store_ingest *ingest, size_t i)
+static void drop_unfinished(struct cn_store_ingest *ingest, size_t i)
 {
     if (i >= ingest->unfinished_count)
         return;
@@ -78,21 +172,21 @@ static void forget_unfinished(struct cn_store_ingest *ingest, size_t i)
             (ingest->unfinished_count - i) * sizeof(ingest->unfinished[0]));
 }
 
-static void remember_unfinished(struct cn_store_ingest *ingest,
-                                const struct cn_zorka_request *request)
+static void note_unfinished(struct cn_store_ingest *ingest,
+                            const struct cn_zorka_request *request)
 {
     struct unfinished *trace = cn_alloc(1, sizeof(*trace));
 
-    forget_unfinished(ingest, find_unfinished(ingest, request));
+    drop_unfinished(ingest, find_unfinished(ingest, request));
     if (ingest->unfinished_count == UNFINISHED_MAX)
-        forget_unfinished(ingest, 0);
+        drop_unfinished(ingest, 0);
     trace->id_high = request->id_high;
     trace->id_low = request->id_low;
     cn_zorka_open_set(&trace->open, &ingest->trace);
     ingest->unfinished[ingest->unfinished_count++] = trace;
 }
 
-/* Without a head nobody says which trace it is: the same body is the same trace. */
+/* Without a request head the id is a hash: the same body is the same trace. */
 static void set_id(struct cn_trace *trace, const struct cn_zorka_request *request,
                    uint64_t number)
 {
@@ -108,7 +202,7 @@ static void set_id(struct cn_trace *trace, const struct cn_zorka_request *reques
     trace->id_low = hash.low64;
 }
 
-/* Agents tell the service as an attribute of the first call, if at all. */
+/* Agents send the service as an attribute of the first call, if at all. */
 static void set_service(struct cn_trace *trace, struct cn_words *words)
 {
     static const char *const names[] = {"service.name", "service"};
@@ -134,21 +228,14 @@ static bool add_trace(struct cn_store_ingest *ingest,
                       struct cn_error *err)
 {
     struct cn_trace *trace = &ingest->trace;
-    bool is_new;
 
     set_id(trace, request, number);
     if (trace->current == CN_NONE)
-        forget_unfinished(ingest, find_unfinished(ingest, request));
+        drop_unfinished(ingest, find_unfinished(ingest, request));
     else
-        remember_unfinished(ingest, request);
+        note_unfinished(ingest, request);
     cn_trace_settle(trace);
-    if (!cn_store_writer_add(ingest->writer, trace, &is_new, err))
-        return false;
-    ingest->counts.traces += is_new;
-    ingest->counts.known += !is_new;
-    if (is_new)
-        ingest->counts.records += trace->node_count;
-    return true;
+    return cn_store_writer_add(ingest->writer, trace, &ingest->counts.added, err);
 }
 
 static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *session,
@@ -180,8 +267,7 @@ static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *s
 bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                              const struct cn_zorka_request *request, struct cn_error *err)
 {
-    struct cn_zorka_session *session =
-        cn_sessions_find(&ingest->sessions, request->session);
+    struct cn_zorka_session *session = find_session(&ingest->sessions, request->session);
     struct cn_zorka_body body;
     size_t open = find_unfinished(ingest, request);
     bool ok;
@@ -200,22 +286,15 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     return ok;
 }
 
-/* What was read whole cannot be refused any more. */
 static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
                       struct cn_error *err)
 {
     enum cn_step step;
 
-    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM) {
-        bool is_new;
-
-        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &is_new, err))
+    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM)
+        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &ingest->counts.added,
+                                 err))
             return false;
-        ingest->counts.traces += is_new;
-        ingest->counts.known += !is_new;
-        if (is_new)
-            ingest->counts.records += ingest->trace.node_count;
-    }
     return step == CN_END;
 }
 
@@ -255,8 +334,8 @@ static bool add_requests(struct cn_store_ingest *ingest, struct cn_bytes rest,
     }
 }
 
-/* NAME.hdr beside NAME.bin. */
-static void read_head_beside(const char *path, struct cn_zorka_request *request)
+/* Read NAME.hdr, if there is one for NAME.bin. */
+static void read_head_file(const char *path, struct cn_zorka_request *request)
 {
     size_t len = strlen(path);
     struct cn_text name = {0};
@@ -289,7 +368,7 @@ bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
                cn_span_set_probe(file.bytes) != CN_SPANS_NONE) {
         ok = ingest_spans(ingest, file.bytes, 0, err);
     } else {
-        read_head_beside(path, &request);
+        read_head_file(path, &request);
         request.body = file.bytes;
         ok = cn_store_ingest_request(ingest, &request, err);
     }

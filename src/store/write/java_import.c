@@ -1,6 +1,7 @@
 #include "store/write/java_import.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/files/chunk_file.h"
 #include "base/files/file.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "formats/zorka/java_format.h"
 #include "formats/zorka/java_store.h"
@@ -24,15 +26,18 @@ struct walk {
     struct cn_java_import_counts *counts;
     struct cn_words words;
     struct cn_file meta;
-    struct cn_bytes slots;
+    struct cn_bytes slots; /* of qmeta.idx, in the order of the chunks */
     struct cn_trace trace;
 };
 
-static bool ends_with(const char *name, const char *end)
+static bool is_wal(const char *name)
 {
-    size_t len = strlen(name), end_len = strlen(end);
+    return fnmatch("text-*.wal", name, 0) == 0;
+}
 
-    return len > end_len && strcmp(name + len - end_len, end) == 0;
+static bool is_text(const char *name)
+{
+    return is_wal(name) || fnmatch("text-*.fmi", name, 0) == 0;
 }
 
 static bool is_java_segment(const char *dir)
@@ -42,10 +47,7 @@ static bool is_java_segment(const char *dir)
     bool has_text = false, has_traces = false, has_config = false;
 
     while (list && (entry = readdir(list))) {
-        has_text =
-            has_text ||
-            (strncmp(entry->d_name, "text-", 5) == 0 &&
-             (ends_with(entry->d_name, ".wal") || ends_with(entry->d_name, ".fmi")));
+        has_text = has_text || is_text(entry->d_name);
         has_traces = has_traces || strcmp(entry->d_name, CN_TRACES_NAME) == 0;
         has_config = has_config || strcmp(entry->d_name, CN_CONFIG_NAME) == 0;
     }
@@ -79,8 +81,8 @@ static void read_text_file(struct walk *walk, const char *dir, const char *name,
     struct cn_file file = {0};
     struct cn_error ignored;
     bool ok = cn_file_open_at(&file, dir, name, &ignored) &&
-              (ends_with(name, ".wal") ? cn_java_wal_read(file.bytes, words, &ignored)
-                                       : cn_java_fmi_read(file.bytes, words, &ignored));
+              (is_wal(name) ? cn_java_wal_read(file.bytes, words, &ignored)
+                            : cn_java_fmi_read(file.bytes, words, &ignored));
 
     walk->counts->bad_files += !ok;
     cn_file_close(&file);
@@ -95,8 +97,7 @@ static bool read_words(struct walk *walk, const char *dir, struct cn_error *err)
     if (!list)
         return cn_fail_errno(err, "%s", dir);
     while ((entry = readdir(list)))
-        if (strncmp(entry->d_name, "text-", 5) == 0 &&
-            (ends_with(entry->d_name, ".wal") || ends_with(entry->d_name, ".fmi")))
+        if (is_text(entry->d_name))
             read_text_file(walk, dir, entry->d_name, &words);
     (void)closedir(list);
     cn_java_words_finish(&words, &walk->words);
@@ -114,29 +115,32 @@ static void read_slots(struct walk *walk, const char *dir)
             !cn_java_meta_slots(walk->meta.bytes, &walk->slots, &ignored);
 }
 
-/* Slots are in the order of the chunks. */
+static bool slot_at(const struct walk *walk, uint64_t i, struct cn_java_meta_slot *out,
+                    uint64_t *data_off)
+{
+    struct cn_bytes slot = cn_bytes_element(walk->slots, i, cn_java_meta_slot_size);
+
+    if (!cn_java_meta_slot_decode(slot, out))
+        return false;
+    *data_off = (uint64_t)out->data_off_high << 32 | out->data_off_low;
+    return true;
+}
+
+static bool is_before(const void *walk, uint64_t i, uint64_t data_off)
+{
+    struct cn_java_meta_slot slot;
+    uint64_t off;
+
+    return slot_at(walk, i, &slot, &off) && off < data_off;
+}
+
 static bool find_slot(const struct walk *walk, uint64_t data_off,
                       struct cn_java_meta_slot *out)
 {
-    uint64_t low = 0, high = walk->slots.len / cn_java_meta_slot_size;
+    uint64_t count = walk->slots.len / cn_java_meta_slot_size, off;
+    uint64_t i = cn_search(0, count, is_before, walk, data_off);
 
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        struct cn_bytes slot =
-            cn_bytes_element(walk->slots, middle, cn_java_meta_slot_size);
-        uint64_t off;
-
-        if (!cn_java_meta_slot_decode(slot, out))
-            return false;
-        off = (uint64_t)out->data_off_high << 32 | out->data_off_low;
-        if (off == data_off)
-            return true;
-        if (off < data_off)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    return i < count && slot_at(walk, i, out, &off) && off == data_off;
 }
 
 static void identify(struct walk *walk, uint64_t data_off, struct cn_bytes plain)
@@ -219,6 +223,7 @@ static bool walk_segment(struct walk *walk, const char *dir, struct cn_error *er
         read_slots(walk, dir);
         ok = walk_chunks(walk, data.bytes, err);
         walk->counts->segments++;
+        walk->counts->disk_len += cn_segment_disk_len(dir);
     }
     cn_file_close(&data);
     cn_file_close(&walk->meta);
@@ -254,21 +259,16 @@ bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,
 
 struct import {
     struct cn_store_writer *writer;
-    uint64_t traces, known, records;
+    struct cn_store_added added;
 };
 
 static bool import_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
                          struct cn_error *err)
 {
     struct import *import = arg;
-    bool is_new;
 
-    if (!cn_store_writer_add(import->writer, trace, &is_new, err))
-        return cn_fail_in(err, "chunk at 0x%llx", (unsigned long long)data_off);
-    import->traces += is_new;
-    import->known += !is_new;
-    import->records += is_new ? trace->node_count : 0;
-    return true;
+    return cn_store_writer_add(import->writer, trace, &import->added, err) ||
+           cn_fail_in(err, "chunk at 0x%llx", (unsigned long long)data_off);
 }
 
 bool cn_java_store_import(struct cn_store_writer *writer, const char *path,
@@ -279,9 +279,7 @@ bool cn_java_store_import(struct cn_store_writer *writer, const char *path,
 
     if (!cn_java_store_walk(path, import_trace, &import, &counts, err))
         return false;
-    counts.traces = import.traces;
-    counts.known = import.known;
-    counts.records = import.records;
+    counts.added = import.added;
     *out = counts;
     return true;
 }

@@ -20,21 +20,7 @@ void cn_translation_done(struct cn_translation *translation)
     cn_trace_done(&translation->trace);
 }
 
-static void make_room(struct cn_translation *translation)
-{
-    size_t count = (size_t)translation->from->count + 1;
-
-    if (count <= translation->known_count)
-        return;
-    count += count / 2;
-    translation->known =
-        cn_realloc(translation->known, count, sizeof(*translation->known));
-    memset(translation->known + translation->known_count, 0,
-           (count - translation->known_count) * sizeof(*translation->known));
-    translation->known_count = count;
-}
-
-/* A word that is not in the dictionary stays what it is: lost. */
+/* A word that is not in the dictionary is lost. */
 static uint32_t word_of(struct cn_translation *translation, uint32_t word)
 {
     uint32_t *known;
@@ -47,7 +33,7 @@ static uint32_t word_of(struct cn_translation *translation, uint32_t word)
     return *known;
 }
 
-/* Whether the other dictionary calls it a class or a keyword, here it is what its use says. */
+/* A text gets the kind of its use here, whatever its kind in the other dictionary. */
 static uint32_t text_of(struct cn_translation *translation, uint32_t word,
                         enum cn_word_kind kind)
 {
@@ -96,6 +82,7 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
                                     const struct cn_trace *trace, struct cn_words *to)
 {
     struct cn_trace *out = &translation->trace;
+    size_t old;
 
     if (translation->from != trace->words || translation->to != to ||
         translation->from_born_ns != trace->words->born_ns ||
@@ -104,7 +91,12 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
     translation->from = trace->words;
     translation->to = to;
     translation->from_born_ns = trace->words->born_ns;
-    make_room(translation);
+    old = translation->known_count;
+    translation->known =
+        cn_grow_to(translation->known, (size_t)trace->words->count + 1,
+                   &translation->known_count, sizeof(*translation->known));
+    memset(translation->known + old, 0,
+           (translation->known_count - old) * sizeof(*translation->known));
     copy_arrays(out, trace);
     out->words = to;
     for (uint32_t i = 0; i < out->node_count; i++) {

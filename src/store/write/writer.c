@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/segment/commit.h"
-#include "store/segment/lock.h"
 #include "store/segment/log_format.h"
 #include "store/segment/reader.h"
 #include "store/segment/seal.h"
@@ -29,17 +29,17 @@ struct cn_store_writer {
     struct cn_segment_writer segment;
     struct cn_spans_seen seen, older; /* spans of this segment and of the one before */
     struct cn_translation translation;
-    struct cn_store_commit *cut; /* on its way to the disk, in the hands of the owner */
+    struct cn_store_commit *cut; /* being saved by the owner */
     struct cn_store_commit *spare;
-    bool seals_later; /* the owner seals segments that are full */
-    bool is_broken;   /* a failure left something half done: nothing more is added */
+    bool seals_later; /* the owner seals full segments */
+    bool is_broken;   /* a failure left the files inconsistent: nothing can be added */
 };
 
 bool cn_store_init(const char *path, const struct cn_store_options *options,
                    struct cn_error *err)
 {
     const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
-    struct cn_store_config config = cn_store_config_of(options, cn_store_now_ns());
+    struct cn_store_config config = cn_store_config_of(options, cn_clock_date_ns());
     struct cn_text config_path = {0};
     bool exists;
 
@@ -47,13 +47,13 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
     exists = access(cn_text_str(&config_path), F_OK) == 0;
     cn_text_done(&config_path);
     if (exists)
-        return cn_fail(err, CN_ERR_USAGE, "%s: there is a store already", path);
+        return cn_fail(err, CN_ERR_USAGE, "%s is a store already", path);
     return io->make_dir(io->arg, path, err) &&
            cn_store_config_write(&config, path, io, err);
 }
 
-static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
-                          uint32_t number)
+static void note_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
+                      uint32_t number)
 {
     struct cn_segment *segment;
     struct cn_error ignored;
@@ -64,7 +64,7 @@ static void remember_rows(struct cn_store_writer *writer, struct cn_spans_seen *
     cn_segment_close(segment);
 }
 
-/* The newest segment is gone on with, unless it is sealed. */
+/* Continue the newest segment, unless it is sealed. */
 static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
                         size_t count, struct cn_error *err)
 {
@@ -77,7 +77,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
         return cn_segment_writer_create(&writer->segment, writer->base, 0,
                                         &writer->config, writer->io, err);
     dir = cn_segment_dir(writer->base, numbers[count - 1]);
-    /* A directory without a config is one that a crash left before it was used. */
+    /* A crash may have left a directory without a config. */
     if (!cn_store_config_read(&config, dir, &ignored)) {
         free(dir);
         return cn_segment_writer_create(&writer->segment, writer->base,
@@ -87,7 +87,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
     free(dir);
     is_sealed = config.is_sealed;
     if (count > 1 || is_sealed)
-        remember_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
+        note_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
     if (is_sealed)
         return cn_segment_writer_create(&writer->segment, writer->base,
                                         numbers[count - 1] + 1, &writer->config,
@@ -95,17 +95,7 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
     if (!cn_segment_writer_open(&writer->segment, writer->base, numbers[count - 1],
                                 writer->io, err))
         return false;
-    remember_rows(writer, &writer->seen, numbers[count - 1]);
-    return true;
-}
-
-/* Segments before the newest that a crash kept from being sealed. */
-static bool seal_older(struct cn_store_writer *writer, const uint32_t *numbers,
-                       size_t count, struct cn_error *err)
-{
-    for (size_t i = 0; i + 1 < count; i++)
-        if (!cn_segment_seal(writer->base, numbers[i], writer->io, err))
-            return false;
+    note_rows(writer, &writer->seen, numbers[count - 1]);
     return true;
 }
 
@@ -113,12 +103,14 @@ static bool open_segments(struct cn_store_writer *writer, struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
-    bool ok;
+    bool ok = true;
 
     if (!cn_segments_list(writer->base, &numbers, &count, err))
         return false;
-    ok = seal_older(writer, numbers, count, err) &&
-         open_newest(writer, numbers, count, err);
+    /* A crash may have left older segments unsealed. */
+    for (size_t i = 0; ok && i + 1 < count; i++)
+        ok = cn_segment_seal(writer->base, numbers[i], writer->io, err);
+    ok = ok && open_newest(writer, numbers, count, err);
     free(numbers);
     return ok;
 }
@@ -171,14 +163,14 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
     free(writer);
 }
 
-/* A trace in flight must not be torn apart, unless it never ends. */
+/* A trace in flight keeps the segment open, up to twice its length. */
 bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 {
     uint64_t len = cn_segment_writer_len(&writer->segment);
     uint64_t limit = writer->config.rotate_len;
     bool is_old =
         writer->config.rotate_ns != 0 && writer->segment.row_count > 0 &&
-        cn_store_now_ns() - writer->segment.config.created_ns > writer->config.rotate_ns;
+        cn_clock_date_ns() - writer->segment.config.created_ns > writer->config.rotate_ns;
 
     if (writer->seen.open_count > 0)
         limit *= 2;
@@ -190,13 +182,14 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
     uint32_t number = writer->segment.number;
 
     if (number == CN_SEGMENT_NUMBER_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "%s: segment %06x is the last one possible",
-                       writer->base, number);
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "%s: segment %06x has the highest possible number", writer->base,
+                       number);
     writer->is_broken = true;
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
-    writer->config.created_ns = cn_store_now_ns();
+    writer->config.created_ns = cn_clock_date_ns();
     if (!cn_segment_writer_create(&writer->segment, writer->base, number + 1,
                                   &writer->config, writer->io, err))
         return false;
@@ -237,8 +230,8 @@ bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
 static bool check(const struct cn_store_writer *writer, struct cn_error *err)
 {
     return !writer->is_broken ||
-           cn_fail(err, CN_ERR_IO, "%s: an earlier failure left it half written",
-                   writer->base);
+           cn_fail(err, CN_ERR_IO,
+                   "%s: an earlier write has failed; open the store again", writer->base);
 }
 
 bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **words,
@@ -308,8 +301,7 @@ static bool find_part_off(const struct cn_store_writer *writer,
         return true;
     open = cn_spans_seen_open(&writer->seen, trace->id_high, trace->id_low);
     if (!open || open->next_part != trace->part)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "part %u of a trace whose part %u is not in the store",
+        return cn_fail(err, CN_ERR_FORMAT, "part %u of a trace arrived without part %u",
                        trace->part, trace->part - 1);
     *part_off = open->next_off;
     return true;
@@ -337,20 +329,25 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
 }
 
 bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
-                         bool *is_new, struct cn_error *err)
+                         struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_words *words;
     bool is_known;
 
     if (trace->node_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "a trace without calls");
+        return cn_fail(err, CN_ERR_FORMAT, "the trace has no calls");
     if (!check(writer, err) || (trace->words != &writer->segment.words &&
                                 !cn_store_writer_begin(writer, &words, err)))
         return false;
     is_known = has_span(writer, trace, root_span_id(trace));
-    if (is_new)
-        *is_new = !is_known;
-    return is_known || add(writer, trace, err);
+    if (!is_known && !add(writer, trace, err))
+        return false;
+    if (added) {
+        added->traces += !is_known;
+        added->records += is_known ? 0 : trace->node_count;
+        added->known += is_known;
+    }
+    return true;
 }
 
 bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)

@@ -72,7 +72,7 @@ static void calls_become_traces(void **state)
     struct cn_segment_loader *loader;
     struct cn_recording *recording;
     struct cn_store_writer *writer;
-    struct cn_cut_counts counts;
+    struct cn_store_added counts;
     struct cn_trace trace = {0};
     struct cn_store *store;
     struct cn_error err = {0};

@@ -10,7 +10,7 @@
 #include "symbols/demangle.h"
 
 /* Limits: each pattern is matched against every function. */
-enum { PATTERNS_MAX = 256, REPEATS_MAX = 1000 };
+enum { PATTERNS_MAX = 256, PATTERN_SIZE_MAX = 10000 };
 
 struct cn_uft_value_rule {
     const char *name;               /* demangled */
@@ -33,8 +33,8 @@ static bool add_pattern(struct cn_uft_value_rules *rules, struct cn_uft_value_ru
         return cn_fail(err, CN_ERR_LIMIT, "pattern '%.100s': at most %d patterns",
                        rule->name, PATTERNS_MAX);
     if (rules->pattern_count == 0)
-        rules->repeats_left = REPEATS_MAX;
-    rule->patterns.repeats_left = &rules->repeats_left;
+        rules->size_left = PATTERN_SIZE_MAX;
+    rule->patterns.size_left = &rules->size_left;
     if (!cn_name_filter_add(&rule->patterns, rule->name, match, err))
         return false;
     rules->pattern_count++;

@@ -24,7 +24,7 @@ struct cn_uft_value_rule;
 struct cn_uft_value_rules {
     struct cn_uft_value_rule *list; /* names first, sorted; then patterns */
     size_t count, capacity, pattern_count;
-    uint64_t repeats_left; /* of regular expressions, see base/regex.h */
+    size_t size_left;      /* of regular expressions (cn_regex_size) */
     struct cn_arena arena; /* names */
 };
 

@@ -40,15 +40,15 @@ static void add_traces(struct cn_store_writer *writer, size_t first, size_t coun
     struct cn_trace trace = {0};
     struct cn_error err = {0};
     struct cn_words *words;
-    bool is_new;
+    struct cn_store_added added = {0};
 
     for (size_t i = first; i < first + count; i++) {
         assert_true(cn_store_writer_begin(writer, &words, &err));
         cn_random_trace(&trace, words, i);
-        if (!cn_store_writer_add(writer, &trace, &is_new, &err))
+        if (!cn_store_writer_add(writer, &trace, &added, &err))
             fail_msg("%s", err.text);
-        assert_true(is_new);
     }
+    assert_int_equal(added.traces, count);
     cn_trace_done(&trace);
 }
 

@@ -106,12 +106,11 @@ static bool ask(const char *text, uint64_t *count)
          cn_search_rows(search, query, &order, &hits, &err);
     *count = hits.count;
     for (size_t i = 0; ok && i < hits.count; i++) {
-        const struct cn_store_index *index;
         struct cn_store_row row;
         struct cn_text name = {0};
 
-        ok = cn_search_hit_row(search, &hits.list[i], &row, &index, &err) &&
-             cn_store_index_print(index, row.method, &name, &err);
+        ok = cn_search_hit_row(search, &hits.list[i], &row, &err) &&
+             cn_search_hit_word(search, &hits.list[i], row.method, &name, &err);
         if (ok) {
             assert_int_equal(strncmp(cn_text_str(&name), "com.Dao.", 8), 0);
             assert_int_equal(row.trace_high, 1);

@@ -27,7 +27,7 @@ static void print_value(const struct cn_trace *trace, const struct cn_trace_valu
         cn_words_print(trace->words, value->word, out);
         cn_text_printf(out, "\" #%u", value->word);
     } else
-        cn_trace_value_print(value, out);
+        cn_trace_value_print(trace, value, out);
 }
 
 struct named {
@@ -348,9 +348,10 @@ static void imports_what_it_reads(void **state)
         if (!cn_java_store_import(writer, path, &counts, &err))
             fail_msg("%s", err.text);
         assert_true(cn_store_writer_close(writer, &err));
-        assert_true(counts.traces > 10);
+        assert_true(counts.added.traces > 10);
         if (options.dialect == CN_STORE_JAVA)
-            check_by_other_reader("store/000000", counts.traces, counts.records);
+            check_by_other_reader("store/000000", counts.added.traces,
+                                  counts.added.records);
         assert_true(cn_store_open(&c.store, "store", &err));
         if (!cn_java_store_walk(path, same, &c, &counts, &err))
             fail_msg("%s: %s", names[i % 2], err.text);

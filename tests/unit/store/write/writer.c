@@ -39,17 +39,17 @@ static void add_traces(struct cn_store_writer *writer, uint32_t first, uint32_t 
 {
     struct cn_words own = {0}, *words = &own;
     struct cn_trace trace = {0};
+    struct cn_store_added added = {0};
     struct cn_error err = {0};
-    bool is_new;
 
     for (uint32_t i = first; i < end; i++) {
         if (is_direct)
             assert_true(cn_store_writer_begin(writer, &words, &err));
         cn_made_trace(&trace, words, i);
-        if (!cn_store_writer_add(writer, &trace, &is_new, &err))
+        if (!cn_store_writer_add(writer, &trace, &added, &err))
             fail_msg("%s", err.text);
-        assert_true(is_new);
     }
+    assert_int_equal(added.traces, end - first);
     cn_trace_done(&trace);
     cn_words_done(&own);
 }
@@ -178,15 +178,15 @@ static void takes_no_trace_twice(void **state)
     struct cn_store_writer *writer = open_writer(NULL);
     struct cn_trace trace = {0};
     struct cn_words words = {0};
+    struct cn_store_added added = {0};
     struct cn_error err = {0};
-    bool is_new;
 
     (void)state;
     add_traces(writer, 0, 10, true);
     for (int round = 0; round < 3; round++) {
         cn_made_trace(&trace, &words, 4);
-        assert_true(cn_store_writer_add(writer, &trace, &is_new, &err));
-        assert_false(is_new);
+        assert_true(cn_store_writer_add(writer, &trace, &added, &err));
+        assert_int_equal(added.known, round + 1);
         if (round == 0)
             assert_true(cn_store_writer_rotate(writer, &err));
         if (round == 1) {
@@ -207,7 +207,7 @@ static void has_one_writer_only(void **state)
 
     (void)state;
     assert_false(cn_store_writer_open(&other, "store", NULL, &err));
-    assert_string_equal(err.text, "store: another process is writing to this store");
+    assert_string_equal(err.text, "store is locked: another process is writing to it");
     close_writer(writer);
     writer = open_writer(NULL);
     close_writer(writer);

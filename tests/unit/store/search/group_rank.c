@@ -1,5 +1,4 @@
-/* A page of the best hits is what sorting all of them would give, however deep it is and in
- * whatever order they come; the largest groups and their durations are those of all members. */
+/* The largest groups and their durations are those of all members. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +11,8 @@
 
 #include "base/alloc.h"
 #include "store/search/group_rank.h"
-#include "store/search/search_best.h"
 
-enum { HITS = 20000, MEMBERS = 60000, VALUES = 300 };
+enum { MEMBERS = 60000, VALUES = 300 };
 
 static uint64_t seed = 1;
 
@@ -22,84 +20,6 @@ static uint64_t random_below(uint64_t limit)
 {
     seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
     return (seed >> 33) % limit;
-}
-
-static int compare_hits(const void *a, const void *b)
-{
-    const struct cn_search_hit *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key > y->key ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns > y->time_ns ? -1 : 1;
-    if (x->segment != y->segment)
-        return x->segment > y->segment ? -1 : 1;
-    return x->row > y->row ? -1 : x->row < y->row;
-}
-
-static void check_page(const struct cn_search_hit *hits,
-                       const struct cn_search_hit *sorted,
-                       const struct cn_search_order *order)
-{
-    struct cn_search_hits page;
-    struct cn_best best;
-    size_t expected;
-
-    cn_best_init(&best, order);
-    for (size_t i = 0; i < HITS; i++)
-        cn_best_offer(&best, &hits[i]);
-    cn_best_take(&best, &page);
-    expected = order->offset < HITS ? HITS - (size_t)order->offset : 0;
-    if (order->limit < expected)
-        expected = (size_t)order->limit;
-    assert_int_equal(page.count, expected);
-    for (size_t i = 0; i < expected; i++) {
-        size_t at = (size_t)order->offset + i;
-
-        assert_int_equal(
-            compare_hits(&page.list[i], &sorted[order->is_reversed ? HITS - 1 - at : at]),
-            0);
-    }
-    cn_search_hits_done(&page);
-}
-
-/* `keys` of 1: all are the same but for their rows. */
-static void check_pages(uint64_t keys, bool is_ascending)
-{
-    static const uint64_t offsets[] = {0, 1, 99, 3000, 10001, HITS - 5, HITS, HITS + 7};
-    static const uint64_t limits[] = {0, 1, 100, 5000, UINT64_MAX};
-    struct cn_search_hit *hits = cn_alloc(HITS, sizeof(*hits));
-    struct cn_search_hit *sorted = cn_alloc(HITS, sizeof(*sorted));
-
-    for (uint32_t i = 0; i < HITS; i++)
-        hits[i] = (struct cn_search_hit){
-            .segment = (uint32_t)random_below(3),
-            .row = i,
-            .key = is_ascending ? i : random_below(keys),
-            .time_ns = random_below(keys),
-        };
-    memcpy(sorted, hits, HITS * sizeof(*hits));
-    qsort(sorted, HITS, sizeof(*sorted), compare_hits);
-    for (size_t o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++) {
-        for (size_t l = 0; l < sizeof(limits) / sizeof(limits[0]); l++) {
-            struct cn_search_order order = {.offset = offsets[o], .limit = limits[l]};
-
-            check_page(hits, sorted, &order);
-            order.is_reversed = true;
-            check_page(hits, sorted, &order);
-        }
-    }
-    free(hits);
-    free(sorted);
-}
-
-static void pages_are_those_of_all_hits_sorted(void **state)
-{
-    (void)state;
-    check_pages(1 << 30, false);
-    check_pages(7, false);
-    check_pages(1, false);
-    check_pages(1 << 30, true);
 }
 
 static int compare_u64(const void *a, const void *b)
@@ -201,7 +121,6 @@ static void no_members_are_no_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_are_those_of_all_hits_sorted),
         cmocka_unit_test(groups_are_those_of_all_members),
         cmocka_unit_test(no_members_are_no_groups),
     };

@@ -1,0 +1,26 @@
+#include "store/store_copy.h"
+
+#include "model/traces/trace.h"
+#include "store/search/trace_cursor.h"
+#include "store/write/writer.h"
+
+bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search,
+                   const struct cn_query *query, struct cn_store_added *out,
+                   struct cn_error *err)
+{
+    struct cn_trace_cursor cursor;
+    struct cn_trace trace = {0};
+    struct cn_store_row row;
+    enum cn_step step = CN_FAIL;
+    bool ok = true;
+
+    *out = (struct cn_store_added){0};
+    if (!cn_trace_cursor_open(&cursor, search, query, err))
+        return false;
+    while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM)
+        ok = cn_trace_cursor_load(&cursor, &trace, err) &&
+             (trace.node_count == 0 || cn_store_writer_add(to, &trace, out, err));
+    cn_trace_cursor_close(&cursor);
+    cn_trace_done(&trace);
+    return ok && step == CN_END;
+}
