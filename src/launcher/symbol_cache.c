@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 
 enum {
     FILES_MAX = 512,
@@ -27,7 +27,7 @@ static bool open_folder(int *out)
     char path[PATH_MAX + 8];
     size_t len;
 
-    if (!cn_cache_folder(path))
+    if (!cn_cache_dir(path))
         return false;
     len = strlen(path);
     memcpy(path + len, "/sym", 5);

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
@@ -118,7 +118,7 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
     struct cn_error ignored;
     bool ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
 
-    if (!ok && cn_cache_folder(folder)) {
+    if (!ok && cn_cache_dir(folder)) {
         cache_name(dir, wanted, count, name);
         ok = open_at(out, folder, name, wanted, count, &ignored);
     }
@@ -210,7 +210,7 @@ bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
 
     bytes.ptr = encoded;
     ok = write_at(dir, CN_UFT_SUMMARY_NAME, bytes, err);
-    if (!ok && cn_cache_folder(folder)) {
+    if (!ok && cn_cache_dir(folder)) {
         make_folders(folder);
         cache_name(dir, summary->tasks, summary->task_count, name);
         ok = write_at(folder, name, bytes, err);

@@ -1,9 +1,9 @@
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-bool cn_cache_folder(char path[static PATH_MAX])
+bool cn_cache_dir(char path[static PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
