@@ -35,4 +35,8 @@ CN_CHECK enum cn_step cn_zorka_request_next(struct cn_bytes *rest,
 void cn_zorka_request_head(struct cn_bytes head, struct cn_zorka_request *out,
                            uint64_t *content_len);
 
+/* Set what one header says; headers that are not of agents are ignored. */
+void cn_zorka_request_set(struct cn_zorka_request *request, const char *name,
+                          const char *value);
+
 #endif

@@ -1,4 +1,4 @@
-/* The calls of a recording: a list around a moment or a place, and the next or previous
+/* The calls of a recording: a list around a moment or a position, and the next or previous
  * call of a function that took long. */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct question {
     const struct cn_recording *rec;
     uint64_t origin_ns; /* times are nanoseconds from the first record of all tasks */
     struct cn_call_walk walk;
-    struct cn_call_wish wish;
+    struct cn_call_criteria criteria;
     struct cn_call_bound bound;
 };
 
@@ -60,18 +60,19 @@ static bool take_number(const char **text, uint64_t *out)
 }
 
 /* "PIECE.INDEX", as lists of calls give it. */
-static bool parse_place(const char *text, uint32_t piece_count, struct cn_call_place *out)
+static bool parse_position(const char *text, uint32_t part_count,
+                           struct cn_call_position *out)
 {
-    uint64_t piece;
+    uint64_t part;
 
-    if (!take_number(&text, &piece) || piece > piece_count || *text++ != '.' ||
+    if (!take_number(&text, &part) || part > part_count || *text++ != '.' ||
         !take_number(&text, &out->index) || *text)
         return false;
-    out->piece = (uint32_t)piece;
+    out->part = (uint32_t)part;
     return true;
 }
 
-/* The place that is given; without one, the time. */
+/* The position that is given; without one, the time. */
 static bool choose_bound(struct question *question, const struct cn_request *request,
                          const char *time_name, struct cn_error *err)
 {
@@ -84,12 +85,12 @@ static bool choose_bound(struct question *question, const struct cn_request *req
     if (!at) {
         /* What is before the first record of all belongs to the start. */
         question->bound.time_ns = time_ns > 0 ? question->origin_ns + time_ns : 0;
-        question->bound.place.piece =
-            cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
+        question->bound.position.part =
+            cn_call_walk_part_at(&question->walk, question->bound.time_ns);
         return true;
     }
-    if (!parse_place(at, question->walk.pieces->count, &question->bound.place))
-        return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
+    if (!parse_position(at, question->walk.parts->count, &question->bound.position))
+        return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no position in the calls", at);
     return true;
 }
 
@@ -107,34 +108,37 @@ static bool begin(struct question *question, struct cn_served *served,
         return false;
     question->rec = served->recording;
     question->origin_ns = origin_of(question->rec);
-    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task,
-                      cn_task_pieces_of(&served->pieces, question->rec, (uint32_t)task));
-    return cn_call_wish_init(&question->wish, question->rec,
-                             cn_request_value(request, "function"), longer_ns,
-                             (uint32_t)depth, err) &&
+    cn_call_walk_init(
+        &question->walk, question->rec, (uint32_t)task,
+        cn_call_parts_of(&served->call_parts, question->rec, (uint32_t)task));
+    return cn_call_criteria_init(&question->criteria, question->rec,
+                                 cn_request_value(request, "function"), longer_ns,
+                                 (uint32_t)depth, err) &&
            choose_bound(question, request, time_name, err);
 }
 
 static void end(struct question *question)
 {
-    cn_call_wish_done(&question->wish);
+    cn_call_criteria_done(&question->criteria);
     cn_call_walk_done(&question->walk);
 }
 
 /* Read forwards from the bound. */
 static void read_on(struct question *question, struct cn_call_list *list, uint64_t limit)
 {
-    cn_call_list_init(list, &question->walk, &question->wish, limit);
+    cn_call_list_init(list, &question->walk, &question->criteria, limit);
     list->bound = question->bound;
-    cn_call_walk_seek(&question->walk, question->bound.place.piece);
+    cn_call_walk_seek(&question->walk, question->bound.position.part);
     cn_call_list_read(list);
 }
 
-static void add_place(struct cn_json *json, const char *key, struct cn_call_place place)
+static void add_position(struct cn_json *json, const char *key,
+                         struct cn_call_position position)
 {
     char text[40];
 
-    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, place.piece, place.index);
+    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, position.part,
+                   position.index);
     cn_json_add_str(json, key, text);
 }
 
@@ -169,11 +173,11 @@ static void add_call(struct cn_json *json, const struct question *question,
 static void add_list(struct cn_json *json, const struct question *question,
                      const struct cn_call_list *list)
 {
-    struct cn_call_place next = question->walk.next;
+    struct cn_call_position next = question->walk.next;
     bool is_full = list->count - list->dropped_count >= list->limit;
 
     if (is_full && list->count > 0) {
-        next = list->items[list->count - 1].place;
+        next = list->items[list->count - 1].position;
         next.index++;
     }
     cn_json_object(json);
@@ -183,11 +187,11 @@ static void add_list(struct cn_json *json, const struct question *question,
         if (cn_call_list_shows(list, &list->items[i]))
             add_call(json, question, &list->items[i]);
     cn_json_end(json);
-    add_place(json, "first", question->bound.place);
-    add_place(json, "next", next);
+    add_position(json, "first", question->bound.position);
+    add_position(json, "next", next);
     cn_json_add_bool(json, "isStart",
-                     question->bound.place.piece == 0 &&
-                         question->bound.place.index == 0 &&
+                     question->bound.position.part == 0 &&
+                         question->bound.position.index == 0 &&
                          question->bound.time_ns == 0);
     cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
     if (list->damage.kind != CN_ERR_NONE)
@@ -205,18 +209,18 @@ static bool list_calls(struct question *question, struct cn_request *request,
         !cn_request_u64(request, "before", 0, CALL_MAX, 0, &before, err))
         return false;
     /* Places are numbers of records: a time becomes one. */
-    if (question->bound.time_ns > 0 && (before == 0 || !question->wish.has_limits)) {
+    if (question->bound.time_ns > 0 && (before == 0 || !question->criteria.has_limits)) {
         read_on(question, &list, 1);
         if (list.count > 0)
-            question->bound = (struct cn_call_bound){.place = list.items[0].place};
+            question->bound = (struct cn_call_bound){.position = list.items[0].position};
         cn_call_list_done(&list);
     }
     if (before > 0) {
-        struct cn_call_place place;
+        struct cn_call_position position;
 
-        before = cn_call_list_before(&question->walk, &question->wish, question->bound,
-                                     before, &place);
-        question->bound = (struct cn_call_bound){.place = place};
+        before = cn_call_list_before(&question->walk, &question->criteria,
+                                     question->bound, before, &position);
+        question->bound = (struct cn_call_bound){.position = position};
     }
     read_on(question, &list, limit + before);
     add_list(&request->json, question, &list);
@@ -251,22 +255,22 @@ static void add_found(struct cn_json *json, const struct question *question,
                         (item->is_open ? list->time_ns : item->end_ns) -
                             item->call.time_ns);
         cn_json_add_u64(json, "depth", item->call.depth);
-        add_place(json, "place", item->place);
+        add_position(json, "place", item->position);
     } else if (list->is_cut) {
-        add_place(json, "next", question->walk.next);
+        add_position(json, "next", question->walk.next);
     }
     cn_json_end(json);
 }
 
 static void find_before(struct question *question, struct cn_json *json)
 {
-    struct cn_call_place place;
+    struct cn_call_position position;
 
-    if (cn_call_list_before(&question->walk, &question->wish, question->bound, 1,
-                            &place) > 0) {
+    if (cn_call_list_before(&question->walk, &question->criteria, question->bound, 1,
+                            &position) > 0) {
         struct cn_call_list list;
 
-        question->bound = (struct cn_call_bound){.place = place};
+        question->bound = (struct cn_call_bound){.position = position};
         read_on(question, &list, 1);
         add_found(json, question, &list);
         cn_call_list_done(&list);
@@ -274,8 +278,8 @@ static void find_before(struct question *question, struct cn_json *json)
     }
     cn_json_object(json);
     cn_json_add_bool(json, "isFound", false);
-    if (place.piece > 0)
-        add_place(json, "next", place);
+    if (position.part > 0)
+        add_position(json, "next", position);
     cn_json_end(json);
 }
 

@@ -2,14 +2,14 @@
  * each thread. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/buckets.h"
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 struct bucket {
@@ -205,13 +205,12 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     struct cn_json *json = &request->json;
     double values[CN_COST_COLUMN_MAX];
     struct cn_row row = {.values = values};
-    const struct cn_frames *frames;
     struct cn_context context;
 
     if (!cn_request_value(request, "row"))
         return cn_fail(err, CN_ERR_USAGE, "row is missing: which context?");
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
-        !cn_served_frames(served, &frames, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_context_at(served->db, row.id, &context, err) ||
         !cn_costs_of_context(&entry->costs, context.id, values, err))
         return false;
@@ -222,7 +221,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     cn_json_columns(json, &entry->costs);
     cn_json_key(json, "row");
     if (!cn_json_row(json, entry->view, &row, err) ||
-        !add_path(request, served->db, &frames->index, context.id, err) ||
+        !add_path(request, served->db, &served->structure.frames.index, context.id,
+                  err) ||
         !add_latency(request, served->db, context.id, err) ||
         !add_threads(request, served->db, context.id, cn_request_value(request, "metric"),
                      err))
@@ -234,9 +234,11 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_context(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
-    const char *view = cn_request_value(request, "view");
+    struct cn_view_question question;
 
-    if (view && strcmp(view, "top-down") != 0)
+    if (!cn_request_view(request, &question, err))
+        return false;
+    if (question.kind != CN_VIEW_TOP_DOWN)
         return cn_fail(err, CN_ERR_USAGE, "contexts are rows of the top-down view");
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_view(served, &question, request, answer, err);
 }

@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/flame_json.h"
-#include "server/served/rows_json.h"
 #include "server/served/served.h"
 
 enum { DEPTH_MAX = 2000 };
@@ -138,5 +138,5 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_asked_view(served, request, answer, err);
 }

@@ -1,9 +1,8 @@
 /* A function, wherever it is called: what it costs, who calls it, what it calls. */
-#include <string.h>
-
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum { OTHER_MAX = 1000 };
@@ -79,17 +78,16 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     double values[CN_COST_COLUMN_MAX];
     struct cn_row function;
     struct cn_context context;
-    const struct cn_frames *frames;
     uint64_t row;
 
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
         !cn_request_u64(request, "limit", 1, OTHER_MAX, 50, &question.limit, err) ||
         !cn_request_column(request, &entry->costs, &question.column, err) ||
-        !cn_served_frames(served, &frames, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_context_at(served->db, row, &context, err) ||
         !cn_view_function_of(entry->view, &context, values, &function, err))
         return false;
-    question.index = &frames->index;
+    question.index = &served->structure.frames.index;
     cn_json_object(json);
     cn_json_columns(json, &entry->costs);
     cn_json_key(json, "function");
@@ -101,27 +99,18 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     return true;
 }
 
-/* It is answered from the bottom-up view. */
-static bool choose_view(struct cn_request *request, struct cn_error *err)
-{
-    const char *view = cn_request_value(request, "view");
-
-    if (view && strcmp(view, "bottom-up") != 0)
-        return cn_fail(err, CN_ERR_USAGE, "view is not to be chosen here");
-    if (view)
-        return true;
-    if (request->parameter_count == CN_REQUEST_PARAMETER_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "more than %d parameters",
-                       CN_REQUEST_PARAMETER_MAX - 1);
-    request->parameters[request->parameter_count++] =
-        (struct cn_parameter){"view", "bottom-up"};
-    return true;
-}
-
 bool cn_api_function(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
+    const char *view = cn_request_value(request, "view");
+    struct cn_view_question question;
+
     if (!cn_request_value(request, "row"))
         return cn_fail(err, CN_ERR_USAGE, "row is missing: a context of which function?");
-    return choose_view(request, err) && cn_served_answer(served, request, answer, err);
+    if (!cn_request_view(request, &question, err))
+        return false;
+    if (view && question.kind != CN_VIEW_BOTTOM_UP)
+        return cn_fail(err, CN_ERR_USAGE, "functions are rows of the bottom-up view");
+    question.kind = CN_VIEW_BOTTOM_UP;
+    return cn_api_with_view(served, &question, request, answer, err);
 }

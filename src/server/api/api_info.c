@@ -19,8 +19,10 @@ static const char *kind_name(enum cn_served_kind kind)
 
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request)
 {
-    static const char *const states[] = {"working", "ready", "failed"};
     struct cn_json *json = &request->json;
+    struct cn_error err;
+    bool is_ready = cn_served_ready(served, &err);
+    bool is_working = !is_ready && err.kind == CN_ERR_INTERRUPTED;
 
     cn_json_object(json);
     cn_json_add_u64(json, "id", id);
@@ -28,12 +30,14 @@ void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *r
     cn_json_add_str(json, "name", served->name);
     cn_json_add_str(json, "path", served->path);
     cn_json_add_str(json, "format", served->format);
-    (void)pthread_mutex_lock(&served->lock);
-    cn_json_add_str(json, "state", states[served->state]);
-    cn_json_add_f64(json, "shareDone", served->share_done);
-    if (served->state == CN_SERVED_FAILED)
-        cn_json_add_str(json, "failure", served->failure.text);
-    (void)pthread_mutex_unlock(&served->lock);
+    cn_json_add_str(json, "state",
+                    is_ready     ? "ready"
+                    : is_working ? "working"
+                                 : "failed");
+    cn_json_add_f64(json, "shareDone",
+                    served->recording ? cn_job_share_done(&served->analysis) : 0);
+    if (!is_ready && !is_working)
+        cn_json_add_str(json, "failure", err.text);
     cn_json_end(json);
 }
 

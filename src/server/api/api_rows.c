@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum { ROW_MAX = 1000 };
@@ -53,7 +54,7 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_rows(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer_rows, err);
+    return cn_api_with_asked_view(served, request, answer_rows, err);
 }
 
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *entry,
@@ -84,5 +85,5 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *ent
 bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer_hot_path, err);
+    return cn_api_with_asked_view(served, request, answer_hot_path, err);
 }

@@ -1,6 +1,5 @@
 /* Contexts by name: the hottest that match, each with the rows above it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/name_filter.h"
@@ -8,8 +7,9 @@
 #include "server/api/api.h"
 #include "server/api/context_search.h"
 #include "server/api/hottest_hits.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 struct search {
@@ -88,13 +88,13 @@ static bool find(struct search *search, uint64_t limit, struct cn_json *json,
 static bool answer(struct cn_served *served, struct cn_served_view *entry,
                    struct cn_request *request, struct cn_error *err)
 {
-    struct search search = {.entry = entry};
+    struct search search = {.entry = entry, .labels = &served->structure.labels};
     struct cn_name_filter filter = {0};
     uint64_t limit;
     bool ok;
 
     if (!cn_request_u64(request, "limit", 1, CN_CONTEXT_HIT_MAX, 100, &limit, err) ||
-        !cn_served_labels(served, &search.labels, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_LABELS, err) ||
         !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
     search.index = entry->index;
@@ -107,11 +107,13 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
     const char *pattern = cn_request_value(request, "q");
-    const char *view = cn_request_value(request, "view");
+    struct cn_view_question question;
 
     if (!pattern || !*pattern)
         return cn_fail(err, CN_ERR_USAGE, "q is missing: what should be searched for?");
-    if (view && strcmp(view, "top-down") != 0)
-        return cn_served_answer(served, request, cn_context_search_rows, err);
-    return cn_served_answer_values(served, request, answer, err);
+    if (!cn_request_view(request, &question, err))
+        return false;
+    question.has_values = question.kind == CN_VIEW_TOP_DOWN;
+    return cn_api_with_view(served, &question, request,
+                            question.has_values ? answer : cn_context_search_rows, err);
 }

@@ -10,8 +10,9 @@
 #include "server/api/api.h"
 #include "server/api/context_search.h"
 #include "server/api/hottest_hits.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum known { NOT_KNOWN, MATCHES, MATCHES_NOT };
@@ -180,14 +181,14 @@ static bool search_top(struct search *search, struct cn_json *json, struct cn_er
 bool cn_context_search_rows(struct cn_served *served, struct cn_served_view *entry,
                             struct cn_request *request, struct cn_error *err)
 {
-    struct search search = {.view = entry->view};
+    struct search search = {.view = entry->view, .labels = &served->structure.labels};
     struct cn_name_filter filter = {0};
     uint64_t limit;
     bool ok;
 
     if (!cn_request_u64(request, "limit", 1, CN_CONTEXT_HIT_MAX, 100, &limit, err) ||
         !cn_request_column(request, &entry->costs, &search.column, err) ||
-        !cn_served_labels(served, &search.labels, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_LABELS, err) ||
         !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
         return false;
     search.filter = &filter;

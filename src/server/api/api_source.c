@@ -9,8 +9,9 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum { SOURCE_LEN_MAX = 8 << 20, LINE_MAX_COUNT = 200000 };
@@ -119,15 +120,15 @@ static bool show(struct cn_served *served, struct cn_request *request,
 {
     size_t line_count = count_lines(text), column = entry->costs.column_count;
     double *costs = cn_alloc(line_count, sizeof(*costs));
-    const struct cn_frames *frames;
-    bool ok = cn_served_frames(served, &frames, err);
+    bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err);
 
     for (size_t i = 0; i < entry->costs.column_count && column > i; i++)
         if (entry->costs.columns[i].side == CN_EXCLUSIVE)
             column = i;
     add_column(&request->json, &entry->costs, column);
     ok = ok && (column == entry->costs.column_count ||
-                add_up(entry, &frames->index, file, column, costs, line_count, err));
+                add_up(entry, &served->structure.frames.index, file, column, costs,
+                       line_count, err));
     add_lines(&request->json, text, line_count);
     add_costs(&request->json, costs, line_count);
     free(costs);
@@ -194,5 +195,5 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_source(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_asked_view(served, request, answer, err);
 }

@@ -1,4 +1,4 @@
-/* Traces of a store: those that match a query, over time, and in groups. */
+/* Traces of a store: those that match a query, over time, in groups, and as a flame graph. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,19 +7,26 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
+#include "server/served/flame_json.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
 #include "store/segment/index.h"
 
-enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
-enum { BUDGET_NS = 25000000 };
+enum {
+    TRACE_MAX = 1000,
+    STEP_MAX = 2000,
+    GROUP_MAX = 1000,
+    NAME_MAX_COUNT = 500,
+    FLAME_TRACE_MAX = 2000,
+    BUDGET_NS = 25000000, /* of a request for a result that grows */
+};
 
 static bool begin(struct cn_served *served, const struct cn_request *request,
                   struct cn_query **query, struct cn_error *err)
 {
-    if (!cn_served_lock(served, err))
-        return false;
+    cn_served_lock(served);
     if (cn_served_store_refresh(&served->store, err) &&
         cn_request_query(request, query, err))
         return true;
@@ -220,7 +227,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     if (!by || !*by)
         return cn_fail(err, CN_ERR_USAGE, "by is missing: group by what?");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_served_groups_find(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
+        !cn_served_store_groups(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
         return false;
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
@@ -269,8 +276,8 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
 {
     struct cn_names seen = {0};
 
-    if (!cn_served_lock(served, err))
-        return false;
+    (void)err;
+    cn_served_lock(served);
     cn_json_object(&request->json);
     cn_json_key(&request->json, "names");
     cn_json_array(&request->json);
@@ -306,6 +313,50 @@ bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_id(json, "first", first_ns);
     cn_json_add_id(json, "last", last_ns);
     cn_json_end(json);
+    end(served, query);
+    return ok;
+}
+
+static void write_flame(const struct cn_trace_flame *from, double share,
+                        struct cn_json *json)
+{
+    struct cn_flame flame;
+
+    cn_flame_begin(&flame);
+    cn_trace_flame_paint(from, share, &flame);
+    cn_json_object(json);
+    cn_json_add_str(json, "column", "time (s)");
+    cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(from));
+    cn_json_add_u64(json, "traceCount", from->added);
+    cn_json_add_u64(json, "hitCount", from->hits.count);
+    cn_flame_end(&flame, json, from->total_ns / 1e9);
+    cn_json_end(json);
+}
+
+static bool answer_flame(struct cn_served_store *store, struct cn_request *request,
+                         const struct cn_query *query, struct cn_error *err)
+{
+    const struct cn_trace_flame *found;
+    uint64_t limit;
+    double share;
+
+    if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
+        !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
+        !cn_served_store_flame(store, query, limit, BUDGET_NS, &found, err))
+        return false;
+    write_flame(found, share, &request->json);
+    return true;
+}
+
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    struct cn_query *query;
+    bool ok;
+
+    if (!begin(served, request, &query, err))
+        return false;
+    ok = answer_flame(&served->store, request, query, err);
     end(served, query);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* Threads over time: what each did in each slice, and the stack at one moment. */
+/* Threads over time: what each did in each column, the stack at one moment, and the flame graph of
+ * a range. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
 #include "server/served/thread_label.h"
@@ -71,9 +73,9 @@ static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy
 }
 
 static void add_occupancy(struct cn_request *request, struct cn_served *served,
-                          const struct cn_frames *frames,
                           const struct cn_occupancy *occupancy, const uint32_t *profiles)
 {
+    const struct cn_frames *frames = &served->structure.frames;
     struct cn_json *json = &request->json;
 
     cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
@@ -172,9 +174,9 @@ static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
 
 /* Draw what is known, and have worked out what is not. */
 static bool draw(struct cn_served *served, struct cn_request *request,
-                 const struct cn_frames *frames, struct cn_occupancy_request *wanted,
-                 struct cn_error *err)
+                 struct cn_occupancy_request *wanted, struct cn_error *err)
 {
+    const struct cn_frames *frames = &served->structure.frames;
     size_t count = wanted->profile_count;
     const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
     struct cn_occupancy occupancy;
@@ -186,19 +188,19 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     wanted->points = points_for(count * wanted->column_count);
     if (cn_request_flag(request, "snap"))
         preview(served->db, wanted);
-    wanted->cut = cn_served_cut_borrow(&served->pyramids, frames, wanted->depth);
+    wanted->cut = cn_served_cut_borrow(&served->pyramids, wanted->depth);
     ok = cn_occupancy_build(&occupancy, served->db, frames, wanted, err);
     cn_served_cut_return(&served->pyramids, wanted->cut);
-    cn_served_pyramids_return(&served->pyramids, pyramids, count);
+    cn_served_pyramids_return(&served->pyramids, pyramids, wanted->profiles, count,
+                              wanted->depth);
     free(pyramids);
     if (!ok)
         return false;
-    is_pending =
-        cn_request_flag(request, "snap") && occupancy.is_estimate &&
-        cn_served_pyramids_want(&served->pyramids, served->db, frames, wanted->profiles,
-                                occupancy.is_estimated, count, wanted->depth);
+    is_pending = cn_request_flag(request, "snap") && occupancy.is_estimate &&
+                 cn_served_pyramids_want(&served->pyramids, wanted->profiles,
+                                         occupancy.is_estimated, count, wanted->depth);
     cn_json_add_bool(&request->json, "isPending", is_pending);
-    add_occupancy(request, served, frames, &occupancy, wanted->profiles);
+    add_occupancy(request, served, &occupancy, wanted->profiles);
     cn_occupancy_done(&occupancy);
     return true;
 }
@@ -207,7 +209,6 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
                             const struct cn_thread_list *threads, struct cn_error *err)
 {
     struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
-    const struct cn_frames *frames;
     uint64_t columns, depth, first, count;
 
     if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
@@ -215,11 +216,10 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         !cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
         !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
         !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
-        !cn_served_frames(served, &frames, err))
+        !cn_structure_wait(&served->structure,
+                           depth == 0 ? CN_STRUCTURE_DEPTH : CN_STRUCTURE_FRAMES, err))
         return false;
-    wanted.depth = (uint32_t)depth;
-    if (depth == 0 && !cn_served_depth(served, &wanted.depth, err))
-        return false;
+    wanted.depth = depth == 0 ? served->structure.depth : (uint32_t)depth;
     if (first > threads->count)
         first = threads->count;
     wanted.profiles = threads->profiles + first;
@@ -232,17 +232,19 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         snap(served->db, &wanted, 0);
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
-    return draw(served, request, frames, &wanted, err);
+    return draw(served, request, &wanted, err);
 }
 
 bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
+    struct cn_question_list selections;
     struct cn_thread_list threads;
     bool ok;
 
+    cn_request_list(request, "thread", &selections);
     if (!cn_served_ready(served, err) ||
-        !cn_thread_list_build(&threads, served->db, request, err))
+        !cn_thread_list_build(&threads, served->db, &selections, err))
         return false;
     cn_json_object(&request->json);
     ok = answer_timeline(served, request, &threads, err);
@@ -279,13 +281,12 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
     struct cn_database *db = served->db;
     struct cn_sample samples[2] = {{0}};
     struct cn_timeline timeline;
-    const struct cn_frames *frames;
     uint64_t profile, time_ns, at, count;
 
     if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
         !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
                         err) ||
-        !cn_served_frames(served, &frames, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
         !cn_timeline_find(db, &timeline, db->begin_ns + time_ns, &at, err))
         return false;
@@ -297,7 +298,7 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
             cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
-        add_stack(json, frames, samples[0].context);
+        add_stack(json, &served->structure.frames, samples[0].context);
     }
     cn_json_end(json);
     return true;
@@ -307,4 +308,18 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
     return cn_served_ready(served, err) && answer_stack(served, request, err);
+}
+
+bool cn_api_range(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    struct cn_range_question question;
+
+    if (!cn_served_ready(served, err) ||
+        !cn_request_range(request, served->db, &question.begin_ns, &question.end_ns,
+                          err) ||
+        !cn_request_f64(request, "min", 0, 1, 0.0005, &question.min_share, err))
+        return false;
+    cn_request_list(request, "thread", &question.threads);
+    return cn_served_range(served, &question, request->json.text, err);
 }

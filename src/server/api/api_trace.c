@@ -315,8 +315,7 @@ bool cn_api_trace(struct cn_served *served, struct cn_request *request,
     struct cn_trace trace = {0};
     bool ok;
 
-    if (!cn_served_lock(served, err))
-        return false;
+    cn_served_lock(served);
     ok = add_trace(&served->store, request, &trace, err);
     cn_trace_done(&trace);
     cn_served_unlock(served);

@@ -208,8 +208,7 @@ static bool answer_of(struct cn_served *served, struct cn_request *request,
     struct cn_trace trace = {0};
     bool ok;
 
-    if (!cn_served_lock(served, err))
-        return false;
+    cn_served_lock(served);
     ok = cn_trace_of_request(&served->store, request, &trace, err) &&
          answer(request, &trace, err);
     cn_trace_done(&trace);

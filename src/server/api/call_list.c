@@ -15,9 +15,9 @@ enum {
 static const uint32_t not_listed = UINT32_MAX;
 
 void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
-                       struct cn_call_wish *wish, uint64_t limit)
+                       struct cn_call_criteria *criteria, uint64_t limit)
 {
-    *list = (struct cn_call_list){.walk = walk, .wish = wish, .limit = limit};
+    *list = (struct cn_call_list){.walk = walk, .criteria = criteria, .limit = limit};
 }
 
 static void free_item(struct cn_call_item *item)
@@ -39,7 +39,7 @@ static bool is_short(const struct cn_call_list *list, const struct cn_call_item 
                      uint64_t end_ns)
 {
     return item->call.kind == CN_CALL_ENTER &&
-           end_ns < item->call.time_ns + list->wish->longer_ns;
+           end_ns < item->call.time_ns + list->criteria->longer_ns;
 }
 
 bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item)
@@ -79,14 +79,14 @@ static void end_calls(struct cn_call_list *list, const struct cn_call_batch *bat
 }
 
 static void add_item(struct cn_call_list *list, const struct cn_call_batch *batch,
-                     const struct cn_call *call, struct cn_call_place place)
+                     const struct cn_call *call, struct cn_call_position position)
 {
     struct cn_call_item *item;
 
     list->items =
         cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
     item = &list->items[list->count];
-    *item = (struct cn_call_item){.place = place, .call = *call};
+    *item = (struct cn_call_item){.position = position, .call = *call};
     if (call->kind == CN_CALL_ENTER) {
         item->is_open = true;
         list->open = cn_grow(list->open, list->open_count, &list->open_capacity,
@@ -127,12 +127,12 @@ static void forget_first(struct cn_call_list *list)
         list->dropped_count += list->items[i].is_dropped;
 }
 
-static bool is_before(const struct cn_call_bound *bound, struct cn_call_place place,
+static bool is_before(const struct cn_call_bound *bound, struct cn_call_position position,
                       const struct cn_call *call)
 {
-    if (place.piece != bound->place.piece)
-        return place.piece < bound->place.piece;
-    return place.index < bound->place.index ||
+    if (position.part != bound->position.part)
+        return position.part < bound->position.part;
+    return position.index < bound->position.index ||
            (call->kind != CN_CALL_LOST && call->time_ns < bound->time_ns);
 }
 
@@ -156,19 +156,19 @@ static bool is_settled(const struct cn_call_list *list)
 
 /* False when nothing more is to be read. */
 static bool read_record(struct cn_call_list *list, const struct cn_call_batch *batch,
-                        const struct cn_call *call, struct cn_call_place place,
+                        const struct cn_call *call, struct cn_call_position position,
                         uint64_t *beyond)
 {
     bool is_call = call->kind == CN_CALL_ENTER || call->kind == CN_CALL_EXIT;
-    bool is_left = is_before(&list->bound, place, call);
+    bool is_left = is_before(&list->bound, position, call);
     bool is_wanted = is_left == list->is_backwards && !is_full(list);
 
     if (call->kind != CN_CALL_LOST)
         list->time_ns = call->time_ns;
     if (is_call)
         end_calls(list, batch, call);
-    if (is_wanted && cn_call_wish_holds(list->wish, list->walk->rec, call)) {
-        add_item(list, batch, call, place);
+    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk->rec, call)) {
+        add_item(list, batch, call, position);
         forget_first(list);
     }
     if (list->is_backwards ? is_left : !is_full(list))
@@ -178,19 +178,19 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
 
 /* Whether nothing of a batch can be of interest: it is all before the bound. */
 static bool is_skipped(const struct cn_call_list *list, const struct cn_call_batch *batch,
-                       struct cn_call_place first)
+                       struct cn_call_position first)
 {
     const struct cn_call *last = &batch->calls[batch->count - 1];
 
     first.index += batch->count - 1;
     return !list->is_backwards && list->open_count == 0 &&
            is_before(&list->bound, first, last) &&
-           (last->kind != CN_CALL_LOST || first.index < list->bound.place.index);
+           (last->kind != CN_CALL_LOST || first.index < list->bound.position.index);
 }
 
 void cn_call_list_read(struct cn_call_list *list)
 {
-    struct cn_call_place first;
+    struct cn_call_position first;
     struct cn_call_batch batch;
     enum cn_step step;
     uint64_t beyond = 0;
@@ -201,9 +201,9 @@ void cn_call_list_read(struct cn_call_list *list)
         if (is_skipped(list, &batch, first))
             continue;
         for (size_t i = 0; i < batch.count; i++) {
-            struct cn_call_place place = {first.piece, first.index + i};
+            struct cn_call_position position = {first.part, first.index + i};
 
-            if (!read_record(list, &batch, &batch.calls[i], place, &beyond))
+            if (!read_record(list, &batch, &batch.calls[i], position, &beyond))
                 return;
         }
         if (list->record_count > READ_MAX && !list->is_backwards) {
@@ -214,49 +214,49 @@ void cn_call_list_read(struct cn_call_list *list)
     list->is_at_end = step == CN_END;
 }
 
-/* The place of the `count`-th record from the end, or of the first; how many there
+/* The position of the `count`-th record from the end, or of the first; how many there
  * are. */
 static uint64_t count_back(const struct cn_call_list *list, uint64_t count,
-                           struct cn_call_place *out)
+                           struct cn_call_position *out)
 {
     uint64_t found = 0;
 
     for (size_t i = list->count; i-- > 0 && found < count;) {
         if (!cn_call_list_shows(list, &list->items[i]))
             continue;
-        *out = list->items[i].place;
+        *out = list->items[i].position;
         found++;
     }
     return found;
 }
 
-uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_wish *wish,
+uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,
                              struct cn_call_bound bound, uint64_t count,
-                             struct cn_call_place *out)
+                             struct cn_call_position *out)
 {
     uint64_t record_count = 0, found = 0;
 
-    if (!wish->has_limits && bound.time_ns == 0 && bound.place.index >= count) {
-        *out = bound.place;
+    if (!criteria->has_limits && bound.time_ns == 0 && bound.position.index >= count) {
+        *out = bound.position;
         out->index -= count;
         return count;
     }
-    /* A piece at a time: those before the first of one are the last of the one before. */
-    for (uint32_t piece = bound.place.piece;; piece--) {
-        struct cn_call_place place = {.piece = piece};
+    /* A part at a time: those before the first of one are the last of the one before. */
+    for (uint32_t part = bound.position.part;; part--) {
+        struct cn_call_position position = {.part = part};
         struct cn_call_list list;
 
-        cn_call_list_init(&list, walk, wish, count - found);
+        cn_call_list_init(&list, walk, criteria, count - found);
         list.is_backwards = true;
         list.bound = bound;
-        cn_call_walk_seek(walk, piece);
+        cn_call_walk_seek(walk, part);
         cn_call_list_read(&list);
-        found += count_back(&list, count - found, &place);
+        found += count_back(&list, count - found, &position);
         record_count += list.record_count;
         cn_call_list_done(&list);
-        *out = place;
-        if (found == count || piece == 0 || record_count > READ_MAX)
+        *out = position;
+        if (found == count || part == 0 || record_count > READ_MAX)
             return found;
-        bound = (struct cn_call_bound){.place = {.piece = piece}};
+        bound = (struct cn_call_bound){.position = {.part = part}};
     }
 }

@@ -1,6 +1,6 @@
-/* Records of a task in a row: those that a wish holds for, with how long their calls took.
+/* Records of a task in a row: those that a criteria holds for, with how long their calls took.
  *
- *     cn_call_list_init(&list, &walk, &wish, limit);
+ *     cn_call_list_init(&list, &walk, &criteria, limit);
  *     list.bound = ...;
  *     if (!cn_call_list_read(&list, &is_cut, err)) ... list.err tells of damage
  *     ... list.items, list.count ...
@@ -15,7 +15,7 @@
 #include "server/api/call_walk.h"
 
 struct cn_call_item {
-    struct cn_call_place place;
+    struct cn_call_position position;
     struct cn_call call;
     struct cn_text values, result; /* as uftrace prints them */
     uint64_t end_ns;
@@ -25,13 +25,13 @@ struct cn_call_item {
 
 /* Where to begin or to stop: at this record, but not before a time. */
 struct cn_call_bound {
-    struct cn_call_place place;
+    struct cn_call_position position;
     uint64_t time_ns;
 };
 
 struct cn_call_list {
     struct cn_call_walk *walk;
-    struct cn_call_wish *wish;
+    struct cn_call_criteria *criteria;
     struct cn_call_item *items;
     size_t count, capacity, dropped_count;
     uint32_t *open; /* items whose calls have not ended, the outermost first */
@@ -47,10 +47,10 @@ struct cn_call_list {
 };
 
 void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
-                       struct cn_call_wish *wish, uint64_t limit);
+                       struct cn_call_criteria *criteria, uint64_t limit);
 void cn_call_list_done(struct cn_call_list *list);
 
-/* Read from the walk's place on. */
+/* Read from the walk's position on. */
 void cn_call_list_read(struct cn_call_list *list);
 
 /* Whether an item is one to be shown. */
@@ -58,8 +58,8 @@ bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_it
 
 /* Where the last `count` records before a bound begin, as far back as one answer may
  * look, and how many they are; 0: `out` is how far it looked. */
-uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_wish *wish,
+uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,
                              struct cn_call_bound bound, uint64_t count,
-                             struct cn_call_place *out);
+                             struct cn_call_position *out);
 
 #endif

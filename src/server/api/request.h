@@ -1,6 +1,7 @@
-/* One request as the handlers of the API see it, and the answer they write.
+/* One request to the API, and the answer as it is written. Where it comes from, the API does not
+ * know: HTTP, or a page that has its data inside.
  *
- * The strings are borrowed from the connection and live as long as the request.
+ * The strings are borrowed and live as long as the request.
  * Threads: a request belongs to one thread.
  */
 #ifndef CN_SERVER_API_REQUEST_H
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes/bytes.h"
 #include "base/bytes/json.h"
 #include "base/error.h"
 
@@ -20,10 +20,9 @@ struct cn_parameter {
 };
 
 struct cn_request {
-    const char *method, *path;
+    const char *path;
     struct cn_parameter parameters[CN_REQUEST_PARAMETER_MAX]; /* of the query */
     size_t parameter_count;
-    struct cn_bytes body;
     struct cn_json json; /* where the answer goes */
 };
 
@@ -43,14 +42,5 @@ CN_CHECK bool cn_request_u64(const struct cn_request *request, const char *name,
 CN_CHECK bool cn_request_f64(const struct cn_request *request, const char *name,
                              double min, double max, double otherwise, double *out,
                              struct cn_error *err);
-
-/* Members of the object that is being written. An id is written as a string: browsers
- * lose digits of large numbers. */
-void cn_json_id(struct cn_json *json, uint64_t value);
-void cn_json_add_str(struct cn_json *json, const char *key, const char *value);
-void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value);
-void cn_json_add_f64(struct cn_json *json, const char *key, double value);
-void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value);
-void cn_json_add_bool(struct cn_json *json, const char *key, bool value);
 
 #endif

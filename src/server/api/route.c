@@ -11,7 +11,7 @@
 
 struct question {
     const char *name;
-    cn_api_fn answer;
+    cn_api_answer *answer;
 };
 
 static const struct question of_databases[] = {
@@ -52,7 +52,7 @@ static void list_sources(const struct cn_served_list *things, struct cn_request 
     cn_json_end(&request->json);
 }
 
-static cn_api_fn find_question(const struct cn_served *served, const char *name)
+static cn_api_answer *find_question(const struct cn_served *served, const char *name)
 {
     const struct question *question =
         served->kind == CN_SERVED_STORE ? of_stores : of_databases;
@@ -68,7 +68,7 @@ bool cn_route_api(const struct cn_served_list *things, struct cn_request *reques
     static const char sources[] = API_PREFIX "sources";
     const char *rest = request->path + sizeof(sources) - 1;
     unsigned long number;
-    cn_api_fn answer;
+    cn_api_answer *answer;
     char *end;
     bool ok;
 

@@ -148,8 +148,7 @@ static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
 }
 
 static enum MHD_Result answer_api(struct cn_server *server,
-                                  struct MHD_Connection *connection, const char *url,
-                                  const char *method)
+                                  struct MHD_Connection *connection, const char *url)
 {
     struct cn_text text = {0};
     struct cn_request *request = cn_alloc(1, sizeof(*request));
@@ -158,7 +157,6 @@ static enum MHD_Result answer_api(struct cn_server *server,
     uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool ok;
 
-    request->method = method;
     request->path = url;
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
@@ -311,7 +309,7 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
     if (strcmp(url, "/metrics") == 0)
         return answer_metrics(server, connection);
     if (strncmp(url, "/api/", 5) == 0)
-        return answer_api(server, connection, url, method);
+        return answer_api(server, connection, url);
     return answer_asset(server, connection, url);
 }
 

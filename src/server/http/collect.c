@@ -48,27 +48,13 @@ void cn_collect_read(struct cn_collect *collect, const char *data, size_t len)
     cn_text_add(&collect->body, data, len);
 }
 
-/* The headers that agents speak with, as they would stand in a file of requests. */
-static void read_headers(struct MHD_Connection *connection, const char *url,
-                         struct cn_zorka_request *out)
+static enum MHD_Result set_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
 {
-    static const char *const names[] = {"X-Zorka-Session-Id", "X-Zorka-Session-UUID",
-                                        "X-Zorka-Session-Reset", "X-Zorka-Trace-Id",
-                                        "X-Zorka-Trace-UUID"};
-    struct cn_text head = {0};
-    uint64_t content_len;
-
-    cn_text_printf(&head, "POST %s HTTP/1.1\r\n", url);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value =
-            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, names[i]);
-
-        if (value)
-            cn_text_printf(&head, "%s: %s\r\n", names[i], value);
-    }
-    cn_zorka_request_head((struct cn_bytes){(const uint8_t *)head.chars, head.len}, out,
-                          &content_len);
-    cn_text_done(&head);
+    (void)kind;
+    if (value)
+        cn_zorka_request_set(arg, name, value);
+    return MHD_YES;
 }
 
 /* Who sends: a session, or where it has none an address. */
@@ -155,9 +141,11 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
         answer(collect, MHD_HTTP_CONTENT_TOO_LARGE);
         return;
     }
-    read_headers(collect->connection, url, &request);
+    request.is_agent = kind == CN_COLLECT_AGENT;
     request.body =
         (struct cn_bytes){(const uint8_t *)collect->body.chars, collect->body.len};
+    (void)MHD_get_connection_values(collect->connection, MHD_HEADER_KIND, set_header,
+                                    &request);
     name_sender(collect->connection, &request, who);
     if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
         return;

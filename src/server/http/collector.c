@@ -10,8 +10,8 @@
 #include "base/files/disk.h"
 #include "base/map.h"
 #include "base/run/clock.h"
-#include "server/http/sealer.h"
-#include "server/served/worker.h"
+#include "server/served/job.h"
+#include "store/segment/seal.h"
 #include "store/write/ingest.h"
 #include "store/write/writer.h"
 
@@ -48,8 +48,8 @@ struct cn_collector {
     pthread_mutex_t lock;
     pthread_cond_t has_work;   /* for the reader */
     pthread_cond_t has_commit; /* for the saver */
-    pthread_t reader, saver;
-    bool has_reader, has_saver;
+    struct cn_job_group jobs;
+    struct cn_job reader, saver, sealer;
 
     /* Locked. */
     bool is_ending, has_ended;
@@ -61,6 +61,8 @@ struct cn_collector {
     enum saving saving;
     bool is_saved;
     struct cn_error save_failure;
+    uint32_t *full; /* segments to be sealed; the first one is being sealed, or is next */
+    size_t full_count, full_capacity;
 
     /* The reader's. */
     struct cn_store_writer *writer; /* NULL: the store cannot be written */
@@ -72,7 +74,6 @@ struct cn_collector {
     size_t taken_at;      /* those before it were read */
     struct entries read;  /* wait for the next commit */
     bool is_out;          /* a commit was cut off and not taken back */
-    struct cn_sealer *sealer;
 
     /* The saver's while it saves, otherwise the reader's. */
     struct cn_store_commit *commit;
@@ -81,9 +82,8 @@ struct cn_collector {
 
 static void add_entry(struct entries *entries, const struct entry *entry)
 {
-    if (entries->count == entries->capacity)
-        entries->list = cn_grow(entries->list, entries->count, &entries->capacity,
-                                sizeof(*entries->list));
+    entries->list = cn_grow(entries->list, entries->count, &entries->capacity,
+                            sizeof(*entries->list));
     entries->list[entries->count++] = *entry;
 }
 
@@ -124,7 +124,7 @@ static void drop_store(struct cn_collector *c, const struct cn_error *failure)
 {
     c->failure = *failure;
     c->failed_ns = cn_clock_ns();
-    cn_sealer_wait(c->sealer);
+    cn_job_end(&c->sealer);
     cn_store_ingest_free(c->ingest);
     cn_store_writer_abandon(c->writer);
     c->ingest = NULL;
@@ -215,6 +215,38 @@ static bool is_ready(struct cn_collector *c)
     return c->writer != NULL;
 }
 
+/* A job: seal the segments that are full. One that cannot be sealed now is sealed when the store is
+ * opened again. */
+static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_collector *c = arg;
+
+    (void)progress;
+    (void)pthread_mutex_lock(&c->lock);
+    while (c->full_count > 0) {
+        uint32_t segment = c->full[0];
+
+        (void)pthread_mutex_unlock(&c->lock);
+        (void)!cn_segment_seal(c->path, segment, c->options.io, err);
+        (void)pthread_mutex_lock(&c->lock);
+        c->full_count--;
+        memmove(c->full, c->full + 1, c->full_count * sizeof(*c->full));
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
+static void seal_later(struct cn_collector *c, uint32_t segment)
+{
+    struct cn_error ignored; /* without a thread, it is sealed when the store is opened */
+
+    (void)pthread_mutex_lock(&c->lock);
+    c->full = cn_grow(c->full, c->full_count, &c->full_capacity, sizeof(*c->full));
+    c->full[c->full_count++] = segment;
+    (void)pthread_mutex_unlock(&c->lock);
+    (void)!cn_job_start(&c->sealer, &ignored);
+}
+
 static void read_entry(struct cn_collector *c, const struct entry *entry)
 {
     struct cn_error err;
@@ -237,7 +269,7 @@ static void read_entry(struct cn_collector *c, const struct entry *entry)
         answer(c, entry, 1, CN_COLLECTED_NOT, &err);
     }
     for (; segment < cn_store_writer_segment(c->writer); segment++)
-        cn_sealer_add(c->sealer, segment);
+        seal_later(c, segment);
 }
 
 static void count_read(struct cn_collector *c)
@@ -298,10 +330,13 @@ static void read_some(struct cn_collector *c)
     count_read(c);
 }
 
-static void *read_forever(void *arg)
+static bool read_forever(void *arg, const struct cn_progress *progress,
+                         struct cn_error *err)
 {
     struct cn_collector *c = arg;
 
+    (void)progress;
+    (void)err;
     while (wait_for_work(c)) {
         look_after_saver(c, false);
         read_some(c);
@@ -312,14 +347,17 @@ static void *read_forever(void *arg)
     c->has_ended = true;
     (void)pthread_cond_signal(&c->has_commit);
     (void)pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return true;
 }
 
-static void *save_forever(void *arg)
+static bool save_forever(void *arg, const struct cn_progress *progress,
+                         struct cn_error *err)
 {
     struct cn_collector *c = arg;
     bool is_saved;
 
+    (void)progress;
+    (void)err;
     (void)pthread_mutex_lock(&c->lock);
     for (;;) {
         while (c->saving != SAVING && !c->has_ended)
@@ -338,18 +376,20 @@ static void *save_forever(void *arg)
         (void)pthread_cond_signal(&c->has_work);
     }
     (void)pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return true;
 }
 
 static void free_collector(struct cn_collector *c)
 {
-    cn_sealer_stop(c->sealer);
+    cn_job_end(&c->sealer);
+    cn_job_group_done(&c->jobs);
     cn_store_ingest_free(c->ingest);
     cn_map_done(&c->waiting_of);
     free(c->submitted.list);
     free(c->taken.list);
     free(c->read.list);
     free(c->cut.list);
+    free(c->full);
     (void)pthread_cond_destroy(&c->has_work);
     (void)pthread_cond_destroy(&c->has_commit);
     (void)pthread_mutex_destroy(&c->lock);
@@ -373,17 +413,6 @@ static void set_options(struct cn_collector *c, const struct cn_collector_option
         options->io = &cn_disk_files;
 }
 
-static bool start_threads(struct cn_collector *c, struct cn_error *err)
-{
-    if (!cn_sealer_start(&c->sealer, c->path, c->options.io, err))
-        return false;
-    c->has_reader = cn_worker_start(&c->reader, read_forever, c, err);
-    if (!c->has_reader)
-        return false;
-    c->has_saver = cn_worker_start(&c->saver, save_forever, c, err);
-    return c->has_saver;
-}
-
 bool cn_collector_open(struct cn_collector **out, const char *path,
                        const struct cn_collector_options *options, struct cn_error *err)
 {
@@ -394,7 +423,12 @@ bool cn_collector_open(struct cn_collector **out, const char *path,
     (void)pthread_mutex_init(&c->lock, NULL);
     (void)pthread_cond_init(&c->has_work, NULL);
     (void)pthread_cond_init(&c->has_commit, NULL);
-    if (!open_store(c, err) || !start_threads(c, err)) {
+    cn_job_group_init(&c->jobs, 3);
+    c->reader = (struct cn_job){.group = &c->jobs, .work = read_forever, .arg = c};
+    c->saver = (struct cn_job){.group = &c->jobs, .work = save_forever, .arg = c};
+    c->sealer = (struct cn_job){.group = &c->jobs, .work = seal, .arg = c};
+    if (!open_store(c, err) || !cn_job_start(&c->reader, err) ||
+        !cn_job_start(&c->saver, err)) {
         cn_collector_finish(c);
         cn_store_writer_abandon(c->writer);
         free_collector(c);
@@ -410,11 +444,8 @@ void cn_collector_finish(struct cn_collector *c)
     c->is_ending = true;
     (void)pthread_cond_signal(&c->has_work);
     (void)pthread_mutex_unlock(&c->lock);
-    if (c->has_reader)
-        (void)pthread_join(c->reader, NULL);
-    if (c->has_saver)
-        (void)pthread_join(c->saver, NULL);
-    c->has_reader = c->has_saver = false;
+    cn_job_end(&c->reader);
+    cn_job_end(&c->saver);
 }
 
 bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
@@ -422,7 +453,7 @@ bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
     bool ok;
 
     cn_collector_finish(c);
-    cn_sealer_wait(c->sealer);
+    cn_job_end(&c->sealer);
     if (c->writer) {
         ok = cn_store_writer_close(c->writer, err);
     } else {

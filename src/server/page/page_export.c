@@ -1,7 +1,6 @@
 #include "server/page/page_export.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "server/api/api.h"
 #include "server/api/request.h"
@@ -16,22 +15,9 @@ static const struct cn_parameter wanted[] = {
     {"count", "64"},
 };
 
-static void wait_until_ready(struct cn_served *served)
-{
-    static const struct timespec pause = {.tv_nsec = 20000000};
-    struct cn_error err;
-
-    while (!cn_served_lock(served, &err)) {
-        if (err.kind != CN_ERR_INTERRUPTED)
-            return;
-        (void)nanosleep(&pause, NULL);
-    }
-    cn_served_unlock(served);
-}
-
 static void begin_request(struct cn_request *request, struct cn_text *text)
 {
-    *request = (struct cn_request){.method = "GET", .path = "/"};
+    *request = (struct cn_request){.path = "/"};
     request->json.text = text;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         request->parameters[request->parameter_count++] = wanted[i];
@@ -39,7 +25,7 @@ static void begin_request(struct cn_request *request, struct cn_text *text)
 
 /* Add a member with the answer to a question. */
 static bool add_answer(struct cn_text *data, struct cn_served *served, const char *name,
-                       cn_api_fn ask, struct cn_error *err)
+                       cn_api_answer *ask, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_request request;
@@ -128,8 +114,8 @@ bool cn_page_export(const char *path, struct cn_text *out, struct cn_error *err)
 
     if (!cn_served_open_costs(&served, path, err))
         return false;
-    wait_until_ready(served);
-    ok = add_data(&data, served, err) || cn_fail_in(err, "%s", path);
+    ok = (cn_served_finish(served, err) && add_data(&data, served, err)) ||
+         cn_fail_in(err, "%s", path);
     if (ok)
         add_page(out, &data);
     cn_text_done(&data);

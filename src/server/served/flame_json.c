@@ -1,7 +1,5 @@
 #include "server/served/flame_json.h"
 
-#include "server/api/request.h"
-
 void cn_flame_begin(struct cn_flame *flame)
 {
     *flame = (struct cn_flame){0};

@@ -1,5 +1,6 @@
 #include "server/served/served.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,71 +8,136 @@
 
 #include "base/alloc.h"
 #include "base/files/outdir.h"
+#include "base/text.h"
 #include "formats/formats.h"
-#include "server/served/served_analysis.h"
 #include "server/served/thread_label.h"
+#include "store/store_format.h"
 
-static const char *last_part(const char *path)
+enum {
+    JOBS_MAX = 4,        /* views and ranges computed at a time */
+    BACKGROUND_MAX = 16, /* all of them: analysis, structure, pyramids */
+    MAPPED_MAX = 32 << 20,
+};
+
+/* "b" of "a/b//", to be freed. */
+static char *last_component(const char *path)
 {
-    const char *end = path + strlen(path), *begin;
+    size_t end = strlen(path), begin;
+    char *name;
 
-    while (end > path + 1 && end[-1] == '/')
+    while (end > 1 && path[end - 1] == '/')
         end--;
-    for (begin = end; begin > path && begin[-1] != '/'; begin--) {
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--) {
     }
-    return begin;
+    name = cn_strdup(path + begin);
+    name[end - begin] = '\0';
+    return name;
 }
 
-/* What people look at next is made before they ask. */
-static void warm_up(void *arg)
-{
-    cn_served_warm_up(arg);
-}
-
-static struct cn_served *new_served(const char *path, const char *format)
+static struct cn_served *new_served(const char *path, const char *format,
+                                    enum cn_served_kind kind)
 {
     struct cn_served *served = cn_alloc(1, sizeof(*served));
-    size_t len;
 
+    served->kind = kind;
     served->path = cn_strdup(path);
-    served->name = cn_strdup(last_part(path));
-    for (len = strlen(served->name); len > 1 && served->name[len - 1] == '/'; len--)
-        served->name[len - 1] = '\0';
+    served->name = last_component(path);
     served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
-    cn_prepared_init(&served->prepared);
-    served->prepared.after = warm_up;
-    served->prepared.arg = served;
-    cn_chore_group_init(&served->chores);
-    cn_task_pieces_init(&served->pieces);
-    cn_served_ranges_init(&served->ranges, &served->chores);
-    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
-        (void)pthread_mutex_init(&served->views[i].lock, NULL);
-    cn_served_pyramids_init(&served->pyramids);
+    cn_job_group_init(&served->jobs, JOBS_MAX);
+    cn_job_group_init(&served->background, BACKGROUND_MAX);
+    cn_call_parts_init(&served->call_parts);
+    cn_served_views_init(&served->views);
+    cn_served_ranges_init(&served->ranges);
+    cn_served_pyramids_init(&served->pyramids, served);
     return served;
 }
 
-static bool open_store(struct cn_served **out, const char *path, struct cn_error *err)
+void cn_served_close(struct cn_served *served)
 {
-    struct cn_served *served = new_served(path, "zorka");
+    if (!served)
+        return;
+    cn_job_group_cancel(&served->background);
+    cn_job_group_cancel(&served->jobs);
+    cn_job_end(&served->analysis);
+    cn_job_end(&served->warm_up);
+    cn_served_ranges_done(&served->ranges);
+    cn_served_pyramids_done(&served->pyramids);
+    cn_served_views_done(&served->views);
+    cn_structure_done(&served->structure);
+    cn_job_group_done(&served->jobs);
+    cn_job_group_done(&served->background);
+    cn_served_store_close(&served->store);
+    cn_database_close(served->db);
+    cn_call_parts_done(&served->call_parts);
+    cn_recording_close(served->recording);
+    if (served->folder)
+        cn_outdir_remove(served->folder);
+    free(served->folder);
+    free(served->analysis_what);
+    free(served->profiled_tasks);
+    free(served->default_metric);
+    free(served->path);
+    free(served->name);
+    (void)pthread_mutex_destroy(&served->lock);
+    free(served);
+}
 
-    served->kind = CN_SERVED_STORE;
-    served->state = CN_SERVED_READY;
-    if (!cn_served_store_open(&served->store, path, err)) {
-        cn_served_close(served);
+static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served *served = arg;
+
+    (void)progress;
+    if (!cn_structure_finish(&served->structure, err))
         return false;
-    }
-    *out = served;
+    cn_served_views_warm_up(served);
     return true;
 }
 
-bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
+bool cn_served_start(struct cn_served *served, struct cn_error *err)
 {
-    return cn_served_store_probe(path) ? open_store(out, path, err)
-                                       : cn_served_open_costs(out, path, err);
+    cn_structure_init(&served->structure, served->db, &served->background);
+    served->warm_up = (struct cn_job){.group = &served->background,
+                                      .work = warm_up,
+                                      .arg = served,
+                                      .what = "reading contexts"};
+    return cn_job_start(&served->warm_up, err);
 }
 
-bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
+static bool start_analysis(struct cn_served *served, struct cn_error *err)
+{
+    const char *base = getenv("TMPDIR");
+    struct cn_text what = {0};
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/cairn-serve-XXXXXX",
+                   base && *base ? base : "/tmp");
+    if (!mkdtemp(path))
+        return cn_fail_errno(err, "%s: cannot create it", path);
+    served->folder = cn_strdup(path);
+    cn_text_printf(&what, "analysing %s", served->name);
+    served->analysis_what = what.chars;
+    served->analysis = (struct cn_job){.group = &served->background,
+                                       .work = cn_served_analyse,
+                                       .arg = served,
+                                       .what = served->analysis_what};
+    return cn_job_start(&served->analysis, err);
+}
+
+static bool open_recording(struct cn_served *served, const struct cn_format *format,
+                           struct cn_error *err)
+{
+    if (!(format->open_recording
+              ? format->open_recording(&served->recording, served->path, NULL, err)
+              : format->open_traces(&served->recording, served->path, "", err)))
+        return false;
+    served->profiled_tasks =
+        cn_recording_profiled_tasks(served->recording, &served->profiled_count);
+    return start_analysis(served, err);
+}
+
+static bool open_any(struct cn_served **out, const char *path, bool is_store_analysed,
+                     struct cn_error *err)
 {
     const struct cn_format *format;
     struct cn_served *served;
@@ -82,21 +148,16 @@ bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_er
     if (!format->open_database && !format->open_recording && !format->open_traces)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
-    served = new_served(path, format->name);
-    if (format->open_database) {
-        served->kind = CN_SERVED_DATABASE;
-        served->state = CN_SERVED_READY;
-        ok = format->open_database(&served->db, path, err) &&
-             cn_prepared_start(&served->prepared, served->db, err);
+    if (format == &cn_format_store && !is_store_analysed) {
+        served = new_served(path, "zorka", CN_SERVED_STORE);
+        ok = cn_served_store_open(&served->store, path, err);
+    } else if (format->open_database) {
+        served = new_served(path, format->name, CN_SERVED_DATABASE);
+        ok =
+            format->open_database(&served->db, path, err) && cn_served_start(served, err);
     } else {
-        served->kind = CN_SERVED_RECORDING;
-        ok = (format->open_recording
-                  ? format->open_recording(&served->recording, path, NULL, err)
-                  : format->open_traces(&served->recording, path, "", err));
-        if (ok)
-            served->profiled_tasks =
-                cn_recording_profiled_tasks(served->recording, &served->profiled_count);
-        ok = ok && cn_served_analyse(served, err);
+        served = new_served(path, format->name, CN_SERVED_RECORDING);
+        ok = open_recording(served, format, err);
     }
     if (!ok) {
         cn_served_close(served);
@@ -106,80 +167,34 @@ bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_er
     return true;
 }
 
-void cn_served_close(struct cn_served *served)
+bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
 {
-    if (!served)
-        return;
-    cn_served_analysis_end(served);
-    cn_chore_group_stop(&served->chores);
-    cn_prepared_stop(&served->prepared);
-    cn_served_ranges_done(&served->ranges);
-    cn_served_pyramids_done(&served->pyramids);
-    cn_served_views_done(served);
-    cn_chore_group_done(&served->chores);
-    cn_prepared_done(&served->prepared);
-    cn_served_store_close(&served->store);
-    cn_database_close(served->db);
-    cn_task_pieces_done(&served->pieces);
-    cn_recording_close(served->recording);
-    if (served->folder)
-        cn_outdir_remove(served->folder);
-    free(served->folder);
-    free(served->profiled_tasks);
-    free(served->default_metric);
-    free(served->path);
-    free(served->name);
-    (void)pthread_mutex_destroy(&served->lock);
-    free(served);
+    return open_any(out, path, false, err);
 }
 
-bool cn_served_lock(struct cn_served *served, struct cn_error *err)
+bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
+{
+    return open_any(out, path, true, err);
+}
+
+bool cn_served_ready(struct cn_served *served, struct cn_error *err)
+{
+    return !served->recording || cn_job_check(&served->analysis, err);
+}
+
+bool cn_served_finish(struct cn_served *served, struct cn_error *err)
+{
+    return !served->recording || cn_job_finish(&served->analysis, err);
+}
+
+void cn_served_lock(struct cn_served *served)
 {
     (void)pthread_mutex_lock(&served->lock);
-    if (served->state == CN_SERVED_READY)
-        return true;
-    if (served->state == CN_SERVED_FAILED)
-        *err = served->failure;
-    else
-        (void)cn_fail(err, CN_ERR_INTERRUPTED, "%s is being analysed: %.0f %% done",
-                      served->name, served->share_done * 100);
-    (void)pthread_mutex_unlock(&served->lock);
-    return false;
 }
 
 void cn_served_unlock(struct cn_served *served)
 {
     (void)pthread_mutex_unlock(&served->lock);
-}
-
-bool cn_served_ready(struct cn_served *served, struct cn_error *err)
-{
-    if (!cn_served_lock(served, err))
-        return false;
-    cn_served_unlock(served);
-    return true;
-}
-
-bool cn_served_frames(struct cn_served *served, const struct cn_frames **out,
-                      struct cn_error *err)
-{
-    *out = &served->prepared.frames;
-    return cn_prepared_wait(&served->prepared, CN_PIECE_FRAMES, err);
-}
-
-bool cn_served_labels(struct cn_served *served, const struct cn_context_labels **out,
-                      struct cn_error *err)
-{
-    *out = &served->prepared.labels;
-    return cn_prepared_wait(&served->prepared, CN_PIECE_LABELS, err);
-}
-
-bool cn_served_depth(struct cn_served *served, uint32_t *out, struct cn_error *err)
-{
-    if (!cn_prepared_wait(&served->prepared, CN_PIECE_DEPTH, err))
-        return false;
-    *out = served->prepared.depth;
-    return true;
 }
 
 /* The pages of mapped files that this process has at the moment. */
@@ -198,14 +213,15 @@ static uint64_t mapped_size(void)
 
 void cn_served_tidy(struct cn_served *served)
 {
-    enum { MAPPED_MAX = 32 << 20 };
     struct cn_error err;
 
-    if (mapped_size() < MAPPED_MAX || !cn_served_lock(served, &err))
+    if (mapped_size() < MAPPED_MAX)
         return;
-    if (served->kind == CN_SERVED_STORE)
+    if (served->kind == CN_SERVED_STORE) {
+        cn_served_lock(served);
         cn_served_store_forget(&served->store);
-    else
+        cn_served_unlock(served);
+    } else if (cn_served_ready(served, &err)) {
         cn_database_forget(served->db);
-    cn_served_unlock(served);
+    }
 }
